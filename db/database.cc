@@ -13,7 +13,11 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenDatabase(const std::string
   const absl::Status version = SchemaVersion(connection.get()).status();
   if (!version.ok() && !absl::IsDataLoss(version)) return version;
   RETURN_IF_ERROR(CheckIsWhole(connection.get()));
-  RETURN_IF_ERROR(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
+  // What a part of a transaction needs to be undone alone is kept in memory: with a file, every part
+  // writes there first.
+  RETURN_IF_ERROR(
+      connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
+                          "PRAGMA temp_store = MEMORY"));
   if (path != kInMemory) KeepToOwner(path);
   RETURN_IF_ERROR(Migrate(connection.get()));
   return connection;

@@ -126,7 +126,7 @@ struct TrialRecord {
   TrialState state = TrialState::kPending;
   std::string reason;
   int32_t attempt = 1;        // that runs, comes next or gave the result
-  int32_t lost_attempts = 0;  // attempts whose agent vanished
+  int32_t lost_attempts = 0;  // attempts whose agent vanished, or failed for what it runs on
   std::string agent;          // of the current or last attempt
   std::string host;
   std::string plan_json;
@@ -136,8 +136,10 @@ struct TrialRecord {
   friend bool operator==(const TrialRecord&, const TrialRecord&) = default;
 };
 
-// How an attempt ended that gave no result: its agent vanished, or handed it back.
+// How an attempt ended that gave no result: its agent vanished, what that runs on failed, or it
+// handed it back.
 inline constexpr std::string_view kLostOutcome = "lost";
+inline constexpr std::string_view kBrokenOutcome = "broken";
 inline constexpr std::string_view kReturnedOutcome = "returned";
 
 struct AttemptRecord {
@@ -176,6 +178,16 @@ struct AttemptHead {
   std::string outcome;  // as in AttemptRecord
 
   friend bool operator==(const AttemptHead&, const AttemptHead&) = default;
+};
+
+// What was decided about an agent for what it did, whether or not it is connected.
+struct AgentStanding {
+  std::string agent;
+  bool drained = false;               // somebody wants it to get nothing new
+  int32_t failures = 0;               // of what it runs on, in a row
+  std::string set_aside_reason = {};  // why it gets nothing new; empty where it was not set aside
+
+  friend bool operator==(const AgentStanding&, const AgentStanding&) = default;
 };
 
 struct EventRecord {

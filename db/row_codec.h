@@ -167,15 +167,21 @@ Record ReadRow(const SqliteStatement& row) {
 }
 
 template <typename Record>
-absl::Status InsertRow(SqliteConnection* connection, absl::string_view table,
-                       const Record& record) {
+std::string InsertInto(absl::string_view table) {
   ColumnNames columns(kWritten);
+  const Record record{};
   VisitFields(record, columns);
   std::string places = "?";
   for (int i = 1; i < columns.count(); ++i) places += ", ?";
-  ASSIGN_OR_RETURN(SqliteStatement insert,
-                   connection->Prepare(absl::StrCat("INSERT INTO ", table, " (", columns.names(),
-                                                    ") VALUES (", places, ")")));
+  return absl::StrCat("INSERT INTO ", table, " (", columns.names(), ") VALUES (", places, ")");
+}
+
+// Every row of a Record goes to the same table.
+template <typename Record>
+absl::Status InsertRow(SqliteConnection* connection, absl::string_view table,
+                       const Record& record) {
+  static const auto* const kInsert = new std::string(InsertInto<Record>(table));
+  ASSIGN_OR_RETURN(SqliteStatement insert, connection->Prepare(*kInsert));
   RowBinder binder(insert);
   VisitFields(record, binder);
   return insert.Run();

@@ -16,7 +16,8 @@
 namespace meshwright::db {
 namespace {
 
-constexpr int kBusyTimeoutMs = 5000;
+// Within what a service that stops has to end.
+constexpr int kBusyTimeoutMs = 2000;
 constexpr size_t kMostIdleStatements = 64;
 constexpr mode_t kOwnerOnly = 0600;
 
@@ -187,6 +188,11 @@ absl::Status SqliteConnection::Execute(const std::string& sql) {
   return code == SQLITE_OK ? absl::OkStatus() : Error(code);
 }
 
+absl::Status SqliteConnection::Run(std::string_view sql) {
+  ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
+  return statement.Run();
+}
+
 absl::StatusOr<int64_t> SqliteConnection::QueryInt(std::string_view sql) {
   ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
   RETURN_IF_ERROR(statement.Step().status());
@@ -238,9 +244,9 @@ absl::StatusOr<SqliteTransaction> SqliteTransaction::Begin(SqliteConnection* con
   const int depth = connection->transactions_;
   if (depth == 0) {
     // Immediate: the write lock is taken now, so that no later statement fails for it.
-    RETURN_IF_ERROR(connection->Execute("BEGIN IMMEDIATE"));
+    RETURN_IF_ERROR(connection->Run("BEGIN IMMEDIATE"));
   } else if (connection->InTransaction()) {
-    RETURN_IF_ERROR(connection->Execute(absl::StrCat("SAVEPOINT part", depth)));
+    RETURN_IF_ERROR(connection->Run(absl::StrCat("SAVEPOINT part", depth)));
   } else {
     return ErrorEnded(*connection);
   }
@@ -259,8 +265,7 @@ SqliteTransaction::~SqliteTransaction() {
 
 absl::Status SqliteTransaction::Commit() {
   if (!connection_->InTransaction()) return ErrorEnded(*connection_);
-  RETURN_IF_ERROR(
-      connection_->Execute(depth_ == 0 ? "COMMIT" : absl::StrCat("RELEASE part", depth_)));
+  RETURN_IF_ERROR(connection_->Run(depth_ == 0 ? "COMMIT" : absl::StrCat("RELEASE part", depth_)));
   End();
   connection_ = nullptr;
   return absl::OkStatus();

@@ -82,6 +82,8 @@ class SqliteConnection {
   absl::StatusOr<SqliteStatement> Prepare(std::string_view sql);
   // Runs statements without parameters; rows are ignored.
   absl::Status Execute(const std::string& sql);
+  // Runs one statement without parameters or rows, which stays compiled.
+  absl::Status Run(std::string_view sql);
   // The first column of the first row of a statement that must have one.
   absl::StatusOr<int64_t> QueryInt(std::string_view sql);
   absl::StatusOr<std::string> QueryText(std::string_view sql);

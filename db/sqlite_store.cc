@@ -81,6 +81,18 @@ absl::StatusOr<std::string> SqliteSweepStore::StoreId() {
   return Reading([](SqliteSweeps& sweeps) { return sweeps.StoreId(); });
 }
 
+absl::StatusOr<std::string> SqliteSweepStore::AttemptSecret() {
+  return Reading([](SqliteSweeps& sweeps) { return sweeps.AttemptSecret(); });
+}
+
+absl::StatusOr<std::vector<AgentStanding>> SqliteSweepStore::ListAgentStandings() {
+  return Reading([](SqliteSweeps& sweeps) { return sweeps.ListAgentStandings(); });
+}
+
+absl::Status SqliteSweepStore::SetAgentStanding(const AgentStanding& standing) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.SetAgentStanding(standing); });
+}
+
 absl::StatusOr<SweepRecord> SqliteSweepStore::GetSweep(std::string_view name) {
   return Reading([&](SqliteSweeps& sweeps) { return sweeps.GetSweep(name); });
 }

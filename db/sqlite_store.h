@@ -26,6 +26,9 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::vector<EventRecord>> Atomically(Work work) override;
 
   absl::StatusOr<std::string> StoreId() override;
+  absl::StatusOr<std::string> AttemptSecret() override;
+  absl::StatusOr<std::vector<AgentStanding>> ListAgentStandings() override;
+  absl::Status SetAgentStanding(const AgentStanding& standing) override;
   absl::StatusOr<SweepRecord> GetSweep(std::string_view name) override;
   absl::StatusOr<SweepRecord> GetSweepById(int64_t id) override;
   absl::StatusOr<std::vector<SweepRecord>> ListSweeps(int64_t before_id, int32_t limit) override;

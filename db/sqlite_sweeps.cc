@@ -40,6 +40,35 @@ absl::StatusOr<std::string> SqliteSweeps::StoreId() {
   return connection_->QueryText("SELECT id FROM store");
 }
 
+absl::StatusOr<std::string> SqliteSweeps::AttemptSecret() {
+  return connection_->QueryText("SELECT attempt_secret FROM store");
+}
+
+absl::StatusOr<std::vector<AgentStanding>> SqliteSweeps::ListAgentStandings() {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare("SELECT agent, drained, failures, set_aside_reason "
+                                        "FROM agent_standings ORDER BY agent"));
+  std::vector<AgentStanding> standings;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return standings;
+    standings.push_back({.agent = select.Text(0),
+                         .drained = select.Int(1) != 0,
+                         .failures = static_cast<int32_t>(select.Int(2)),
+                         .set_aside_reason = select.Text(3)});
+  }
+}
+
+absl::Status SqliteSweeps::SetAgentStanding(const AgentStanding& standing) {
+  ASSIGN_OR_RETURN(SqliteStatement insert,
+                   connection_->Prepare("INSERT OR REPLACE INTO agent_standings "
+                                        "(agent, drained, failures, set_aside_reason) "
+                                        "VALUES (?, ?, ?, ?)"));
+  insert.Bind(standing.agent).Bind(int64_t{standing.drained}).Bind(int64_t{standing.failures});
+  insert.Bind(standing.set_aside_reason);
+  return insert.Run();
+}
+
 absl::StatusOr<std::vector<SweepRecord>> SqliteSweeps::ReadSweeps(SqliteStatement& select) {
   std::vector<SweepRecord> sweeps;
   while (true) {
@@ -206,10 +235,8 @@ absl::StatusOr<int64_t> SqliteSweeps::StoreEvent(EventRecord event) {
 }
 
 absl::StatusOr<int64_t> SqliteSweeps::AppendEvent(const EventRecord& event) {
-  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
-  ASSIGN_OR_RETURN(const int64_t sequence, StoreEvent(event));
-  RETURN_IF_ERROR(change.Commit());
-  return sequence;
+  // One statement, which is stored or leaves nothing behind.
+  return StoreEvent(event);
 }
 
 absl::Status SqliteSweeps::Together(Work work) {

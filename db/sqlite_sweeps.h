@@ -17,6 +17,9 @@ class SqliteSweeps final : public SweepAccess {
   explicit SqliteSweeps(SqliteConnection* connection) : connection_(connection) {}
 
   absl::StatusOr<std::string> StoreId() override;
+  absl::StatusOr<std::string> AttemptSecret() override;
+  absl::StatusOr<std::vector<AgentStanding>> ListAgentStandings() override;
+  absl::Status SetAgentStanding(const AgentStanding& standing) override;
   absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                           const std::vector<TrialRecord>& trials) override;
   absl::StatusOr<SweepRecord> GetSweep(std::string_view name) override;

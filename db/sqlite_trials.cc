@@ -11,6 +11,17 @@ namespace {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
+// A trial that has not ended has nothing measured, and what was measured stays.
+constexpr std::string_view kUpdateUnmeasured =
+    "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + ?, "
+    "agent = coalesce(nullif(?, ''), agent), host = coalesce(nullif(?, ''), host) "
+    "WHERE sweep_id = ? AND number = ? AND state = ? AND attempt = ?";
+constexpr std::string_view kUpdateMeasured =
+    "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + ?, "
+    "agent = coalesce(nullif(?, ''), agent), host = coalesce(nullif(?, ''), host), "
+    "result_json = ?, worker_version = ?, mfu = ?, step_s = ?, peak_bytes = ? "
+    "WHERE sweep_id = ? AND number = ? AND state = ? AND attempt = ?";
+
 absl::string_view OrderBy(TrialOrder order) {
   switch (order) {
     case TrialOrder::kStepTime:
@@ -144,26 +155,25 @@ absl::Status SqliteSweeps::RecordAttempt(const TrialTransition& transition) {
                       absl::StrCat("the result of attempt ", transition.to_attempt, " came"));
   }
   if (!held || IsHeld(transition.to_state)) return absl::OkStatus();
-  return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time),
-                    transition.lost ? kLostOutcome : kReturnedOutcome, transition.reason);
+  const std::string_view outcome = transition.lost     ? kLostOutcome
+                                   : transition.broken ? kBrokenOutcome
+                                                       : kReturnedOutcome;
+  return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time), outcome,
+                    transition.reason);
 }
 
 absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
-  ASSIGN_OR_RETURN(
-      SqliteStatement update,
-      connection_->Prepare(
-          "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + "
-          "?, "
-          "agent = coalesce(nullif(?, ''), agent), host = coalesce(nullif(?, ''), host), "
-          "result_json = ?, worker_version = ?, mfu = ?, step_s = ?, peak_bytes = ? "
-          "WHERE sweep_id = ? AND number = ? AND state = ? AND attempt = ?"));
-  const MeasuredTrial measured = transition.measured.value_or(MeasuredTrial{});
-  std::optional<std::string> json;
-  if (transition.measured) json = measured.result_json;
+  // Columns that are not named leave their index alone.
+  ASSIGN_OR_RETURN(SqliteStatement update,
+                   connection_->Prepare(transition.measured ? kUpdateMeasured : kUpdateUnmeasured));
   update.Bind(TrialStateName(transition.to_state)).Bind(int64_t{transition.to_attempt});
-  update.Bind(transition.reason).Bind(int64_t{transition.lost ? 1 : 0});
-  update.Bind(transition.agent).Bind(transition.host).Bind(json).Bind(measured.worker_version);
-  update.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
+  update.Bind(transition.reason).Bind(int64_t{transition.lost || transition.broken});
+  update.Bind(transition.agent).Bind(transition.host);
+  if (transition.measured) {
+    const MeasuredTrial& measured = *transition.measured;
+    update.Bind(measured.result_json).Bind(measured.worker_version);
+    update.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
+  }
   update.Bind(transition.sweep_id).Bind(int64_t{transition.number});
   update.Bind(TrialStateName(transition.from_state)).Bind(int64_t{transition.from_attempt});
   RETURN_IF_ERROR(update.Run());

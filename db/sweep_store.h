@@ -33,7 +33,9 @@ struct TrialTransition {
   int32_t from_attempt = 0;
   TrialState to_state = TrialState::kPending;
   int32_t to_attempt = 0;
-  bool lost = false;  // the attempt's agent vanished: counts into lost_attempts
+  // The attempt's agent vanished, or what that runs on failed: counts into lost_attempts.
+  bool lost = false;
+  bool broken = false;
   std::string reason;
   // Who holds it from now on, or whose result it is; empty: as before.
   std::string agent = {};
@@ -65,6 +67,10 @@ class SweepReader {
 
   // Identity of the stored data, the same for as long as it exists.
   virtual absl::StatusOr<std::string> StoreId() = 0;
+  // What tokens of attempts are made with; leaves the server never.
+  virtual absl::StatusOr<std::string> AttemptSecret() = 0;
+  // By name of the agent.
+  virtual absl::StatusOr<std::vector<AgentStanding>> ListAgentStandings() = 0;
 
   virtual absl::StatusOr<SweepRecord> GetSweep(std::string_view name) = 0;
   virtual absl::StatusOr<SweepRecord> GetSweepById(int64_t id) = 0;
@@ -113,6 +119,9 @@ class SweepAccess : public SweepReader {
 
   // Aborted, naming the state found, when the trial is not in (from_state, from_attempt).
   virtual absl::Status UpdateTrial(const TrialTransition& transition) = 0;
+
+  // In place of what is stored of this agent.
+  virtual absl::Status SetAgentStanding(const AgentStanding& standing) = 0;
 
   // Stores an event that changes no state and returns its sequence.
   virtual absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) = 0;

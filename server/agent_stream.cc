@@ -39,6 +39,7 @@ std::vector<agent::AttemptKey> ReadHeld(
 trial::TrialResult CantBeTaken(const absl::Status& problem) {
   trial::TrialResult failed;
   failed.outcome = trial::TrialOutcome::kFailed;
+  failed.fault = trial::Fault::kLayout;
   failed.message = absl::StrCat("what the agent measured can't be read: ", problem.message());
   return failed;
 }
@@ -78,10 +79,11 @@ class AgentStream::Link final : public AgentLink {
     Send(std::move(message));
   }
 
-  void Assign(const agent::AttemptKey& key, const std::string& plan_json,
+  void Assign(const agent::AttemptKey& key, const std::string& token, const std::string& plan_json,
               const std::string& reason) override {
     v1::ServerMessage message;
     *message.mutable_assignment()->mutable_ref() = agent::ToWire(key);
+    message.mutable_assignment()->set_token(token);
     message.mutable_assignment()->set_plan_json(plan_json);
     message.mutable_assignment()->set_reason(reason);
     Send(std::move(message));
@@ -99,6 +101,13 @@ class AgentStream::Link final : public AgentLink {
     *message.mutable_ack()->mutable_ref() = ref;
     message.mutable_ack()->set_accepted(verdict.kind == FinishVerdict::Kind::kStored);
     message.mutable_ack()->set_reason(verdict.reason);
+    message.mutable_ack()->set_code(static_cast<int32_t>(verdict.code));
+    Send(std::move(message));
+  }
+
+  void AcknowledgeHeartbeat(int64_t number) {
+    v1::ServerMessage message;
+    message.mutable_heartbeat_ack()->set_number(number);
     Send(std::move(message));
   }
 
@@ -261,9 +270,9 @@ void AgentStream::Finished(const v1::TrialFinished& message) {
     if (verdict.kind != FinishVerdict::Kind::kRetry) link->Acknowledge(ref, verdict);
   };
   if (!key.ok()) {
-    return answer({FinishVerdict::Kind::kRefused, std::string(key.status().message())});
+    return answer(Refused(key.status().code(), std::string(key.status().message())));
   }
-  engine_->Finish(agent_, *key,
+  engine_->Finish(agent_, *key, message.token(),
                   within.ok() ? ReadResult(message.measurement()) : CantBeTaken(within), answer);
 }
 
@@ -281,6 +290,7 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
       RETURN_IF_ERROR(CheckStillCounts());
       RETURN_IF_ERROR(CheckRange("heartbeat.held", message.heartbeat().held_size(), 0, kMaxHeld));
       engine_->Heartbeat(agent_, ReadHeld(message.heartbeat().held()));
+      link_->AcknowledgeHeartbeat(message.heartbeat().number());
       return absl::OkStatus();
     case v1::AgentMessage::kStarted: {
       ASSIGN_OR_RETURN(const agent::AttemptKey key, agent::FromWire(message.started().ref()));

@@ -4,6 +4,7 @@
 
 #include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
+#include "planner/base/status_macros.h"
 #include "server/agent_stream.h"
 #include "server/plan_request.h"
 
@@ -54,9 +55,30 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
       agent->set_version(status.info.version);
       *agent->mutable_connect_time() = agent::ToWire(status.info.connect_time);
       agent->set_cluster_json(status.info.cluster_json);
+      agent->set_drained(status.standing.drained);
+      agent->set_set_aside_reason(status.standing.set_aside_reason);
+      agent->set_failures_in_a_row(status.standing.failures);
       if (!status.held.empty()) *agent->mutable_running() = agent::ToWire(status.held.front());
     }
     return absl::OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* AgentsService::DrainAgent(grpc::CallbackServerContext* context,
+                                                    const v1::DrainAgentRequest* request,
+                                                    v1::DrainAgentResponse*) {
+  return calls_->Answer(context, *request, [this, context, request]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
+    return engine_->Drain(request->name(), actor);
+  });
+}
+
+grpc::ServerUnaryReactor* AgentsService::ResumeAgent(grpc::CallbackServerContext* context,
+                                                     const v1::ResumeAgentRequest* request,
+                                                     v1::ResumeAgentResponse*) {
+  return calls_->Answer(context, *request, [this, context, request]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
+    return engine_->Resume(request->name(), actor);
   });
 }
 

@@ -25,6 +25,13 @@ class AgentsService final : public v1::Agents::CallbackService {
                                        const v1::ListAgentsRequest* request,
                                        v1::ListAgentsResponse* response) override;
 
+  grpc::ServerUnaryReactor* DrainAgent(grpc::CallbackServerContext* context,
+                                       const v1::DrainAgentRequest* request,
+                                       v1::DrainAgentResponse* response) override;
+  grpc::ServerUnaryReactor* ResumeAgent(grpc::CallbackServerContext* context,
+                                        const v1::ResumeAgentRequest* request,
+                                        v1::ResumeAgentResponse* response) override;
+
  private:
   const Calls* const calls_;
   SweepEngine* engine_ = nullptr;

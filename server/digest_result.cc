@@ -1,18 +1,18 @@
 #include "server/digest_result.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "executor/trial/utilisation.h"
 #include "nlohmann/json.hpp"
 #include "planner/codec/json_text.h"
 
 namespace meshwright::server {
 namespace {
 
-db::MeasuredTrial Measured(const trial::TrialResult& result) {
+db::MeasuredTrial Measured(const trial::TrialResult& result, const nlohmann::json& json) {
   db::MeasuredTrial measured;
-  measured.result_json = ToJson(result).dump();
+  measured.result_json = json.dump();
   measured.worker_version = result.worker_version;
   for (const trial::RankResult& rank : result.ranks) {
     measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
@@ -24,19 +24,11 @@ db::MeasuredTrial Measured(const trial::TrialResult& result) {
   return measured;
 }
 
-trial::TrialResult AgainstThePlansPeak(trial::TrialResult result, const std::string& plan_json) {
-  if (result.outcome != trial::TrialOutcome::kOk) return result;
-  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("plan", plan_json);
-  if (!json.ok()) return result;
-  const absl::StatusOr<trial::TrialPlan> plan = trial::TrialPlanFromJson(*json);
-  if (plan.ok()) trial::AddUtilisation(*plan, plan->layout.devices(), result);
-  return result;
-}
-
 // What stands for a result that can't be one.
 trial::TrialResult Unusable(const trial::TrialResult& result, const absl::Status& problem) {
   trial::TrialResult failed;
   failed.outcome = trial::TrialOutcome::kFailed;
+  failed.fault = trial::Fault::kLayout;
   failed.message = absl::StrCat("what the agent measured can't be right: ", problem.message());
   failed.worker_version = result.worker_version;
   failed.host = result.host;
@@ -45,18 +37,31 @@ trial::TrialResult Unusable(const trial::TrialResult& result, const absl::Status
 
 }  // namespace
 
-DigestedResult DigestResult(const trial::TrialResult& delivered, const std::string& plan_json,
+std::optional<StepWork> StepWorkOf(const std::string& plan_json) {
+  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("plan", plan_json);
+  if (!json.ok()) return std::nullopt;
+  const absl::StatusOr<trial::TrialPlan> plan = trial::TrialPlanFromJson(*json);
+  if (!plan.ok()) return std::nullopt;
+  return StepWork{trial::PlannedWorkOf(*plan), plan->layout.devices()};
+}
+
+DigestedResult DigestResult(const trial::TrialResult& delivered,
+                            const std::optional<StepWork>& work,
                             const trial::ResultLimits& limits) {
-  absl::Status usable = trial::CheckResult(delivered, limits);
-  trial::TrialResult taken = delivered;
-  if (usable.ok()) {
-    // What follows from numbers that may be need not be one that may.
-    taken = AgainstThePlansPeak(delivered, plan_json);
-    usable = trial::CheckResult(taken, limits);
+  DigestedResult digested{.delivered = delivered, .result = delivered, .measured = {}};
+  trial::TrialResult& taken = digested.result;
+  // Whatever the numbers are: what follows from some that may be need not be one that may.
+  if (work && taken.outcome == trial::TrialOutcome::kOk) {
+    trial::AddUtilisation(work->planned, work->ranks, taken);
   }
-  if (!usable.ok()) taken = Unusable(delivered, usable);
-  db::MeasuredTrial measured = Measured(taken);
-  return {.delivered = delivered, .result = std::move(taken), .measured = std::move(measured)};
+  nlohmann::json json = ToJson(taken);
+  if (const absl::Status usable = trial::CheckResult(taken, json, limits); !usable.ok()) {
+    digested.problem = usable;
+    taken = Unusable(delivered, usable);
+    json = ToJson(taken);
+  }
+  digested.measured = Measured(taken, json);
+  return digested;
 }
 
 }  // namespace meshwright::server

@@ -66,20 +66,30 @@ void GroupWriter::Run() {
   }
 }
 
+absl::StatusOr<std::vector<db::EventRecord>> GroupWriter::TryJobs(
+    const Group& group, bool undo_alone, std::vector<absl::Status>& statuses) {
+  statuses.assign(group.size(), absl::OkStatus());
+  return store_->Atomically([&](db::SweepAccess& access) {
+    for (size_t i = 0; i < group.size(); ++i) {
+      if (!group[i].store) continue;
+      statuses[i] = undo_alone ? access.Together(group[i].store) : group[i].store(access);
+      if (!statuses[i].ok() && (!undo_alone || IsOfTheStore(statuses[i]))) return statuses[i];
+    }
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<std::vector<db::EventRecord>> GroupWriter::TryGroup(
     const Group& group, std::vector<absl::Status>& statuses) {
   statuses.assign(group.size(), absl::OkStatus());
   bool stores = false;
   for (const Job& job : group) stores = stores || job.store;
   if (!stores) return std::vector<db::EventRecord>();
-  return store_->Atomically([&](db::SweepAccess& access) {
-    for (size_t i = 0; i < group.size(); ++i) {
-      if (!group[i].store) continue;
-      statuses[i] = access.Together(group[i].store);
-      if (IsOfTheStore(statuses[i])) return statuses[i];
-    }
-    return absl::OkStatus();
-  });
+  // Jobs seldom fail: only a group in which one did pays for being able to undo each of them alone.
+  absl::StatusOr<std::vector<db::EventRecord>> events =
+      TryJobs(group, /*undo_alone=*/false, statuses);
+  if (events.ok() || IsOfTheStore(events.status())) return events;
+  return TryJobs(group, /*undo_alone=*/true, statuses);
 }
 
 void GroupWriter::StoreGroup(Group group) {

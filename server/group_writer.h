@@ -58,6 +58,9 @@ class GroupWriter {
   void StoreGroup(Group group);
   absl::StatusOr<std::vector<db::EventRecord>> TryGroup(const Group& group,
                                                         std::vector<absl::Status>& statuses);
+  // In one transaction. A job that fails is undone alone, or ends it.
+  absl::StatusOr<std::vector<db::EventRecord>> TryJobs(const Group& group, bool undo_alone,
+                                                       std::vector<absl::Status>& statuses);
 
   db::SweepStore* const store_;
   const Hooks hooks_;

@@ -26,6 +26,8 @@ constexpr MethodRole kMethodRoles[] = {
     {"/meshwright.v1.Sweeps/GetTrial", Needs::kViewer},
     {"/meshwright.v1.Agents/Connect", Needs::kAgent},
     {"/meshwright.v1.Agents/ListAgents", Needs::kViewer},
+    {"/meshwright.v1.Agents/DrainAgent", Needs::kOperator},
+    {"/meshwright.v1.Agents/ResumeAgent", Needs::kOperator},
     // What watches over processes has no credentials, and learns only whether this one serves.
     {"/grpc.health.v1.Health/Check", Needs::kNothing},
     {"/grpc.health.v1.Health/Watch", Needs::kNothing},

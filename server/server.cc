@@ -83,6 +83,11 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
+  // A peer that is gone without a word, or stands still, is noticed by itself too.
+  const auto probe_ms = static_cast<int>(absl::ToInt64Milliseconds(options_.keepalive));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, probe_ms);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, probe_ms);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.SetMaxReceiveMessageSize(agent::kMaxMessageBytes);
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
@@ -132,6 +137,8 @@ void Server::RunTimer() {
 
 void Server::Stop() {
   if (stopping_.exchange(true)) return;
+  // Whoever spreads calls over servers hears of it before calls fail.
+  if (grpc_ != nullptr) grpc_->GetHealthCheckService()->SetServingStatus(false);
   hub_.NotifyAll();
   if (engine_ != nullptr) engine_->CloseAgents(absl::UnavailableError("the server stops"));
   searches_.Stop();

@@ -2,9 +2,10 @@
 //
 // Callers may rely on: the port is bound before the store is opened, so that one server at most
 // brings a file up to date; until the store is open calls end with UNAVAILABLE and the health
-// service says NOT_SERVING. Searches run on threads of their own. Stop() ends every call, waits for
-// them and leaves the store closed and whole. No port that other machines reach is opened without
-// TLS, and behind TLS every caller says who they are (server/access.h).
+// service says NOT_SERVING. Searches run on threads of their own. Stop() says NOT_SERVING first,
+// ends every call within 2 s, and leaves the store closed and whole, with all that was decided in
+// it where it can be written. No port that other machines reach is opened without TLS, and behind
+// TLS every caller says who they are (server/access.h).
 #pragma once
 
 #include <atomic>
@@ -50,6 +51,9 @@ struct ServerOptions {
   Clock clock;
   host::MonotonicClock monotonic_clock = host::MonotonicNow;
   EngineOptions engine;
+  // A connection on which nothing came for so long is probed, and ends without an answer within as
+  // long again.
+  absl::Duration keepalive = absl::Seconds(10);
   host::LogFunction log;  // may be empty
   // Two, so that a short search need not wait for a long one.
   int32_t searches_at_once = 2;

@@ -7,10 +7,9 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "nlohmann/json.hpp"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "server/digest_result.h"
+#include "server/attempt_token.h"
 #include "server/plan_to_beat.h"
 
 namespace meshwright::server {
@@ -29,10 +28,6 @@ absl::StatusOr<SweepStored> ReadActive(const db::SweepRecord& sweep, db::SweepRe
   ASSIGN_OR_RETURN(std::vector<db::TrialHead> trials, store.ListTrialHeads(sweep.id));
   ASSIGN_OR_RETURN(std::vector<db::AttemptHead> attempts, store.ListAttemptHeads(sweep.id));
   return SweepStored{sweep, std::move(trials), std::move(attempts)};
-}
-
-FinishVerdict Retry(const absl::Status& status) {
-  return {FinishVerdict::Kind::kRetry, std::string(status.message())};
 }
 
 absl::Status HasEndedAlready(const db::SweepRecord& sweep, absl::string_view verb) {
@@ -75,6 +70,7 @@ absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(
     EngineOptions options, host::LogFunction log) {
   auto engine = absl::WrapUnique(new SweepEngine(
       store, hub, std::move(clock), std::move(monotonic_clock), options, std::move(log)));
+  ASSIGN_OR_RETURN(engine->attempt_secret_, store->AttemptSecret());
   ASSIGN_OR_RETURN(EngineCore core, engine->LoadCore());
   {
     absl::MutexLock lock(&engine->mutex_);
@@ -133,8 +129,11 @@ void SweepEngine::Submit(const EngineOutput& output,
 std::vector<SweepEngine::Message> SweepEngine::MessagesOf(const std::vector<Send>& sends) {
   std::vector<Message> messages;
   for (const Send& send : sends) {
-    if (const auto link = links_.find(send.connection); link != links_.end()) {
-      messages.push_back({link->second, send, ""});
+    const auto link = links_.find(send.connection);
+    if (link == links_.end()) continue;
+    messages.push_back({.link = link->second, .send = send, .plan_json = "", .token = ""});
+    if (const auto* assign = std::get_if<AssignOrder>(&send.order)) {
+      messages.back().token = AttemptToken(attempt_secret_, assign->sweep_id, assign->key);
     }
   }
   return messages;
@@ -157,7 +156,7 @@ void SweepEngine::Deliver(const Message& message) {
 
     void operator()(const WelcomeOrder&) const { message.link->Welcome(); }
     void operator()(const AssignOrder& order) const {
-      message.link->Assign(order.key, message.plan_json, order.reason);
+      message.link->Assign(order.key, message.token, message.plan_json, order.reason);
     }
     void operator()(const CancelOrder& order) const {
       message.link->Cancel(order.key, order.reason);
@@ -174,6 +173,8 @@ absl::StatusOr<EngineCore> SweepEngine::LoadCore() const {
     ASSIGN_OR_RETURN(const SweepStored stored, ReadActive(sweep, *store_));
     core.Load(stored, monotonic_clock_());
   }
+  ASSIGN_OR_RETURN(const std::vector<db::AgentStanding> standings, store_->ListAgentStandings());
+  core.Load(standings);
   return core;
 }
 
@@ -320,110 +321,25 @@ void SweepEngine::Progress(const std::string& agent, const agent::AttemptKey& ke
   if (output.progress) hub_->PublishProgress(*std::move(output.progress));
 }
 
-std::optional<SweepEngine::TrialPlace> SweepEngine::PlaceOf(const agent::AttemptKey& key) {
-  absl::MutexLock lock(&mutex_);
-  const ActiveSweep* const sweep = core_.FindSweep(key.sweep);
-  if (sweep == nullptr) return std::nullopt;
-  return TrialPlace{sweep->id(), {.devices = sweep->devices(), .steps = sweep->steps()}};
+absl::Status SweepEngine::DecideAndStore(EngineEvent event) {
+  const EngineOutput output = Decide(std::move(event));
+  RETURN_IF_ERROR(output.status);
+  return writer_.Flush(kStorePatience) ? absl::OkStatus() : CantBeWritten();
 }
 
-void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
-                         const trial::TrialResult& result, FinishDone done) {
-  const std::optional<TrialPlace> place = PlaceOf(key);
-  auto digested = std::make_shared<DigestedResult>();
-  if (place) {
-    // Without a plan, of a trial that is not there, the result is refused all the same.
-    const absl::StatusOr<std::string> plan = store_->GetPlan(place->sweep_id, key.trial);
-    if (!plan.ok() && !absl::IsNotFound(plan.status())) {
-      return done(Retry(plan.status()));
-    }
-    *digested = DigestResult(result, plan.ok() ? *plan : "", place->limits);
-  } else {
-    digested->delivered = result;
-  }
-  EngineOutput output;
-  {
-    absl::MutexLock lock(&mutex_);
-    output = Handle(TrialFinished{agent, key, digested});
-    const bool is_told_later =
-        output.verdict && output.verdict->kind != FinishVerdict::Kind::kRetry;
-    std::function<void(const absl::Status&)> stored;
-    if (is_told_later) {
-      stored = [done, verdict = *output.verdict](const absl::Status& status) {
-        done(status.ok() ? verdict : Retry(status));
-      };
-    }
-    Submit(output, std::move(stored));
-    if (is_told_later) return;
-  }
-  if (output.result_is_late) {
-    FinishLate(agent, key, digested->delivered, std::move(done));
-  } else {
-    done(*output.verdict);
-  }
+absl::Status SweepEngine::Drain(const std::string& agent, std::string_view actor) {
+  return DecideAndStore(DrainRequested{agent, std::string(actor)});
 }
 
-absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const std::string& agent,
-                                                     const agent::AttemptKey& key,
-                                                     const trial::TrialResult& result,
-                                                     absl::Time now, db::SweepAccess& access) {
-  constexpr FinishVerdict::Kind kRefused = FinishVerdict::Kind::kRefused;
-  ASSIGN_OR_RETURN(const db::SweepRecord sweep, access.GetSweep(key.sweep));
-  ASSIGN_OR_RETURN(const db::TrialRecord trial, access.GetTrial(sweep.id, key.trial));
-  if (trial.measured && trial.attempt == key.attempt) {
-    return FinishVerdict{FinishVerdict::Kind::kStored, "it was stored before"};
-  }
-  if (result.outcome == trial::TrialOutcome::kCancelled) {
-    return FinishVerdict{kRefused, "a cancelled attempt has no result"};
-  }
-  ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
-                   access.ListAttempts(sweep.id, key.trial));
-  const bool was_given =
-      std::any_of(attempts.begin(), attempts.end(),
-                  [&](const db::AttemptRecord& attempt) { return attempt.number == key.attempt; });
-  std::string reason = absl::StrCat("attempt ", key.attempt, " was never given out");
-  if (was_given && trial.measured) {
-    reason = absl::StrCat("attempt ", trial.attempt, " had a result before");
-  } else if (was_given) {
-    reason = absl::StrCat("the sweep is ", View(db::SweepStateName(sweep.state)));
-  }
-  db::EventRecord event{.sweep_id = sweep.id,
-                        .trial = key.trial,
-                        .attempt = key.attempt,
-                        .kind = "result_refused",
-                        .time = now};
-  event.message = absl::StrCat("result of agent ", agent, " refused: ", reason);
-  event.data_json = ToJson(result).dump();
-  RETURN_IF_ERROR(access.AppendEvent(event).status());
-  return FinishVerdict{kRefused, std::move(reason)};
-}
-
-void SweepEngine::FinishLate(const std::string& agent, const agent::AttemptKey& key,
-                             const trial::TrialResult& result, FinishDone done) {
-  auto verdict = std::make_shared<FinishVerdict>();
-  writer_.Submit({.store =
-                      [=, now = clock_()](db::SweepAccess& access) {
-                        const absl::StatusOr<FinishVerdict> judged =
-                            JudgeLate(agent, key, result, now, access);
-                        if (judged.ok()) *verdict = *judged;
-                        return judged.status();
-                      },
-                  .stored =
-                      [verdict, done = std::move(done)](const absl::Status& status) {
-                        if (absl::IsNotFound(status)) {
-                          *verdict = {FinishVerdict::Kind::kRefused, std::string(status.message())};
-                        } else if (!status.ok()) {
-                          *verdict = Retry(status);
-                        }
-                        done(*verdict);
-                      }});
+absl::Status SweepEngine::Resume(const std::string& agent, std::string_view actor) {
+  return DecideAndStore(ResumeRequested{agent, std::string(actor)});
 }
 
 std::vector<AgentStatus> SweepEngine::ListAgents() {
   absl::MutexLock lock(&mutex_);
   std::vector<AgentStatus> agents;
   for (const auto& [name, agent] : core_.agents().all()) {
-    agents.push_back({agent.info, {}});
+    agents.push_back({agent.info, {}, core_.agents().StandingOf(name)});
     for (const HeldAttempt& held : agent.held) agents.back().held.push_back(held.key);
   }
   return agents;

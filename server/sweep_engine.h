@@ -27,10 +27,10 @@
 #include "db/sweep_store.h"
 #include "executor/host/log.h"
 #include "executor/host/monotonic_time.h"
-#include "executor/trial/result_check.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "server/agent_link.h"
+#include "server/digest_result.h"
 #include "server/engine/engine_core.h"
 #include "server/event_hub.h"
 #include "server/group_writer.h"
@@ -43,6 +43,7 @@ using Clock = std::function<absl::Time()>;  // the time that records show to peo
 struct AgentStatus {
   AgentInfo info;
   std::vector<agent::AttemptKey> held;
+  db::AgentStanding standing;
 };
 
 class SweepEngine {
@@ -78,9 +79,15 @@ class SweepEngine {
                 const trial::TrialProgress& progress);
   // `done` hears the verdict once, after it is durable.
   using FinishDone = std::function<void(const FinishVerdict&)>;
-  void Finish(const std::string& agent, const agent::AttemptKey& key,
+  // `token` is what came with the result; with another than its assignment's it is refused, and
+  // nothing has happened.
+  void Finish(const std::string& agent, const agent::AttemptKey& key, const std::string& token,
               const trial::TrialResult& result, FinishDone done);
   std::vector<AgentStatus> ListAgents();
+  // The agent gets nothing new, or trials again. Once it is stored; NotFound for a name that no
+  // agent had.
+  absl::Status Drain(const std::string& agent, std::string_view actor);
+  absl::Status Resume(const std::string& agent, std::string_view actor);
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
 
@@ -100,6 +107,7 @@ class SweepEngine {
     std::shared_ptr<AgentLink> link;
     Send send;
     std::string plan_json;  // of an assignment, once it is read
+    std::string token;      // of an assignment
   };
 
   SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
@@ -127,19 +135,29 @@ class SweepEngine {
   // Stores what only the store can decide, and waits for it.
   absl::Status StoreNow(std::function<absl::Status(db::SweepAccess&)> store,
                         std::function<void()> stored);
+  // A result as it was delivered.
+  struct Delivery {
+    std::string agent;
+    agent::AttemptKey key;
+    std::string token;
+    trial::TrialResult result;
+  };
   // A result of a sweep that is not active: says why it is not taken, and notes it there.
-  void FinishLate(const std::string& agent, const agent::AttemptKey& key,
-                  const trial::TrialResult& result, FinishDone done);
-  static absl::StatusOr<FinishVerdict> JudgeLate(const std::string& agent,
-                                                 const agent::AttemptKey& key,
-                                                 const trial::TrialResult& result, absl::Time now,
+  void FinishLate(Delivery delivery, FinishDone done);
+  static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
+                                                 const std::string& secret, absl::Time now,
                                                  db::SweepAccess& access);
+  // The input's status, once what was decided is stored.
+  absl::Status DecideAndStore(EngineEvent event);
   // What of an active sweep a result is judged by; nothing where it is not active.
   struct TrialPlace {
     int64_t sweep_id = 0;
     trial::ResultLimits limits;
+    std::optional<StepWork> work = {};  // where it is known already
   };
   std::optional<TrialPlace> PlaceOf(const agent::AttemptKey& key);
+  // Read from the trial's plan once for its sweep; nothing where that can't be read.
+  absl::StatusOr<std::optional<StepWork>> WorkOf(const TrialPlace& place, int32_t trial);
 
   db::SweepStore* const store_;
   EventHub* const hub_;
@@ -148,9 +166,12 @@ class SweepEngine {
   const EngineOptions options_;
   const host::LogFunction log_;
 
+  std::string attempt_secret_;  // set before anything is decided
+
   absl::Mutex mutex_;
   EngineCore core_ ABSL_GUARDED_BY(mutex_);
-  Links links_ ABSL_GUARDED_BY(mutex_);  // of all streams that have not ended
+  Links links_ ABSL_GUARDED_BY(mutex_);                       // of all streams that have not ended
+  std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<int64_t> core_number_{0};  // counts the cores; what an earlier one decided is void
   GroupWriter writer_;                   // the last member: its thread uses all others

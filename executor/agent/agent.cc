@@ -1,6 +1,7 @@
 #include "executor/agent/agent.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,13 +20,12 @@ namespace meshwright::agent {
 namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);  // how soon a stop is noticed
-constexpr absl::Duration kRedelivery = absl::Seconds(5);
 constexpr absl::Duration kProgressEvery = absl::Milliseconds(200);
-constexpr absl::Duration kLeaveWait = absl::Seconds(2);
 
 trial::TrialResult CantRun(const absl::Status& status) {
   trial::TrialResult result;
   result.outcome = trial::TrialOutcome::kFailed;
+  result.fault = trial::Fault::kLayout;
   result.message = absl::StrCat("the agent can't run this plan: ", status.message());
   return result;
 }
@@ -93,6 +93,8 @@ absl::Status Agent::Run(const std::function<bool()>& stop) {
 
 void Agent::Dial() {
   const int64_t session = ++session_;
+  last_heartbeat_ = 0;
+  sent_heartbeats_ = {{0, options_.clock()}};
   stream_ = std::make_unique<ServerStream>(
       options_.server,
       [this, session](v1::ServerMessage m) {
@@ -127,9 +129,11 @@ void Agent::Dial() {
 
 void Agent::DoDue() {
   const host::MonotonicTime now = options_.clock();
-  // Also while a server that was dialled does not answer.
+  // Also while a server that was dialled does not answer, or one that is connected says nothing.
   if (now >= lease_ends_ && !running_.empty()) {
-    Log("the lease is over without a server: ending what runs", host::LogLevel::kWarning);
+    Log(absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
+                     ", a lease: ending what runs"),
+        host::LogLevel::kWarning);
     for (const Running& running : running_) trials_->Cancel(running.key);
     lease_ends_ = host::MonotonicTime::Never();
   }
@@ -138,14 +142,24 @@ void Agent::DoDue() {
     return;
   }
   if (!registered_) return;
-  if (now >= next_heartbeat_) {
-    next_heartbeat_ = now + heartbeat_;
-    v1::AgentMessage message;
-    message.mutable_heartbeat();
-    for (const AttemptKey& key : Held()) *message.mutable_heartbeat()->add_held() = ToWire(key);
-    Send(message);
-  }
+  if (now >= next_heartbeat_) SendHeartbeat(now);
   if (now >= next_delivery_) DeliverAll();
+}
+
+void Agent::SendHeartbeat(host::MonotonicTime now) {
+  next_heartbeat_ = now + heartbeat_;
+  v1::AgentMessage message;
+  message.mutable_heartbeat()->set_number(++last_heartbeat_);
+  for (const AttemptKey& key : Held()) *message.mutable_heartbeat()->add_held() = ToWire(key);
+  sent_heartbeats_[last_heartbeat_] = now;
+  Send(message);
+}
+
+void Agent::OnHeartbeatAck(const v1::HeartbeatAck& ack) {
+  const auto sent = sent_heartbeats_.find(ack.number());
+  if (sent == sent_heartbeats_.end()) return;
+  lease_ends_ = sent->second + lease_;
+  sent_heartbeats_.erase(sent_heartbeats_.begin(), std::next(sent));
 }
 
 bool Agent::HandleNext(absl::Duration timeout) {
@@ -168,6 +182,8 @@ void Agent::On(const Received& event) {
     }
   } else if (message.has_ack()) {
     OnAck(message.ack());
+  } else if (message.has_heartbeat_ack()) {
+    OnHeartbeatAck(message.heartbeat_ack());
   }
 }
 
@@ -179,9 +195,9 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   registered_ = true;
   failures_ = 0;
   said_unreachable_ = false;
-  lease_ends_ = host::MonotonicTime::Never();
   store_id_ = registered.store_id();
   lease_ = absl::Seconds(registered.lease_s());
+  lease_ends_ = sent_heartbeats_.at(0) + lease_;
   heartbeat_ = absl::Seconds(registered.heartbeat_s());
   next_heartbeat_ = options_.clock() + heartbeat_;
   Log(absl::StrCat("connected to ", options_.server.address, " as ", options_.name, " with ",
@@ -198,6 +214,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
 void Agent::AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status) {
   v1::AgentMessage message;
   *message.mutable_finished()->mutable_ref() = assignment.ref();
+  message.mutable_finished()->set_token(assignment.token());
   trial::TrialResult result = CantRun(status);
   result.host = options_.host;
   *message.mutable_finished()->mutable_measurement() = ToWire(result);
@@ -211,6 +228,8 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
     AnswerUnnamed(assignment, key.status());
     return;
   }
+  // Its goodbye gives it back.
+  if (leaving_) return;
   const std::vector<AttemptKey> held = Held();
   if (std::find(held.begin(), held.end(), *key) != held.end()) return;
   const absl::StatusOr<nlohmann::json> json =
@@ -222,7 +241,7 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
     if (!fits.ok()) plan = fits;
   }
   if (!plan.ok()) {
-    KeepResult(store_id_, *key, CantRun(plan.status()));
+    KeepResult({store_id_, *key, assignment.token()}, CantRun(plan.status()));
     return;
   }
   if (options_.memory_limit_bytes) {
@@ -232,25 +251,11 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
   }
   Log(absl::StrCat("runs ", assignment.ref().trial(), ", attempt ", key->attempt, ": ",
                    planner::FormatLayout(plan->layout)));
-  running_.push_back({store_id_, *key});
+  running_.push_back({store_id_, *key, assignment.token()});
   trials_->Start(*key, *plan);
   v1::AgentMessage message;
   *message.mutable_started()->mutable_ref() = assignment.ref();
   Send(message);
-}
-
-void Agent::OnAck(const v1::ResultAck& ack) {
-  const absl::StatusOr<AttemptKey> key = FromWire(ack.ref());
-  if (!key.ok()) return;
-  results_->Remove(store_id_, *key);
-  if (!ack.accepted()) {
-    Log(absl::StrCat("the server refused the result of ", ack.ref().trial(), ", attempt ",
-                     key->attempt, ": ", ack.reason()),
-        host::LogLevel::kWarning);
-    return;
-  }
-  Log(absl::StrCat("the server has the result of ", ack.ref().trial(), ", attempt ", key->attempt),
-      host::LogLevel::kDebug);
 }
 
 void Agent::On(const StreamEnded& event) {
@@ -258,7 +263,6 @@ void Agent::On(const StreamEnded& event) {
   const absl::Status status = stream_->Finish();
   stream_.reset();
   const host::MonotonicTime now = options_.clock();
-  if (registered_) lease_ends_ = now + lease_;
   if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
       absl::IsAlreadyExists(status) || absl::IsUnauthenticated(status) ||
       absl::IsPermissionDenied(status)) {
@@ -300,37 +304,9 @@ void Agent::On(const Ended& event) {
       std::find_if(running_.begin(), running_.end(),
                    [&](const Running& candidate) { return candidate.key == event.key; });
   if (running == running_.end()) return;
-  const std::string store_id = running->store_id;
+  const Running ran = *running;
   running_.erase(running);
-  KeepResult(store_id, event.key, event.result);
-}
-
-void Agent::KeepResult(const std::string& store_id, const AttemptKey& key,
-                       trial::TrialResult result) {
-  // Only the server that is there waits to hear that a trial has stopped.
-  if (result.outcome == trial::TrialOutcome::kCancelled && store_id != store_id_) return;
-  if (result.host.empty()) result.host = options_.host;
-  const KeptResult kept{store_id, key, std::move(result)};
-  if (absl::Status status = results_->Add(kept); !status.ok()) {
-    Log(absl::StrCat("keeps a result in memory only: ", status.message()),
-        host::LogLevel::kWarning);
-  }
-  if (store_id == store_id_) Deliver(kept);
-}
-
-void Agent::Deliver(const KeptResult& kept) {
-  v1::AgentMessage message;
-  *message.mutable_finished()->mutable_ref() = ToWire(kept.key);
-  *message.mutable_finished()->mutable_measurement() = ToWire(kept.result);
-  Send(message);
-  next_delivery_ = options_.clock() + kRedelivery;
-}
-
-void Agent::DeliverAll() {
-  next_delivery_ = host::MonotonicTime::Never();
-  for (const KeptResult& kept : results_->kept()) {
-    if (kept.store_id == store_id_) Deliver(kept);
-  }
+  KeepResult(ran, event.result);
 }
 
 void Agent::Send(const v1::AgentMessage& message) {
@@ -347,27 +323,6 @@ std::vector<AttemptKey> Agent::Held() const {
     if (kept.store_id == store_id_) held.push_back(kept.key);
   }
   return held;
-}
-
-void Agent::Leave() {
-  const host::MonotonicTime deadline = options_.clock() + kLeaveWait;
-  const auto waits_for_ack = [&] {
-    return std::any_of(results_->kept().begin(), results_->kept().end(),
-                       [&](const KeptResult& kept) { return kept.store_id == store_id_; });
-  };
-  // What is measured gets its chance to arrive; what runs does not.
-  while (registered_ && waits_for_ack() && options_.clock() < deadline) HandleNext(kPoll);
-  trials_.reset();
-  if (!registered_) return;
-  v1::AgentMessage message;
-  message.mutable_goodbye()->set_reason("it was stopped");
-  Send(message);
-  stream_->CloseSending();
-  while (stream_ != nullptr && options_.clock() < deadline) {
-    if (const std::optional<Event> event = inbox_.Pop(kPoll)) {
-      if (const auto* ended = std::get_if<StreamEnded>(&*event); ended != nullptr) break;
-    }
-  }
 }
 
 }  // namespace meshwright::agent

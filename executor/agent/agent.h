@@ -2,11 +2,13 @@
 //
 // Callers may rely on: a result is delivered until the server that gave out its attempt
 // acknowledged or refused it, over broken connections and restarts of either side; an assignment
-// that can't be used is answered; a trial's workers are killed when its lease is over, when the
-// server cancels it or turns out to be another one, and when the agent stops.
+// that can't be used is answered; a trial's workers are killed when its lease is over, which is
+// counted from the last heartbeat that the server acknowledged, connected or not, when the server
+// cancels it or turns out to be another one, and when the agent stops.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +52,8 @@ class Agent {
   explicit Agent(AgentOptions options);
   ~Agent();
 
-  // Serves until `stop` returns true: then kills what runs, tells the server and returns OK. An
+  // Serves until `stop` returns true: then cancels what runs, delivers what was measured, tells the
+  // server and returns OK, within 5 s unless a worker can't be ended. An
   // error is final: the server refused the agent, for its name as AlreadyExists, for who it says
   // it is as Unauthenticated or PermissionDenied, or the result folder can't be used.
   absl::Status Run(const std::function<bool()>& stop);
@@ -74,6 +77,7 @@ class Agent {
   struct Running {
     std::string store_id;  // of the server that gave it out
     AttemptKey key;
+    std::string token;
   };
   using Event = std::variant<Received, StreamEnded, Stepped, Ended>;
 
@@ -89,6 +93,8 @@ class Agent {
   // Answers an assignment whose attempt this agent can't even name.
   void AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status);
   void OnAck(const v1::ResultAck& ack);
+  void OnHeartbeatAck(const v1::HeartbeatAck& ack);
+  void SendHeartbeat(host::MonotonicTime now);
   // What is due by the clock: dialling, heartbeats, redelivery, the end of a lease.
   void DoDue();
   void Deliver(const KeptResult& kept);
@@ -96,7 +102,9 @@ class Agent {
   void Send(const v1::AgentMessage& message);
   // What it runs for the server whose store is store_id_, and the results it has for it.
   std::vector<AttemptKey> Held() const;
-  void KeepResult(const std::string& store_id, const AttemptKey& key, trial::TrialResult result);
+  void KeepResult(const Running& ran, trial::TrialResult result);
+  // Whether there are results for the server that is there.
+  bool HasResults() const;
   void Leave();
   void Log(const std::string& line, host::LogLevel level = host::LogLevel::kInfo) const;
 
@@ -116,7 +124,13 @@ class Agent {
   host::MonotonicTime next_dial_ = host::MonotonicTime::Always();
   host::MonotonicTime next_heartbeat_ = host::MonotonicTime::Never();
   host::MonotonicTime next_delivery_ = host::MonotonicTime::Never();
-  host::MonotonicTime lease_ends_ = host::MonotonicTime::Never();  // while there is no connection
+  // A lease after the last heartbeat that was acknowledged, or the registration, was sent; Never
+  // once what ran was ended for it.
+  host::MonotonicTime lease_ends_ = host::MonotonicTime::Never();
+  int64_t last_heartbeat_ = 0;  // its number on this stream
+  // Of heartbeats that were not acknowledged, when they were sent; number 0 is the registration.
+  std::map<int64_t, host::MonotonicTime> sent_heartbeats_;
+  bool leaving_ = false;  // takes no more trials
   host::MonotonicTime last_progress_ = host::MonotonicTime::Always();
   absl::Status fatal_;
 };

@@ -64,6 +64,7 @@ std::optional<KeptResult> ReadKept(const fs::path& path) {
   if (!result.ok()) return std::nullopt;
   KeptResult kept{StringOf(*json, "store_id"),
                   {StringOf(*json, "sweep"), NumberOf(*json, "trial"), NumberOf(*json, "attempt")},
+                  StringOf(*json, "token"),
                   *result};
   if (!CanBeDelivered(kept)) return std::nullopt;
   return kept;
@@ -71,6 +72,15 @@ std::optional<KeptResult> ReadKept(const fs::path& path) {
 
 absl::Status Failed(const std::string& path) {
   return absl::UnavailableError(absl::StrCat("can't write ", path, ": ", std::strerror(errno)));
+}
+
+// A file's name is on the disk once its folder is.
+absl::Status SyncFolder(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return Failed(folder);
+  const bool synced = fsync(fd) == 0;
+  close(fd);
+  return synced ? absl::OkStatus() : Failed(folder);
 }
 
 // The file is there with all of its text, or not at all.
@@ -85,7 +95,7 @@ absl::Status WriteDurably(const std::string& path, const std::string& text) {
   if (!written || !closed) return Failed(temporary);
   if (rename(temporary.c_str(), path.c_str()) != 0) return Failed(path);
   std::move(remove).Cancel();
-  return absl::OkStatus();
+  return SyncFolder(fs::path(path).parent_path());
 }
 
 }  // namespace
@@ -121,11 +131,9 @@ std::string ResultBox::PathOf(const std::string& store_id, const AttemptKey& key
 absl::Status ResultBox::Add(const KeptResult& kept) {
   kept_.push_back(kept);
   if (folder_.empty()) return absl::OkStatus();
-  const nlohmann::json json = {{"store_id", kept.store_id},
-                               {"sweep", kept.key.sweep},
-                               {"trial", kept.key.trial},
-                               {"attempt", kept.key.attempt},
-                               {"result", ToJson(kept.result)}};
+  const nlohmann::json json = {{"store_id", kept.store_id}, {"sweep", kept.key.sweep},
+                               {"trial", kept.key.trial},   {"attempt", kept.key.attempt},
+                               {"token", kept.token},       {"result", ToJson(kept.result)}};
   return WriteDurably(PathOf(kept.store_id, kept.key),
                       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }

@@ -1,7 +1,8 @@
 // Results that no server has acknowledged yet.
 //
-// With a folder, each is a file there before Add() returns, so that a result outlives the agent; a
-// later agent finds it and delivers it to the store it came from. Not thread-safe.
+// With a folder, each is a file there, and on the disk with its name, before Add() returns, so that
+// a result outlives the agent and its machine's power; a later agent finds it and delivers it to
+// the store it came from. Not thread-safe.
 #pragma once
 
 #include <string>
@@ -21,7 +22,8 @@ bool IsStoreId(std::string_view id);
 struct KeptResult {
   std::string store_id;  // of the server that gave out the attempt
   AttemptKey key;
-  trial::TrialResult result;
+  std::string token = {};  // of the attempt's assignment; empty in what earlier releases kept
+  trial::TrialResult result = {};
 };
 
 class ResultBox {

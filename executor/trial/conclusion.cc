@@ -204,10 +204,12 @@ TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& recor
     AddSpeed(plan, records, result);
   } else if (cause->oom.has_value()) {
     result.outcome = TrialOutcome::kOom;
+    result.fault = Fault::kLayout;
     result.oom = cause->oom;
     sentences.push_back(OomMessage(*cause));
   } else {
     result.outcome = TrialOutcome::kFailed;
+    result.fault = cause->failure->fault;
     sentences.push_back(FailureMessage(*cause));
     speaker = cause;
   }
@@ -227,6 +229,7 @@ TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>
       *std::find_if(records.begin(), records.end(),
                     [&](const RankRecord& other) { return other.rank == silent_rank; });
   result.outcome = TrialOutcome::kTimeout;
+  result.fault = Fault::kInfrastructure;
   const std::string last =
       record.finished_steps() == 0 ? "no step" : absl::StrCat("step ", record.finished_steps() - 1);
   std::vector<std::string> sentences = {absl::StrCat(WhichRank(record),

@@ -2,8 +2,11 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,14 +20,42 @@ namespace {
 
 constexpr size_t kShownBytes = 1000;
 
-void Fail(RankRecord& record, FailureKind kind, std::string message) {
+// What devices and their driver say of themselves, whatever the program did (CUDA's
+// cudaGetErrorString).
+constexpr std::string_view kDeviceErrors[] = {
+    "uncorrectable ECC error",
+    "uncorrectable NVLink error",
+    "hardware stack error",
+    "no CUDA-capable device is detected",
+    "CUDA-capable device(s) is/are busy or unavailable",
+    "system not yet initialized",
+    "unspecified launch failure",
+    "GPU is lost",
+};
+
+Fault FaultOf(ErrorKind kind, std::string_view message) {
+  // That a peer is gone says nothing of the layout.
+  if (kind == ErrorKind::kCommunication) return Fault::kInfrastructure;
+  const bool of_device = std::any_of(
+      std::begin(kDeviceErrors), std::end(kDeviceErrors),
+      [&](std::string_view error) { return message.find(error) != std::string_view::npos; });
+  return of_device ? Fault::kInfrastructure : Fault::kLayout;
+}
+
+// Whether somebody else sent the signal; a program's own faults end it with others.
+bool IsFromOutside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
+         signal == SIGQUIT;
+}
+
+void Fail(RankRecord& record, FailureKind kind, std::string message, Fault fault = Fault::kLayout) {
   if (record.done) {
     record.after_done.push_back(std::move(message));
     return;
   }
   // The first failure is the cause.
   if (!record.failure.has_value()) {
-    record.failure = RankFailure{.kind = kind, .message = std::move(message)};
+    record.failure = RankFailure{.kind = kind, .message = std::move(message), .fault = fault};
   }
 }
 
@@ -86,7 +117,7 @@ void Apply(const OomEvent& event, RankRecord& record) {
 void Apply(const ErrorEvent& event, RankRecord& record) {
   Fail(record,
        event.kind == ErrorKind::kCommunication ? FailureKind::kCommunication : FailureKind::kOwn,
-       absl::StrCat("failed: ", event.message));
+       absl::StrCat("failed: ", event.message), FaultOf(event.kind, event.message));
 }
 
 }  // namespace
@@ -114,7 +145,8 @@ void ApplyExit(int wait_status, RankRecord& record) {
     std::string message =
         absl::StrCat("was killed by signal ", signal, " (", ::strsignal(signal), ")");
     if (signal == SIGKILL) message += ", as the kernel does when the machine's memory runs out";
-    Fail(record, FailureKind::kOwn, std::move(message));
+    Fail(record, FailureKind::kOwn, std::move(message),
+         IsFromOutside(signal) ? Fault::kInfrastructure : Fault::kLayout);
   } else if (WEXITSTATUS(wait_status) != 0) {
     Fail(record, FailureKind::kOwn,
          absl::StrCat("ended with exit code ", WEXITSTATUS(wait_status)));

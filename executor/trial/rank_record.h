@@ -21,6 +21,7 @@ enum class FailureKind : uint8_t { kOutOfMemory, kOwn, kCommunication };
 struct RankFailure {
   FailureKind kind = FailureKind::kOwn;
   std::string message;  // without naming the rank
+  Fault fault = Fault::kLayout;
 };
 
 struct RankRecord {

@@ -1,5 +1,6 @@
 #include "executor/trial/result_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace {
 // The difference of two readings of a clock may be rounded to this much below 0.
 constexpr double kRounding = 1e-9;
 
+// Of a processor's measured peak, which whatever runs beside it makes smaller.
+constexpr double kMostOfProcessor = 2.0;
+
 absl::Status CheckNumber(const nlohmann::json& number, const std::string& path, bool signed_value) {
   const double value = number.get<double>();
   if (!std::isfinite(value)) return FieldError(path, absl::StrCat(value), "must be finite");
@@ -22,17 +26,22 @@ absl::Status CheckNumber(const nlohmann::json& number, const std::string& path, 
   return FieldError(path, absl::StrCat(value), "must not be negative");
 }
 
-// Every number of the result, whatever part of it is the next to get one.
-absl::Status CheckNumbers(const nlohmann::json& json, const std::string& path, bool signed_value) {
+// Every number of the result, whatever part of it is the next to get one. `path` is as before when
+// it returns OK: only a problem needs it as a text of its own.
+absl::Status CheckNumbers(const nlohmann::json& json, std::string& path, bool signed_value) {
   if (json.is_number()) return CheckNumber(json, path, signed_value);
+  const size_t length = path.size();
   if (json.is_array()) {
     for (size_t i = 0; i < json.size(); ++i) {
-      RETURN_IF_ERROR(CheckNumbers(json[i], absl::StrCat(path, "[", i, "]"), signed_value));
+      absl::StrAppend(&path, "[", i, "]");
+      RETURN_IF_ERROR(CheckNumbers(json[i], path, signed_value));
+      path.resize(length);
     }
   } else if (json.is_object()) {
-    for (const auto& [key, value] : json.items()) {
-      const std::string inner = path.empty() ? key : absl::StrCat(path, ".", key);
-      RETURN_IF_ERROR(CheckNumbers(value, inner, signed_value || inner == "losses"));
+    for (auto entry = json.begin(); entry != json.end(); ++entry) {
+      absl::StrAppend(&path, length == 0 ? "" : ".", entry.key());
+      RETURN_IF_ERROR(CheckNumbers(*entry, path, signed_value || path == "losses"));
+      path.resize(length);
     }
   }
   return absl::OkStatus();
@@ -48,10 +57,65 @@ absl::Status CheckRank(const std::string& path, int32_t rank, int32_t pipeline_r
   return CheckRange(absl::StrCat(path, ".pipeline_rank"), pipeline_rank, 0, limits.devices - 1);
 }
 
+absl::Status CheckMemory(const TrialResult& result, const ResultLimits& limits) {
+  if (!limits.memory_limit_bytes) return absl::OkStatus();
+  for (size_t i = 0; i < result.ranks.size(); ++i) {
+    if (result.ranks[i].peak_bytes <= *limits.memory_limit_bytes) continue;
+    return FieldError(absl::StrCat("ranks[", i, "].peak_bytes"), result.ranks[i].peak_bytes,
+                      absl::StrCat("must be at most ", *limits.memory_limit_bytes,
+                                   ", which is what a rank of this trial may hold"));
+  }
+  return absl::OkStatus();
+}
+
+// A median lies among what it is the median of. A slice's step is composed, not timed.
+absl::Status CheckStep(const TrialResult& result) {
+  const double step_s = result.step_s;
+  const std::vector<double>& times_s = result.step_times_s;
+  if (!times_s.empty() && !result.slice) {
+    const auto [least, most] = std::minmax_element(times_s.begin(), times_s.end());
+    if (step_s < *least * (1 - kRounding) || step_s > *most * (1 + kRounding)) {
+      return FieldError("step_s", absl::StrCat(step_s),
+                        absl::StrCat("must be from ", *least, " to ", *most,
+                                     ", which is how long its steps took"));
+    }
+  }
+  if (result.step_interval && result.step_interval->low_s > result.step_interval->high_s) {
+    return FieldError("step_interval.low_s", absl::StrCat(result.step_interval->low_s),
+                      absl::StrCat("must be at most high_s, ", result.step_interval->high_s));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShare(const char* field, double share, double most) {
+  if (share <= most) return absl::OkStatus();
+  return FieldError(field, absl::StrCat(share),
+                    absl::StrCat("must be at most ", most,
+                                 ": no devices do more than their peak; either the time is wrong, "
+                                 "or the peak is"));
+}
+
+absl::Status CheckUtilisation(const TrialResult& result, const ResultLimits& limits) {
+  const bool is_cuda = limits.device_kind == planner::DeviceKind::kCuda;
+  const double most = is_cuda ? 1.0 : kMostOfProcessor;
+  // PaLM's counts all of attention, of which a causal model computes half.
+  RETURN_IF_ERROR(CheckShare("mfu_causal", result.mfu_causal, most));
+  RETURN_IF_ERROR(CheckShare("mfu", result.mfu, 2 * most));
+  if (!is_cuda || !result.peak_flops) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckShare("mfu_causal_of_peak", result.mfu_causal_of_peak, most));
+  return CheckShare("mfu_of_peak", result.mfu_of_peak, 2 * most);
+}
+
 }  // namespace
 
 absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits) {
-  RETURN_IF_ERROR(CheckNumbers(ToJson(result), "", /*signed_value=*/false));
+  return CheckResult(result, ToJson(result), limits);
+}
+
+absl::Status CheckResult(const TrialResult& result, const nlohmann::json& json,
+                         const ResultLimits& limits) {
+  std::string path;
+  RETURN_IF_ERROR(CheckNumbers(json, path, /*signed_value=*/false));
   RETURN_IF_ERROR(CheckCount("step_times_s", result.step_times_s.size(), limits.steps));
   RETURN_IF_ERROR(CheckCount("losses", result.losses.size(), limits.steps));
   RETURN_IF_ERROR(CheckCount("gradient_norms", result.gradient_norms.size(), limits.steps));
@@ -64,8 +128,11 @@ absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits) 
   if (result.oom) {
     RETURN_IF_ERROR(CheckRank("oom", result.oom->rank, result.oom->pipeline_rank, limits));
   }
-  if (result.outcome == TrialOutcome::kOk) return CheckPositive("step_s", result.step_s);
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckMemory(result, limits));
+  if (result.outcome != TrialOutcome::kOk) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckPositive("step_s", result.step_s));
+  RETURN_IF_ERROR(CheckStep(result));
+  return CheckUtilisation(result, limits);
 }
 
 }  // namespace meshwright::trial

@@ -175,6 +175,7 @@ template <planner::ConstOr<TrialResult> Result, typename Visitor>
 void VisitFields(Result& result, Visitor& visit) {
   const bool has_peak = result.peak_flops.has_value();
   visit(planner::Needed("outcome"), result.outcome, kTrialOutcomeNames);
+  visit(planner::OnlyIf(result.fault != Fault::kNone, "fault"), result.fault, kFaultNames);
   visit("message", result.message);
   visit(planner::Needed("step_s"), result.step_s);
   visit("step_interval", result.step_interval);

@@ -69,6 +69,16 @@ inline std::string_view TrialOutcomeName(TrialOutcome outcome) {
   return NameOf(kTrialOutcomeNames, outcome);
 }
 
+// What a trial's failure is of: another try of a layout's would end the same way; one of what it
+// ran on may not happen elsewhere.
+enum class Fault : uint8_t { kNone, kLayout, kInfrastructure };
+
+inline constexpr EnumNames<Fault, 3> kFaultNames = {{
+    {Fault::kNone, ""},
+    {Fault::kLayout, "layout"},
+    {Fault::kInfrastructure, "infrastructure"},
+}};
+
 // Which rank ran out of memory, and by how much.
 struct OomDetail {
   int32_t rank = 0;
@@ -82,6 +92,7 @@ struct OomDetail {
 
 struct TrialResult {
   TrialOutcome outcome = TrialOutcome::kFailed;
+  Fault fault = Fault::kNone;  // of one that failed or gave no sign of life
   // One sentence, empty where all went well; where a worker failed or did not answer the tail of
   // its output follows.
   std::string message;

@@ -78,9 +78,10 @@ void TrialRun::TellTrace() const {
   if (traces.size() == workers_.records().size()) options_.trace(traces);
 }
 
-TrialResult Failed(absl::string_view message) {
+TrialResult Failed(absl::string_view message, Fault fault) {
   TrialResult result;
   result.outcome = TrialOutcome::kFailed;
+  result.fault = fault;
   result.message = std::string(message);
   return result;
 }
@@ -110,17 +111,19 @@ absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& rank
 RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                   const TrialRunnerOptions& options) {
   const absl::Status fits = CheckMemory(plan, ranks, options);
-  if (!fits.ok()) return {.result = Failed(fits.message()), .records = {}};
+  if (!fits.ok()) return {.result = Failed(fits.message(), Fault::kLayout), .records = {}};
   TrialRun run(plan, ranks, options);
   const absl::Status started = run.Start();
-  if (!started.ok()) return {.result = Failed(started.message()), .records = {}};
+  if (!started.ok()) {
+    return {.result = Failed(started.message(), Fault::kInfrastructure), .records = {}};
+  }
   TrialResult result = run.Finish();
   return {.result = std::move(result), .records = run.records()};
 }
 
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options) {
   const absl::Status runnable = CheckRules(plan.model, plan.layout, plan.training, plan.device);
-  if (!runnable.ok()) return Failed(runnable.message());
+  if (!runnable.ok()) return Failed(runnable.message(), Fault::kLayout);
   std::vector<int32_t> ranks(static_cast<size_t>(plan.layout.devices()));
   std::iota(ranks.begin(), ranks.end(), 0);
   return RunRanks(plan, ranks, options).result;

@@ -16,6 +16,12 @@ bool ActiveTrial::WasLostBy(const std::string& agent_name) const {
                      [&](const GivenAttempt& one) { return one.lost && one.agent == agent_name; });
 }
 
+bool ActiveTrial::BrokeOn(const std::string& agent_name) const {
+  return std::any_of(given.begin(), given.end(), [&](const GivenAttempt& one) {
+    return one.broken && one.agent == agent_name;
+  });
+}
+
 ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& trials,
                          const std::vector<db::AttemptHead>& attempts)
     : state(sweep.state),
@@ -24,7 +30,8 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
       name_(sweep.name),
       device_kind_(sweep.device_kind),
       devices_(sweep.devices),
-      steps_(sweep.steps) {
+      steps_(sweep.steps),
+      memory_limit_bytes_(sweep.memory_limit_bytes) {
   trials_.reserve(trials.size());
   for (const db::TrialHead& head : trials) {
     trials_.push_back({.number = head.number,
@@ -43,8 +50,9 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
   }
   for (const db::AttemptHead& attempt : attempts) {
     if (ActiveTrial* trial = Find(attempt.trial); trial != nullptr) {
-      trial->given.push_back(
-          {attempt.number, attempt.agent, attempt.host, attempt.outcome == db::kLostOutcome});
+      trial->given.push_back({attempt.number, attempt.agent, attempt.host,
+                              attempt.outcome == db::kLostOutcome,
+                              attempt.outcome == db::kBrokenOutcome});
     }
   }
 }

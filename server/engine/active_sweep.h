@@ -18,7 +18,8 @@ struct GivenAttempt {
   int32_t number = 0;
   std::string agent;
   std::string host;
-  bool lost = false;  // its agent vanished with it
+  bool lost = false;    // its agent vanished with it
+  bool broken = false;  // what its agent runs on failed
 };
 
 struct ActiveTrial {
@@ -37,6 +38,7 @@ struct ActiveTrial {
   // Null where it was never given out.
   GivenAttempt* FindAttempt(int32_t attempt_number);
   bool WasLostBy(const std::string& agent_name) const;
+  bool BrokeOn(const std::string& agent_name) const;
 };
 
 class ActiveSweep {
@@ -50,6 +52,7 @@ class ActiveSweep {
   const std::string& device_kind() const { return device_kind_; }
   int64_t devices() const { return devices_; }
   int32_t steps() const { return steps_; }  // of a trial, at most
+  const std::optional<int64_t>& memory_limit_bytes() const { return memory_limit_bytes_; }
 
   db::SweepState state = db::SweepState::kPending;
   std::string reason;
@@ -76,6 +79,7 @@ class ActiveSweep {
   std::string device_kind_;
   int64_t devices_;
   int32_t steps_;
+  std::optional<int64_t> memory_limit_bytes_;  // of a rank
   std::vector<ActiveTrial> trials_;
   std::set<int32_t> pending_;
   std::set<int32_t> held_;

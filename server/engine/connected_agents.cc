@@ -4,6 +4,22 @@
 
 namespace meshwright::server {
 
+db::AgentStanding ConnectedAgents::StandingOf(const std::string& name) const {
+  const auto found = standings_.find(name);
+  return found == standings_.end() ? db::AgentStanding{.agent = name} : found->second;
+}
+
+void ConnectedAgents::SetStanding(const db::AgentStanding& standing) {
+  ++generation_;
+  standings_[standing.agent] = standing;
+}
+
+bool ConnectedAgents::TakesTrials(const std::string& name) const {
+  const auto found = standings_.find(name);
+  return found == standings_.end() ||
+         (!found->second.drained && found->second.set_aside_reason.empty());
+}
+
 ConnectedAgent* ConnectedAgents::Find(const std::string& name) {
   const auto found = agents_.find(name);
   return found == agents_.end() ? nullptr : &found->second;

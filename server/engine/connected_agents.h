@@ -1,4 +1,5 @@
-// The agents that are connected, what each of them holds, and which of them are idle.
+// The agents that are connected, what each of them holds, which of them are idle, and which get
+// nothing new for what they did.
 #pragma once
 
 #include <map>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "db/records.h"
 #include "executor/agent/attempt_key.h"
 #include "executor/host/monotonic_time.h"
 #include "server/engine/agent_info.h"
@@ -35,8 +37,15 @@ class ConnectedAgents {
   const std::map<std::string, ConnectedAgent>& all() const { return agents_; }
   // Names of agents that hold nothing.
   const std::set<std::string>& idle() const { return idle_; }
-  // Changes whenever an agent comes or goes.
+  // Changes whenever an agent comes or goes, or what was decided about one changes.
   int64_t generation() const { return generation_; }
+
+  // Of an agent that is connected or not; one that nothing was decided about takes trials.
+  db::AgentStanding StandingOf(const std::string& name) const;
+  bool HasStanding(const std::string& name) const { return standings_.contains(name); }
+  void SetStanding(const db::AgentStanding& standing);
+  // Whether it gets trials, as far as its standing goes.
+  bool TakesTrials(const std::string& name) const;
 
   // Null where none of that name is connected.
   ConnectedAgent* Find(const std::string& name);
@@ -55,6 +64,7 @@ class ConnectedAgents {
  private:
   std::map<std::string, ConnectedAgent> agents_;
   std::set<std::string> idle_;
+  std::map<std::string, db::AgentStanding> standings_;
   int64_t generation_ = 0;
 };
 

@@ -43,6 +43,10 @@ void EngineCore::Load(const SweepStored& stored, host::MonotonicTime now) {
   for (const int32_t number : sweep.held()) SetLease(*sweep.Find(number), now + options_.lease);
 }
 
+void EngineCore::Load(const std::vector<db::AgentStanding>& standings) {
+  for (const db::AgentStanding& standing : standings) agents_.SetStanding(standing);
+}
+
 void EngineCore::On(const SweepStored& event) {
   Load(event, now_);
   Advance();
@@ -184,14 +188,16 @@ void EngineCore::SetSweep(ActiveSweep& sweep, db::SweepState to, const std::stri
   sweep.reason = reason;
 }
 
-void EngineCore::Unassign(const Found& found, const AfterLoss& after, bool lost) {
+void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left) {
   ActiveTrial& trial = *found.trial;
-  Log(lost ? host::LogLevel::kWarning : host::LogLevel::kInfo,
+  const bool counts = left != Left::kReturned;
+  Log(counts ? host::LogLevel::kWarning : host::LogLevel::kInfo,
       absl::StrCat(FormatTrialName(found.sweep->name(), trial.number), ": ", after.reason));
   db::TrialTransition transition = TransitionOf(found);
   transition.to_state = after.fails ? db::TrialState::kFailed : db::TrialState::kPending;
   if (!after.fails) transition.to_attempt = trial.attempt + 1;
-  transition.lost = lost;
+  transition.lost = left == Left::kLost;
+  transition.broken = left == Left::kBroken;
   transition.reason = after.reason;
   transition.event_kind = after.fails ? "trial_ended" : "trial_requeued";
   transition.event_message = after.reason;
@@ -201,9 +207,10 @@ void EngineCore::Unassign(const Found& found, const AfterLoss& after, bool lost)
                               .agent = trial.agent})
           .dump();
   if (GivenAttempt* attempt = trial.FindAttempt(trial.attempt); attempt != nullptr) {
-    attempt->lost = lost;
+    attempt->lost = transition.lost;
+    attempt->broken = transition.broken;
   }
-  trial.lost_attempts += lost ? 1 : 0;
+  trial.lost_attempts += counts ? 1 : 0;
   trial.attempt = transition.to_attempt;
   trial.lease_ends = host::MonotonicTime::Never();
   found.sweep->SetState(trial, transition.to_state);
@@ -234,7 +241,8 @@ void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial) {
                               : absl::StrCat("agent ", trial.agent, " vanished");
   const std::string agent_name = trial.agent;
   const AfterLoss after = DecideAfterLoss(trial, why, options_);
-  Unassign({&sweep, &trial}, after, /*lost=*/true);
+  Unassign({&sweep, &trial}, after, Left::kLost);
+  NoteFailure(agent_name, why);
   CancelOn(agent_name, key, after.reason);
   // An agent that is still there says with its next heartbeat whether it is free.
   if (agent != nullptr) agents_.Confirm(*agent, key);

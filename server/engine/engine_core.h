@@ -31,6 +31,8 @@ class EngineCore {
 
   // Learns of a sweep without deciding anything, as when a server begins.
   void Load(const SweepStored& stored, host::MonotonicTime now);
+  // Learns what was decided about agents before.
+  void Load(const std::vector<db::AgentStanding>& standings);
   EngineOutput Handle(const EngineInput& input);
 
   // By id, which is the order in which they were made.
@@ -55,10 +57,13 @@ class EngineCore {
   void On(const AgentConnected& event);
   void On(const AgentDisconnected& event);
   void On(const AgentLeft& event);
+  void On(const DrainRequested& event);
+  void On(const ResumeRequested& event);
   void On(const HeartbeatCame& event);
   void On(const TrialStarted& event);
   void On(const TrialProgressed& event);
   void On(const TrialFinished& event);
+  void On(const ResultCameLate& event);
   void On(const StoreFailed& event);
   void On(const StoreBack& event);
 
@@ -84,16 +89,35 @@ class EngineCore {
   // Trials that `agent` holds, as far as the core knows.
   std::vector<Found> HeldBy(const std::string& agent);
 
+  // What an agent runs on failed: one more of them in a row, which may set it aside.
+  void NoteFailure(const std::string& agent, const std::string& why);
+  // An attempt of it ended otherwise.
+  void NoteWorks(const std::string& agent);
+  // A failure turned out to be none.
+  void TakeFailureBack(const std::string& agent);
+  void SetStanding(const db::AgentStanding& standing);
+  // NotFound where no agent ever had this name, Unavailable while the store can't be written.
+  absl::Status CheckHasAgent(const std::string& agent) const;
+
+  // Otherwise they are to be delivered again.
+  bool CanTakeResults();
   FinishVerdict Take(const TrialFinished& event, const Found& found);
   FinishVerdict TakeCancelled(const TrialFinished& event, const Found& found);
   FinishVerdict Store(const TrialFinished& event, const GivenAttempt& attempt, const Found& found);
-  FinishVerdict Refuse(const TrialFinished& event, const std::string& reason, const Found& found);
+  FinishVerdict Refuse(const TrialFinished& event, absl::StatusCode code, const std::string& reason,
+                       const Found& found);
+  // A result that says that what its agent runs on failed: the trial goes to another agent, or this
+  // is its result.
+  FinishVerdict TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
+                          const Found& found);
 
   Found Find(const agent::AttemptKey& key);
   // A transition of the trial from what it is now; the caller fills in the rest.
   db::TrialTransition TransitionOf(const Found& found) const;
+  // Why an attempt gave no result.
+  enum class Left : uint8_t { kReturned, kLost, kBroken };
   // Back to pending as the next attempt, or failed.
-  void Unassign(const Found& found, const AfterLoss& after, bool lost);
+  void Unassign(const Found& found, const AfterLoss& after, Left left);
   void SetLease(ActiveTrial& trial, host::MonotonicTime ends);
   void SetRunning(ActiveSweep& sweep);
   void SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,

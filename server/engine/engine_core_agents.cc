@@ -49,13 +49,16 @@ absl::Status EngineCore::CheckReplaces(const AgentInfo& info, ConnectedAgent& co
       connected.claimant = info.instance;
       connected.claimed = now_;
     }
-    // A process that has ended is heard of no more, and loses its place before this is over.
+    // A process that has ended is heard of no more.
+    if (connected.last_heard + kMissedHeartbeats * options_.heartbeat <= now_) {
+      return absl::OkStatus();
+    }
     const host::MonotonicTime ends = connected.claimed + options_.lease;
     if (now_ < ends) {
       return absl::AbortedError(absl::StrCat(
           "agent ", info.name, " is connected, maybe as it was before it was started anew: it ",
           "loses its place unless it is heard of within ",
-          absl::FormatDuration(ends.since_start - now_.since_start)));
+          absl::FormatDuration(kMissedHeartbeats * options_.heartbeat)));
     }
   }
   return absl::AlreadyExistsError(absl::StrCat("an agent named \"", info.name,
@@ -99,10 +102,9 @@ void EngineCore::On(const AgentConnected& event) {
   for (const Found& found : HeldBy(name)) {
     const agent::AttemptKey key{found.sweep->name(), found.trial->number, found.trial->attempt};
     if (!store_is_up_ || Contains(event.held, key)) continue;
-    Unassign(found,
-             DecideAfterLoss(*found.trial, absl::StrCat("agent ", name, " came back without it"),
-                             options_),
-             /*lost=*/true);
+    const std::string why = absl::StrCat("agent ", name, " came back without it");
+    Unassign(found, DecideAfterLoss(*found.trial, why, options_), Left::kLost);
+    NoteFailure(name, why);
   }
   Advance();
 }
@@ -128,7 +130,7 @@ void EngineCore::On(const AgentLeft& event) {
     Unassign(held,
              {false, absl::StrCat("agent ", event.agent, " left (", event.reason,
                                   "); it runs again as attempt ", held.trial->attempt + 1)},
-             /*lost=*/false);
+             Left::kReturned);
   }
   Advance();
 }
@@ -139,7 +141,7 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
   // Only the last one: the number of the next must be a new one.
   if (trial.state != db::TrialState::kPending || key.attempt != trial.attempt - 1) return false;
   GivenAttempt* const attempt = trial.FindAttempt(key.attempt);
-  if (attempt == nullptr || attempt->agent != agent.info.name) return false;
+  if (attempt == nullptr || attempt->agent != agent.info.name || attempt->broken) return false;
   const std::string reason = absl::StrCat("agent ", agent.info.name, " came back with attempt ",
                                           key.attempt, ", which goes on");
   db::TrialTransition transition = TransitionOf(found);
@@ -154,6 +156,7 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
       ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
   output_.ops.emplace_back(std::move(transition));
   attempt->lost = false;
+  TakeFailureBack(agent.info.name);
   trial.attempt = key.attempt;
   trial.agent = agent.info.name;
   trial.host = agent.info.host;
@@ -191,6 +194,69 @@ void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<agent::Attemp
   agents_.SetHeld(agent, std::move(held));
   std::erase_if(agent.answered,
                 [&](const agent::AttemptKey& key) { return !Contains(named, key); });
+}
+
+void EngineCore::SetStanding(const db::AgentStanding& standing) {
+  if (standing == agents_.StandingOf(standing.agent)) return;
+  agents_.SetStanding(standing);
+  output_.ops.emplace_back(standing);
+}
+
+void EngineCore::NoteFailure(const std::string& agent, const std::string& why) {
+  db::AgentStanding standing = agents_.StandingOf(agent);
+  ++standing.failures;
+  if (standing.failures >= options_.max_agent_failures && standing.set_aside_reason.empty()) {
+    standing.set_aside_reason =
+        absl::StrCat(standing.failures, " failures in a row of what it runs on; the last: ", why);
+    Log(host::LogLevel::kWarning,
+        absl::StrCat("agent ", agent, " is set aside: ", standing.set_aside_reason,
+                     "; `meshwright agents resume ", agent, "` gives it trials again"));
+  }
+  SetStanding(standing);
+}
+
+void EngineCore::NoteWorks(const std::string& agent) {
+  db::AgentStanding standing = agents_.StandingOf(agent);
+  standing.failures = 0;
+  SetStanding(standing);
+}
+
+void EngineCore::TakeFailureBack(const std::string& agent) {
+  db::AgentStanding standing = agents_.StandingOf(agent);
+  standing.failures = std::max(standing.failures - 1, 0);
+  if (standing.failures < options_.max_agent_failures) standing.set_aside_reason.clear();
+  SetStanding(standing);
+}
+
+absl::Status EngineCore::CheckHasAgent(const std::string& agent) const {
+  const bool is_known = agents_.all().contains(agent) || agents_.HasStanding(agent);
+  if (!is_known) {
+    return absl::NotFoundError(absl::StrCat("no agent named \"", agent, "\" is connected"));
+  }
+  return store_is_up_ ? absl::OkStatus()
+                      : absl::UnavailableError("the store can't be written now: try again");
+}
+
+void EngineCore::On(const DrainRequested& event) {
+  output_.status = CheckHasAgent(event.agent);
+  if (!output_.status.ok()) return;
+  db::AgentStanding standing = agents_.StandingOf(event.agent);
+  standing.drained = true;
+  Log(host::LogLevel::kInfo,
+      absl::StrCat("agent ", event.agent, " was drained",
+                   event.actor.empty() ? "" : absl::StrCat(" by ", event.actor)));
+  SetStanding(standing);
+  Advance();
+}
+
+void EngineCore::On(const ResumeRequested& event) {
+  output_.status = CheckHasAgent(event.agent);
+  if (!output_.status.ok()) return;
+  Log(host::LogLevel::kInfo,
+      absl::StrCat("agent ", event.agent, " gets trials again",
+                   event.actor.empty() ? "" : absl::StrCat(", by ", event.actor)));
+  SetStanding({.agent = event.agent});
+  Advance();
 }
 
 void EngineCore::On(const HeartbeatCame& event) {

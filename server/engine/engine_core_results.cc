@@ -13,7 +13,6 @@ namespace meshwright::server {
 namespace {
 
 constexpr FinishVerdict::Kind kStored = FinishVerdict::Kind::kStored;
-constexpr FinishVerdict::Kind kRefused = FinishVerdict::Kind::kRefused;
 
 db::TrialState StateAfter(trial::TrialOutcome outcome) {
   switch (outcome) {
@@ -46,6 +45,11 @@ std::string Summary(const trial::TrialResult& result) {
   return text;
 }
 
+bool Holds(const TrialFinished& event, const ActiveTrial& trial) {
+  return db::IsHeld(trial.state) && trial.attempt == event.key.attempt &&
+         trial.agent == event.agent;
+}
+
 std::string ResultEvent(const std::string& layout, std::string_view state,
                         const DigestedResult& digested) {
   const trial::TrialResult& result = digested.result;
@@ -66,8 +70,8 @@ std::string ResultEvent(const std::string& layout, std::string_view state,
 
 }  // namespace
 
-FinishVerdict EngineCore::Refuse(const TrialFinished& event, const std::string& reason,
-                                 const Found& found) {
+FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode code,
+                                 const std::string& reason, const Found& found) {
   db::EventRecord record{.sweep_id = found.sweep->id(),
                          .trial = event.key.trial,
                          .attempt = event.key.attempt,
@@ -76,18 +80,31 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, const std::string& 
   record.message = absl::StrCat("result of agent ", event.agent, " refused: ", reason);
   record.data_json = ToJson(event.digested->delivered).dump();
   output_.ops.emplace_back(std::move(record));
-  return {kRefused, reason};
+  return Refused(code, reason);
 }
 
 FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found& found) {
-  const FinishVerdict refused{kRefused, "a cancelled attempt has no result"};
-  const ActiveTrial& trial = *found.trial;
-  const bool holds =
-      db::IsHeld(trial.state) && trial.attempt == event.key.attempt && trial.agent == event.agent;
-  if (!holds) return refused;
-  Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
-           /*lost=*/false);
-  return refused;
+  if (Holds(event, *found.trial)) {
+    Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
+             Left::kReturned);
+  }
+  return Refused(absl::StatusCode::kCancelled, "a cancelled attempt has no result");
+}
+
+FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
+                                    const Found& found) {
+  const std::string why =
+      absl::StrCat("agent ", attempt.agent, ": ", Summary(event.digested->result));
+  if (!Holds(event, *found.trial)) {
+    return Refuse(event, absl::StatusCode::kAborted,
+                  "the attempt was given up, and what its agent runs on failed", found);
+  }
+  const AfterLoss after =
+      DecideAfterFault(*found.trial, attempt.agent, why, *found.sweep, agents_, options_);
+  NoteFailure(attempt.agent, why);
+  if (after.fails) return Store(event, attempt, found);
+  Unassign(found, after, Left::kBroken);
+  return Refused(absl::StatusCode::kAborted, after.reason);
 }
 
 FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& attempt,
@@ -123,7 +140,10 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
     best_s = std::min(best_s.value_or(*transition.measured->step_s), *transition.measured->step_s);
   }
   output_.ops.emplace_back(std::move(transition));
-  return {kStored, ""};
+  if (result.fault != trial::Fault::kInfrastructure) NoteWorks(attempt.agent);
+  const absl::Status& problem = event.digested->problem;
+  return problem.ok() ? FinishVerdict{kStored, ""}
+                      : Refused(problem.code(), std::string(problem.message()));
 }
 
 FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
@@ -136,30 +156,47 @@ FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
   }
   const GivenAttempt* const attempt = trial.FindAttempt(event.key.attempt);
   if (attempt == nullptr) {
-    return Refuse(event, absl::StrCat("attempt ", event.key.attempt, " was never given out"),
-                  found);
+    return Refuse(event, absl::StatusCode::kNotFound,
+                  absl::StrCat("attempt ", event.key.attempt, " was never given out"), found);
   }
   if (attempt->agent != event.agent) {
-    return Refuse(event,
+    return Refuse(event, absl::StatusCode::kPermissionDenied,
                   absl::StrCat("attempt ", attempt->number, " was given to agent ", attempt->agent),
                   found);
   }
   if (trial.measured) {
-    return Refuse(event, absl::StrCat("attempt ", trial.attempt, " had a result before"), found);
+    return Refuse(event, absl::StatusCode::kAlreadyExists,
+                  absl::StrCat("attempt ", trial.attempt, " had a result before"), found);
+  }
+  if (event.digested->result.fault == trial::Fault::kInfrastructure) {
+    return TakeFault(event, GivenAttempt(*attempt), found);
   }
   return Store(event, GivenAttempt(*attempt), found);
 }
 
-void EngineCore::On(const TrialFinished& event) {
-  if (!store_is_up_) {
-    output_.verdict = {FinishVerdict::Kind::kRetry, "the store can't be written"};
-    return;
+bool EngineCore::CanTakeResults() {
+  if (store_is_up_) return true;
+  output_.verdict = {FinishVerdict::Kind::kRetry, "the store can't be written",
+                     absl::StatusCode::kUnavailable};
+  return false;
+}
+
+void EngineCore::On(const ResultCameLate& event) {
+  if (!CanTakeResults()) return;
+  if (ConnectedAgent* agent = agents_.Find(event.agent); agent != nullptr) {
+    agents_.Answer(*agent, event.key);
   }
+  Advance();
+}
+
+void EngineCore::On(const TrialFinished& event) {
+  if (!CanTakeResults()) return;
   const Found found = Find(event.key);
   if (found) {
     output_.verdict = Take(event, found);
   } else if (found.sweep != nullptr) {
-    output_.verdict = {kRefused, absl::StrCat("the sweep has no trial ", event.key.trial)};
+    output_.verdict = Refused(absl::StatusCode::kNotFound,
+                              absl::StrCat("the sweep has no trial ", event.key.trial));
   } else {
     output_.result_is_late = true;
   }

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "db/records.h"
 #include "executor/agent/attempt_key.h"
@@ -55,6 +56,16 @@ struct AgentLeft {
   std::string reason;
 };
 
+// Somebody wants the agent to get nothing new, or to get trials again.
+struct DrainRequested {
+  std::string agent;
+  std::string actor = {};  // as in CancelRequested
+};
+struct ResumeRequested {
+  std::string agent;
+  std::string actor = {};
+};
+
 struct HeartbeatCame {
   std::string agent;
   std::vector<agent::AttemptKey> held;
@@ -74,8 +85,9 @@ struct TrialProgressed {
 // What is stored of a result, worked out before the engine looks at it.
 struct DigestedResult {
   trial::TrialResult delivered;
-  trial::TrialResult result;   // as it is stored
-  db::MeasuredTrial measured;  // its columns
+  trial::TrialResult result;                // as it is stored
+  db::MeasuredTrial measured;               // its columns
+  absl::Status problem = absl::OkStatus();  // why what was delivered can't be right
 };
 
 struct TrialFinished {
@@ -84,13 +96,20 @@ struct TrialFinished {
   std::shared_ptr<const DigestedResult> digested;
 };
 
+// A result of a sweep that is not active: who delivered it has its hands free.
+struct ResultCameLate {
+  std::string agent;
+  agent::AttemptKey key;
+};
+
 // The store takes no changes now; what was decided so far waits for it. And it takes them again.
 struct StoreFailed {};
 struct StoreBack {};
 
-using EngineEvent = std::variant<Tick, SweepStored, CancelRequested, AgentConnected,
-                                 AgentDisconnected, AgentLeft, HeartbeatCame, TrialStarted,
-                                 TrialProgressed, TrialFinished, StoreFailed, StoreBack>;
+using EngineEvent =
+    std::variant<Tick, SweepStored, CancelRequested, AgentConnected, AgentDisconnected, AgentLeft,
+                 DrainRequested, ResumeRequested, HeartbeatCame, TrialStarted, TrialProgressed,
+                 TrialFinished, ResultCameLate, StoreFailed, StoreBack>;
 
 struct EngineInput {
   absl::Time wall;                // that records show to people

@@ -12,6 +12,7 @@ struct EngineOptions {
   absl::Duration heartbeat = absl::Seconds(5);        // how often agents are asked to report
   absl::Duration reconnect_grace = absl::Seconds(5);  // after a broken stream, instead of the lease
   int32_t max_lost_attempts = 3;                      // then the trial fails
+  int32_t max_agent_failures = 3;  // of what it runs on, in a row: then the agent is set aside
 };
 
 }  // namespace meshwright::server

@@ -11,6 +11,7 @@ struct Applier {
   absl::Status operator()(const SweepCancellation& op) const {
     return store.CancelSweep(op.sweep_id, op.reason, op.time, op.actor);
   }
+  absl::Status operator()(const db::AgentStanding& op) const { return store.SetAgentStanding(op); }
   absl::Status operator()(const db::EventRecord& op) const {
     return store.AppendEvent(op).status();
   }

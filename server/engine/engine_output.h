@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -23,8 +24,8 @@ struct SweepCancellation {
   absl::Time time;
 };
 
-using StoreOp =
-    std::variant<db::TrialTransition, db::SweepTransition, SweepCancellation, db::EventRecord>;
+using StoreOp = std::variant<db::TrialTransition, db::SweepTransition, SweepCancellation,
+                             db::AgentStanding, db::EventRecord>;
 
 // Makes the change. Aborted where the store holds something else than the engine believed.
 absl::Status Apply(const StoreOp& op, db::SweepAccess& store);
@@ -56,7 +57,13 @@ struct FinishVerdict {
   enum class Kind : uint8_t { kStored, kRefused, kRetry };  // kRetry: the store can't take it now
   Kind kind = Kind::kStored;
   std::string reason;
+  absl::StatusCode code = absl::StatusCode::kOk;  // of why it was refused
 };
+
+// What became of a result that is not taken, for good: who delivered it may forget it.
+inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
+  return {FinishVerdict::Kind::kRefused, std::move(reason), code};
+}
 
 struct LogLine {
   host::LogLevel level = host::LogLevel::kInfo;

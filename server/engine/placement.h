@@ -2,8 +2,9 @@
 // the engine knows, each with the reason that is stored and shown.
 //
 // Callers may rely on: an agent gets at most one trial; older sweeps come first, and inside a sweep
-// the trials in order of their number; the same input gives the same answer. An agent that vanished
-// with a trial gets it again only where no other connected agent could run it.
+// the trials in order of their number; the same input gives the same answer. An agent that was
+// drained or set aside gets nothing. One that vanished with a trial gets it again only where no
+// other connected agent could run it; one that failed with it for what it runs on never does.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +37,23 @@ std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents);
 // "3 trials: 2 ok, 1 oom", of a sweep whose trials have all ended.
 std::string FinishReason(const ActiveSweep& sweep);
 
-// What becomes of a held trial whose agent is gone.
+// Heartbeats in a row that an agent may miss before it counts as one that may be gone.
+inline constexpr int32_t kMissedHeartbeats = 2;
+
+// What becomes of a held trial whose attempt gives no result.
 struct AfterLoss {
-  bool fails = false;  // its agents vanished too often; otherwise it is pending again
+  bool fails = false;  // it is at its end; otherwise it is pending again
   std::string reason;  // `why` says how it went
 
   friend bool operator==(const AfterLoss&, const AfterLoss&) = default;
 };
+// Its agent is gone.
 AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
                           const EngineOptions& options);
+// What `agent`, which holds it, runs on failed. It fails where that happened too often, and where
+// no other agent that is connected could run it.
+AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
+                           const std::string& why, const ActiveSweep& sweep,
+                           const ConnectedAgents& agents, const EngineOptions& options);
 
 }  // namespace meshwright::server

@@ -2,6 +2,9 @@
 // knows its version; no trial runs.
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <regex>
@@ -15,6 +18,7 @@ namespace meshwright::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class AgentTest : public BinaryTest {
  protected:
@@ -115,6 +119,52 @@ TEST_F(AgentTest, CtrlCAndSigtermEndServerAndAgentInOrder) {
     server->Signal(signal);
     EXPECT_EQ(server->WaitWithin(std::chrono::seconds(20)), 0) << server->err();
   }
+}
+
+TEST_F(AgentTest, ADrainedAgentGetsNothingUntilItIsResumed) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto agent = StartAgent("agent", "a", "state");
+  ASSERT_TRUE(Connected(*agent)) << agent->err();
+  const auto run = [&](const std::string& action, const std::string& name) {
+    std::vector<std::string> words = {"agents", action, "--server", address_};
+    if (!name.empty()) words.insert(words.begin() + 2, name);
+    auto process = Start(action + name, words);
+    const std::optional<int> code = process->WaitWithin(std::chrono::seconds(20));
+    return std::pair(code, process->out() + process->err());
+  };
+  EXPECT_EQ(run("drain", "a"), std::pair(std::optional(0), std::string("agent a finishes what it "
+                                                                       "runs and gets nothing "
+                                                                       "new\n")));
+  EXPECT_THAT(run("list", "").second, HasSubstr("-, drained"));
+  EXPECT_EQ(run("resume", "a").first, 0);
+  EXPECT_THAT(run("list", "").second, Not(HasSubstr("drained")));
+  const auto unknown = run("drain", "b");
+  EXPECT_NE(unknown.first, 0);
+  EXPECT_THAT(unknown.second, HasSubstr("no agent named \"b\" is connected"));
+}
+
+TEST_F(AgentTest, AnAgentHasAStateFolderForEachServer) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  setenv("XDG_STATE_HOME", (folder_ + "/home").c_str(), 1);
+  const auto agent = Start("agent", {"agent", "--server", address_, "--devices", "cpu:1", "--name",
+                                     "a", "--worker", worker_, "--no-benchmark"});
+  unsetenv("XDG_STATE_HOME");
+  ASSERT_TRUE(Connected(*agent)) << agent->err();
+  std::string server_name = address_;
+  std::replace(server_name.begin(), server_name.end(), ':', '_');
+  EXPECT_TRUE(
+      std::filesystem::exists(folder_ + "/home/meshwright/agents/a@" + server_name + "/identity"));
+}
+
+// Half-open: the connection stands, and whoever holds its other end stands still.
+TEST_F(AgentTest, AConnectionThatNobodyAnswersOnEndsBeforeItsLease) {
+  const auto server = Serve("server", "127.0.0.1:0", /*lease_s=*/"600");
+  const auto agent = StartAgent("agent", "a", "state");
+  ASSERT_TRUE(Connected(*agent)) << agent->err();
+  agent->Signal(SIGSTOP);
+  EXPECT_TRUE(WaitFor([&] {
+    return server->err().find("agent a lost its connection") != std::string::npos;
+  })) << server->err();
 }
 
 TEST_F(AgentTest, EveryLineOfALogHasATimeAndALevel) {

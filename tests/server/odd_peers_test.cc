@@ -136,12 +136,28 @@ TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   v1::ServerMessage received;
   while (!received.has_assignment()) ASSERT_TRUE(stream->Read(&received));
+  const std::string token = received.assignment().token();
   // A result under a name that the server can't read is refused, and the stream goes on.
   message.mutable_finished()->mutable_ref()->set_trial("nonsense");
   ASSERT_TRUE(stream->Write(message));
   while (!received.has_ack()) ASSERT_TRUE(stream->Read(&received));
   EXPECT_EQ(received.ack().ref().trial(), "nonsense");
   EXPECT_FALSE(received.ack().accepted());
+  // One without its assignment's token is refused, and the trial goes on.
+  message.mutable_finished()->mutable_ref()->set_trial(sweep.name() + "/trials/1");
+  message.mutable_finished()->mutable_ref()->set_attempt(1);
+  message.mutable_finished()->mutable_measurement()->set_mfu(99);
+  for (const auto& [wrong, code] : {std::pair("", absl::StatusCode::kUnauthenticated),
+                                    std::pair("00", absl::StatusCode::kPermissionDenied)}) {
+    message.mutable_finished()->set_token(wrong);
+    received.Clear();
+    ASSERT_TRUE(stream->Write(message));
+    while (!received.has_ack()) ASSERT_TRUE(stream->Read(&received));
+    EXPECT_FALSE(received.ack().accepted());
+    EXPECT_EQ(received.ack().code(), static_cast<int>(code));
+    EXPECT_EQ(Trials(sweep.name())[0].state(), v1::TRIAL_STATE_ASSIGNED);
+  }
+  message.mutable_finished()->set_token(token);
   // One of an unknown kind is that trial's end.
   message.mutable_finished()->mutable_ref()->set_trial(sweep.name() + "/trials/1");
   message.mutable_finished()->mutable_ref()->set_attempt(1);
@@ -172,7 +188,7 @@ TEST_F(OddPeersTest, AnAgentOfAnotherProtocolIsToldWhatToDo) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(status.error_message(),
             "register.protocol = 0: the agent, version 0.0.9, is older than the server, which "
-            "speaks protocol 1: start one of the server's version");
+            "speaks protocol 2: start one of the server's version");
 }
 
 TEST_F(OddPeersTest, ResultsOfSeveralStoresFindTheirs) {

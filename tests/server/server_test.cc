@@ -175,6 +175,56 @@ TEST_F(ServerTest, ARestartInMidTrialLosesNothing) {
   EXPECT_EQ(started.load(), 1);
 }
 
+// Somebody else holds the database's lock when a result comes and the server is stopped.
+TEST_F(ServerTest, ALockedDatabaseHoldsUpNoEndAndLosesNoResult) {
+  std::atomic<bool> release{false};
+  std::atomic<int> started{0};
+  const TestAgent agent(server_->address(), "a", RunUntil(release, started), folder_ + "/results");
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  ASSERT_TRUE(WaitFor([&] { return started.load() == 1; }));
+  auto locker = db::SqliteConnection::Open(folder_ + "/sweeps.db",
+                                           db::SqliteConnection::Mode::kReadWriteCreate);
+  ASSERT_TRUE(locker.ok()) << locker.status();
+  // Once what was decided before is stored.
+  ASSERT_TRUE(WaitFor([&] { return Trials(sweep.name())[0].state() == v1::TRIAL_STATE_RUNNING; }));
+  ASSERT_TRUE((*locker)->Execute("BEGIN IMMEDIATE").ok());
+  release.store(true);
+  ASSERT_TRUE(
+      WaitFor([&] { return agent::ResultBox::Open(folder_ + "/results")->kept().size() == 1; }));
+  const std::string address = server_->address();
+  const absl::Time begin = absl::Now();
+  server_.reset();
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(5));
+  ASSERT_TRUE((*locker)->Execute("ROLLBACK").ok());
+  StartServer(address);
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
+  EXPECT_EQ(Trials(sweep.name())[0].attempt(), 1);
+  EXPECT_EQ(started.load(), 1);
+}
+
+TEST_F(ServerTest, AFailureOfTheInfrastructureIsRetriedOnAnotherAgent) {
+  const auto broken = [](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+    trial::TrialResult result;
+    result.outcome = trial::TrialOutcome::kFailed;
+    result.fault = trial::Fault::kInfrastructure;
+    result.message = "rank 0 was killed by signal 9";
+    return result;
+  };
+  const TestAgent bad(server_->address(), "a", broken);
+  AwaitAgents(1);
+  const TestAgent good(server_->address(), "b", RunAtOnce);
+  AwaitAgents(2);
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(4), &sweep).ok());
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
+  for (const v1::Trial& trial : Trials(sweep.name())) {
+    EXPECT_EQ(trial.state(), v1::TRIAL_STATE_OK) << trial.reason();
+    EXPECT_EQ(trial.agent(), "b");
+  }
+  EXPECT_GT(Agents()[0].failures_in_a_row(), 0);
+}
+
 TEST_F(ServerTest, AStoppedAgentsTrialRunsElsewhere) {
   std::atomic<bool> release{false};
   std::atomic<int> started{0};

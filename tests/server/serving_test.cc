@@ -13,6 +13,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// What the reply says; 0 where it says nothing.
+int StatusIn(grpc::ByteBuffer& reply) {
+  std::vector<grpc::Slice> slices;
+  reply.Dump(&slices);
+  return slices.empty() || slices[0].size() < 2 ? 0 : slices[0].begin()[1];
+}
+
 // What the standard health service answers: 1 serving, 2 not; 0 where it does not answer. Written
 // out, as the project has no stub of it: the reply's only field is a number.
 int HealthOf(const std::shared_ptr<grpc::Channel>& channel) {
@@ -32,9 +39,7 @@ int HealthOf(const std::shared_ptr<grpc::Channel>& channel) {
   bool ok = false;
   queue.Next(&tag, &ok);
   if (!status.ok()) return 0;
-  std::vector<grpc::Slice> slices;
-  reply.Dump(&slices);
-  return slices.empty() || slices[0].size() < 2 ? 0 : slices[0].begin()[1];
+  return StatusIn(reply);
 }
 
 constexpr int kServing = 1;
@@ -272,6 +277,54 @@ TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {
   EXPECT_TRUE(opened);
   EXPECT_EQ(HealthOf(channel_), kServing);
   EXPECT_TRUE(ListSweeps().ok());
+}
+
+// Tells of the server's health for as long as it is read.
+class HealthWatch {
+ public:
+  explicit HealthWatch(const std::shared_ptr<grpc::Channel>& channel) : stub_(channel) {
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    call_ = stub_.PrepareCall(&context_, "/grpc.health.v1.Health/Watch", &queue_);
+    call_->StartCall(nullptr);
+    Await();
+    const grpc::Slice empty;
+    call_->WriteLast(grpc::ByteBuffer(&empty, 1), grpc::WriteOptions(), nullptr);
+    Await();
+  }
+  // The next status; 0 where the stream has ended.
+  int Next() {
+    grpc::ByteBuffer reply;
+    call_->Read(&reply, nullptr);
+    return Await() ? StatusIn(reply) : 0;
+  }
+
+ private:
+  bool Await() {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue_.Next(&tag, &ok) && ok;
+  }
+
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+};
+
+TEST_F(ServingTest, SaysThatItServesNoMoreBeforeItEndsWithin5s) {
+  Start(Options());
+  HealthWatch health(channel_);
+  EXPECT_EQ(health.Next(), kServing);
+  // A stream that goes on for as long as it is let.
+  grpc::ClientContext context;
+  const auto stream = agents_->Connect(&context);
+  const absl::Time begin = absl::Now();
+  std::thread stop([this] { server_->Stop(); });
+  EXPECT_EQ(health.Next(), kNotServing);
+  v1::ServerMessage message;
+  EXPECT_FALSE(stream->Read(&message));
+  stop.join();
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(5));
 }
 
 TEST_F(ServingTest, ATakenPortLeavesTheStoreAlone) {

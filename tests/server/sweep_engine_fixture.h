@@ -9,6 +9,7 @@
 
 #include "db/sqlite_store.h"
 #include "gtest/gtest.h"
+#include "server/attempt_token.h"
 #include "server/sweep_engine.h"
 #include "tests/db/store_records.h"
 
@@ -17,9 +18,10 @@ namespace meshwright::server {
 class FakeLink final : public AgentLink {
  public:
   void Welcome() override { welcomed = true; }
-  void Assign(const agent::AttemptKey& key, const std::string& plan_json,
+  void Assign(const agent::AttemptKey& key, const std::string& token, const std::string& plan_json,
               const std::string&) override {
     assigned.push_back(key);
+    tokens.push_back(token);
     plans.push_back(plan_json);
   }
   void Cancel(const agent::AttemptKey& key, const std::string&) override {
@@ -29,6 +31,7 @@ class FakeLink final : public AgentLink {
 
   bool welcomed = false;
   std::vector<agent::AttemptKey> assigned;
+  std::vector<std::string> tokens;
   std::vector<std::string> plans;
   std::vector<agent::AttemptKey> cancelled;
   std::optional<absl::Status> closed;
@@ -47,7 +50,8 @@ inline trial::TrialResult OkResult(double mfu) {
 // An engine each of whose calls returns once all that follows from it is stored and told.
 class SettledEngine {
  public:
-  explicit SettledEngine(std::unique_ptr<SweepEngine> engine) : engine_(std::move(engine)) {
+  SettledEngine(std::unique_ptr<SweepEngine> engine, db::SweepStore* store)
+      : engine_(std::move(engine)), store_(store) {
     engine_->Flush();
   }
 
@@ -81,10 +85,18 @@ class SettledEngine {
     engine_->Progress(agent, key, progress);
     engine_->Flush();
   }
+  // With the token that the attempt of the sweep of this name has now.
   FinishVerdict Finish(const std::string& agent, const agent::AttemptKey& key,
                        const trial::TrialResult& result) {
+    const auto sweep = store_->GetSweep(key.sweep);
+    const int64_t id = sweep.ok() ? sweep->id : 0;
+    return FinishWith(AttemptToken(*store_->AttemptSecret(), id, key), agent, key, result);
+  }
+  FinishVerdict FinishWith(const std::string& token, const std::string& agent,
+                           const agent::AttemptKey& key, const trial::TrialResult& result) {
     std::optional<FinishVerdict> told;
-    engine_->Finish(agent, key, result, [&](const FinishVerdict& verdict) { told = verdict; });
+    engine_->Finish(agent, key, token, result,
+                    [&](const FinishVerdict& verdict) { told = verdict; });
     engine_->Flush();
     return told.value();
   }
@@ -103,6 +115,7 @@ class SettledEngine {
   }
 
   std::unique_ptr<SweepEngine> engine_;
+  db::SweepStore* store_;
 };
 
 class SweepEngineTest : public testing::Test {
@@ -116,10 +129,12 @@ class SweepEngineTest : public testing::Test {
     options.lease = absl::Seconds(30);
     options.reconnect_grace = absl::Seconds(5);
     engine_.reset();
-    engine_ = std::make_unique<SettledEngine>(*SweepEngine::Start(
-        store_.get(), &hub_, [this] { return db::At(0) + now_ + wall_ahead_; },
-        [this] { return host::MonotonicTime{now_}; }, options,
-        [this](host::LogLevel, const std::string& line) { lines_.push_back(line); }));
+    engine_ = std::make_unique<SettledEngine>(
+        *SweepEngine::Start(
+            store_.get(), &hub_, [this] { return db::At(0) + now_ + wall_ahead_; },
+            [this] { return host::MonotonicTime{now_}; }, options,
+            [this](host::LogLevel, const std::string& line) { lines_.push_back(line); }),
+        store_.get());
   }
   db::SweepRecord Create(const std::string& name, int32_t trials) {
     return *engine_->Create({db::SomeSweep(name), db::SomeTrials(trials)});

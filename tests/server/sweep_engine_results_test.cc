@@ -84,7 +84,11 @@ TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
   const auto link = Connect("a");
   trial::TrialResult result = OkResult(0.3);
   result.step_times_s = {0.5, std::numeric_limits<double>::quiet_NaN()};
-  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
+  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, result);
+  // For good: the agent forgets it.
+  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(verdict.code, absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(verdict.reason, HasSubstr("step_times_s[1] = nan"));
   EXPECT_EQ(Trial(1).state, db::TrialState::kFailed);
   EXPECT_THAT(Trial(1).reason, HasSubstr("step_times_s[1] = nan: must be finite"));
   result = OkResult(0.3);
@@ -100,23 +104,40 @@ TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
       trial::TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
 }
 
-// The step can be, and the MFU that follows from it can't.
-TEST_F(SweepEngineResultsTest, AnMfuThatIsNotFiniteFailsTheTrial) {
-  Create("s", 1);
+trial::TrialPlan SomePlan() {
   trial::TrialPlan plan;
   plan.model = *planner::FindModel("tinystories-15m");
   plan.layout = *planner::ParseLayout("tp1.pp1.dp1");
   plan.training = {.seq_len = 64, .global_batch = 8, .precision = planner::Precision::kFp32};
-  plan.peak_flops = 1e10;
+  plan.peak_flops = 1e12;
+  return plan;
+}
+
+TEST_F(SweepEngineResultsTest, WhatMfuFollowFromIsReadOnceForASweep) {
+  std::vector<db::TrialRecord> trials = db::SomeTrials(2);
+  trials[0].plan_json = ToJson(SomePlan()).dump();
+  ASSERT_TRUE(engine_->Create({db::SomeSweep("s"), trials}).ok());
+  Connect("a");
+  engine_->Finish("a", {"s", 1, 1}, OkResult(0.9));
+  // The other one's plan can't be read.
+  engine_->Finish("a", {"s", 2, 1}, OkResult(0.9));
+  ASSERT_TRUE(Trial(1).measured->mfu.has_value());
+  EXPECT_LT(*Trial(1).measured->mfu, 0.9);
+  EXPECT_EQ(Trial(2).measured->mfu, Trial(1).measured->mfu);
+}
+
+// The step can be, and the MFU that follows from it can't.
+TEST_F(SweepEngineResultsTest, AnMfuThatIsNotFiniteFailsTheTrial) {
+  Create("s", 1);
   db::SweepRecord sweep = db::SomeSweep("t");
   std::vector<db::TrialRecord> trials = db::SomeTrials(1);
-  trials[0].plan_json = ToJson(plan).dump();
+  trials[0].plan_json = ToJson(SomePlan()).dump();
   ASSERT_TRUE(engine_->Cancel("s").ok());
   const db::SweepRecord made = *engine_->Create({sweep, trials});
   Connect("a");
   trial::TrialResult result = OkResult(0.3);
   result.step_s = 1e-310;
-  EXPECT_EQ(engine_->Finish("a", {"t", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(engine_->Finish("a", {"t", 1, 1}, result).kind, FinishVerdict::Kind::kRefused);
   const db::TrialRecord trial = *store_->GetTrial(made.id, 1);
   EXPECT_EQ(trial.state, db::TrialState::kFailed);
   EXPECT_THAT(trial.reason, HasSubstr("must be finite"));
@@ -156,6 +177,68 @@ TEST_F(SweepEngineResultsTest, NoAgentGivesTheResultOfWhatAnotherRuns) {
   EXPECT_EQ(verdict.reason, "attempt 1 was given to agent a");
   EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+}
+
+TEST_F(SweepEngineResultsTest, AResultHasToBringItsAssignmentsToken) {
+  Create("s", 2);
+  const auto a = Connect("a");
+  const auto b = Connect("b");
+  ASSERT_EQ(a->tokens.size(), 1u);
+  ASSERT_EQ(b->tokens.size(), 1u);
+  EXPECT_NE(a->tokens[0], b->tokens[0]);
+  const agent::AttemptKey key{"s", 1, 1};
+  FinishVerdict verdict = engine_->FinishWith("", "a", key, OkResult(0.3));
+  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(verdict.code, absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(verdict.reason, HasSubstr("the result of attempt 1 brings no token"));
+  verdict = engine_->FinishWith(b->tokens[0], "a", key, OkResult(0.3));
+  EXPECT_EQ(verdict.code, absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(verdict.reason, HasSubstr("is not the one that attempt 1 was given out with"));
+  EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
+  EXPECT_EQ(engine_->FinishWith(a->tokens[0], "a", key, OkResult(0.3)).kind,
+            FinishVerdict::Kind::kStored);
+  // A sweep that has ended asks for it too.
+  engine_->FinishWith(b->tokens[0], "b", {"s", 2, 1}, OkResult(0.3));
+  ASSERT_EQ(store_->GetSweep("s")->state, db::SweepState::kFinished);
+  EXPECT_EQ(engine_->FinishWith("", "a", key, OkResult(0.3)).code,
+            absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(SweepEngineResultsTest, EveryTokenOfATrialCountsUntilItHasAResultOverARestartToo) {
+  Create("s", 1);
+  const auto a = Connect("a");
+  const auto b = Connect("b");
+  engine_->Disconnect("a", a.get());
+  now_ += absl::Seconds(7);
+  engine_->Heartbeat("b", {});
+  engine_->Tick();
+  ASSERT_EQ(b->assigned, (std::vector<agent::AttemptKey>{{"s", 1, 2}}));
+  EXPECT_NE(a->tokens[0], b->tokens[0]);
+  StartEngine();
+  EXPECT_EQ(engine_->FinishWith(a->tokens[0], "a", {"s", 1, 1}, OkResult(0.3)).kind,
+            FinishVerdict::Kind::kStored);
+  EXPECT_EQ(engine_->FinishWith(b->tokens[0], "b", {"s", 1, 2}, OkResult(0.4)).code,
+            absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(SweepEngineResultsTest, ATokenOfADeletedSweepIsNoneOfItsNamesakes) {
+  Create("s", 1);
+  const auto a = Connect("a");
+  ASSERT_TRUE(engine_->Delete("s", /*force=*/true).ok());
+  Create("s", 1);
+  EXPECT_EQ(engine_->FinishWith(a->tokens[0], "a", {"s", 1, 2}, OkResult(0.3)).code,
+            absl::StatusCode::kPermissionDenied);
+}
+
+TEST_F(SweepEngineResultsTest, MoreMemoryThanARankMayHoldIsRefused) {
+  db::SweepRecord sweep = db::SomeSweep("s");
+  sweep.memory_limit_bytes = 299;
+  ASSERT_TRUE(engine_->Create({sweep, db::SomeTrials(1)}).ok());
+  Connect("a");
+  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
+  EXPECT_EQ(verdict.code, absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(verdict.reason, HasSubstr("ranks[1].peak_bytes = 300: must be at most 299"));
+  EXPECT_EQ(Trial(1).state, db::TrialState::kFailed);
 }
 
 TEST_F(SweepEngineResultsTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {

@@ -285,11 +285,9 @@ class RestartedAgentTest : public SweepEngineTest {
   std::shared_ptr<FakeLink> link_;
 };
 
-TEST_F(RestartedAgentTest, HasItsPlaceOnceTheLeaseIsOver) {
+TEST_F(RestartedAgentTest, HasItsPlaceOnceTheOtherMissedTwoHeartbeats) {
   ASSERT_TRUE(ConnectAs("id", "first").ok());
   const std::shared_ptr<FakeLink> first = link_;
-  now_ += absl::Seconds(20);
-  EXPECT_TRUE(absl::IsAborted(ConnectAs("id", "second")));
   now_ += absl::Seconds(9);
   EXPECT_TRUE(absl::IsAborted(ConnectAs("id", "second")));
   EXPECT_FALSE(first->closed.has_value());
@@ -321,6 +319,24 @@ TEST_F(RestartedAgentTest, IsKnownByItsIdentityAlone) {
   EXPECT_TRUE(absl::IsAlreadyExists(ConnectAs("other", "second")));
   now_ += absl::Seconds(30);
   EXPECT_TRUE(ConnectAs("other", "second").ok());
+}
+
+TEST_F(SweepEngineTest, WhatWasDecidedAboutAnAgentOutlivesTheServer) {
+  Create("s", 1);
+  EXPECT_TRUE(absl::IsNotFound((**engine_)->Drain("a", "")));
+  engine_->Disconnect("a", Connect("a").get());
+  now_ += absl::Seconds(7);
+  engine_->Tick();
+  ASSERT_TRUE((**engine_)->Drain("a", "token ann").ok());
+  StartEngine();
+  EXPECT_TRUE(Connect("a")->assigned.empty());
+  const std::vector<AgentStatus> agents = engine_->ListAgents();
+  ASSERT_EQ(agents.size(), 1u);
+  EXPECT_TRUE(agents[0].standing.drained);
+  EXPECT_EQ(agents[0].standing.failures, 1);
+  EXPECT_THAT(store_->GetSweep("s")->reason, HasSubstr("a was drained"));
+  ASSERT_TRUE((**engine_)->Resume("a", "token ann").ok());
+  EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
 }
 
 TEST_F(SweepEngineTest, LogsOneNameForASweep) {
@@ -371,7 +387,7 @@ TEST_F(SweepEngineTest, AResultIsAcknowledgedOnceTheStoreTakesIt) {
   const agent::AttemptKey key{"s", 1, 1};
   absl::Notification told;
   FinishVerdict verdict;
-  (**engine_)->Finish("a", key, large, [&](const FinishVerdict& v) {
+  (**engine_)->Finish("a", key, link->tokens.at(0), large, [&](const FinishVerdict& v) {
     verdict = v;
     told.Notify();
   });
@@ -379,7 +395,8 @@ TEST_F(SweepEngineTest, AResultIsAcknowledgedOnceTheStoreTakesIt) {
   std::optional<FinishVerdict> again;
   for (int i = 0; i < 1000 && (!again || again->kind != FinishVerdict::Kind::kRetry); ++i) {
     absl::SleepFor(absl::Milliseconds(5));
-    (**engine_)->Finish("b", {"s", 9, 9}, large, [&](const FinishVerdict& v) { again = v; });
+    (**engine_)->Finish("b", {"s", 9, 9}, AttemptToken(*store_->AttemptSecret(), 1, {"s", 9, 9}),
+                        large, [&](const FinishVerdict& v) { again = v; });
   }
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->kind, FinishVerdict::Kind::kRetry);

@@ -176,6 +176,9 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   ExpectDescribedThere("sweep", {"sweep", "rerun", "ran", "--name", "again"});
   ExpectDescribedThere("sweep_delete", {"sweep", "delete", "again", "--force"});
   ExpectDescribedThere("list_agents", {"list", "agents"});
+  ExpectDescribedThere("list_agents", {"agents", "list"});
+  ExpectDescribedThere("agents_drain", {"agents", "drain", "a"});
+  ExpectDescribedThere("agents_drain", {"agents", "resume", "a"});
   const std::string db = folder_ + "/sweeps.db";
   ExpectDescribed("db_check", {"db", "check", "--db", db});
   ExpectDescribed("token", {"token", "create", "--db", db, "--role", "agent", "--agent", "a"});

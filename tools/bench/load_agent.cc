@@ -96,6 +96,7 @@ void LoadAgent::Finish(Running& running, absl::Time now) {
   running.sent = now;
   v1::AgentMessage message;
   *message.mutable_finished()->mutable_ref() = running.ref;
+  message.mutable_finished()->set_token(running.token);
   *message.mutable_finished()->mutable_measurement() = *kMeasurement;
   Send(std::move(message));
 }
@@ -125,7 +126,9 @@ void LoadAgent::OnReadDone(bool ok) {
       next_heartbeat_ = now + heartbeat_;
     } else if (incoming_.has_assignment()) {
       Running& running = running_[KeyOf(incoming_.assignment().ref())];
-      running = {.ref = incoming_.assignment().ref(), .ends = now + trial_time_};
+      running = {.ref = incoming_.assignment().ref(),
+                 .token = incoming_.assignment().token(),
+                 .ends = now + trial_time_};
       v1::AgentMessage started;
       *started.mutable_started()->mutable_ref() = running.ref;
       Send(std::move(started));

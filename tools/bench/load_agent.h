@@ -65,6 +65,7 @@ class LoadAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::Ser
  private:
   struct Running {
     v1::AttemptRef ref;
+    std::string token;
     absl::Time ends;
     absl::Time sent = absl::InfiniteFuture();  // its result
   };

@@ -6,6 +6,7 @@
 
 #include "tools/cli/about_commands.h"
 #include "tools/cli/agent/agent_command.h"
+#include "tools/cli/agents/agents_command.h"
 #include "tools/cli/benchmark/benchmark_command.h"
 #include "tools/cli/calibrate/calibrate_command.h"
 #include "tools/cli/common/placeholders.h"
@@ -125,6 +126,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddSweepCommand(*app, context);
   AddServeCommand(*app, context);
   AddAgentCommand(*app, context);
+  AddAgentsCommand(*app, context);
   AddDbCommand(*app, context);
   AddDoctorCommand(*app, context);
   AddTokenCommand(*app, context);

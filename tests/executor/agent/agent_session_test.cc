@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "absl/time/clock.h"
 #include "executor/agent/agent.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -167,7 +168,7 @@ TEST_F(AgentSessionTest, AServerOfAnotherProtocolEndsTheAgentWithAWord) {
   const absl::Status status = Wait();
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr(" is older than this agent, which speaks protocol 1: start an agent of the "
+              HasSubstr(" is older than this agent, which speaks protocol 2: start an agent of the "
                         "server's version"));
 }
 
@@ -217,6 +218,103 @@ TEST_F(AgentSessionTest, AServerWithAnotherStoreEndsWhatRuns) {
   const v1::TrialFinished answer = server_.Next(v1::AgentMessage::kFinished).finished();
   EXPECT_EQ(answer.measurement().outcome(), v1::OUTCOME_OK);
   EXPECT_EQ(answer.measurement().step_s(), 0.25);
+}
+
+TEST_F(AgentSessionTest, AResultBringsItsAssignmentsToken) {
+  StartAgent([](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+    trial::TrialResult result;
+    result.outcome = trial::TrialOutcome::kOk;
+    return result;
+  });
+  server_.Register(kStore);
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kFinished).finished().token(),
+            "token of sweeps/s/trials/1");
+  // So does one that an agent can't run, and one that is kept over a restart.
+  server_.Assign("sweeps/s/trials/2", "{");
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kFinished).finished().token(),
+            "token of sweeps/s/trials/2");
+  const ResultBox kept = *ResultBox::Open(folder_);
+  ASSERT_EQ(kept.kept().size(), 2u);
+  for (const KeptResult& result : kept.kept()) {
+    EXPECT_EQ(result.token, "token of sweeps/s/trials/" + std::to_string(result.key.trial));
+  }
+}
+
+// The connection stands, and nothing comes over it.
+TEST_F(AgentSessionTest, EndsWhatRunsOnceItsLeaseIsOverWhileConnected) {
+  StartAgent();
+  server_.Register(kStore, kAgentProtocol, /*lease_s=*/1.0);
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  server_.Next(v1::AgentMessage::kStarted);
+  const absl::Time begin = absl::Now();
+  // Each that is acknowledged gives it a lease from when it was sent.
+  while (absl::Now() < begin + absl::Seconds(2)) {
+    const v1::Heartbeat heartbeat = server_.Next(v1::AgentMessage::kHeartbeat).heartbeat();
+    EXPECT_EQ(heartbeat.held_size(), 1);
+    server_.AcknowledgeHeartbeat(heartbeat.number());
+  }
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kFinished).finished().measurement().outcome(),
+            v1::OUTCOME_CANCELLED);
+  const absl::Duration after = absl::Now() - begin;
+  EXPECT_GT(after, absl::Seconds(2.5));
+  EXPECT_LT(after, absl::Seconds(10));
+}
+
+TEST_F(AgentSessionTest, StoppingCancelsWhatRunsAndLeavesWithin5s) {
+  std::atomic<bool> cancelled{false};
+  StartAgent([&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
+    const trial::TrialResult result = UntilCancelled(plan, options);
+    cancelled.store(true);
+    return result;
+  });
+  server_.Register(kStore);
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  server_.Next(v1::AgentMessage::kStarted);
+  const absl::Time begin = absl::Now();
+  stop_.store(true);
+  EXPECT_THAT(server_.Next(v1::AgentMessage::kGoodbye).goodbye().reason(), HasSubstr("stopped"));
+  EXPECT_TRUE(cancelled.load());
+  server_.EndStream();
+  EXPECT_TRUE(Wait().ok());
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(5));
+}
+
+TEST_F(AgentSessionTest, StoppingDeliversWhatWasMeasuredBeforeItLeaves) {
+  StartAgent([](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
+    UntilCancelled(plan, options);
+    // It was done before it heard of its end.
+    trial::TrialResult result;
+    result.outcome = trial::TrialOutcome::kOk;
+    result.step_s = 0.25;
+    return result;
+  });
+  server_.Register(kStore);
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  server_.Next(v1::AgentMessage::kStarted);
+  stop_.store(true);
+  const v1::TrialFinished finished = server_.Next(v1::AgentMessage::kFinished).finished();
+  EXPECT_EQ(finished.measurement().step_s(), 0.25);
+  server_.Acknowledge(finished.ref());
+  server_.Next(v1::AgentMessage::kGoodbye);
+  server_.EndStream();
+  EXPECT_TRUE(Wait().ok());
+  EXPECT_TRUE(ResultBox::Open(folder_)->kept().empty());
+}
+
+TEST_F(AgentSessionTest, StoppingTakesWithin5sWithAServerThatSaysNothing) {
+  StartAgent([](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+    trial::TrialResult result;
+    result.outcome = trial::TrialOutcome::kOk;
+    return result;
+  });
+  server_.Register(kStore);
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  server_.Next(v1::AgentMessage::kFinished);
+  const absl::Time begin = absl::Now();
+  EXPECT_TRUE(Stop().ok());
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(5));
+  EXPECT_EQ(ResultBox::Open(folder_)->kept().size(), 1u);
 }
 
 TEST_F(AgentSessionTest, ABrokenCharacterOfAWorkerBreaksNoStream) {

@@ -31,12 +31,13 @@ class FakeServer final : public v1::Agents::Service {
   const std::string& address() const { return address_; }
 
   // Answers the agent's first message, which it returns.
-  v1::Register Register(const std::string& store_id, int32_t protocol = kAgentProtocol) {
+  v1::Register Register(const std::string& store_id, int32_t protocol = kAgentProtocol,
+                        double lease_s = 30.0) {
     v1::Register message = Next(v1::AgentMessage::kRegister).register_();
     v1::ServerMessage answer;
     answer.mutable_registered()->set_protocol(protocol);
     answer.mutable_registered()->set_store_id(store_id);
-    answer.mutable_registered()->set_lease_s(30.0);
+    answer.mutable_registered()->set_lease_s(lease_s);
     answer.mutable_registered()->set_heartbeat_s(0.05);
     Send(answer);
     return message;
@@ -46,6 +47,18 @@ class FakeServer final : public v1::Agents::Service {
     message.mutable_assignment()->mutable_ref()->set_trial(trial);
     message.mutable_assignment()->mutable_ref()->set_attempt(1);
     message.mutable_assignment()->set_plan_json(plan_json);
+    message.mutable_assignment()->set_token("token of " + trial);
+    Send(message);
+  }
+  void AcknowledgeHeartbeat(int64_t number) {
+    v1::ServerMessage message;
+    message.mutable_heartbeat_ack()->set_number(number);
+    Send(message);
+  }
+  void Acknowledge(const v1::AttemptRef& ref) {
+    v1::ServerMessage message;
+    *message.mutable_ack()->mutable_ref() = ref;
+    message.mutable_ack()->set_accepted(true);
     Send(message);
   }
   // The next message of this kind; others are skipped.

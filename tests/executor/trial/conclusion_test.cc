@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <functional>
 
 #include "executor/trial/rank_events.h"
 #include "planner/block/parameters.h"
@@ -364,6 +365,44 @@ TEST(ConclusionTest, ACancelledTrialKeepsWhatItMeasured) {
   EXPECT_EQ(result.outcome, TrialOutcome::kCancelled);
   EXPECT_THAT(result.step_times_s, ElementsAre(2.0));
   EXPECT_THAT(result.message, HasSubstr("1 of 5"));
+}
+
+TEST(ConclusionTest, TellsWhatAFailureIsOf) {
+  const auto fault_of = [](const std::function<void(RankRecord&)>& fail) {
+    std::vector<RankRecord> records = TwoRanks();
+    fail(records[1]);
+    return Conclude(PlanOf(1), records).fault;
+  };
+  const auto error = [](const std::string& kind, const std::string& message) {
+    return [=](RankRecord& record) {
+      Apply({{"event", "error"}, {"kind", kind}, {"message", message}}, record);
+    };
+  };
+  // Whoever ends a process from outside sends these; its own faults end it with others.
+  for (const int signal : {SIGKILL, SIGTERM}) {
+    EXPECT_EQ(fault_of([&](RankRecord& record) { ApplyExit(signal, record); }),
+              Fault::kInfrastructure);
+  }
+  for (const int signal : {SIGSEGV, SIGABRT}) {
+    EXPECT_EQ(fault_of([&](RankRecord& record) { ApplyExit(signal, record); }), Fault::kLayout);
+  }
+  EXPECT_EQ(fault_of(error("internal", "expected a multiple of 8")), Fault::kLayout);
+  EXPECT_EQ(fault_of(error("plan", "layout = x")), Fault::kLayout);
+  EXPECT_EQ(fault_of(error("communication", "connection closed by peer")), Fault::kInfrastructure);
+  EXPECT_EQ(fault_of(error("internal", "CUDA error: uncorrectable ECC error encountered")),
+            Fault::kInfrastructure);
+  // An explanation goes before what follows from it.
+  EXPECT_EQ(fault_of([&](RankRecord& record) {
+              error("communication", "gone")(record);
+              Apply({{"event", "oom"},
+                     {"pipeline_rank", 1},
+                     {"requested_bytes", 1},
+                     {"held_bytes", 1},
+                     {"limit_bytes", 1}},
+                    record);
+            }),
+            Fault::kLayout);
+  EXPECT_EQ(ConcludeTimeout(PlanOf(1), TwoRanks(), 1).fault, Fault::kInfrastructure);
 }
 
 }  // namespace

@@ -83,5 +83,41 @@ TEST(ResultCheckTest, RefusesMoreThanTheTrialHas) {
               HasSubstr("oom.rank = 7"));
 }
 
+TEST(ResultCheckTest, RefusesAStepThatIsNoneOfThoseThatWereTimed) {
+  EXPECT_THAT(
+      ProblemAfter([](TrialResult& r) { r.step_s = 0.01; }),
+      HasSubstr("step_s = 0.01: must be from 0.4 to 0.6, which is how long its steps took"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_s = 7.0; }), HasSubstr("step_s = 7"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_interval->low_s = 0.7; }),
+              HasSubstr("step_interval.low_s = 0.7: must be at most high_s, 0.6"));
+}
+
+TEST(ResultCheckTest, RefusesMoreMemoryThanARankMayHold) {
+  ResultLimits limits = kLimits;
+  limits.memory_limit_bytes = 2;
+  EXPECT_TRUE(CheckResult(GoodResult(), limits).ok());
+  limits.memory_limit_bytes = 1;
+  EXPECT_THAT(std::string(CheckResult(GoodResult(), limits).message()),
+              HasSubstr("ranks[1].peak_bytes = 2: must be at most 1, which is what a rank"));
+}
+
+TEST(ResultCheckTest, RefusesMoreThanDevicesDo) {
+  ResultLimits gpus = kLimits;
+  gpus.device_kind = planner::DeviceKind::kCuda;
+  TrialResult result = GoodResult();
+  result.mfu = 99.0;
+  EXPECT_THAT(std::string(CheckResult(result, gpus).message()),
+              HasSubstr("mfu = 99: must be at most 2: no devices do more than their peak"));
+  EXPECT_FALSE(CheckResult(result, kLimits).ok());
+  result = GoodResult();
+  result.peak_flops = 1e12;
+  result.mfu_causal_of_peak = 1.01;
+  EXPECT_THAT(std::string(CheckResult(result, gpus).message()), HasSubstr("mfu_causal_of_peak"));
+  // A processor may do more than its preset says.
+  EXPECT_TRUE(CheckResult(result, kLimits).ok());
+  result.mfu_causal = 2.5;
+  EXPECT_FALSE(CheckResult(result, kLimits).ok());
+}
+
 }  // namespace
 }  // namespace meshwright::trial

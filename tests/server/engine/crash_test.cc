@@ -86,6 +86,7 @@ class World {
   static EngineOptions Options() {
     EngineOptions options;
     options.max_lost_attempts = 1000;
+    options.max_agent_failures = 1000;
     return options;
   }
   int Random(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }

@@ -1,6 +1,7 @@
 // Decisions that need no store: what the core answers to one input.
 #include "server/engine/engine_core.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/server/engine/engine_records.h"
@@ -8,6 +9,7 @@
 namespace meshwright::server {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -34,6 +36,35 @@ class EngineCoreTest : public testing::Test {
     digested->result.step_s = step_s;
     digested->measured.step_s = step_s;
     return {"a", key, digested};
+  }
+
+  static TrialFinished Ended(const std::string& agent, const agent::AttemptKey& key,
+                             trial::TrialOutcome outcome, trial::Fault fault) {
+    auto digested = std::make_shared<DigestedResult>();
+    digested->result.outcome = outcome;
+    digested->result.fault = fault;
+    digested->result.message = "rank 0 was killed";
+    return {agent, key, digested};
+  }
+  static TrialFinished Broken(const std::string& agent, const agent::AttemptKey& key) {
+    return Ended(agent, key, trial::TrialOutcome::kFailed, trial::Fault::kInfrastructure);
+  }
+  // Who was given what by this output, as "connection: sweep/trial/attempt".
+  static std::vector<std::string> Given(const EngineOutput& output) {
+    std::vector<std::string> given;
+    for (const Send& send : output.sends) {
+      if (const auto* assign = std::get_if<AssignOrder>(&send.order)) {
+        given.push_back(absl::StrCat(send.connection, ": ", assign->key.sweep, "/",
+                                     assign->key.trial, "/", assign->key.attempt));
+      }
+    }
+    return given;
+  }
+  static const db::TrialTransition* TransitionIn(const EngineOutput& output) {
+    for (const StoreOp& op : output.ops) {
+      if (const auto* transition = std::get_if<db::TrialTransition>(&op)) return transition;
+    }
+    return nullptr;
   }
 
   absl::Duration now_;
@@ -70,7 +101,8 @@ TEST_F(EngineCoreTest, NothingIsDecidedWhileTheStoreIsDown) {
   EXPECT_THAT(Tell(Tick()).ops, IsEmpty());
   now_ += absl::Seconds(1);
   const EngineOutput lapsed = Tell(Tick());
-  ASSERT_THAT(lapsed.ops, SizeIs(1));
+  // The transition, and one failure more of agent a.
+  ASSERT_THAT(lapsed.ops, SizeIs(2));
   EXPECT_THAT(std::get<db::TrialTransition>(lapsed.ops[0]).reason, HasSubstr("agent a vanished"));
 }
 
@@ -91,6 +123,122 @@ TEST_F(EngineCoreTest, AResultOfASweepThatHasEndedIsLeftToTheStore) {
   const EngineOutput again = Tell(Finished({"s1", 1, 1}, 0.5));
   EXPECT_TRUE(again.result_is_late);
   EXPECT_FALSE(again.verdict.has_value());
+}
+
+TEST_F(EngineCoreTest, AFailureOfTheLayoutIsFinal) {
+  AddSweep(1, 3);
+  Connect("a", 1);
+  Connect("b", 2);
+  for (const auto& [trial, outcome] :
+       {std::pair(1, trial::TrialOutcome::kOom), std::pair(2, trial::TrialOutcome::kFailed)}) {
+    const std::string agent = trial == 1 ? "a" : "b";
+    const EngineOutput output =
+        Tell(Ended(agent, {"s1", trial, 1}, outcome, trial::Fault::kLayout));
+    EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kStored);
+    EXPECT_TRUE(db::HasEnded(TransitionIn(output)->to_state));
+    EXPECT_EQ(core_.agents().StandingOf(agent).failures, 0);
+  }
+}
+
+TEST_F(EngineCoreTest, AFailureOfTheInfrastructureIsRetriedElsewhereAndNeverOnTheSameAgent) {
+  AddSweep(1, 1);
+  Connect("a", 1);
+  Connect("b", 2);
+  const EngineOutput output = Tell(Broken("a", {"s1", 1, 1}));
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(output.verdict->code, absl::StatusCode::kAborted);
+  EXPECT_TRUE(TransitionIn(output)->broken);
+  EXPECT_THAT(Given(output), ElementsAre("2: s1/1/2"));
+  // The other one goes: a is idle, and does not get it.
+  Tell(AgentDisconnected{"b", 2});
+  now_ += absl::Seconds(6);
+  Tell(HeartbeatCame{"a", {}});
+  const EngineOutput lost = Tell(Tick());
+  EXPECT_THAT(Given(lost), IsEmpty());
+  EXPECT_THAT(core_.FindSweep("s1")->reason,
+              HasSubstr("waits for another agent: what a runs on failed with its trials"));
+  EXPECT_THAT(Given(Connect("c", 3)), ElementsAre("3: s1/1/3"));
+}
+
+TEST_F(EngineCoreTest, AFaultIsTheResultWhereNobodyElseCouldRunTheTrial) {
+  AddSweep(1, 1);
+  Connect("a", 1);
+  const EngineOutput output = Tell(Broken("a", {"s1", 1, 1}));
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(TransitionIn(output)->to_state, db::TrialState::kFailed);
+  EXPECT_TRUE(core_.sweeps().empty());
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+}
+
+TEST_F(EngineCoreTest, ATrialThatBrokeThreeAgentsFails) {
+  AddSweep(1, 1);
+  const std::vector<std::string> agents = {"a", "b", "c", "d"};
+  for (size_t i = 0; i < agents.size(); ++i) Connect(agents[i], static_cast<int64_t>(i) + 1);
+  EXPECT_FALSE(db::HasEnded(TransitionIn(Tell(Broken("a", {"s1", 1, 1})))->to_state));
+  EXPECT_FALSE(db::HasEnded(TransitionIn(Tell(Broken("b", {"s1", 1, 2})))->to_state));
+  EXPECT_EQ(TransitionIn(Tell(Broken("c", {"s1", 1, 3})))->to_state, db::TrialState::kFailed);
+}
+
+TEST_F(EngineCoreTest, AnAgentIsSetAsideAfterThreeFailuresInARow) {
+  AddSweep(1, 8);
+  Connect("a", 1);
+  Connect("b", 2);  // has trial 2, and keeps it
+  const auto fail = [&](int32_t trial) { return Tell(Broken("a", {"s1", trial, 1})); };
+  EXPECT_THAT(Given(fail(1)), ElementsAre("1: s1/3/1"));
+  EXPECT_THAT(Given(fail(3)), ElementsAre("1: s1/4/1"));
+  // One that works begins the row anew.
+  Tell(Ended("a", {"s1", 4, 1}, trial::TrialOutcome::kOk, trial::Fault::kNone));
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  fail(5);
+  fail(6);
+  EXPECT_TRUE(core_.agents().TakesTrials("a"));
+  const EngineOutput third = fail(7);
+  EXPECT_THAT(Given(third), IsEmpty());
+  EXPECT_FALSE(core_.agents().TakesTrials("a"));
+  EXPECT_THAT(core_.agents().StandingOf("a").set_aside_reason,
+              HasSubstr("3 failures in a row of what it runs on; the last: agent a: rank 0"));
+  EXPECT_THAT(Given(Tell(ResumeRequested{"a"})), ElementsAre("1: s1/8/1"));
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+}
+
+TEST_F(EngineCoreTest, ALossThatWasNoneIsTakenBack) {
+  AddSweep(1, 1);
+  Connect("a", 1);
+  Tell(AgentDisconnected{"a", 1});
+  now_ += absl::Seconds(6);
+  Tell(Tick());
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+  Tell(AgentConnected{CpuAgent("a", 4), 2, {{"s1", 1, 1}}});
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+}
+
+TEST_F(EngineCoreTest, ADrainedAgentFinishesWhatItRunsAndGetsNothingNew) {
+  AddSweep(1, 2);
+  Connect("a", 1);
+  EXPECT_TRUE(absl::IsNotFound(Tell(DrainRequested{"nobody"}).status));
+  const EngineOutput drained = Tell(DrainRequested{"a"});
+  EXPECT_TRUE(drained.status.ok());
+  EXPECT_THAT(drained.sends, IsEmpty());
+  const EngineOutput finished = Tell(Finished({"s1", 1, 1}, 0.5));
+  EXPECT_EQ(finished.verdict->kind, FinishVerdict::Kind::kStored);
+  EXPECT_THAT(Given(finished), IsEmpty());
+  EXPECT_THAT(core_.FindSweep("s1")->reason,
+              HasSubstr("waits for an agent that gets trials: a was drained"));
+  // Also as another process, and with another one that takes trials.
+  Tell(AgentDisconnected{"a", 1});
+  EXPECT_THAT(Given(Connect("a", 2)), IsEmpty());
+  EXPECT_THAT(Given(Connect("b", 3)), ElementsAre("3: s1/2/1"));
+}
+
+TEST_F(EngineCoreTest, WallClockJumpsDecideNothing) {
+  AddSweep(1, 1);
+  Connect("a", 1);
+  for (const int64_t jump_s : {-1'000'000'000, 1'000'000'000}) {
+    const EngineOutput output =
+        core_.Handle({db::At(jump_s), {now_}, EngineEvent(HeartbeatCame{"a", {{"s1", 1, 1}}})});
+    EXPECT_THAT(output.ops, IsEmpty());
+    EXPECT_THAT(core_.Handle({db::At(jump_s), {now_}, EngineEvent(Tick())}).ops, IsEmpty());
+  }
 }
 
 TEST_F(EngineCoreTest, AnIdleTickDecidesNothing) {

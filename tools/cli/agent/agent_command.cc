@@ -161,7 +161,9 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
   std::random_device entropy;
   std::optional<agent::StateDir> state;
-  if (const std::string folder = AgentStateDir(flags.state_dir, options.name); !folder.empty()) {
+  if (const std::string folder =
+          AgentStateDir(flags.state_dir, options.name, options.server.address);
+      !folder.empty()) {
     ASSIGN_OR_RETURN(state, agent::StateDir::Open(folder, options.name, [&entropy] {
                        return uint64_t{entropy()} << 32 | entropy();
                      }));
@@ -204,8 +206,8 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--state-dir", flags->state_dir,
                    "This agent's own: where results wait until a server has them, and what was "
-                   "measured of the devices is kept; default: one for its name in the user's state "
-                   "folder")
+                   "measured of the devices is kept; default: one for its name and server in the "
+                   "user's state folder")
       ->option_text("DIR");
   AddLogLevel(*command, flags->log_level);
   command->add_flag("--benchmark", flags->benchmark,

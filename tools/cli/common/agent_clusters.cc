@@ -33,7 +33,11 @@ ordered_json AgentToJson(const v1::Agent& agent) {
                        {"version", agent.version()},
                        {"connect_time", TimeText(agent.connect_time())},
                        {"running", nullptr},
+                       {"drained", agent.drained()},
+                       {"set_aside_reason", nullptr},
+                       {"failures_in_a_row", agent.failures_in_a_row()},
                        {"cluster", nullptr}};
+  if (!agent.set_aside_reason().empty()) json["set_aside_reason"] = agent.set_aside_reason();
   if (agent.device_set().memory_bytes() > 0)
     json["memory_bytes"] = agent.device_set().memory_bytes();
   if (agent.has_running()) json["running"] = ShortName(agent.running().trial());
@@ -41,6 +45,16 @@ ordered_json AgentToJson(const v1::Agent& agent) {
       planner::ParseOrderedJson("cluster", agent.cluster_json());
   if (cluster.ok()) json["cluster"] = *cluster;
   return json;
+}
+
+// What the agent gets, and why not more.
+std::string TrialsText(const v1::Agent& agent) {
+  std::string text = agent.has_running() ? ShortName(agent.running().trial()) : "-";
+  if (agent.drained()) text += ", drained";
+  if (!agent.set_aside_reason().empty()) {
+    absl::StrAppend(&text, ", set aside: ", agent.set_aside_reason());
+  }
+  return text;
 }
 
 std::string MeasuredText(const v1::Agent& agent) {
@@ -102,8 +116,7 @@ void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std:
     table.Add({agent.name(), agent.host(),
                absl::StrCat(agent::TextOf(agent.device_set().device_kind()), ":",
                             agent.device_set().devices()),
-               agent.has_running() ? ShortName(agent.running().trial()) : "-",
-               MeasuredText(agent)});
+               TrialsText(agent), MeasuredText(agent)});
   }
   table.Print(out);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::cli {
@@ -14,10 +15,16 @@ std::string SharedStateDir() {
   return "";
 }
 
-std::string AgentStateDir(const std::string& chosen, const std::string& name) {
+std::string AgentStateDir(const std::string& chosen, const std::string& name,
+                          const std::string& server) {
   if (!chosen.empty()) return chosen;
   const std::string shared = SharedStateDir();
-  return shared.empty() ? "" : absl::StrCat(shared, "/agents/", name);
+  // An address has a colon and maybe brackets, which paths of other programs give a meaning.
+  std::string folder = server;
+  for (char& c : folder) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-') c = '_';
+  }
+  return shared.empty() ? "" : absl::StrCat(shared, "/agents/", name, "@", folder);
 }
 
 }  // namespace meshwright::cli

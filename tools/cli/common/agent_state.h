@@ -9,8 +9,9 @@ namespace meshwright::cli {
 // environment names no home.
 std::string SharedStateDir();
 
-// The folder of the agent `name`: `chosen`, or, where that is empty, one for its name in the shared
-// folder. Of another name, or on another machine with the same home, an agent is another one.
-std::string AgentStateDir(const std::string& chosen, const std::string& name);
+// The folder of the agent `name` at one server: `chosen`, or, where that is empty, one for both in
+// the shared folder. Of another name, or for another server, an agent is another one.
+std::string AgentStateDir(const std::string& chosen, const std::string& name,
+                          const std::string& server);
 
 }  // namespace meshwright::cli

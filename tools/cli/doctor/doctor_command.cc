@@ -106,7 +106,8 @@ absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandCo
   findings.push_back(JudgeMemory(host::AvailableMemory(), std::max(1, wanted.count)));
   findings.push_back(JudgeOpenFiles(MostOpenFiles()));
   findings.push_back(JudgeClock(KernelClock()));
-  const std::string folder = AgentStateDir(flags.state_dir, host::HostName());
+  const std::string folder = AgentStateDir(flags.state_dir, host::HostName(),
+                                           flags.server.OrDefault().address());
   findings.push_back(JudgeStateDir(folder, FreeBytes(folder)));
   if (version.ok() && !flags.devices.empty()) {
     const auto devices = ResolveDevices(flags.devices, worker, context);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "db/sqlite_store.h"
 #include "db/store_lock.h"
@@ -31,6 +32,7 @@ struct ServeFlags {
   std::string key_file;
   std::string client_ca_file;
   double lease_s = 30.0;
+  int32_t max_agent_failures = server::EngineOptions().max_agent_failures;
   host::LogLevel log_level = host::LogLevel::kInfo;
 };
 
@@ -52,6 +54,8 @@ absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   QuietGrpcLog();
+  // Debian's Abseil looks for a cycle of locks whenever one is taken; tests do.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
   server::ServerOptions options;
   options.listen = flags.listen;
@@ -64,6 +68,8 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.lease = absl::Seconds(flags.lease_s);
   options.engine.heartbeat = options.engine.lease / 6;
   options.engine.reconnect_grace = options.engine.lease / 6;
+  RETURN_IF_ERROR(CheckPositive("max_agent_failures", flags.max_agent_failures));
+  options.engine.max_agent_failures = flags.max_agent_failures;
   options.log = MakeLog(context.err, flags.log_level, absl::Now);
   db::StoreLock lock;  // outlives the server, and with it the store
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
@@ -105,6 +111,11 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Silence after which an agent's trials go to others, seconds")
       ->capture_default_str()
       ->option_text("T");
+  command
+      ->add_option("--max-agent-failures", flags->max_agent_failures,
+                   "Failures in a row of what an agent runs on, after which it is set aside")
+      ->capture_default_str()
+      ->option_text("K");
   AddLogLevel(*command, flags->log_level);
   command_line::AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
   command_line::AddExample(*command,

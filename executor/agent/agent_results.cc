@@ -1,0 +1,92 @@
+// The part of Agent that keeps and delivers results, and leaves.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "executor/agent/agent.h"
+#include "executor/agent/wire.h"
+
+namespace meshwright::agent {
+namespace {
+
+constexpr absl::Duration kPoll = absl::Milliseconds(50);
+constexpr absl::Duration kRedelivery = absl::Seconds(5);
+// Of the 5 s within which a service that is stopped should have ended: what runs, what it measured,
+// and the last word.
+constexpr absl::Duration kStopWait = absl::Seconds(2);
+constexpr absl::Duration kDeliverWait = absl::Milliseconds(2500);
+constexpr absl::Duration kLeaveWait = absl::Seconds(3);
+
+}  // namespace
+
+void Agent::OnAck(const v1::ResultAck& ack) {
+  const absl::StatusOr<AttemptKey> key = FromWire(ack.ref());
+  if (!key.ok()) return;
+  results_->Remove(store_id_, *key);
+  if (!ack.accepted()) {
+    Log(absl::StrCat("the server refused the result of ", ack.ref().trial(), ", attempt ",
+                     key->attempt, ": ", ack.reason()),
+        host::LogLevel::kWarning);
+    return;
+  }
+  Log(absl::StrCat("the server has the result of ", ack.ref().trial(), ", attempt ", key->attempt),
+      host::LogLevel::kDebug);
+}
+
+void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
+  // Only the server that is there waits to hear that a trial has stopped, and a goodbye tells it of
+  // all of them.
+  const bool is_awaited = ran.store_id == store_id_ && !leaving_;
+  if (result.outcome == trial::TrialOutcome::kCancelled && !is_awaited) return;
+  if (result.host.empty()) result.host = options_.host;
+  const KeptResult kept{ran.store_id, ran.key, ran.token, std::move(result)};
+  if (absl::Status status = results_->Add(kept); !status.ok()) {
+    Log(absl::StrCat("keeps a result in memory only: ", status.message()),
+        host::LogLevel::kWarning);
+  }
+  if (kept.store_id == store_id_) Deliver(kept);
+}
+
+void Agent::Deliver(const KeptResult& kept) {
+  v1::AgentMessage message;
+  *message.mutable_finished()->mutable_ref() = ToWire(kept.key);
+  message.mutable_finished()->set_token(kept.token);
+  *message.mutable_finished()->mutable_measurement() = ToWire(kept.result);
+  Send(message);
+  next_delivery_ = options_.clock() + kRedelivery;
+}
+
+void Agent::DeliverAll() {
+  next_delivery_ = host::MonotonicTime::Never();
+  for (const KeptResult& kept : results_->kept()) {
+    if (kept.store_id == store_id_) Deliver(kept);
+  }
+}
+
+bool Agent::HasResults() const {
+  return std::any_of(results_->kept().begin(), results_->kept().end(),
+                     [&](const KeptResult& kept) { return kept.store_id == store_id_; });
+}
+
+void Agent::Leave() {
+  leaving_ = true;
+  const host::MonotonicTime begin = options_.clock();
+  for (const Running& running : running_) trials_->Cancel(running.key);
+  while (!running_.empty() && options_.clock() < begin + kStopWait) HandleNext(kPoll);
+  // What is measured gets its chance to arrive, also what was measured just now.
+  while (registered_ && HasResults() && options_.clock() < begin + kDeliverWait) HandleNext(kPoll);
+  trials_.reset();
+  const host::MonotonicTime deadline = begin + kLeaveWait;
+  if (!registered_) return;
+  v1::AgentMessage message;
+  message.mutable_goodbye()->set_reason("it was stopped");
+  Send(message);
+  stream_->CloseSending();
+  while (stream_ != nullptr && options_.clock() < deadline) {
+    if (const std::optional<Event> event = inbox_.Pop(kPoll)) {
+      if (const auto* ended = std::get_if<StreamEnded>(&*event); ended != nullptr) break;
+    }
+  }
+}
+
+}  // namespace meshwright::agent

@@ -81,6 +81,7 @@ class SqliteSweeps final : public SweepAccess {
   // The number that the first attempts of a new sweep get.
   absl::StatusOr<int32_t> FirstAttempt(std::string_view name);
   absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number);
+  absl::Status StoreTransition(const TrialTransition& transition);
   absl::Status ApplyTransition(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
   // Not ended without `end_us`.

@@ -187,16 +187,25 @@ absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
 }
 
 absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
+  // Only a new attempt can be refused behind the first change, for its number: what else fails
+  // there is the store, and takes the transaction around it along.
+  if (connection_->InTransaction() && transition.to_state != TrialState::kAssigned) {
+    return StoreTransition(transition);
+  }
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
+  RETURN_IF_ERROR(StoreTransition(transition));
+  return change.Commit();
+}
+
+absl::Status SqliteSweeps::StoreTransition(const TrialTransition& transition) {
   RETURN_IF_ERROR(ApplyTransition(transition));
   RETURN_IF_ERROR(RecordAttempt(transition));
   // Of the two attempts the earlier one is what it is about: the other comes next, or is over.
   const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
-  RETURN_IF_ERROR(StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,
-                                         transition.event_kind, transition.event_message,
-                                         transition.event_data_json, transition.time})
-                      .status());
-  return change.Commit();
+  return StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,
+                                transition.event_kind, transition.event_message,
+                                transition.event_data_json, transition.time})
+      .status();
 }
 
 absl::Status SqliteSweeps::CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time,

@@ -115,7 +115,7 @@ TEST(ResultCheckTest, RefusesMoreThanDevicesDo) {
   EXPECT_THAT(std::string(CheckResult(result, gpus).message()), HasSubstr("mfu_causal_of_peak"));
   // A processor may do more than its preset says.
   EXPECT_TRUE(CheckResult(result, kLimits).ok());
-  result.mfu_causal = 2.5;
+  result.mfu_causal = 11.0;
   EXPECT_FALSE(CheckResult(result, kLimits).ok());
 }
 

@@ -65,6 +65,7 @@ std::unique_ptr<EventHub::Subscription> EventHub::Subscribe(int64_t sweep_id,
 }
 
 void EventHub::Publish(std::vector<db::EventRecord> events) {
+  if (observer_) observer_(events);
   absl::MutexLock lock(&mutex_);
   std::set<int64_t> sweeps;
   for (db::EventRecord& record : events) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -22,6 +23,10 @@ namespace meshwright::server {
 class EventHub {
  public:
   using Event = std::shared_ptr<const db::EventRecord>;
+  using Observer = std::function<void(const std::vector<db::EventRecord>&)>;
+
+  // `observer` sees all stored events before watchers do; it may be empty.
+  explicit EventHub(Observer observer = {}) : observer_(std::move(observer)) {}
 
   // What came since the last time.
   struct Batch {
@@ -71,6 +76,7 @@ class EventHub {
   void NotifyAll();
 
  private:
+  const Observer observer_;
   absl::Mutex mutex_;
   std::multimap<int64_t, Subscription*> subscriptions_ ABSL_GUARDED_BY(mutex_);
   // Of trials that run, by sweep and number.

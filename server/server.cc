@@ -21,6 +21,11 @@ constexpr std::chrono::milliseconds kTick(250);
 constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 
+EventHub::Observer CountsEvents(Metrics* metrics) {
+  if (metrics == nullptr) return {};
+  return [metrics](const std::vector<db::EventRecord>& events) { metrics->CountEvents(events); };
+}
+
 }  // namespace
 
 absl::Status CheckListenAddress(const std::string& listen, bool has_tls) {
@@ -39,6 +44,7 @@ Server::Server(ServerOptions options)
       searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
       access_(options_.tls.has_value(), options_.clock, options_.log),
       calls_(&searches_, &stopping_, &access_),
+      hub_(CountsEvents(options_.metrics)),
       planner_service_(&calls_, options_.host_cores, options_.recommend, options_.monotonic_clock),
       sweeps_service_(&calls_),
       agents_service_(&calls_) {}
@@ -88,6 +94,11 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, probe_ms);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, probe_ms);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  if (options_.metrics != nullptr) {
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
+    factories.push_back(options_.metrics->Interceptors());
+    builder.experimental().SetInterceptorCreators(std::move(factories));
+  }
   builder.SetMaxReceiveMessageSize(agent::kMaxMessageBytes);
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
@@ -123,6 +134,9 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
                          .host_cores = options_.host_cores,
                          .version = options_.version});
   agents_service_.Begin(engine_.get(), std::move(store_id), options_.version, options_.clock);
+  if (options_.metrics != nullptr) {
+    options_.metrics->SetFigures([engine = engine_.get()] { return engine->Figures(); });
+  }
   timer_ = std::thread([this] { RunTimer(); });
   calls_.Open();
   grpc_->GetHealthCheckService()->SetServingStatus(true);
@@ -139,6 +153,7 @@ void Server::Stop() {
   if (stopping_.exchange(true)) return;
   // Whoever spreads calls over servers hears of it before calls fail.
   if (grpc_ != nullptr) grpc_->GetHealthCheckService()->SetServingStatus(false);
+  if (options_.metrics != nullptr) options_.metrics->SetFigures({});
   hub_.NotifyAll();
   if (engine_ != nullptr) engine_->CloseAgents(absl::UnavailableError("the server stops"));
   searches_.Stop();

@@ -25,6 +25,7 @@
 #include "server/agents_service.h"
 #include "server/calls.h"
 #include "server/event_hub.h"
+#include "server/metrics.h"
 #include "server/planner_service.h"
 #include "server/search_pool.h"
 #include "server/sweep_engine.h"
@@ -54,7 +55,8 @@ struct ServerOptions {
   // A connection on which nothing came for so long is probed, and ends without an answer within as
   // long again.
   absl::Duration keepalive = absl::Seconds(10);
-  host::LogFunction log;  // may be empty
+  host::LogFunction log;       // may be empty
+  Metrics* metrics = nullptr;  // outlives the server; null: nothing is counted
   // Two, so that a short search need not wait for a long one.
   int32_t searches_at_once = 2;
   int32_t search_cores = 1;  // that they share

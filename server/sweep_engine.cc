@@ -335,6 +335,11 @@ absl::Status SweepEngine::Resume(const std::string& agent, std::string_view acto
   return DecideAndStore(ResumeRequested{agent, std::string(actor)});
 }
 
+EngineFigures SweepEngine::Figures() {
+  const absl::MutexLock lock(&mutex_);
+  return core_.Figures();
+}
+
 std::vector<AgentStatus> SweepEngine::ListAgents() {
   absl::MutexLock lock(&mutex_);
   std::vector<AgentStatus> agents;

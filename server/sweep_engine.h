@@ -84,6 +84,7 @@ class SweepEngine {
   void Finish(const std::string& agent, const agent::AttemptKey& key, const std::string& token,
               const trial::TrialResult& result, FinishDone done);
   std::vector<AgentStatus> ListAgents();
+  EngineFigures Figures();
   // The agent gets nothing new, or trials again. Once it is stored; NotFound for a name that no
   // agent had.
   absl::Status Drain(const std::string& agent, std::string_view actor);

@@ -16,6 +16,19 @@ EngineOutput EngineCore::Handle(const EngineInput& input) {
   return std::exchange(output_, {});
 }
 
+EngineFigures EngineCore::Figures() const {
+  EngineFigures figures;
+  figures.sweeps = static_cast<int64_t>(sweeps_.size());
+  figures.store_is_up = store_is_up_;
+  figures.idle_agents = static_cast<int64_t>(agents_.idle().size());
+  figures.busy_agents = static_cast<int64_t>(agents_.all().size()) - figures.idle_agents;
+  for (const auto& [id, sweep] : sweeps_) {
+    figures.pending_trials += static_cast<int64_t>(sweep.pending().size());
+    figures.held_trials += static_cast<int64_t>(sweep.held().size());
+  }
+  return figures;
+}
+
 const ActiveSweep* EngineCore::FindSweep(std::string_view name) const {
   const auto id = ids_.find(name);
   return id == ids_.end() ? nullptr : &sweeps_.at(id->second);

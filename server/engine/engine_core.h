@@ -18,6 +18,7 @@
 
 #include "server/engine/active_sweep.h"
 #include "server/engine/connected_agents.h"
+#include "server/engine/engine_figures.h"
 #include "server/engine/engine_input.h"
 #include "server/engine/engine_options.h"
 #include "server/engine/engine_output.h"
@@ -41,6 +42,7 @@ class EngineCore {
   const ActiveSweep* FindSweep(std::string_view name) const;
   const ConnectedAgents& agents() const { return agents_; }
   bool store_is_up() const { return store_is_up_; }
+  EngineFigures Figures() const;
 
  private:
   // A trial of an active sweep.

@@ -84,7 +84,11 @@ class FakeServer final : public v1::Agents::Service {
       stream_ = stream;
     }
     v1::AgentMessage message;
-    while (stream->Read(&message)) received_.Push(message);
+    // As a server does, it ends the stream of an agent that leaves.
+    for (bool leaves = false; !leaves && stream->Read(&message);) {
+      leaves = message.has_goodbye();
+      received_.Push(message);
+    }
     const std::lock_guard lock(mutex_);
     context_ = nullptr;
     stream_ = nullptr;

@@ -12,6 +12,7 @@
 #include "executor/trial/version.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "server/metrics.h"
 #include "server/server.h"
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
@@ -31,6 +32,7 @@ struct ServeFlags {
   std::string certificate_file;
   std::string key_file;
   std::string client_ca_file;
+  std::string metrics_listen;
   double lease_s = 30.0;
   int32_t max_agent_failures = server::EngineOptions().max_agent_failures;
   host::LogLevel log_level = host::LogLevel::kInfo;
@@ -76,9 +78,19 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
     ASSIGN_OR_RETURN(lock, db::StoreLock::Take(flags.db));
     return db::SqliteSweepStore::Open(flags.db);
   };
+  std::optional<server::Metrics> metrics;  // outlives the server
+  std::unique_ptr<server::MetricsPage> page;
+  if (!flags.metrics_listen.empty()) {
+    metrics.emplace(options.monotonic_clock);
+    ASSIGN_OR_RETURN(page, server::MetricsPage::Open(flags.metrics_listen, *metrics));
+    options.metrics = &*metrics;
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<server::Server> server,
                    server::Server::Start(open, std::move(options)));
   context.out << "listening on " << server->address() << std::endl;
+  if (page != nullptr) {
+    context.out << "metrics on http://" << page->address() << "/metrics" << std::endl;
+  }
   while (!stop.Requested()) absl::SleepFor(kPoll);
   server->Stop();
   return absl::OkStatus();
@@ -116,6 +128,11 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Failures in a row of what an agent runs on, after which it is set aside")
       ->capture_default_str()
       ->option_text("K");
+  command
+      ->add_option("--metrics-listen", flags->metrics_listen,
+                   "Address of this machine alone for Prometheus to scrape, at /metrics; default: "
+                   "none")
+      ->option_text("HOST:PORT");
   AddLogLevel(*command, flags->log_level);
   command_line::AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
   command_line::AddExample(*command,

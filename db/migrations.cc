@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "db/integrity.h"
+#include "db/sql_functions.h"
 #include "planner/base/status_macros.h"
 #include "planner/data/embedded.h"
 
@@ -80,6 +81,7 @@ absl::Status Migrate(SqliteConnection* connection, const MigrationScripts& scrip
   if (0 < version && version < latest) {
     RETURN_IF_ERROR(connection->CopyTo(CopyBeforeMigration(connection->path(), version)));
   }
+  RETURN_IF_ERROR(AddSqlFunctions(connection));
   // Dropping a table to rebuild it would delete what refers to it; this can't be set inside a
   // transaction.
   RETURN_IF_ERROR(connection->Execute("PRAGMA foreign_keys = OFF"));

@@ -1,6 +1,7 @@
 #include "db/row.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "db/row_codec.h"
 #include "planner/codec/fields.h"
 
@@ -125,6 +126,14 @@ const std::string& SweepColumns() {
 
 const std::string& TrialColumns() {
   static const auto* const kColumns = new std::string(ColumnsOf<TrialRecord>(kRead));
+  return *kColumns;
+}
+
+const std::string& BriefTrialColumns() {
+  static const auto* const kColumns = new std::string(absl::StrReplaceAll(
+      TrialColumns(), {{"plan_json", "''"},
+                       {"predicted_json", "''"},
+                       {"result_json", "CASE WHEN result_json IS NOT NULL THEN '' END"}}));
   return *kColumns;
 }
 

@@ -14,6 +14,8 @@ int64_t ToMicros(absl::Time time);
 // Columns in the order in which the Read functions expect them.
 const std::string& SweepColumns();
 const std::string& TrialColumns();
+// The same columns with '' for the texts.
+const std::string& BriefTrialColumns();
 const std::string& AttemptColumns();
 const std::string& TrialHeadColumns();
 const std::string& AttemptHeadColumns();

@@ -165,22 +165,37 @@ void SqliteStatement::GiveBack::operator()(sqlite3_stmt* statement) const {
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
   std::unique_ptr<sqlite3_stmt, SqliteConnection::Finalize> idle(statement);
-  if (connection->idle_.size() < kMostIdleStatements) {
+  if (keep && connection->idle_.size() < kMostIdleStatements) {
     connection->idle_.emplace(sqlite3_sql(statement), std::move(idle));
   }
 }
 
 absl::StatusOr<SqliteStatement> SqliteConnection::Prepare(std::string_view sql) {
   if (const auto idle = idle_.find(sql); idle != idle_.end()) {
-    SqliteStatement again(this, idle->second.release());
+    SqliteStatement again(this, idle->second.release(), /*keep=*/true);
     idle_.erase(idle);
     return again;
   }
+  return Compile(sql, /*keep=*/true);
+}
+
+absl::StatusOr<SqliteStatement> SqliteConnection::PrepareOnce(std::string_view sql) {
+  return Compile(sql, /*keep=*/false);
+}
+
+absl::StatusOr<SqliteStatement> SqliteConnection::Compile(std::string_view sql, bool keep) {
   sqlite3_stmt* statement = nullptr;
   const int code =
       sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
   if (code != SQLITE_OK) return Error(code);
-  return SqliteStatement(this, statement);
+  return SqliteStatement(this, statement, keep);
+}
+
+absl::Status SqliteConnection::AddFunction(const char* name, int arguments, Function function) {
+  const int code =
+      sqlite3_create_function_v2(db_.get(), name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                 nullptr, function, nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? absl::OkStatus() : Error(code);
 }
 
 absl::Status SqliteConnection::Execute(const std::string& sql) {

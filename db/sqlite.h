@@ -54,10 +54,11 @@ class SqliteStatement {
   friend class SqliteConnection;
   struct GiveBack {
     SqliteConnection* connection;
+    bool keep;
     void operator()(sqlite3_stmt* statement) const;
   };
-  SqliteStatement(SqliteConnection* connection, sqlite3_stmt* statement)
-      : connection_(connection), statement_(statement, GiveBack{connection}) {}
+  SqliteStatement(SqliteConnection* connection, sqlite3_stmt* statement, bool keep)
+      : connection_(connection), statement_(statement, GiveBack{connection, keep}) {}
   void Note(int code);
 
   SqliteConnection* connection_;
@@ -80,6 +81,8 @@ class SqliteConnection {
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path, Mode mode);
 
   absl::StatusOr<SqliteStatement> Prepare(std::string_view sql);
+  // One whose text will hardly come again: what it was compiled to is not kept.
+  absl::StatusOr<SqliteStatement> PrepareOnce(std::string_view sql);
   // Runs statements without parameters; rows are ignored.
   absl::Status Execute(const std::string& sql);
   // Runs one statement without parameters or rows, which stays compiled.
@@ -87,6 +90,11 @@ class SqliteConnection {
   // The first column of the first row of a statement that must have one.
   absl::StatusOr<int64_t> QueryInt(std::string_view sql);
   absl::StatusOr<std::string> QueryText(std::string_view sql);
+
+  // Makes `function` callable in SQL, which relies on its answer being the same for the same
+  // arguments.
+  using Function = void (*)(sqlite3_context* context, int count, sqlite3_value** arguments);
+  absl::Status AddFunction(const char* name, int arguments, Function function);
 
   // Writes all that this connection sees to `path`, readable for the owner alone; the file is there
   // whole or not at all, and replaces one of that name.
@@ -113,6 +121,7 @@ class SqliteConnection {
     void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
   };
   SqliteConnection(std::string path, sqlite3* db) : path_(std::move(path)), db_(db) {}
+  absl::StatusOr<SqliteStatement> Compile(std::string_view sql, bool keep);
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> db_;

@@ -122,6 +122,15 @@ absl::StatusOr<std::vector<TrialRecord>> SqliteSweepStore::ListTrials(int64_t sw
       [&](SqliteSweeps& sweeps) { return sweeps.ListTrials(sweep_id, order, offset, limit); });
 }
 
+absl::StatusOr<std::vector<TrialRecord>> SqliteSweepStore::ListTrialsBriefly(int64_t sweep_id,
+                                                                             TrialOrder order,
+                                                                             int32_t offset,
+                                                                             int32_t limit) {
+  return Reading([&](SqliteSweeps& sweeps) {
+    return sweeps.ListTrialsBriefly(sweep_id, order, offset, limit);
+  });
+}
+
 absl::StatusOr<TrialRecord> SqliteSweepStore::GetTrial(int64_t sweep_id, int32_t number) {
   return Reading([&](SqliteSweeps& sweeps) { return sweeps.GetTrial(sweep_id, number); });
 }
@@ -141,6 +150,11 @@ absl::StatusOr<std::vector<AttemptHead>> SqliteSweepStore::ListAttemptHeads(int6
 
 absl::StatusOr<std::string> SqliteSweepStore::GetPlan(int64_t sweep_id, int32_t number) {
   return Reading([&](SqliteSweeps& sweeps) { return sweeps.GetPlan(sweep_id, number); });
+}
+
+absl::StatusOr<std::vector<MeasuredRow>> SqliteSweepStore::ListMeasured(
+    const MeasurementQuery& query) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListMeasured(query); });
 }
 
 absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::ListEvents(int64_t sweep_id,

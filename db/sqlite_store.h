@@ -36,12 +36,16 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::vector<std::string>> ListSweepNames() override;
   absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
                                                       int32_t offset, int32_t limit) override;
+  absl::StatusOr<std::vector<TrialRecord>> ListTrialsBriefly(int64_t sweep_id, TrialOrder order,
+                                                             int32_t offset,
+                                                             int32_t limit) override;
   absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                           int32_t number) override;
   absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) override;
   absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
+  absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;
   absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,
                                                       int32_t limit) override;
 

@@ -125,6 +125,7 @@ absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
     trial.attempt = first_attempt;
     RETURN_IF_ERROR(InsertTrial(connection_, trial));
   }
+  RETURN_IF_ERROR(StoreShapes(record.id));
   EventRecord event;
   event.sweep_id = record.id;
   event.kind = "sweep_created";

@@ -33,12 +33,16 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status DeleteSweep(int64_t sweep_id) override;
   absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
                                                       int32_t offset, int32_t limit) override;
+  absl::StatusOr<std::vector<TrialRecord>> ListTrialsBriefly(int64_t sweep_id, TrialOrder order,
+                                                             int32_t offset,
+                                                             int32_t limit) override;
   absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                           int32_t number) override;
   absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) override;
   absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
+  absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
   absl::Status Together(Work work) override;
@@ -82,7 +86,21 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<int32_t> FirstAttempt(std::string_view name);
   absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number);
   absl::Status StoreTransition(const TrialTransition& transition);
+  absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number,
+                                                const std::string& columns);
+  absl::StatusOr<std::vector<TrialRecord>> ReadTrials(const std::string& columns, int64_t sweep_id,
+                                                      TrialOrder order, int32_t offset,
+                                                      int32_t limit);
   absl::Status ApplyTransition(const TrialTransition& transition);
+  // Adds rows that have the figure which the query orders by, or those that don't, until there are
+  // as many as it wants.
+  absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
+                          std::vector<MeasurementPlace>& places);
+  absl::StatusOr<MeasuredRow> ReadMeasured(const MeasurementPlace& place, bool with_texts);
+  // Hashes of the model and the training that a new sweep's plans have.
+  absl::Status StoreShapes(int64_t sweep_id);
+  // Of a trial that just got its result.
+  absl::Status StoreMeasurement(int64_t sweep_id, int32_t number);
   absl::Status RecordAttempt(const TrialTransition& transition);
   // Not ended without `end_us`.
   absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,

@@ -37,8 +37,13 @@ absl::string_view OrderBy(TrialOrder order) {
 }  // namespace
 
 absl::StatusOr<TrialRecord> SqliteSweeps::ReadTrialByNumber(int64_t sweep_id, int32_t number) {
+  return ReadTrialByNumber(sweep_id, number, TrialColumns());
+}
+
+absl::StatusOr<TrialRecord> SqliteSweeps::ReadTrialByNumber(int64_t sweep_id, int32_t number,
+                                                            const std::string& columns) {
   ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat("SELECT ", TrialColumns(), " FROM trials ",
+                   connection_->Prepare(absl::StrCat("SELECT ", columns, " FROM trials ",
                                                      "WHERE sweep_id = ? AND number = ?")));
   select.Bind(sweep_id).Bind(int64_t{number});
   ASSIGN_OR_RETURN(const bool row, select.Step());
@@ -53,10 +58,24 @@ absl::StatusOr<TrialRecord> SqliteSweeps::GetTrial(int64_t sweep_id, int32_t num
 absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ListTrials(int64_t sweep_id,
                                                                   TrialOrder order, int32_t offset,
                                                                   int32_t limit) {
+  return ReadTrials(TrialColumns(), sweep_id, order, offset, limit);
+}
+
+absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ListTrialsBriefly(int64_t sweep_id,
+                                                                         TrialOrder order,
+                                                                         int32_t offset,
+                                                                         int32_t limit) {
+  return ReadTrials(BriefTrialColumns(), sweep_id, order, offset, limit);
+}
+
+absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ReadTrials(const std::string& columns,
+                                                                  int64_t sweep_id,
+                                                                  TrialOrder order, int32_t offset,
+                                                                  int32_t limit) {
   const absl::string_view by = OrderBy(order);
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare(absl::StrCat("SELECT ", TrialColumns(), " FROM trials ",
+      connection_->Prepare(absl::StrCat("SELECT ", columns, " FROM trials ",
                                         "WHERE sweep_id = ? ORDER BY ", by, " LIMIT ? OFFSET ?")));
   select.Bind(sweep_id).Bind(int64_t{limit}).Bind(int64_t{offset});
   std::vector<TrialRecord> trials;
@@ -200,6 +219,9 @@ absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
 absl::Status SqliteSweeps::StoreTransition(const TrialTransition& transition) {
   RETURN_IF_ERROR(ApplyTransition(transition));
   RETURN_IF_ERROR(RecordAttempt(transition));
+  if (transition.measured) {
+    RETURN_IF_ERROR(StoreMeasurement(transition.sweep_id, transition.number));
+  }
   // Of the two attempts the earlier one is what it is about: the other comes next, or is over.
   const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
   return StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "db/measurement.h"
 #include "db/records.h"
 
 namespace meshwright::db {
@@ -82,6 +83,11 @@ class SweepReader {
 
   virtual absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
                                                               int32_t offset, int32_t limit) = 0;
+  // The same without plans, predictions and results: their texts are empty.
+  virtual absl::StatusOr<std::vector<TrialRecord>> ListTrialsBriefly(int64_t sweep_id,
+                                                                     TrialOrder order,
+                                                                     int32_t offset,
+                                                                     int32_t limit) = 0;
   virtual absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) = 0;
   virtual absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                                   int32_t number) = 0;
@@ -91,6 +97,10 @@ class SweepReader {
   virtual absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) = 0;
   // A trial's plan_json.
   virtual absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) = 0;
+
+  // Trials with a result that meet the query's condition, in its order. A trial's measurement is
+  // stored with its result.
+  virtual absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) = 0;
 
   // Events of a sweep with a larger sequence, oldest first.
   virtual absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id,

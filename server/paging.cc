@@ -1,8 +1,10 @@
 #include "server/paging.h"
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "server/sweep_builder.h"
 
 namespace meshwright::server {
 namespace {
@@ -12,17 +14,39 @@ constexpr int32_t kMaxSize = 1000;
 
 }  // namespace
 
-absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token) {
+absl::Status NotAPageToken(const std::string& page_token) {
+  return FieldError("page_token", page_token,
+                    "must be the next_page_token of an earlier answer to the same question");
+}
+
+absl::StatusOr<int32_t> ReadPageSize(int32_t page_size) {
   RETURN_IF_ERROR(CheckRange("page_size", page_size, 0, kMaxSize));
-  Page page{0, page_size == 0 ? kDefaultSize : page_size};
+  return page_size == 0 ? kDefaultSize : page_size;
+}
+
+absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token) {
+  Page page;
+  ASSIGN_OR_RETURN(page.size, ReadPageSize(page_size));
   if (page_token.empty()) return page;
   if (!absl::SimpleAtoi(page_token, &page.position) || page.position < 1 ||
       page.position > INT32_MAX) {
-    return FieldError("page_token", page_token, "must be the next_page_token of an earlier answer");
+    return NotAPageToken(page_token);
   }
   return page;
 }
 
 std::string PageToken(int64_t position) { return std::to_string(position); }
+
+std::string BoundPageToken(const std::string& place, const std::string& words) {
+  return absl::StrCat(place, ".", ContentHash(absl::StrCat(place, "\n", words)));
+}
+
+absl::StatusOr<std::string> ReadBoundPageToken(const std::string& page_token,
+                                               const std::string& words) {
+  if (page_token.empty()) return std::string();
+  std::string place = page_token.substr(0, page_token.find('.'));
+  if (BoundPageToken(place, words) != page_token) return NotAPageToken(page_token);
+  return place;
+}
 
 }  // namespace meshwright::server

@@ -27,6 +27,31 @@ absl::StatusOr<trial::TrialResult> ReadResult(const std::string& text) {
   return trial::TrialResultFromJson(json);
 }
 
+void SetTexts(const db::TrialRecord& trial, v1::Trial& out) {
+  std::vector<std::string> unreadable;
+  if (!ParseStored(trial.predicted_json, out.mutable_predicted())) {
+    out.clear_predicted();
+    unreadable.emplace_back("the prediction: it is not JSON");
+  }
+  if (trial.measured) {
+    const absl::StatusOr<trial::TrialResult> result = ReadResult(trial.measured->result_json);
+    if (result.ok()) {
+      *out.mutable_measured() = agent::ToWire(*result);
+    } else {
+      unreadable.push_back(absl::StrCat("the result: ", result.status().message()));
+    }
+  }
+  out.set_unreadable(absl::StrJoin(unreadable, "; "));
+}
+
+v1::TrialFigures FiguresOf(const db::MeasuredTrial& measured) {
+  v1::TrialFigures figures;
+  if (measured.mfu) figures.set_mfu(*measured.mfu);
+  if (measured.step_s) figures.set_step_s(*measured.step_s);
+  if (measured.peak_bytes) figures.set_peak_bytes(*measured.peak_bytes);
+  return figures;
+}
+
 }  // namespace
 
 v1::Sweep ToWire(const db::SweepRecord& sweep) {
@@ -65,31 +90,30 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   return out;
 }
 
-v1::Trial ToWire(const db::TrialRecord& trial, const db::SweepRecord& sweep) {
+TrialsSweep OfSweep(const db::SweepRecord& sweep) {
+  return {sweep.name, sweep.model, sweep.cluster, sweep.devices, sweep.seed};
+}
+
+TrialsSweep OfSweep(const db::MeasuredRow& row) {
+  return {row.sweep, row.model, row.cluster, row.devices, row.seed};
+}
+
+v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::TrialView view) {
   v1::Trial out;
   out.set_name(FormatTrialName(sweep.name, trial.number));
   out.set_layout(trial.layout);
   out.set_state(static_cast<v1::TrialState>(static_cast<int>(trial.state) + 1));
   out.set_reason(trial.reason);
   out.set_attempt(trial.attempt);
-  std::vector<std::string> unreadable;
-  if (!ParseStored(trial.predicted_json, out.mutable_predicted())) {
-    out.clear_predicted();
-    unreadable.emplace_back("the prediction: it is not JSON");
-  }
-  if (trial.measured) {
-    const absl::StatusOr<trial::TrialResult> result = ReadResult(trial.measured->result_json);
-    if (result.ok()) {
-      *out.mutable_measured() = agent::ToWire(*result);
-    } else {
-      unreadable.push_back(absl::StrCat("the result: ", result.status().message()));
-    }
-  }
-  out.set_unreadable(absl::StrJoin(unreadable, "; "));
+  if (view != v1::TRIAL_VIEW_BASIC) SetTexts(trial, out);
   out.set_agent(trial.agent);
   out.set_host(trial.host);
   out.set_seed(sweep.seed);
   out.set_requested(trial.requested);
+  out.set_model(sweep.model);
+  out.set_cluster(sweep.cluster);
+  out.set_gpus(sweep.devices);
+  if (trial.measured) *out.mutable_figures() = FiguresOf(*trial.measured);
   return out;
 }
 

@@ -1,16 +1,31 @@
 // How stored records look on the wire.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "db/measurement.h"
 #include "db/records.h"
 #include "meshwright/v1/sweeps.pb.h"
 
 namespace meshwright::server {
 
+// What a trial says of its sweep.
+struct TrialsSweep {
+  std::string name;
+  std::string model;
+  std::string cluster;
+  int64_t devices = 0;
+  uint64_t seed = 0;
+};
+
+TrialsSweep OfSweep(const db::SweepRecord& sweep);
+TrialsSweep OfSweep(const db::MeasuredRow& row);
+
 v1::Sweep ToWire(const db::SweepRecord& sweep);
 // Where stored JSON is not what this program writes, with what can be read and a word on the rest.
-v1::Trial ToWire(const db::TrialRecord& trial, const db::SweepRecord& sweep);
+v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::TrialView view);
 v1::Attempt ToWire(const db::AttemptRecord& attempt);
 v1::SweepEvent ToWire(const db::EventRecord& event, std::string_view sweep_name);
 

@@ -1,13 +1,12 @@
 #include "server/sweeps_service.h"
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "planner/base/field_error.h"
-#include "planner/base/nearest.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "server/paging.h"
 #include "server/plan_request.h"
 #include "server/sweep_builder.h"
 #include "server/sweep_messages.h"
@@ -44,23 +43,13 @@ absl::Status CheckNewName(const std::string& sweep_id) {
   return status.ok() ? status : WithField(status, "sweep_id");
 }
 
-absl::StatusOr<db::TrialOrder> ReadOrder(const std::string& order_by) {
-  if (order_by.empty()) return db::TrialOrder::kNumber;
-  if (order_by == "step_s") return db::TrialOrder::kStepTime;
-  if (order_by == "mfu desc") return db::TrialOrder::kMeasuredMfu;
-  return FieldError("order_by", order_by, "must be empty, \"step_s\" or \"mfu desc\"");
+template <typename Response>
+absl::Status Deliver(absl::StatusOr<Response> answer, Response* response) {
+  if (answer.ok()) *response = *std::move(answer);
+  return answer.status();
 }
 
 }  // namespace
-
-absl::StatusOr<db::SweepRecord> SweepsService::Find(const std::string& name) const {
-  ASSIGN_OR_RETURN(const std::string id, ParseSweepName(name));
-  absl::StatusOr<db::SweepRecord> sweep = parts_.store->GetSweep(id);
-  if (!absl::IsNotFound(sweep.status())) return sweep;
-  ASSIGN_OR_RETURN(const std::vector<std::string> known, parts_.store->ListSweepNames());
-  if (known.empty()) return absl::NotFoundError("sweep '" + id + "' is not known: there are none");
-  return UnknownName("sweep", id, known);
-}
 
 absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
                                    const planner::SearchRun& run,
@@ -88,7 +77,7 @@ absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
                                   const grpc::CallbackServerContext& context,
                                   v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
-  ASSIGN_OR_RETURN(const db::SweepRecord source, Find(request.name()));
+  ASSIGN_OR_RETURN(const db::SweepRecord source, queries_.Find(request.name()));
   ASSIGN_OR_RETURN(const std::vector<db::TrialRecord> trials,
                    parts_.store->ListTrials(source.id, db::TrialOrder::kNumber, 0,
                                             std::numeric_limits<int32_t>::max()));
@@ -99,52 +88,6 @@ absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
   ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
   *response = ToWire(sweep);
-  return absl::OkStatus();
-}
-
-absl::Status SweepsService::List(const v1::ListSweepsRequest& request,
-                                 v1::ListSweepsResponse* response) const {
-  ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
-  // One more than the page holds tells whether there is a next one.
-  ASSIGN_OR_RETURN(const std::vector<db::SweepRecord> sweeps,
-                   parts_.store->ListSweeps(page.position, page.size + 1));
-  for (const db::SweepRecord& sweep : sweeps) {
-    if (response->sweeps_size() == page.size) {
-      response->set_next_page_token(PageToken(sweeps[static_cast<size_t>(page.size) - 1].id));
-      break;
-    }
-    *response->add_sweeps() = ToWire(sweep);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status SweepsService::Trials(const v1::ListTrialsRequest& request,
-                                   v1::ListTrialsResponse* response) const {
-  ASSIGN_OR_RETURN(const db::TrialOrder order, ReadOrder(request.order_by()));
-  ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
-  ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(request.parent()));
-  ASSIGN_OR_RETURN(const std::vector<db::TrialRecord> trials,
-                   parts_.store->ListTrials(sweep.id, order, static_cast<int32_t>(page.position),
-                                            page.size + 1));
-  for (const db::TrialRecord& trial : trials) {
-    if (response->trials_size() == page.size) {
-      response->set_next_page_token(PageToken(page.position + page.size));
-      break;
-    }
-    *response->add_trials() = ToWire(trial, sweep);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status SweepsService::Trial(const v1::GetTrialRequest& request, v1::Trial* response) const {
-  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
-  ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(FormatSweepName(name.sweep)));
-  ASSIGN_OR_RETURN(const db::TrialRecord trial, parts_.store->GetTrial(sweep.id, name.number));
-  *response = ToWire(trial, sweep);
-  response->set_plan_json(trial.plan_json);
-  ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
-                   parts_.store->ListAttempts(sweep.id, name.number));
-  for (const db::AttemptRecord& attempt : attempts) *response->add_attempts() = ToWire(attempt);
   return absl::OkStatus();
 }
 
@@ -159,20 +102,15 @@ grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* context,
                                                   const v1::GetSweepRequest* request,
                                                   v1::Sweep* response) {
-  return calls_->Answer(context, *request, [=, this] {
-    const absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
-    if (sweep.ok()) {
-      *response = ToWire(*sweep);
-      response->set_cluster_json(sweep->cluster_json);
-    }
-    return sweep.status();
-  });
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.GetSweep(*request), response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::ListSweeps(grpc::CallbackServerContext* context,
                                                     const v1::ListSweepsRequest* request,
                                                     v1::ListSweepsResponse* response) {
-  return calls_->Answer(context, *request, [=, this] { return List(*request, response); });
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.ListSweeps(*request), response); });
 }
 
 grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
@@ -180,7 +118,7 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
   if (const absl::Status status = calls_->Admit(*request); !status.ok()) {
     return new RefusedWatch(Reply(status));
   }
-  const absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
+  const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
   if (!sweep.ok()) return new RefusedWatch(Reply(sweep.status()));
   return new SweepWatch(parts_.store, parts_.hub, parts_.stopping, *sweep,
                         request->after_sequence());
@@ -190,7 +128,7 @@ grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext
                                                      const v1::CancelSweepRequest* request,
                                                      v1::Sweep* response) {
   return calls_->Answer(context, *request, [=, this] {
-    absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
+    absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
     const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
     if (!actor.ok()) return actor.status();
     if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name, *actor);
@@ -210,7 +148,7 @@ grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext
                                                      const v1::DeleteSweepRequest* request,
                                                      google::protobuf::Empty*) {
   return calls_->Answer(context, *request, [=, this] {
-    const absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
+    const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
     const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
     if (!actor.ok()) return actor.status();
     return sweep.ok() ? parts_.engine->Delete(sweep->name, request->force(), *actor)
@@ -221,13 +159,15 @@ grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SweepsService::ListTrials(grpc::CallbackServerContext* context,
                                                     const v1::ListTrialsRequest* request,
                                                     v1::ListTrialsResponse* response) {
-  return calls_->Answer(context, *request, [=, this] { return Trials(*request, response); });
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.ListTrials(*request), response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* context,
                                                   const v1::GetTrialRequest* request,
                                                   v1::Trial* response) {
-  return calls_->Answer(context, *request, [=, this] { return Trial(*request, response); });
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.GetTrial(*request), response); });
 }
 
 }  // namespace meshwright::server

@@ -12,6 +12,7 @@
 #include "server/calls.h"
 #include "server/event_hub.h"
 #include "server/sweep_engine.h"
+#include "server/sweep_queries.h"
 
 namespace meshwright::server {
 
@@ -31,7 +32,10 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   // `calls` outlives it.
   explicit SweepsService(const Calls* calls) : calls_(calls) {}
   // Before calls are let in.
-  void Begin(SweepsServiceParts parts) { parts_ = std::move(parts); }
+  void Begin(SweepsServiceParts parts) {
+    parts_ = std::move(parts);
+    queries_ = SweepQueries(parts_.store);
+  }
 
   grpc::ServerUnaryReactor* CreateSweep(grpc::CallbackServerContext* context,
                                         const v1::CreateSweepRequest* request,
@@ -61,18 +65,14 @@ class SweepsService final : public v1::Sweeps::CallbackService {
                                      v1::Trial* response) override;
 
  private:
-  // By resource name; NotFound lists the nearest names.
-  absl::StatusOr<db::SweepRecord> Find(const std::string& name) const;
   absl::Status Create(const v1::CreateSweepRequest& request, const planner::SearchRun& run,
                       const grpc::CallbackServerContext& context, v1::Sweep* response) const;
   absl::Status Rerun(const v1::RerunSweepRequest& request,
                      const grpc::CallbackServerContext& context, v1::Sweep* response) const;
-  absl::Status List(const v1::ListSweepsRequest& request, v1::ListSweepsResponse* response) const;
-  absl::Status Trials(const v1::ListTrialsRequest& request, v1::ListTrialsResponse* response) const;
-  absl::Status Trial(const v1::GetTrialRequest& request, v1::Trial* response) const;
 
   const Calls* const calls_;
   SweepsServiceParts parts_;
+  SweepQueries queries_{nullptr};
 };
 
 }  // namespace meshwright::server

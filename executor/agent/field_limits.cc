@@ -9,6 +9,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/codec/json_text.h"
+#include "planner/layout/condition_parser.h"
 
 namespace meshwright::agent {
 namespace {
@@ -27,7 +28,9 @@ constexpr TextLimit kTextLimits[] = {
     {"_json", planner::kMaxSpecBytes},
     {"message", 64 << 10},  // the tail of a worker's output with it
     {"reason", 4 << 10},    // a sentence
-    {"", 256},              // names, hosts, versions, kinds, layouts, tokens
+    {"where", planner::kMostFilterBytes},
+    {"filter", planner::kMostFilterBytes},
+    {"", 256},  // names, hosts, versions, kinds, layouts, tokens
 };
 
 size_t MostBytes(std::string_view field) {

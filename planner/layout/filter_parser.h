@@ -1,25 +1,20 @@
-// Reads conditions on layouts (planner/layout/filter.h).
-//
-//   filter     = all { "or" all }
-//   all        = one { "and" one }
-//   one        = "not" one | "(" filter ")" | comparison
-//   comparison = field sign value | field "in" "(" value { "," value } ")"
-//   sign       = "=" | "==" | "!=" | "<" | "<=" | ">" | ">="
+// Reads conditions on layouts (planner/layout/filter.h), in the grammar of
+// planner/layout/condition_parser.h.
 //
 // Fields have the names of a layout's text form, and "schedule" stands for sched too. Values are
-// whole numbers, or the words of rc and sched, which have no order: they take "=", "!=" and "in".
+// whole numbers, or the words of rc and sched.
 #pragma once
 
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "planner/layout/condition_parser.h"
 #include "planner/layout/filter.h"
 
 namespace meshwright::planner {
 
-// The longest text that is read, and how deep its parentheses go.
-inline constexpr size_t kMostFilterBytes = 4096;
-inline constexpr int kMostFilterDepth = 32;
+// A layout's fields, in the order of FilterField.
+const ConditionFields& LayoutFields();
 
 // Returns the filter of a text; of an empty one, that which takes every layout. InvalidArgument
 // about the field `name` says where the text is wrong and what would be accepted there.

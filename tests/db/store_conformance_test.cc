@@ -188,6 +188,46 @@ TEST_P(StoreConformanceTest, RanksByMeasuredStepShortestFirst) {
   EXPECT_THAT(order, ElementsAre(2, 4, 1, 3));
 }
 
+std::vector<int32_t> NumbersOf(const std::vector<MeasuredRow>& rows) {
+  std::vector<int32_t> numbers;
+  for (const MeasuredRow& row : rows) numbers.push_back(row.trial.number);
+  return numbers;
+}
+
+TEST_P(StoreConformanceTest, AResultIsAMeasurementAtOnceAndUntilItsSweepGoes) {
+  const SweepRecord sweep = Create("one", 4);
+  for (const auto& [number, mfu] : {std::pair{1, 0.1}, std::pair{3, 0.3}, std::pair{4, 0.2}}) {
+    ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, number, 1)).ok());
+    ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, number, 1, mfu, 1.0 - mfu)).ok());
+  }
+  MeasurementQuery query{.limit = 2};
+  const auto best = *store_->ListMeasured(query);
+  EXPECT_THAT(NumbersOf(best), ElementsAre(3, 4));
+  EXPECT_EQ(best.front().sweep, "one");
+  EXPECT_EQ(best.front().model, "tiny");
+  EXPECT_EQ(best.front().seed, sweep.seed);
+  EXPECT_EQ(best.front().trial, *store_->GetTrial(sweep.id, 3));
+  query.after = best.back().place;
+  EXPECT_THAT(NumbersOf(*store_->ListMeasured(query)), ElementsAre(1));
+  // A trial that ends without a result was not measured.
+  ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5), "").ok());
+  EXPECT_EQ(store_->ListMeasured({.limit = 10})->size(), 3u);
+  ASSERT_TRUE(store_->DeleteSweep(sweep.id).ok());
+  EXPECT_TRUE(store_->ListMeasured({.limit = 10})->empty());
+}
+
+TEST_P(StoreConformanceTest, AResultThatIsUndoneIsNoMeasurement) {
+  const SweepRecord sweep = Create("one");
+  const auto events = store_->Atomically([&](SweepAccess& access) {
+    EXPECT_TRUE(access.UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+    EXPECT_TRUE(access.UpdateTrial(Finish(sweep.id, 1, 1, 0.25)).ok());
+    EXPECT_EQ(access.ListMeasured({.limit = 10})->size(), 1u);
+    return absl::CancelledError("enough");
+  });
+  EXPECT_TRUE(absl::IsCancelled(events.status()));
+  EXPECT_TRUE(store_->ListMeasured({.limit = 10})->empty());
+}
+
 TEST_P(StoreConformanceTest, CountsTrialsByState) {
   const SweepRecord sweep = Create("one", 3);
   Create("two", 5);

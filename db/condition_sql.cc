@@ -1,0 +1,110 @@
+#include "db/condition_sql.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::db {
+namespace {
+
+using planner::Comparison;
+using planner::Condition;
+using planner::ConditionField;
+using planner::ConditionValue;
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+absl::string_view Sign(Comparison comparison) {
+  constexpr std::array<absl::string_view, 7> kSigns = {"=", "<>", "<", "<=", ">", ">=", "IN"};
+  return kSigns[static_cast<size_t>(comparison)];
+}
+
+class Compiler {
+ public:
+  void Add(const Condition& condition) {
+    switch (condition.kind) {
+      case Condition::Kind::kAll:
+        return Join(condition, " AND ", "1");
+      case Condition::Kind::kAny:
+        return Join(condition, " OR ", "0");
+      case Condition::Kind::kNot:
+        absl::StrAppend(&sql_.text, "NOT (");
+        Add(condition.parts.front());
+        sql_.text += ')';
+        return;
+      case Condition::Kind::kCompare:
+        return Compare(condition);
+    }
+  }
+  ConditionSql Take() { return std::move(sql_); }
+
+ private:
+  void Join(const Condition& condition, absl::string_view word, absl::string_view none) {
+    if (condition.parts.empty()) absl::StrAppend(&sql_.text, none);
+    for (size_t i = 0; i < condition.parts.size(); ++i) {
+      absl::StrAppend(&sql_.text, i > 0 ? word : "", "(");
+      Add(condition.parts[i]);
+      sql_.text += ')';
+    }
+  }
+
+  void Compare(const Condition& condition) {
+    const MeasurementColumn& column = MeasurementColumns()[condition.field];
+    // NULL compares as NULL, of which NOT is NULL again.
+    if (column.may_be_null) absl::StrAppend(&sql_.text, View(column.name), " IS NOT NULL AND ");
+    absl::StrAppend(&sql_.text, View(column.name), " ", Sign(condition.comparison), " ");
+    const bool list = condition.comparison == Comparison::kIn;
+    if (list) sql_.text += '(';
+    for (size_t i = 0; i < condition.values.size(); ++i) {
+      absl::StrAppend(&sql_.text, i > 0 ? ", ?" : "?");
+      sql_.values.push_back(Stored(condition.field, condition.values[i]));
+    }
+    if (list) sql_.text += ')';
+  }
+
+  static ConditionValue Stored(size_t index, const ConditionValue& value) {
+    const ConditionField& field = MeasurementFields()[index];
+    if (field.kind != ConditionField::Kind::kWord) return value;
+    return std::string(field.words[static_cast<size_t>(std::get<int64_t>(value))]);
+  }
+
+  ConditionSql sql_;
+};
+
+bool Fixes(const Condition& condition, std::string_view column) {
+  if (condition.kind == Condition::Kind::kCompare) {
+    return condition.comparison == Comparison::kEqual &&
+           MeasurementColumns()[condition.field].name == column;
+  }
+  return condition.kind == Condition::Kind::kAll &&
+         std::any_of(condition.parts.begin(), condition.parts.end(),
+                     [&](const Condition& part) { return Fixes(part, column); });
+}
+
+}  // namespace
+
+void ConditionSql::BindTo(SqliteStatement& statement) const {
+  for (const ConditionValue& value : values) {
+    if (const auto* whole = std::get_if<int64_t>(&value)) {
+      statement.Bind(*whole);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      statement.Bind(*real);
+    } else {
+      statement.Bind(std::string_view(std::get<std::string>(value)));
+    }
+  }
+}
+
+ConditionSql CompileCondition(const Condition& condition) {
+  Compiler compiler;
+  compiler.Add(condition);
+  return compiler.Take();
+}
+
+bool FixesModelClusterAndOutcome(const Condition& condition) {
+  return Fixes(condition, "model") && Fixes(condition, "cluster") && Fixes(condition, "outcome");
+}
+
+}  // namespace meshwright::db

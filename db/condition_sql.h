@@ -1,0 +1,27 @@
+// Conditions on measurements as SQL: column names of the table alone and parameters, never a word
+// of who asks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/measurement.h"
+#include "db/sqlite.h"
+#include "planner/layout/condition.h"
+
+namespace meshwright::db {
+
+struct ConditionSql {
+  std::string text;                             // an expression that is 0 or 1, and never NULL
+  std::vector<planner::ConditionValue> values;  // of its parameters, in order; words as texts
+
+  void BindTo(SqliteStatement& statement) const;
+};
+
+// Requires fields and values as ParseMeasurementCondition() gives them.
+ConditionSql CompileCondition(const planner::Condition& condition);
+
+// Whether every row that meets the condition has one model, one cluster and one outcome.
+bool FixesModelClusterAndOutcome(const planner::Condition& condition);
+
+}  // namespace meshwright::db

@@ -1,0 +1,79 @@
+#include "db/measurement.h"
+
+#include "planner/layout/condition_parser.h"
+#include "planner/layout/filter_parser.h"
+
+namespace meshwright::db {
+namespace {
+
+using planner::ConditionField;
+using Kind = ConditionField::Kind;
+
+template <size_t kCount, typename Enum>
+std::vector<std::string_view> NamesOf(const EnumNames<Enum, kCount>& names) {
+  std::vector<std::string_view> listed;
+  for (const auto& [value, name] : names) listed.push_back(name);
+  return listed;
+}
+
+std::vector<std::string_view> FinalStates() {
+  std::vector<std::string_view> names;
+  for (const auto& [state, name] : kTrialStateNames) {
+    if (HasEnded(state)) names.push_back(name);
+  }
+  return names;
+}
+
+struct Described {
+  ConditionField field;
+  MeasurementColumn column;
+};
+
+std::vector<Described> Describe() {
+  std::vector<Described> all;
+  for (const ConditionField& axis : planner::LayoutFields()) {
+    all.push_back({axis, {.name = axis.name, .may_be_null = true}});
+  }
+  all.push_back({{.name = "outcome", .kind = Kind::kWord, .words = FinalStates()}, {"outcome"}});
+  all.push_back({{.name = "mfu", .kind = Kind::kReal}, {"mfu", true}});
+  all.push_back(
+      {{.name = "step_s", .kind = Kind::kReal, .also = {"step_time_s"}}, {"step_s", true}});
+  all.push_back({{.name = "peak_bytes"}, {"peak_bytes", true}});
+  all.push_back({{.name = "model", .kind = Kind::kText}, {"model"}});
+  all.push_back({{.name = "cluster", .kind = Kind::kText}, {"cluster"}});
+  all.push_back({{.name = "gpus", .also = {"devices"}}, {"devices"}});
+  all.push_back({{.name = "seq_len"}, {"seq_len"}});
+  all.push_back({{.name = "global_batch"}, {"global_batch"}});
+  all.push_back({{.name = "dtype", .kind = Kind::kText}, {"precision"}});
+  all.push_back({{.name = "source", .kind = Kind::kWord, .words = NamesOf(kMeasurementSourceNames)},
+                 {"source"}});
+  all.push_back({{.name = "worker_version", .kind = Kind::kText}, {"worker_version"}});
+  return all;
+}
+
+}  // namespace
+
+const planner::ConditionFields& MeasurementFields() {
+  static const auto* const kFields = [] {
+    auto* fields = new planner::ConditionFields();
+    for (Described& described : Describe()) fields->push_back(std::move(described.field));
+    return fields;
+  }();
+  return *kFields;
+}
+
+const std::vector<MeasurementColumn>& MeasurementColumns() {
+  static const auto* const kColumns = [] {
+    auto* columns = new std::vector<MeasurementColumn>();
+    for (const Described& described : Describe()) columns->push_back(described.column);
+    return columns;
+  }();
+  return *kColumns;
+}
+
+absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
+                                                             std::string_view text) {
+  return planner::ParseCondition(name, text, MeasurementFields());
+}
+
+}  // namespace meshwright::db

@@ -1,0 +1,74 @@
+// What trials measured, as it is searched: rows of one narrow table, without plans and results.
+//
+// A condition may be about the columns of MeasurementFields(). A comparison with a value that a row
+// does not have, such as the MFU of a trial out of memory, does not hold; `not` of it does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "db/records.h"
+#include "planner/layout/condition.h"
+
+namespace meshwright::db {
+
+// Where a row comes from: a trial that ran, one that took an earlier one's result, or a file.
+enum class MeasurementSource : uint8_t { kRan, kReused, kImported };
+
+inline constexpr EnumNames<MeasurementSource, 3> kMeasurementSourceNames = {{
+    {MeasurementSource::kRan, "ran"},
+    {MeasurementSource::kReused, "reused"},
+    {MeasurementSource::kImported, "imported"},
+}};
+
+// A column that conditions may name.
+struct MeasurementColumn {
+  std::string_view name;  // in the table
+  bool may_be_null = false;
+};
+
+// What conditions may be about, and the columns of these in the same order.
+const planner::ConditionFields& MeasurementFields();
+const std::vector<MeasurementColumn>& MeasurementColumns();
+
+// InvalidArgument about `name` says where the text is wrong and what would be accepted there.
+absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
+                                                             std::string_view text);
+
+// Best first, rows without the figure last, equals by age.
+enum class MeasurementOrder : uint8_t { kMfu, kStepTime };
+
+// Where a row stands in an order.
+struct MeasurementPlace {
+  int64_t id = 0;
+  std::optional<double> figure;  // that it is ordered by
+
+  friend bool operator==(const MeasurementPlace&, const MeasurementPlace&) = default;
+};
+
+struct MeasurementQuery {
+  std::optional<int64_t> sweep_id = {};  // none: all sweeps
+  planner::Condition where = {};
+  MeasurementOrder order = MeasurementOrder::kMfu;
+  std::optional<MeasurementPlace> after = {};  // none: from the first
+  int32_t limit = 0;
+  bool with_texts = true;  // the trials' plans, predictions and results
+};
+
+// A trial that was measured.
+struct MeasuredRow {
+  MeasurementPlace place;
+  MeasurementSource source = MeasurementSource::kRan;
+  std::string sweep;  // its name
+  std::string model;
+  std::string cluster;
+  int64_t devices = 0;
+  uint64_t seed = 0;
+  TrialRecord trial;
+};
+
+}  // namespace meshwright::db

@@ -1,0 +1,164 @@
+// The part of SqliteSweeps that is about measurements.
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "db/condition_sql.h"
+#include "db/row.h"
+#include "db/sqlite_sweeps.h"
+#include "planner/base/status_macros.h"
+#include "planner/layout/filter_parser.h"
+
+namespace meshwright::db {
+namespace {
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+// How rows are ordered, and the indexes that have that order.
+struct OrderSql {
+  absl::string_view figure;
+  absl::string_view direction;
+  absl::string_view not_before;  // how a figure compares with that of a row before it
+  absl::string_view behind;
+  double first;  // no figure comes before it
+  absl::string_view index;
+  absl::string_view index_of_model;
+};
+
+const OrderSql& SqlOf(MeasurementOrder order) {
+  static constexpr OrderSql kMfu = {.figure = "mfu",
+                                    .direction = "DESC",
+                                    .not_before = "<=",
+                                    .behind = "<",
+                                    .first = std::numeric_limits<double>::infinity(),
+                                    .index = "measurements_by_mfu",
+                                    .index_of_model = "measurements_by_model_mfu"};
+  static constexpr OrderSql kStepTime = {.figure = "step_s",
+                                         .direction = "ASC",
+                                         .not_before = ">=",
+                                         .behind = ">",
+                                         .first = -std::numeric_limits<double>::infinity(),
+                                         .index = "measurements_by_step",
+                                         .index_of_model = "measurements_by_model_step"};
+  return order == MeasurementOrder::kMfu ? kMfu : kStepTime;
+}
+
+// Which index decides how long it takes; SQLite, which has no statistics, would guess.
+absl::string_view IndexFor(const MeasurementQuery& query) {
+  if (query.sweep_id) return "measurements_by_trial";
+  const OrderSql& order = SqlOf(query.order);
+  return FixesModelClusterAndOutcome(query.where) ? order.index_of_model : order.index;
+}
+
+}  // namespace
+
+absl::Status SqliteSweeps::ReadPlaces(const MeasurementQuery& query, bool with_figure,
+                                      std::vector<MeasurementPlace>& places) {
+  const OrderSql& order = SqlOf(query.order);
+  const ConditionSql where = CompileCondition(query.where);
+  const std::string place = with_figure
+                                ? absl::StrCat(order.figure, " ", order.not_before, " ?1 AND (",
+                                               order.figure, " ", order.behind, " ?1 OR id > ?2)")
+                                : absl::StrCat(order.figure, " IS NULL AND ?1 IS NULL AND id > ?2");
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->PrepareOnce(absl::StrCat(
+          "SELECT id, ", order.figure, " FROM measurements INDEXED BY ", IndexFor(query), " WHERE ",
+          query.sweep_id ? "sweep_id = ?3" : "source <> 'imported' AND ?3 IS NULL", " AND ", place,
+          " AND (", where.text, ") ORDER BY ",
+          with_figure ? absl::StrCat(order.figure, " ", order.direction, ", id") : "id", " LIMIT ",
+          query.limit - static_cast<int32_t>(places.size()))));
+  const bool from_place = query.after.has_value() && query.after->figure.has_value() == with_figure;
+  if (with_figure) {
+    select.Bind(from_place ? *query.after->figure : order.first);
+  } else {
+    select.BindNull();
+  }
+  select.Bind(from_place ? query.after->id : int64_t{0}).Bind(query.sweep_id);
+  where.BindTo(select);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return absl::OkStatus();
+    MeasurementPlace& found = places.emplace_back();
+    found.id = select.Int(0);
+    if (!select.IsNull(1)) found.figure = select.Real(1);
+  }
+}
+
+absl::StatusOr<MeasuredRow> SqliteSweeps::ReadMeasured(const MeasurementPlace& place,
+                                                       bool with_texts) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare("SELECT m.source, m.sweep_id, m.trial, m.model, m.cluster, m.devices, "
+                           "s.name, s.seed FROM measurements AS m JOIN sweeps AS s ON s.id = "
+                           "m.sweep_id WHERE m.id = ?"));
+  select.Bind(place.id);
+  ASSIGN_OR_RETURN(const bool there, select.Step());
+  if (!there) return absl::NotFoundError("the sweep was deleted");
+  MeasuredRow row;
+  row.place = place;
+  ASSIGN_OR_RETURN(row.source, KindOf(kMeasurementSourceNames, "source", select.Text(0)));
+  row.model = select.Text(3);
+  row.cluster = select.Text(4);
+  row.devices = select.Int(5);
+  row.sweep = select.Text(6);
+  row.seed = static_cast<uint64_t>(select.Int(7));
+  ASSIGN_OR_RETURN(row.trial, ReadTrialByNumber(select.Int(1), static_cast<int32_t>(select.Int(2)),
+                                                with_texts ? TrialColumns() : BriefTrialColumns()));
+  return row;
+}
+
+absl::StatusOr<std::vector<MeasuredRow>> SqliteSweeps::ListMeasured(const MeasurementQuery& query) {
+  std::vector<MeasurementPlace> places;
+  if (!query.after || query.after->figure) {
+    RETURN_IF_ERROR(ReadPlaces(query, /*with_figure=*/true, places));
+  }
+  if (static_cast<int32_t>(places.size()) < query.limit) {
+    RETURN_IF_ERROR(ReadPlaces(query, /*with_figure=*/false, places));
+  }
+  std::vector<MeasuredRow> rows;
+  for (const MeasurementPlace& place : places) {
+    absl::StatusOr<MeasuredRow> row = ReadMeasured(place, query.with_texts);
+    // Deleted meanwhile.
+    if (absl::IsNotFound(row.status())) continue;
+    RETURN_IF_ERROR(row.status());
+    rows.push_back(*std::move(row));
+  }
+  return rows;
+}
+
+absl::Status SqliteSweeps::StoreShapes(int64_t sweep_id) {
+  constexpr absl::string_view kPlan =
+      "(SELECT plan_json FROM trials WHERE sweep_id = ?1 ORDER BY number LIMIT 1)";
+  ASSIGN_OR_RETURN(SqliteStatement update, connection_->Prepare(absl::StrCat(
+                                               "UPDATE sweeps SET model_hash = shape_hash(", kPlan,
+                                               ", 'model'), training_hash = shape_hash(", kPlan,
+                                               ", 'training') ", "WHERE id = ?1")));
+  update.Bind(sweep_id);
+  return update.Run();
+}
+
+absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number) {
+  static const auto* const kInsert = [] {
+    std::string axes;
+    std::string values;
+    for (const planner::ConditionField& axis : planner::LayoutFields()) {
+      absl::StrAppend(&axes, ", ", View(axis.name));
+      absl::StrAppend(&values, ", layout_value(t.layout, '", View(axis.name), "')");
+    }
+    return new std::string(absl::StrCat(
+        "INSERT INTO measurements (source, sweep_id, trial, model, cluster, model_hash, "
+        "cluster_hash, training_hash, worker_version, devices, seq_len, global_batch, precision, "
+        "layout, outcome, mfu, step_s, peak_bytes",
+        axes,
+        ") SELECT 'ran', s.id, t.number, s.model, s.cluster, s.model_hash, s.cluster_hash, "
+        "s.training_hash, t.worker_version, s.devices, s.seq_len, s.global_batch, s.precision, "
+        "t.layout, t.state, t.mfu, t.step_s, t.peak_bytes",
+        values, " FROM trials AS t JOIN sweeps AS s ON s.id = t.sweep_id ",
+        "WHERE t.sweep_id = ? AND t.number = ?"));
+  }();
+  ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
+  insert.Bind(sweep_id).Bind(int64_t{number});
+  return insert.Run();
+}
+
+}  // namespace meshwright::db

@@ -1,0 +1,278 @@
+#include "planner/layout/condition_parser.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::planner {
+namespace {
+
+// A word, a number, a sign or a parenthesis.
+struct Token {
+  std::string_view text;  // empty behind the last one
+  size_t at = 0;          // of its first character, from 0
+};
+
+bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+// Characters of names and of numbers that are not whole.
+bool IsText(char c) {
+  return IsWord(c) || std::string_view(".-+:/@").find(c) != std::string_view::npos;
+}
+bool IsSign(char c) { return c == '=' || c == '!' || c == '<' || c == '>'; }
+
+std::string Listed(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text.append(i + 1 == words.size() ? " or " : ", ");
+    text.append(words[i]);
+  }
+  return text;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view name, std::string_view text, const ConditionFields& fields)
+      : name_(name), text_(text), fields_(fields) {
+    Next();
+  }
+
+  absl::StatusOr<Condition> Parse() {
+    if (text_.size() > kMostFilterBytes) {
+      return FieldError(name_, text_,
+                        absl::StrCat("is longer than ", kMostFilterBytes, " characters"));
+    }
+    if (token_.text.empty()) return Condition();
+    ASSIGN_OR_RETURN(Condition condition, ParseAny());
+    if (!token_.text.empty()) return Expected("and, or, or the end");
+    return condition;
+  }
+
+  absl::StatusOr<Condition> ParseValues() {
+    Condition all;
+    while (!token_.text.empty()) {
+      if (!all.parts.empty() && !Take(",")) return Expected("a comma or the end");
+      ASSIGN_OR_RETURN(const size_t field, ParseField());
+      if (!Take("=")) return Expected("=");
+      Condition equal = {.kind = Condition::Kind::kCompare, .field = field};
+      ASSIGN_OR_RETURN(ConditionValue value, ParseValue(field));
+      equal.values.push_back(std::move(value));
+      all.parts.push_back(std::move(equal));
+    }
+    return all;
+  }
+
+ private:
+  void Next() {
+    const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    while (end_ < text_.size() && is_space(text_[end_])) ++end_;
+    const size_t begin = end_;
+    const auto take_while = [this](bool (*belongs)(char)) {
+      while (end_ < text_.size() && belongs(text_[end_])) ++end_;
+    };
+    if (begin < text_.size()) {
+      if (IsWord(text_[begin])) {
+        take_while(IsWord);
+      } else if (IsSign(text_[begin])) {
+        take_while(IsSign);
+      } else {
+        ++end_;
+      }
+    }
+    token_ = {.text = text_.substr(begin, end_ - begin), .at = begin};
+  }
+
+  bool Take(std::string_view wanted) {
+    if (token_.text != wanted) return false;
+    Next();
+    return true;
+  }
+
+  absl::Status Expected(const std::string& what) const {
+    const std::string found =
+        token_.text.empty() ? "the text ends" : absl::StrCat("there is ", std::string(token_.text));
+    return FieldError(
+        name_, text_,
+        absl::StrCat("at character ", token_.at + 1, " ", found, ", where ", what, " must be"));
+  }
+
+  // Parts joined by `word`, or the only one of them.
+  template <typename ParsePart>
+  absl::StatusOr<Condition> ParseJoined(Condition::Kind kind, std::string_view word,
+                                        const ParsePart& parse_part) {
+    Condition joined = {.kind = kind};
+    do {
+      ASSIGN_OR_RETURN(Condition part, parse_part());
+      joined.parts.push_back(std::move(part));
+    } while (Take(word));
+    if (joined.parts.size() > 1) return joined;
+    return Condition(std::move(joined.parts.front()));
+  }
+
+  absl::StatusOr<Condition> ParseAny() {
+    return ParseJoined(Condition::Kind::kAny, "or", [this] { return ParseAll(); });
+  }
+  absl::StatusOr<Condition> ParseAll() {
+    return ParseJoined(Condition::Kind::kAll, "and", [this] { return ParseOne(); });
+  }
+
+  absl::StatusOr<Condition> ParseOne() {
+    if (depth_ == kMostFilterDepth) {
+      return FieldError(name_, text_,
+                        absl::StrCat("goes deeper than ", kMostFilterDepth, " parentheses"));
+    }
+    ++depth_;
+    absl::StatusOr<Condition> one = ParseOneInside();
+    --depth_;
+    return one;
+  }
+
+  absl::StatusOr<Condition> ParseOneInside() {
+    if (Take("not")) {
+      ASSIGN_OR_RETURN(Condition part, ParseOne());
+      return Condition{.kind = Condition::Kind::kNot, .parts = {std::move(part)}};
+    }
+    if (!Take("(")) return ParseComparison();
+    ASSIGN_OR_RETURN(Condition inside, ParseAny());
+    if (!Take(")")) return Expected("and, or, or )");
+    return inside;
+  }
+
+  absl::StatusOr<Condition> ParseComparison() {
+    ASSIGN_OR_RETURN(const size_t field, ParseField());
+    Condition compare = {.kind = Condition::Kind::kCompare, .field = field};
+    ASSIGN_OR_RETURN(compare.comparison, ParseSign(field));
+    if (compare.comparison != Comparison::kIn) {
+      ASSIGN_OR_RETURN(ConditionValue value, ParseValue(field));
+      compare.values.push_back(std::move(value));
+      return compare;
+    }
+    if (!Take("(")) return Expected("(");
+    do {
+      ASSIGN_OR_RETURN(ConditionValue value, ParseValue(field));
+      compare.values.push_back(std::move(value));
+    } while (Take(","));
+    if (!Take(")")) return Expected("a comma or )");
+    return compare;
+  }
+
+  absl::StatusOr<size_t> ParseField() {
+    const auto is_meant = [this](const ConditionField& field) {
+      return field.name == token_.text ||
+             std::find(field.also.begin(), field.also.end(), token_.text) != field.also.end();
+    };
+    const auto known = std::find_if(fields_.begin(), fields_.end(), is_meant);
+    if (token_.text.empty() || known == fields_.end()) return Expected(FieldNames());
+    Next();
+    return static_cast<size_t>(known - fields_.begin());
+  }
+
+  absl::StatusOr<Comparison> ParseSign(size_t field) {
+    constexpr std::array<std::pair<std::string_view, Comparison>, 8> kSigns = {
+        {{"=", Comparison::kEqual},
+         {"==", Comparison::kEqual},
+         {"!=", Comparison::kNotEqual},
+         {"in", Comparison::kIn},
+         {"<", Comparison::kLess},
+         {"<=", Comparison::kAtMost},
+         {">", Comparison::kMore},
+         {">=", Comparison::kAtLeast}}};
+    constexpr size_t kUnordered = 4;  // the first ones
+    const bool has_order = fields_[field].has_order();
+    const auto end = has_order ? kSigns.end() : kSigns.begin() + kUnordered;
+    const auto sign = std::find_if(
+        kSigns.begin(), end, [this](const auto& known) { return known.first == token_.text; });
+    if (sign == end) return Expected(has_order ? "=, !=, <, <=, >, >= or in" : "=, != or in");
+    Next();
+    return sign->second;
+  }
+
+  absl::StatusOr<ConditionValue> ParseValue(size_t field) {
+    switch (fields_[field].kind) {
+      case ConditionField::Kind::kWhole:
+        return ParseNumber<int64_t>("a whole number");
+      case ConditionField::Kind::kReal:
+        Widen();
+        return ParseNumber<double>("a number");
+      case ConditionField::Kind::kWord:
+        return ParseWord(fields_[field].words);
+      case ConditionField::Kind::kText:
+        break;
+    }
+    return ParseText();
+  }
+
+  absl::StatusOr<ConditionValue> ParseWord(const std::vector<std::string_view>& words) {
+    const auto word = std::find(words.begin(), words.end(), token_.text);
+    if (word == words.end()) return Expected(Listed(words));
+    Next();
+    return ConditionValue(static_cast<int64_t>(word - words.begin()));
+  }
+
+  template <typename Number>
+  absl::StatusOr<ConditionValue> ParseNumber(const char* what) {
+    Number value = 0;
+    const char* const end = token_.text.data() + token_.text.size();
+    const auto [stop, error] = std::from_chars(token_.text.data(), end, value);
+    if (token_.text.empty() || error != std::errc() || stop != end || value != value) {
+      return Expected(what);
+    }
+    Next();
+    return ConditionValue(value);
+  }
+
+  absl::StatusOr<ConditionValue> ParseText() {
+    if (token_.text == "\"") {
+      const size_t quote = text_.find('"', end_);
+      if (quote == std::string_view::npos) return Expected("a text that ends with a double quote");
+      ConditionValue value = std::string(text_.substr(end_, quote - end_));
+      end_ = quote + 1;
+      Next();
+      return value;
+    }
+    Widen();
+    if (token_.text.empty() || !IsText(token_.text.front())) return Expected("a name");
+    ConditionValue value = std::string(token_.text);
+    Next();
+    return value;
+  }
+
+  // Takes into the token what belongs to a name, or to a number that is not whole.
+  void Widen() {
+    if (token_.text.empty() || !IsText(token_.text.front())) return;
+    while (end_ < text_.size() && IsText(text_[end_])) ++end_;
+    token_.text = text_.substr(token_.at, end_ - token_.at);
+  }
+
+  std::string FieldNames() const {
+    std::vector<std::string_view> names;
+    for (const ConditionField& field : fields_) names.push_back(field.name);
+    return Listed(names);
+  }
+
+  const std::string_view name_;
+  const std::string_view text_;
+  const ConditionFields& fields_;
+  size_t end_ = 0;  // of token_
+  Token token_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Condition> ParseCondition(std::string_view name, std::string_view text,
+                                         const ConditionFields& fields) {
+  return Parser(name, text, fields).Parse();
+}
+
+absl::StatusOr<Condition> ParseValues(std::string_view name, std::string_view text,
+                                      const ConditionFields& fields) {
+  return Parser(name, text, fields).ParseValues();
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,410 @@
+// Conditions over measured trials: what SQL answers against a look at every row, and what the
+// measurements of databases of earlier releases are.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+
+#include "db/check.h"
+#include "db/condition_sql.h"
+#include "db/sqlite_store.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "planner/base/field_error.h"
+#include "planner/layout/filter_match.h"
+#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout.h"
+#include "tests/db/store_records.h"
+
+namespace meshwright::db {
+namespace {
+
+using planner::Comparison;
+using planner::Condition;
+using planner::ConditionField;
+using planner::ConditionValue;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A row as a condition sees it: a value for each field, where it has one.
+struct SeenRow {
+  int64_t place = 0;  // by age
+  std::string name;
+  std::vector<std::optional<ConditionValue>> values;
+  std::optional<double> mfu;
+  std::optional<double> step_s;
+};
+
+bool CompareNaively(const Condition& condition, const SeenRow& row) {
+  const std::optional<ConditionValue>& value = row.values[condition.field];
+  if (!value) return false;
+  const ConditionValue& other = condition.values.front();
+  switch (condition.comparison) {
+    case Comparison::kEqual:
+      return *value == other;
+    case Comparison::kNotEqual:
+      return *value != other;
+    case Comparison::kLess:
+      return *value < other;
+    case Comparison::kAtMost:
+      return *value <= other;
+    case Comparison::kMore:
+      return *value > other;
+    case Comparison::kAtLeast:
+      return *value >= other;
+    case Comparison::kIn:
+      return std::find(condition.values.begin(), condition.values.end(), *value) !=
+             condition.values.end();
+  }
+  return false;
+}
+
+bool HoldsNaively(const Condition& condition, const SeenRow& row) {
+  const auto holds = [&](const Condition& part) { return HoldsNaively(part, row); };
+  switch (condition.kind) {
+    case Condition::Kind::kAll:
+      return std::all_of(condition.parts.begin(), condition.parts.end(), holds);
+    case Condition::Kind::kAny:
+      return std::any_of(condition.parts.begin(), condition.parts.end(), holds);
+    case Condition::Kind::kNot:
+      return !holds(condition.parts.front());
+    case Condition::Kind::kCompare:
+      return CompareNaively(condition, row);
+  }
+  return false;
+}
+
+size_t FieldNamed(std::string_view name) {
+  const planner::ConditionFields& fields = MeasurementFields();
+  return static_cast<size_t>(
+      std::find_if(fields.begin(), fields.end(),
+                   [&](const ConditionField& field) { return field.name == name; }) -
+      fields.begin());
+}
+
+class MeasurementsTest : public testing::Test {
+ protected:
+  void SetUp() override { store_ = *SqliteSweepStore::Open(kInMemory); }
+
+  size_t Below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(random_); }
+  template <typename T>
+  T OneOf(const std::vector<T>& values) {
+    return values[Below(values.size())];
+  }
+
+  void AddSweep(const std::string& name, int32_t trials) {
+    SweepRecord sweep = SomeSweep(name);
+    sweep.model = OneOf<std::string>({"tiny", "llama-3.1-8b", "a \"b\""});
+    sweep.cluster = OneOf<std::string>({"h100", "local-cpu"});
+    sweep.devices = OneOf<int64_t>({4, 8});
+    sweep.precision = OneOf<std::string>({"bf16", "fp32"});
+    std::vector<TrialRecord> records = SomeTrials(trials);
+    for (TrialRecord& trial : records) trial.layout = RandomLayout();
+    sweep = *store_->CreateSweep(sweep, records);
+    for (TrialRecord& trial : records) {
+      trial.sweep_id = sweep.id;
+      if (Below(5) != 0) Measure(sweep, trial);
+    }
+  }
+
+  std::string RandomLayout() {
+    planner::Layout layout;
+    layout.tp = OneOf<int32_t>({1, 2, 4, 8});
+    layout.pp = OneOf<int32_t>({1, 2, 4});
+    layout.dp = OneOf<int32_t>({1, 2});
+    layout.zero = static_cast<int32_t>(Below(4));
+    layout.recompute = OneOf<planner::Recompute>(
+        {planner::Recompute::kNone, planner::Recompute::kFull, planner::Recompute::kSelective});
+    layout.schedule =
+        OneOf<planner::ScheduleKind>({planner::ScheduleKind::k1f1b, planner::ScheduleKind::kGpipe});
+    return Below(20) == 0 ? "of another time" : planner::FormatLayout(layout);
+  }
+
+  void Measure(const SweepRecord& sweep, const TrialRecord& trial) {
+    ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, trial.number, 1)).ok());
+    TrialTransition end = Finish(sweep.id, trial.number, 1, 0.0);
+    end.to_state = OneOf<TrialState>(
+        {TrialState::kOk, TrialState::kOk, TrialState::kOom, TrialState::kFailed});
+    end.measured->mfu.reset();
+    end.measured->step_s.reset();
+    if (end.to_state == TrialState::kOk) {
+      // Few values, so that some are equal.
+      end.measured->mfu = 0.1 * static_cast<double>(Below(5));
+      end.measured->step_s = 0.25 * static_cast<double>(1 + Below(4));
+      if (Below(9) == 0) end.measured->mfu.reset();
+    }
+    end.measured->peak_bytes = static_cast<int64_t>(1000 * Below(4));
+    end.measured->worker_version = OneOf<std::string>({"0.1.0", "0.2.0"});
+    ASSERT_TRUE(store_->UpdateTrial(end).ok());
+    Note(sweep, trial, end);
+  }
+
+  void Note(const SweepRecord& sweep, const TrialRecord& trial, const TrialTransition& end) {
+    SeenRow row;
+    row.place = static_cast<int64_t>(rows_.size());
+    row.name = sweep.name + "/" + std::to_string(trial.number);
+    row.values.resize(MeasurementFields().size());
+    if (const auto layout = planner::ParseLayout(trial.layout); layout.ok()) {
+      for (size_t i = 0; i < planner::LayoutFields().size(); ++i) {
+        row.values[i] = FilterValueOf(static_cast<planner::FilterField>(i), *layout);
+      }
+    }
+    const size_t outcome = FieldNamed("outcome");
+    const auto& words = MeasurementFields()[outcome].words;
+    row.values[outcome] =
+        std::find(words.begin(), words.end(), TrialStateName(end.to_state)) - words.begin();
+    row.mfu = end.measured->mfu;
+    row.step_s = end.measured->step_s;
+    if (row.mfu) row.values[FieldNamed("mfu")] = *row.mfu;
+    if (row.step_s) row.values[FieldNamed("step_s")] = *row.step_s;
+    row.values[FieldNamed("peak_bytes")] = *end.measured->peak_bytes;
+    row.values[FieldNamed("model")] = sweep.model;
+    row.values[FieldNamed("cluster")] = sweep.cluster;
+    row.values[FieldNamed("gpus")] = sweep.devices;
+    row.values[FieldNamed("seq_len")] = sweep.seq_len;
+    row.values[FieldNamed("global_batch")] = sweep.global_batch;
+    row.values[FieldNamed("dtype")] = sweep.precision;
+    row.values[FieldNamed("source")] = int64_t{0};
+    row.values[FieldNamed("worker_version")] = end.measured->worker_version;
+    rows_.push_back(std::move(row));
+  }
+
+  Condition RandomCondition(int depth) {
+    const size_t kind = depth == 0 ? 3 : Below(5);
+    if (kind >= 3) return RandomComparison();
+    if (kind == 2) return {.kind = Condition::Kind::kNot, .parts = {RandomCondition(depth - 1)}};
+    Condition joined = {.kind = kind == 0 ? Condition::Kind::kAll : Condition::Kind::kAny};
+    for (size_t i = 0; i < Below(4); ++i) joined.parts.push_back(RandomCondition(depth - 1));
+    return joined;
+  }
+
+  Condition RandomComparison() {
+    Condition compare = {.kind = Condition::Kind::kCompare};
+    compare.field = Below(MeasurementFields().size());
+    const ConditionField& field = MeasurementFields()[compare.field];
+    const std::vector<Comparison> unordered = {Comparison::kEqual, Comparison::kNotEqual,
+                                               Comparison::kIn};
+    compare.comparison = field.has_order() ? static_cast<Comparison>(Below(7)) : OneOf(unordered);
+    const size_t values = compare.comparison == Comparison::kIn ? 1 + Below(3) : 1;
+    for (size_t i = 0; i < values; ++i) compare.values.push_back(RandomValue(compare.field));
+    return compare;
+  }
+
+  // Mostly one that a row has.
+  ConditionValue RandomValue(size_t index) {
+    if (Below(6) != 0 && !rows_.empty()) {
+      const std::optional<ConditionValue>& value = rows_[Below(rows_.size())].values[index];
+      if (value) return *value;
+    }
+    const ConditionField& field = MeasurementFields()[index];
+    switch (field.kind) {
+      case ConditionField::Kind::kReal:
+        return 0.3;
+      case ConditionField::Kind::kText:
+        return std::string("nobody's");
+      case ConditionField::Kind::kWord:
+        return static_cast<int64_t>(Below(field.words.size()));
+      case ConditionField::Kind::kWhole:
+        break;
+    }
+    return int64_t{3};
+  }
+
+  std::vector<std::string> Naively(const Condition& condition, MeasurementOrder order) {
+    std::vector<SeenRow> found;
+    for (const SeenRow& row : rows_) {
+      if (HoldsNaively(condition, row)) found.push_back(row);
+    }
+    std::stable_sort(found.begin(), found.end(), [&](const SeenRow& a, const SeenRow& b) {
+      const auto& left = order == MeasurementOrder::kMfu ? a.mfu : a.step_s;
+      const auto& right = order == MeasurementOrder::kMfu ? b.mfu : b.step_s;
+      if (!left || !right) return left.has_value() && !right.has_value();
+      return order == MeasurementOrder::kMfu ? *left > *right : *left < *right;
+    });
+    std::vector<std::string> names;
+    for (const SeenRow& row : found) names.push_back(row.name);
+    return names;
+  }
+
+  // All pages, of `size` rows each.
+  std::vector<std::string> Listed(MeasurementQuery query, int32_t size) {
+    query.limit = size;
+    std::vector<std::string> names;
+    while (true) {
+      const auto rows = store_->ListMeasured(query);
+      EXPECT_TRUE(rows.ok()) << rows.status();
+      if (!rows.ok() || rows->empty()) return names;
+      for (const MeasuredRow& row : *rows) {
+        names.push_back(row.sweep + "/" + std::to_string(row.trial.number));
+      }
+      query.after = rows->back().place;
+    }
+  }
+
+  std::mt19937 random_{7};
+  std::unique_ptr<SqliteSweepStore> store_;
+  std::vector<SeenRow> rows_;
+};
+
+TEST_F(MeasurementsTest, AnswersRandomConditionsAsALookAtEveryRowDoes) {
+  for (int i = 0; i < 12; ++i) AddSweep("s" + std::to_string(i), 25);
+  ASSERT_GT(rows_.size(), 150u);
+  int answered = 0;
+  for (int i = 0; i < 1000; ++i) {
+    MeasurementQuery query;
+    query.where = RandomCondition(3);
+    query.order = i % 2 == 0 ? MeasurementOrder::kMfu : MeasurementOrder::kStepTime;
+    const std::vector<std::string> expected = Naively(query.where, query.order);
+    answered += !expected.empty() && expected.size() < rows_.size() ? 1 : 0;
+    ASSERT_EQ(Listed(query, i % 3 == 0 ? 7 : 1000), expected) << CompileCondition(query.where).text;
+  }
+  EXPECT_GT(answered, 300);
+}
+
+TEST_F(MeasurementsTest, OneSweepsRowsAreThoseOfAllWithItsName) {
+  for (int i = 0; i < 3; ++i) AddSweep("s" + std::to_string(i), 30);
+  MeasurementQuery query;
+  query.sweep_id = store_->GetSweep("s1")->id;
+  query.where = *ParseMeasurementCondition("where", "tp >= 2");
+  std::vector<std::string> expected = Naively(query.where, query.order);
+  std::erase_if(expected, [](const std::string& name) { return !name.starts_with("s1/"); });
+  ASSERT_GT(expected.size(), 3u);
+  EXPECT_EQ(Listed(query, 2), expected);
+}
+
+TEST_F(MeasurementsTest, WhatFixesModelClusterAndOutcomeIsSeen) {
+  const auto fixes = [](const char* text) {
+    return FixesModelClusterAndOutcome(*ParseMeasurementCondition("where", text));
+  };
+  EXPECT_TRUE(fixes("model = a and tp = 2 and (cluster = b and outcome = ok)"));
+  EXPECT_FALSE(fixes("model = a and cluster = b"));
+  EXPECT_FALSE(fixes("model = a and cluster = b and outcome in (ok, oom)"));
+  EXPECT_FALSE(fixes("(model = a or tp = 2) and cluster = b and outcome = ok"));
+  EXPECT_FALSE(fixes("not (model = a and cluster = b and outcome = ok)"));
+}
+
+TEST_F(MeasurementsTest, WordsOfTheCallerAreParametersAlone) {
+  const std::string text = "model = \"x' OR 1=1 --\" and outcome = ok and mfu > 0.5";
+  const ConditionSql sql = CompileCondition(*ParseMeasurementCondition("where", text));
+  EXPECT_EQ(sql.text, "(model = ?) AND (outcome = ?) AND (mfu IS NOT NULL AND mfu > ?)");
+  EXPECT_THAT(sql.values, ElementsAre(ConditionValue("x' OR 1=1 --"), ConditionValue("ok"),
+                                      ConditionValue(0.5)));
+}
+
+TEST_F(MeasurementsTest, LongConditionsAreAnswered) {
+  AddSweep("s", 10);
+  std::string text = "tp = 1";
+  while (text.size() + 10 < planner::kMostFilterBytes) text += " or tp = 1";
+  MeasurementQuery query;
+  query.where = *ParseMeasurementCondition("where", text);
+  EXPECT_EQ(Listed(query, 100), Naively(query.where, query.order));
+  std::string deep;
+  for (int i = 0; i < planner::kMostFilterDepth - 1; ++i) deep += i % 2 == 0 ? "not " : "(";
+  deep += "tp = 1";
+  for (int i = 0; i < planner::kMostFilterDepth - 1; ++i) deep += i % 2 == 0 ? "" : ")";
+  query.where = *ParseMeasurementCondition("where", deep);
+  EXPECT_EQ(Listed(query, 100), Naively(query.where, query.order));
+}
+
+TEST_F(MeasurementsTest, UnknownColumnsAreNamedBesideThoseThatThereAre) {
+  const absl::Status status = ParseMeasurementCondition("filter", "tq >= 2").status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_EQ(FieldOf(status), "filter");
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("there is tq, where tp, cp, pp, dp, ep, etp, mb, vpp, zero, sp, hs, rc, "
+                        "sched, outcome, mfu, step_s, peak_bytes, model, cluster, gpus, seq_len, "
+                        "global_batch, dtype, source or worker_version must be"));
+  EXPECT_THAT(std::string(ParseMeasurementCondition("filter", "outcome = fine").status().message()),
+              HasSubstr("there is fine, where ok, oom, failed, timeout or cancelled must be"));
+}
+
+// tests/db/fixtures/README.md says what is in them.
+class MeasurementsOfFixtureTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/measurements-" + std::to_string(getpid());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    const char* source = std::getenv("MESHWRIGHT_SOURCE_DIR");
+    ASSERT_NE(source, nullptr);
+    std::filesystem::copy_file(std::string(source) + "/tests/db/fixtures/" + GetParam(),
+                               folder_ + "/sweeps.db");
+    auto store = SqliteSweepStore::Open(folder_ + "/sweeps.db");
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+  void TearDown() override {
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  std::vector<MeasuredRow> Where(const std::string& text, MeasurementOrder order) {
+    MeasurementQuery query;
+    query.where = *ParseMeasurementCondition("where", text);
+    query.order = order;
+    query.limit = 100;
+    return *store_->ListMeasured(query);
+  }
+
+  std::string folder_;
+  std::unique_ptr<SqliteSweepStore> store_;
+};
+
+TEST_P(MeasurementsOfFixtureTest, EveryResultIsAMeasurement) {
+  std::map<std::string, std::optional<double>> expected;
+  const std::vector<SweepRecord> sweeps = *store_->ListSweeps(0, 100);
+  for (const SweepRecord& sweep : sweeps) {
+    const auto trials = *store_->ListTrials(sweep.id, TrialOrder::kNumber, 0, 100);
+    for (const TrialRecord& trial : trials) {
+      if (!trial.measured) continue;
+      expected[sweep.name + "/" + std::to_string(trial.number)] = trial.measured->mfu;
+    }
+  }
+  std::map<std::string, std::optional<double>> found;
+  for (const MeasuredRow& row : Where("", MeasurementOrder::kMfu)) {
+    found[row.sweep + "/" + std::to_string(row.trial.number)] = row.place.figure;
+    EXPECT_EQ(row.model, "tinystories-15m");
+    EXPECT_EQ(row.source, MeasurementSource::kRan);
+  }
+  EXPECT_GE(found.size(), 3u);
+  EXPECT_EQ(found, expected);
+}
+
+TEST_P(MeasurementsOfFixtureTest, ConditionsFindThem) {
+  const auto rows = Where("tp = 2 and rc = none and outcome = ok and dtype = fp32 and gpus = 2",
+                          MeasurementOrder::kStepTime);
+  ASSERT_GE(rows.size(), 2u);
+  for (size_t i = 1; i < rows.size(); ++i) {
+    EXPECT_LE(*rows[i - 1].place.figure, *rows[i].place.figure);
+  }
+  EXPECT_EQ(Where("outcome = oom", MeasurementOrder::kMfu).size(), 1u);
+  EXPECT_EQ(Where("outcome = oom", MeasurementOrder::kMfu).front().sweep, "oom");
+  EXPECT_TRUE(Where("tp = 4", MeasurementOrder::kMfu).empty());
+  store_.reset();
+  EXPECT_TRUE(CheckStore(folder_ + "/sweeps.db")->ok());
+}
+
+// A shape is what a model and a training are, whatever the sweep.
+TEST_P(MeasurementsOfFixtureTest, SweepsOfOneModelHaveOneShape) {
+  ASSERT_TRUE(store_->CreateSweep(SomeSweep("of-no-plan"), SomeTrials(1)).ok());
+  store_.reset();
+  const auto connection =
+      *SqliteConnection::Open(folder_ + "/sweeps.db", SqliteConnection::Mode::kReadOnly);
+  EXPECT_EQ(*connection->QueryInt("SELECT count(DISTINCT model_hash) FROM sweeps "
+                                  "WHERE name <> 'of-no-plan'"),
+            1);
+  EXPECT_EQ(*connection->QueryInt("SELECT min(length(training_hash)) FROM sweeps "
+                                  "WHERE name <> 'of-no-plan'"),
+            32);
+  EXPECT_EQ(*connection->QueryText("SELECT model_hash FROM sweeps WHERE name = 'of-no-plan'"), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Releases, MeasurementsOfFixtureTest,
+                         testing::Values("schema_1.db", "schema_4.db"),
+                         [](const auto& tested) { return std::string(tested.param).substr(0, 8); });
+
+}  // namespace
+}  // namespace meshwright::db

@@ -89,16 +89,16 @@ class Metrics::Figures final : public prometheus::Collectable {
     if (!figures_) return {};
     const EngineFigures now = figures_();
     const auto count = [](int64_t value) { return static_cast<double>(value); };
-    return {GaugeFamily("meshwright_agents", "Connected agents",
-                        {Gauge(count(now.idle_agents), "idle"),
-                         Gauge(count(now.busy_agents), "busy")}),
-            GaugeFamily("meshwright_trials", "Trials of sweeps that have not ended",
-                        {Gauge(count(now.pending_trials), "pending"),
-                         Gauge(count(now.held_trials), "held")}),
-            GaugeFamily("meshwright_sweeps", "Sweeps that have not ended",
-                        {Gauge(count(now.sweeps), "")}),
-            GaugeFamily("meshwright_store_up", "Whether the store can be written",
-                        {Gauge(now.store_is_up ? 1.0 : 0.0, "")})};
+    return {
+        GaugeFamily("meshwright_agents", "Connected agents",
+                    {Gauge(count(now.idle_agents), "idle"), Gauge(count(now.busy_agents), "busy")}),
+        GaugeFamily(
+            "meshwright_trials", "Trials of sweeps that have not ended",
+            {Gauge(count(now.pending_trials), "pending"), Gauge(count(now.held_trials), "held")}),
+        GaugeFamily("meshwright_sweeps", "Sweeps that have not ended",
+                    {Gauge(count(now.sweeps), "")}),
+        GaugeFamily("meshwright_store_up", "Whether the store can be written",
+                    {Gauge(now.store_is_up ? 1.0 : 0.0, "")})};
   }
 
  private:
@@ -125,7 +125,10 @@ Metrics::Metrics(host::MonotonicClock clock)
 
 void Metrics::CountCall(const std::string& method, grpc::StatusCode code) {
   // gRPC's codes are Abseil's.
-  calls_.Add({{"method", method}, {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(code))}}).Increment();
+  calls_
+      .Add({{"method", method},
+            {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(code))}})
+      .Increment();
 }
 
 void Metrics::TimeCall(const std::string& method, absl::Duration took) {
@@ -156,8 +159,8 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string
   }
   if (!IsLoopback(*address)) {
     return FieldError("metrics_listen", listen,
-                               "must be an address of this machine alone, such as 127.0.0.1:9464: "
-                               "it asks nobody who they are");
+                      "must be an address of this machine alone, such as 127.0.0.1:9464: "
+                      "it asks nobody who they are");
   }
   try {
     std::unique_ptr<MetricsPage> page(new MetricsPage(listen));
@@ -169,8 +172,8 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string
     page->address_ = absl::StrCat(listen.substr(0, listen.rfind(':')), ":", ports.front());
     return page;
   } catch (const std::exception& error) {
-    return absl::UnavailableError(absl::StrCat("can't listen on ", listen, " for metrics: ",
-                                               error.what(), "; choose another port"));
+    return absl::UnavailableError(absl::StrCat(
+        "can't listen on ", listen, " for metrics: ", error.what(), "; choose another port"));
   }
 }
 

@@ -2,8 +2,8 @@
 //
 //   meshwright_calls_total{method, code}        calls that ended, streams too
 //   meshwright_call_seconds{method}             how long unary calls took
-//   meshwright_events_total{kind}               events of sweeps that were stored: results, losses, …
-//   meshwright_agents{state}                    connected: idle, or with a trial
+//   meshwright_events_total{kind}               events of sweeps that were stored: results, losses,
+//   … meshwright_agents{state}                    connected: idle, or with a trial
 //   meshwright_trials{state}                    of sweeps that have not ended: pending, or held
 //   meshwright_sweeps                           that have not ended
 //   meshwright_store_up                         1, or 0 while the store can't be written

@@ -17,9 +17,8 @@ namespace {
 constexpr int kChangesOfEach = 200;
 
 std::vector<std::string> CorpusOf(const Target& target) {
-  const std::filesystem::path folder =
-      std::filesystem::path(std::getenv("MESHWRIGHT_SOURCE_DIR")) / "tests/fuzz/corpus" /
-      target.name;
+  const std::filesystem::path folder = std::filesystem::path(std::getenv("MESHWRIGHT_SOURCE_DIR")) /
+                                       "tests/fuzz/corpus" / target.name;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     files.push_back(entry.path());

@@ -16,14 +16,14 @@ struct Target {
   void (*run)(std::string_view bytes);
 };
 
-void ReadModelConfig(std::string_view json);       // a HuggingFace config.json
-void ReadLayout(std::string_view text);            // the text form of a layout
-void ReadFilter(std::string_view text);            // the condition of --where
-void ReadMeasurements(std::string_view csv);       // runs in the format of `validate`
-void ReadTrialPlan(std::string_view json);         // what a worker is given
-void ReadTrialResult(std::string_view json);       // what a worker answers
-void ReadPlanRequest(std::string_view message);    // from a client
-void ReadAgentMessage(std::string_view message);   // from an agent
+void ReadModelConfig(std::string_view json);      // a HuggingFace config.json
+void ReadLayout(std::string_view text);           // the text form of a layout
+void ReadFilter(std::string_view text);           // the condition of --where
+void ReadMeasurements(std::string_view csv);      // runs in the format of `validate`
+void ReadTrialPlan(std::string_view json);        // what a worker is given
+void ReadTrialResult(std::string_view json);      // what a worker answers
+void ReadPlanRequest(std::string_view message);   // from a client
+void ReadAgentMessage(std::string_view message);  // from an agent
 
 inline constexpr std::array<Target, 8> kTargets = {{{"config", ReadModelConfig},
                                                     {"layout", ReadLayout},

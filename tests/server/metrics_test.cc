@@ -63,7 +63,8 @@ TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
   const std::string answer = Scrape((*page)->address());
   EXPECT_THAT(answer, HasSubstr("meshwright_calls_total{code=\"OK\",method=\"/a.B/C\"} 2"));
   EXPECT_THAT(answer, HasSubstr("meshwright_calls_total{code=\"NOT_FOUND\",method=\"/a.B/C\"} 1"));
-  EXPECT_THAT(answer, HasSubstr("meshwright_call_seconds_bucket{method=\"/a.B/C\",le=\"0.025\"} 1"));
+  EXPECT_THAT(answer,
+              HasSubstr("meshwright_call_seconds_bucket{method=\"/a.B/C\",le=\"0.025\"} 1"));
   EXPECT_THAT(answer, HasSubstr("meshwright_call_seconds_bucket{method=\"/a.B/C\",le=\"0.01\"} 0"));
   EXPECT_THAT(answer, HasSubstr("meshwright_events_total{kind=\"trial_lost\"} 1"));
   EXPECT_THAT(answer, HasSubstr("meshwright_trials{state=\"pending\"} 7"));
@@ -79,8 +80,7 @@ TEST(Metrics, ThePageIsForThisMachineAlone) {
   const auto open = MetricsPage::Open("0.0.0.0:0", metrics);
   EXPECT_EQ(open.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(open.status().message()), HasSubstr("asks nobody who they are"));
-  EXPECT_EQ(MetricsPage::Open("here", metrics).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(MetricsPage::Open("here", metrics).status().code(), absl::StatusCode::kInvalidArgument);
   const auto first = MetricsPage::Open("127.0.0.1:0", metrics);
   ASSERT_TRUE(first.ok()) << first.status();
   const auto second = MetricsPage::Open((*first)->address(), metrics);

@@ -176,6 +176,12 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   ExpectDescribedThere("sweep", {"sweep", "rerun", "ran", "--name", "again"});
   ExpectDescribedThere("sweep_delete", {"sweep", "delete", "again", "--force"});
   ExpectDescribedThere("list_agents", {"list", "agents"});
+  const json past = ExpectDescribedThere("history", {"history", "--where", "outcome = ok"});
+  EXPECT_FALSE(past["trials"].empty());
+  const CommandOutput refused = RunCommand(
+      {"history", "--where", "colour = 1", "--server", server_->address(), "--format", "json"});
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_THAT(refused.err, testing::HasSubstr("--where"));
   ExpectDescribedThere("list_agents", {"agents", "list"});
   ExpectDescribedThere("agents_drain", {"agents", "drain", "a"});
   ExpectDescribedThere("agents_drain", {"agents", "resume", "a"});

@@ -22,6 +22,7 @@
 #include "tools/cli/plan/study_command.h"
 #include "tools/cli/schedule/schedule_command.h"
 #include "tools/cli/serve/serve_command.h"
+#include "tools/cli/sweep/history_command.h"
 #include "tools/cli/sweep/sweep_commands.h"
 #include "tools/cli/token/token_command.h"
 #include "tools/cli/trial/trial_command.h"
@@ -124,6 +125,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddValidateCommand(*app, context);
   AddCalibrateCommand(*app, context);
   AddSweepCommand(*app, context);
+  AddHistoryCommand(*app, context);
   AddServeCommand(*app, context);
   AddAgentCommand(*app, context);
   AddAgentsCommand(*app, context);

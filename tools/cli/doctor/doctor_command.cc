@@ -12,13 +12,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "executor/agent/wire.h"
 #include "executor/host/host.h"
 #include "executor/host/run_program.h"
 #include "executor/trial/version.h"
 #include "executor/trial/worker_version.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "nlohmann/json.hpp"
-#include "executor/agent/wire.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "tools/cli/common/agent_clusters.h"
@@ -82,8 +82,8 @@ absl::StatusOr<int64_t> FreeBytes(const std::string& folder) {
 
 absl::StatusOr<ServerAnswer> AskServer(const ServerFlags& server) {
   ASSIGN_OR_RETURN(const v1::ListAgentsResponse response, AskForAgents(server));
-  ServerAnswer answer{.version = response.server_version(), .time = std::nullopt,
-                      .agents = response.agents_size()};
+  ServerAnswer answer{
+      .version = response.server_version(), .time = std::nullopt, .agents = response.agents_size()};
   if (response.has_server_time()) answer.time = agent::FromWire(response.server_time());
   return answer;
 }
@@ -100,14 +100,14 @@ absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandCo
   const absl::Status version = trial::CheckWorkerVersion(worker, host::RunProgram);
   findings.push_back(JudgeWorker(worker, version));
   if (version.ok()) {
-    findings.push_back(JudgeDevices(context.list_devices(worker),
-                                    wanted.kind == planner::DeviceKind::kCuda));
+    findings.push_back(
+        JudgeDevices(context.list_devices(worker), wanted.kind == planner::DeviceKind::kCuda));
   }
   findings.push_back(JudgeMemory(host::AvailableMemory(), std::max(1, wanted.count)));
   findings.push_back(JudgeOpenFiles(MostOpenFiles()));
   findings.push_back(JudgeClock(KernelClock()));
-  const std::string folder = AgentStateDir(flags.state_dir, host::HostName(),
-                                           flags.server.OrDefault().address());
+  const std::string folder =
+      AgentStateDir(flags.state_dir, host::HostName(), flags.server.OrDefault().address());
   findings.push_back(JudgeStateDir(folder, FreeBytes(folder)));
   if (version.ok() && !flags.devices.empty()) {
     const auto devices = ResolveDevices(flags.devices, worker, context);

@@ -51,11 +51,10 @@ Finding JudgeDevices(const absl::StatusOr<trial::DeviceList>& devices, bool want
                    : ""};
   }
   const trial::ListedDevice& first = devices->devices.front();
-  const bool alike = std::all_of(devices->devices.begin(), devices->devices.end(),
-                                 [&](const trial::ListedDevice& device) {
-                                   return device.name == first.name &&
-                                          device.memory_bytes == first.memory_bytes;
-                                 });
+  const bool alike = std::all_of(
+      devices->devices.begin(), devices->devices.end(), [&](const trial::ListedDevice& device) {
+        return device.name == first.name && device.memory_bytes == first.memory_bytes;
+      });
   const std::string found =
       absl::StrFormat("%d x %s, %s each, compute capability %s", devices->count(), first.name,
                       FormatBytes(first.memory_bytes), first.compute_capability);
@@ -150,8 +149,8 @@ Finding JudgeServer(const std::string& address, const absl::StatusOr<ServerAnswe
     if (absl::AbsDuration(apart) > kFarApart) {
       return {"server", Verdict::kWarning,
               absl::StrCat(found, "; its clock is ",
-                           absl::FormatDuration(absl::Trunc(absl::AbsDuration(apart),
-                                                            absl::Milliseconds(1))),
+                           absl::FormatDuration(
+                               absl::Trunc(absl::AbsDuration(apart), absl::Milliseconds(1))),
                            apart > absl::ZeroDuration() ? " behind" : " ahead of", " this one"),
               "set both by the same time service"};
     }

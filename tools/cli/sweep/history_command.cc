@@ -1,0 +1,129 @@
+#include "tools/cli/sweep/history_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/common/wire_text.h"
+#include "tools/cli/io/input_error.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/sweep/sweep_calls.h"
+#include "tools/cli/sweep/sweep_text.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int32_t kMostOfAPage = 1000;
+
+struct HistoryFlags {
+  OutputFlags output;
+  std::string where;
+  std::string order_by = "mfu";
+  int64_t limit = 10;
+};
+
+absl::StatusOr<std::vector<v1::Trial>> Ask(const HistoryFlags& flags) {
+  RETURN_IF_ERROR(CheckRange("limit", flags.limit, 1, 100'000));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server.OrDefault()));
+  v1::ListTrialsRequest request;
+  request.set_parent("sweeps/-");
+  request.set_filter(flags.where);
+  request.set_order_by(flags.order_by == "mfu" ? "mfu desc" : flags.order_by);
+  request.set_view(v1::TRIAL_VIEW_BASIC);
+  std::vector<v1::Trial> trials;
+  do {
+    const int64_t missing = flags.limit - static_cast<int64_t>(trials.size());
+    request.set_page_size(static_cast<int32_t>(std::min<int64_t>(missing, kMostOfAPage)));
+    const absl::StatusOr<v1::ListTrialsResponse> page =
+        Call(*stub, &v1::Sweeps::Stub::ListTrials, request);
+    if (!page.ok()) return RenameField(page.status(), "filter", "where");
+    trials.insert(trials.end(), page->trials().begin(), page->trials().end());
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty() && static_cast<int64_t>(trials.size()) < flags.limit);
+  return trials;
+}
+
+ordered_json TrialToJson(const v1::Trial& trial) {
+  const v1::TrialFigures& figures = trial.figures();
+  return {{"trial", ShortName(trial.name())},
+          {"layout", trial.layout()},
+          {"model", trial.model()},
+          {"cluster", trial.cluster()},
+          {"gpus", trial.gpus()},
+          {"outcome", StateName(trial.state())},
+          {"mfu", figures.has_mfu() ? ordered_json(figures.mfu()) : ordered_json()},
+          {"step_s", figures.has_step_s() ? ordered_json(figures.step_s()) : ordered_json()},
+          {"peak_bytes",
+           figures.has_peak_bytes() ? ordered_json(figures.peak_bytes()) : ordered_json()}};
+}
+
+void PrintText(const std::vector<v1::Trial>& trials, std::ostream& out) {
+  if (trials.empty()) {
+    out << "No trial has a result for which this holds.\n";
+    return;
+  }
+  Table table(
+      {"trial", "layout", "model", "cluster", "GPUs", "outcome", "MFU", "step", "GiB/device"});
+  for (const v1::Trial& trial : trials) {
+    const v1::TrialFigures& figures = trial.figures();
+    table.Add({ShortName(trial.name()), trial.layout(), trial.model(), trial.cluster(),
+               FormatCount(trial.gpus()), StateName(trial.state()),
+               figures.has_mfu() ? FormatPercent(figures.mfu()) : "-",
+               figures.has_step_s() ? FormatSeconds(figures.step_s()) : "-",
+               figures.has_peak_bytes() ? FormatGib(figures.peak_bytes()) : "-"});
+  }
+  table.Print(out);
+}
+
+absl::Status RunHistory(const HistoryFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::vector<v1::Trial> trials, Ask(flags));
+  if (flags.output.format == OutputFormat::kText) {
+    PrintText(trials, context.out);
+    return absl::OkStatus();
+  }
+  ordered_json json = {{"trials", ordered_json::array()}};
+  for (const v1::Trial& trial : trials) json["trials"].push_back(TrialToJson(trial));
+  PrintJson(json, context.out);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddHistoryCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<HistoryFlags>();
+  CLI::App* command =
+      app.add_subcommand("history", "What was measured in all sweeps of a server, best first");
+  command
+      ->add_option(
+          "--where", flags->where,
+          "Only trials for which this holds, such as 'tp >= 2 and outcome = ok and model = "
+          "llama-3-8b'; default: all with a result")
+      ->option_text("CONDITION");
+  command
+      ->add_option("--order-by", flags->order_by, "Highest MFU or shortest step first; default mfu")
+      ->check(CLI::IsMember({"mfu", "step_s"}, CLI::ignore_case).description(""))
+      ->option_text("mfu|step_s");
+  command->add_option("--limit", flags->limit, "How many")->capture_default_str()->option_text("N");
+  flags->output.AddFormat(*command);
+  flags->output.AddServer(*command, context);
+  command_line::AddExample(*command,
+                           "meshwright history --where 'outcome = ok and tp <= 4' --order-by mfu");
+  command->callback([flags, &context] {
+    const absl::Status status = RunHistory(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright::cli

@@ -74,7 +74,7 @@ TEST_P(Corpus, NoInputBreaksItsReader) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Corpus, testing::ValuesIn(kTargets),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& of) { return std::string(of.param.name); });
 
 }  // namespace
 }  // namespace meshwright::fuzz

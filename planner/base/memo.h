@@ -1,8 +1,8 @@
 // The last values of a pure function, for a hot loop that asks for the same few again and again.
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <vector>
 
 namespace meshwright {
 
@@ -37,7 +37,9 @@ class Memo {
     Value value;
   };
 
-  std::array<Known, N> known_;
+  // Not in the object: what a thread keeps comes out of its stack, and threads of libraries have
+  // small ones.
+  std::vector<Known> known_ = std::vector<Known>(N);
   size_t size_ = 0;
   size_t next_ = 0;
 };

@@ -14,7 +14,7 @@
 namespace meshwright::fuzz {
 namespace {
 
-constexpr int kChangesOfEach = 200;
+constexpr int kChangesOfEach = 2000;
 
 std::vector<std::string> CorpusOf(const Target& target) {
   const std::filesystem::path folder = std::filesystem::path(std::getenv("MESHWRIGHT_SOURCE_DIR")) /

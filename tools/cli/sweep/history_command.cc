@@ -119,7 +119,7 @@ void AddHistoryCommand(CLI::App& app, CommandContext& context) {
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(*command,
-                           "meshwright history --where 'outcome = ok and tp <= 4' --order-by mfu");
+                           "meshwright history --where \"outcome=ok and tp<=4\" --order-by mfu");
   command->callback([flags, &context] {
     const absl::Status status = RunHistory(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

@@ -118,8 +118,7 @@ void AddHistoryCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--limit", flags->limit, "How many")->capture_default_str()->option_text("N");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
-  command_line::AddExample(*command,
-                           "meshwright history --where \"outcome=ok and tp<=4\" --order-by mfu");
+  command_line::AddExample(*command, "meshwright history --where outcome=ok --order-by step_s");
   command->callback([flags, &context] {
     const absl::Status status = RunHistory(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

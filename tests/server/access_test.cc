@@ -245,7 +245,7 @@ TEST_F(AccessTest, ACertificateThatNamesNobodyIsRefused) {
   StartServer(authority_.certificate());
   for (const auto& [names, part] :
        {std::pair("", "does not say who calls"), std::pair("DNS:ann", "does not say who calls"),
-        std::pair("URI:meshwright://root/ann", "there is no such role"),
+        std::pair("URI:meshwright://admin/ann", "there is no such role"),
         std::pair("URI:meshwright://viewer", "it has no name"),
         std::pair("URI:meshwright://viewer/a b", "names no caller"),
         std::pair("URI:meshwright://viewer/ann,URI:meshwright://operator/ann",

@@ -62,8 +62,8 @@ Finding JudgeStateDir(const std::string& folder, const absl::StatusOr<int64_t>& 
 // library of their collectives (NCCL or Gloo).
 Finding JudgeTrial(const agent::DeviceSet& devices, const absl::Status& ran);
 
-// What a server answered. Leases are counted from what agents and servers say the time is, so
-// clocks that are far apart are told.
+// What a server answered. Leases do not go by the wall clock, but what people read does: clocks that
+// are far apart are told.
 struct ServerAnswer {
   std::string version;  // empty: a server that does not tell
   std::optional<absl::Time> time;

@@ -38,9 +38,7 @@ absl::StatusOr<StoreCheck> CheckIn(const std::string& path, Mode mode) {
         absl::StrCat(path, " is empty: no server has used it yet"));
   }
   if (check.schema_version < LatestSchemaVersion()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path, " has schema version ", check.schema_version, ", older than ", LatestSchemaVersion(),
-        ": start `meshwright serve` on it to bring it up to date"));
+    return IsOfAnOlderVersion(path, check.schema_version);
   }
   const absl::Status status = FindProblems(connection.get(), &check);
   // Damage that stops the check is a finding, not a failure to look.

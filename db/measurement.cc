@@ -1,7 +1,9 @@
 #include "db/measurement.h"
 
 #include "planner/layout/condition_parser.h"
+#include "planner/layout/filter_match.h"
 #include "planner/layout/filter_parser.h"
+#include "planner/layout/layout.h"
 
 namespace meshwright::db {
 namespace {
@@ -74,6 +76,22 @@ const std::vector<MeasurementColumn>& MeasurementColumns() {
 absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
                                                              std::string_view text) {
   return planner::ParseCondition(name, text, MeasurementFields());
+}
+
+std::vector<AxisValue> AxisValues(std::string_view layout_text) {
+  const planner::ConditionFields& fields = planner::LayoutFields();
+  std::vector<AxisValue> values(fields.size());
+  const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(layout_text);
+  if (!layout.ok()) return values;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const int64_t value = FilterValueOf(static_cast<planner::FilterField>(i), *layout);
+    if (fields[i].words.empty()) {
+      values[i] = value;
+    } else {
+      values[i] = fields[i].words[static_cast<size_t>(value)];
+    }
+  }
+  return values;
 }
 
 }  // namespace meshwright::db

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -38,6 +39,12 @@ const std::vector<MeasurementColumn>& MeasurementColumns();
 // InvalidArgument about `name` says where the text is wrong and what would be accepted there.
 absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
                                                              std::string_view text);
+
+// An axis of a layout: a whole number, a word, or nothing.
+using AxisValue = std::variant<std::monostate, int64_t, std::string_view>;
+
+// One for each of planner::LayoutFields(): nothing where the layout's text can't be read.
+std::vector<AxisValue> AxisValues(std::string_view layout);
 
 // Best first, rows without the figure last, equals by age.
 enum class MeasurementOrder : uint8_t { kMfu, kStepTime };

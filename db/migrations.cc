@@ -71,6 +71,12 @@ absl::StatusOr<int64_t> SchemaVersion(SqliteConnection* connection, int64_t late
   return version;
 }
 
+absl::Status IsOfAnOlderVersion(const std::string& path, int64_t version) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, " has schema version ", version, ", older than ", LatestSchemaVersion(),
+                   ": start `meshwright serve` on it to bring it up to date"));
+}
+
 std::string CopyBeforeMigration(const std::string& path, int64_t version) {
   return absl::StrCat(path, ".before-v", version + 1);
 }

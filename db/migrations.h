@@ -30,6 +30,9 @@ int64_t LatestSchemaVersion();
 absl::StatusOr<int64_t> SchemaVersion(SqliteConnection* connection,
                                       int64_t latest = LatestSchemaVersion());
 
+// FailedPrecondition that says how a file of that version is brought up to date.
+absl::Status IsOfAnOlderVersion(const std::string& path, int64_t version);
+
 // Where Migrate() keeps the file as it was at `version`.
 std::string CopyBeforeMigration(const std::string& path, int64_t version);
 

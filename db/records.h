@@ -83,9 +83,12 @@ struct SweepRecord {
   std::string model;
   std::string cluster;
   std::string cluster_json;
-  std::string cluster_hash;
   std::string profile;
   std::string profile_json;
+  // Of the shapes (db/shapes.h); given by the store, empty where the plans have no such part.
+  std::string model_hash;
+  std::string training_hash;
+  std::string cluster_hash;
   std::string profile_hash;
   int64_t devices = 0;
   std::string device_kind;  // cpu or cuda
@@ -97,7 +100,8 @@ struct SweepRecord {
   std::optional<int64_t> memory_limit_bytes;
   std::string funnel_json;
   std::string planner_version;
-  std::string rerun_of;  // name of the sweep whose trials these are again; empty for none
+  std::string request_json;  // what it was asked for with; empty where that was not kept
+  std::string rerun_of;      // name of the sweep whose trials these are again; empty for none
   // Who asks for it, for its first event; only read where a sweep is made.
   std::string actor;
   // Counted by the store when it reads a sweep; ignored on writes.
@@ -150,6 +154,8 @@ struct AttemptRecord {
   std::optional<absl::Time> end_time;
   std::string outcome;  // name of the trial's final state, or one of the above; empty while it runs
   std::string reason;
+  std::string decision;        // why this trial was next, and why there
+  int32_t policy_version = 0;  // of the rules that decided it; 0 where they were not numbered
 
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
 };

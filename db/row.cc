@@ -1,8 +1,16 @@
 #include "db/row.h"
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "db/row_codec.h"
+#include "db/shapes.h"
+#include "planner/base/status_macros.h"
 #include "planner/codec/fields.h"
 
 namespace meshwright::db {
@@ -11,17 +19,19 @@ template <planner::ConstOr<SweepRecord> Sweep, typename Visitor>
 void VisitFields(Sweep& sweep, Visitor& visit) {
   visit(ReadOnly("id"), sweep.id);
   visit("name", sweep.name);
-  visit(planner::NullUnless(!sweep.request_id.empty(), "request_id"), sweep.request_id);
+  visit(ReadOnly("request_id"), sweep.request_id);
   visit("state", sweep.state, kSweepStateNames);
   visit("reason", sweep.reason);
   visit("create_time_us", sweep.create_time);
   visit(ReadOnly("end_time_us"), sweep.end_time);
   visit("model", sweep.model);
   visit("cluster", sweep.cluster);
-  visit("cluster_json", sweep.cluster_json);
-  visit("cluster_hash", sweep.cluster_hash);
   visit("profile", sweep.profile);
-  visit("profile_json", sweep.profile_json);
+  visit(ReadOnly("cluster_json"), sweep.cluster_json);
+  visit(ReadOnly("profile_json"), sweep.profile_json);
+  visit(planner::NullUnless(!sweep.model_hash.empty(), "model_hash"), sweep.model_hash);
+  visit(planner::NullUnless(!sweep.training_hash.empty(), "training_hash"), sweep.training_hash);
+  visit("cluster_hash", sweep.cluster_hash);
   visit("profile_hash", sweep.profile_hash);
   visit("devices", sweep.devices);
   visit("device_kind", sweep.device_kind);
@@ -31,7 +41,8 @@ void VisitFields(Sweep& sweep, Visitor& visit) {
   visit("steps", sweep.steps);
   visit("seed", sweep.seed);
   visit("memory_limit_bytes", sweep.memory_limit_bytes);
-  visit("funnel_json", sweep.funnel_json);
+  visit(ReadOnly("funnel_json"), sweep.funnel_json);
+  visit(ReadOnly("request_json"), sweep.request_json);
   visit("planner_version", sweep.planner_version);
   visit("rerun_of", sweep.rerun_of);
 }
@@ -45,22 +56,21 @@ void VisitFields(Measured& measured, Visitor& visit) {
   visit("peak_bytes", measured.peak_bytes);
 }
 
-// lease_expires_us is left alone: leases are kept in memory by whoever hands out trials.
 template <planner::ConstOr<TrialRecord> Trial, typename Visitor>
 void VisitFields(Trial& trial, Visitor& visit) {
   visit("sweep_id", trial.sweep_id);
   visit("number", trial.number);
-  visit("layout", trial.layout);
-  visit("state", trial.state, kTrialStateNames);
-  visit("reason", trial.reason);
-  visit("attempt", trial.attempt);
+  visit(Once("layout"), trial.layout);
+  visit(Changing("state"), trial.state, kTrialStateNames);
+  visit(Changing("reason"), trial.reason);
+  visit(Changing("attempt"), trial.attempt);
   visit(ReadOnly("lost_attempts"), trial.lost_attempts);
   visit(ReadOnly("agent"), trial.agent);
   visit(ReadOnly("host"), trial.host);
-  visit("plan_json", trial.plan_json);
-  visit("predicted_json", trial.predicted_json);
+  visit(Once("plan_json"), trial.plan_json);
+  visit(Once("predicted_json"), trial.predicted_json);
   visit(ReadOnly("measured"), trial.measured);
-  visit("requested", trial.requested);
+  visit(Once("requested"), trial.requested);
 }
 
 template <planner::ConstOr<TrialHead> Trial, typename Visitor>
@@ -72,7 +82,7 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit("lost_attempts", trial.lost_attempts);
   visit("agent", trial.agent);
   visit("host", trial.host);
-  visit("result_json IS NOT NULL", trial.measured);
+  visit("measurement IS NOT NULL", trial.measured);
   visit("step_s", trial.step_s);
 }
 
@@ -94,6 +104,8 @@ void VisitFields(Attempt& attempt, Visitor& visit) {
   visit("end_time_us", attempt.end_time);
   visit("outcome", attempt.outcome);
   visit("reason", attempt.reason);
+  visit("decision", attempt.decision);
+  visit("policy_version", attempt.policy_version);
 }
 
 template <planner::ConstOr<EventRecord> Event, typename Visitor>
@@ -109,53 +121,87 @@ void VisitFields(Event& event, Visitor& visit) {
   visit("actor", event.actor);
 }
 
-const std::string& SweepColumns() {
-  static const std::string* const kColumns = [] {
-    auto* columns = new std::string(ColumnsOf<SweepRecord>(kRead));
-    absl::StrAppend(columns,
-                    ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)");
-    // One look into the index by state each.
+namespace {
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+template <typename Record>
+const std::string& RowsOf(std::string_view rows) {
+  static const auto* const kSelect = new std::string(
+      absl::StrCat("SELECT ", ColumnsOf<Record>(kRead), " FROM ", View(rows), " "));
+  return *kSelect;
+}
+
+// Tables as the records have them: what a query does not name of them is not read.
+constexpr std::string_view kSweepRows =
+    "(SELECT s.*, r.request_id, r.request_json, r.funnel_json, c.json AS cluster_json, "
+    "p.json AS profile_json FROM sweeps AS s LEFT JOIN requests AS r ON r.sweep_id = s.id "
+    "LEFT JOIN clusters AS c ON c.hash = s.cluster_hash "
+    "LEFT JOIN profiles AS p ON p.hash = s.profile_hash) AS sweeps";
+constexpr std::string_view kTrialRows =
+    "(SELECT t.*, c.layout, c.requested, c.plan_json, c.predicted_json, s.model, "
+    "o.json AS model_json, g.json AS training_json, m.id AS measurement, m.worker_version, m.mfu, "
+    "m.step_s, m.peak_bytes, r.result_json FROM trials AS t "
+    "LEFT JOIN candidates AS c ON c.sweep_id = t.sweep_id AND c.number = t.number "
+    "LEFT JOIN sweeps AS s ON s.id = t.sweep_id LEFT JOIN models AS o ON o.hash = s.model_hash "
+    "LEFT JOIN trainings AS g ON g.hash = s.training_hash "
+    "LEFT JOIN measurements AS m ON m.sweep_id = t.sweep_id AND m.trial = t.number "
+    "LEFT JOIN results AS r ON r.measurement = m.id) AS trials";
+constexpr std::string_view kAttemptRows =
+    "(SELECT a.*, p.agent, p.host FROM attempts AS a LEFT JOIN placements AS p "
+    "ON p.sweep_id = a.sweep_id AND p.trial = a.trial AND p.attempt = a.number AND p.member = 0) "
+    "AS attempts";
+
+}  // namespace
+
+const std::string& SelectSweeps() {
+  static const std::string* const kSelect = [] {
+    std::string counts;
     for (const auto& [state, name] : kTrialStateNames) {
-      absl::StrAppend(columns, ", (SELECT count(*) FROM trials WHERE state = '",
-                      absl::string_view(name.data(), name.size()), "' AND sweep_id = sweeps.id)");
+      absl::StrAppend(&counts, counts.empty() ? "" : " || ' ' || ", "count(*) FILTER (WHERE state = '",
+                      View(name), "')");
     }
-    return columns;
+    return new std::string(absl::StrCat(
+        "SELECT ", ColumnsOf<SweepRecord>(kRead),
+        ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)",
+        // All of them in one look at the sweep's trials.
+        ", (SELECT ", counts, " FROM trials WHERE sweep_id = sweeps.id) FROM ", View(kSweepRows),
+        " "));
   }();
-  return *kColumns;
+  return *kSelect;
 }
 
-const std::string& TrialColumns() {
-  static const auto* const kColumns = new std::string(ColumnsOf<TrialRecord>(kRead));
-  return *kColumns;
+const std::string& SelectTrials() {
+  static const auto* const kSelect =
+      new std::string(absl::StrCat("SELECT ", ColumnsOf<TrialRecord>(kRead),
+                                   ", model_json, model, training_json FROM ", View(kTrialRows),
+                                   " "));
+  return *kSelect;
 }
 
-const std::string& BriefTrialColumns() {
-  static const auto* const kColumns = new std::string(absl::StrReplaceAll(
-      TrialColumns(), {{"plan_json", "''"},
-                       {"predicted_json", "''"},
-                       {"result_json", "CASE WHEN result_json IS NOT NULL THEN '' END"}}));
-  return *kColumns;
+const std::string& SelectBriefTrials() {
+  static const auto* const kSelect = new std::string(absl::StrReplaceAll(
+      absl::StrCat("SELECT ", ColumnsOf<TrialRecord>(kRead), ", '', '', '' FROM "),
+      {{"plan_json", "''"},
+       {"predicted_json", "''"},
+       {"result_json", "CASE WHEN measurement IS NOT NULL THEN '' END"}}) +
+                                                     std::string(kTrialRows) + " ");
+  return *kSelect;
 }
 
-const std::string& AttemptColumns() {
-  static const auto* const kColumns = new std::string(ColumnsOf<AttemptRecord>(kRead));
-  return *kColumns;
+const std::string& SelectPlans() {
+  static const auto* const kSelect = new std::string(absl::StrCat(
+      "SELECT plan_json, model_json, model, training_json FROM ", View(kTrialRows), " "));
+  return *kSelect;
 }
 
-const std::string& TrialHeadColumns() {
-  static const auto* const kColumns = new std::string(ColumnsOf<TrialHead>(kRead));
-  return *kColumns;
-}
+const std::string& SelectTrialHeads() { return RowsOf<TrialHead>(kTrialRows); }
 
-const std::string& AttemptHeadColumns() {
-  static const auto* const kColumns = new std::string(ColumnsOf<AttemptHead>(kRead));
-  return *kColumns;
-}
+const std::string& SelectAttempts() { return RowsOf<AttemptRecord>(kAttemptRows); }
 
-const std::string& EventColumns() {
-  static const auto* const kColumns = new std::string(ColumnsOf<EventRecord>(kRead));
-  return *kColumns;
-}
+const std::string& SelectAttemptHeads() { return RowsOf<AttemptHead>(kAttemptRows); }
+
+const std::string& SelectEvents() { return RowsOf<EventRecord>("events"); }
 
 int64_t ToMicros(absl::Time time) { return absl::ToUnixMicros(time); }
 
@@ -163,15 +209,30 @@ SweepRecord ReadSweep(const SqliteStatement& row) {
   SweepRecord sweep;
   RowReader reader(row);
   VisitFields(sweep, reader);
+  sweep.cluster_json = WithName(sweep.cluster_json, sweep.cluster);
+  sweep.profile_json = WithName(sweep.profile_json, sweep.profile);
   int column = reader.column();
   sweep.last_sequence = row.Int(column++);
-  for (const auto& [state, name] : kTrialStateNames) {
-    sweep.trial_counts[state] = static_cast<int32_t>(row.Int(column++));
+  const std::vector<std::string> counts = absl::StrSplit(row.Text(column), ' ');
+  for (size_t i = 0; i < std::min(counts.size(), kTrialStates); ++i) {
+    if (!absl::SimpleAtoi(counts[i], &sweep.trial_counts[kTrialStateNames[i].first])) break;
   }
   return sweep;
 }
 
-TrialRecord ReadTrial(const SqliteStatement& row) { return ReadRow<TrialRecord>(row); }
+TrialRecord ReadTrial(const SqliteStatement& row) {
+  TrialRecord trial;
+  RowReader reader(row);
+  VisitFields(trial, reader);
+  const int column = reader.column();
+  trial.plan_json = JoinPlan(trial.plan_json, row.Text(column), row.Text(column + 1),
+                             row.Text(column + 2));
+  return trial;
+}
+
+std::string ReadPlan(const SqliteStatement& row) {
+  return JoinPlan(row.Text(0), row.Text(1), row.Text(2), row.Text(3));
+}
 
 AttemptRecord ReadAttempt(const SqliteStatement& row) { return ReadRow<AttemptRecord>(row); }
 
@@ -186,6 +247,7 @@ absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep)
 }
 
 absl::Status InsertTrial(SqliteConnection* connection, const TrialRecord& trial) {
+  RETURN_IF_ERROR(InsertRow<kWrittenOnce>(connection, "candidates", trial));
   return InsertRow(connection, "trials", trial);
 }
 

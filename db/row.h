@@ -11,24 +11,28 @@ namespace meshwright::db {
 
 int64_t ToMicros(absl::Time time);
 
-// Columns in the order in which the Read functions expect them.
-const std::string& SweepColumns();
-const std::string& TrialColumns();
-// The same columns with '' for the texts.
-const std::string& BriefTrialColumns();
-const std::string& AttemptColumns();
-const std::string& TrialHeadColumns();
-const std::string& AttemptHeadColumns();
-const std::string& EventColumns();
+// "SELECT ... FROM ... ": rows as the Read functions expect them, to be narrowed by WHERE and ORDER BY
+// with the names of the records' columns.
+const std::string& SelectSweeps();
+const std::string& SelectTrials();
+// The same with '' for the texts.
+const std::string& SelectBriefTrials();
+const std::string& SelectPlans();
+const std::string& SelectAttempts();
+const std::string& SelectTrialHeads();
+const std::string& SelectAttemptHeads();
+const std::string& SelectEvents();
 
 SweepRecord ReadSweep(const SqliteStatement& row);
 TrialRecord ReadTrial(const SqliteStatement& row);
+std::string ReadPlan(const SqliteStatement& row);
 AttemptRecord ReadAttempt(const SqliteStatement& row);
 TrialHead ReadTrialHead(const SqliteStatement& row);
 AttemptHead ReadAttemptHead(const SqliteStatement& row);
 EventRecord ReadEvent(const SqliteStatement& row);
 
 absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep);
+// A trial and the candidate that it runs. `plan_json` is the plan's own part.
 absl::Status InsertTrial(SqliteConnection* connection, const TrialRecord& trial);
 absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event);
 

@@ -19,12 +19,23 @@
 namespace meshwright::db {
 
 // A row is written when it is made and read as it is then: the store gives numbers, and transitions
-// set columns of their own.
+// set columns of their own. What of a record does not change may have a table of its own.
 inline constexpr planner::TextParts kWritten = 1;
 inline constexpr planner::TextParts kRead = 2;
+inline constexpr planner::TextParts kWrittenOnce = 4;  // in the record's other table
 
 // Not written when a row is made.
 constexpr planner::Field ReadOnly(planner::Field field) { return InParts(kRead, field); }
+
+// In the record's own table alone.
+constexpr planner::Field Changing(planner::Field field) {
+  return InParts(kRead | kWritten, field);
+}
+
+// In the record's other table alone.
+constexpr planner::Field Once(planner::Field field) {
+  return InParts(kRead | kWrittenOnce, field);
+}
 
 // "name, state, ...": the columns that are written, or that are read, in the order of the fields.
 class ColumnNames {
@@ -104,14 +115,15 @@ class RowReader {
   int column_ = 0;
 };
 
-// Binds the columns that are written, in the order of ColumnNames(kWritten).
+// Binds the columns that are written, in the order of ColumnNames(parts).
 class RowBinder {
  public:
-  explicit RowBinder(SqliteStatement& statement) : statement_(statement) {}
+  RowBinder(SqliteStatement& statement, planner::TextParts parts)
+      : statement_(statement), parts_(parts) {}
 
   template <typename T>
   void operator()(const planner::Field& field, const T& value) {
-    if ((field.parts & kWritten) == 0) return;
+    if ((field.parts & parts_) == 0) return;
     if (field.present) {
       Bind(value);
     } else {
@@ -120,7 +132,7 @@ class RowBinder {
   }
   template <typename T, typename Names>
   void operator()(const planner::Field& field, const T& value, const Names& names) {
-    if ((field.parts & kWritten) != 0)
+    if ((field.parts & parts_) != 0)
       statement_.Bind(std::string_view(planner::TextBy(names, value)));
   }
 
@@ -148,6 +160,7 @@ class RowBinder {
   }
 
   SqliteStatement& statement_;
+  const planner::TextParts parts_;
 };
 
 template <typename Record>
@@ -167,8 +180,8 @@ Record ReadRow(const SqliteStatement& row) {
 }
 
 template <typename Record>
-std::string InsertInto(absl::string_view table) {
-  ColumnNames columns(kWritten);
+std::string InsertInto(absl::string_view table, planner::TextParts parts) {
+  ColumnNames columns(parts);
   const Record record{};
   VisitFields(record, columns);
   std::string places = "?";
@@ -176,13 +189,13 @@ std::string InsertInto(absl::string_view table) {
   return absl::StrCat("INSERT INTO ", table, " (", columns.names(), ") VALUES (", places, ")");
 }
 
-// Every row of a Record goes to the same table.
-template <typename Record>
+// The same parts of every Record go to the same table.
+template <planner::TextParts kParts = kWritten, typename Record>
 absl::Status InsertRow(SqliteConnection* connection, absl::string_view table,
                        const Record& record) {
-  static const auto* const kInsert = new std::string(InsertInto<Record>(table));
+  static const auto* const kInsert = new std::string(InsertInto<Record>(table, kParts));
   ASSIGN_OR_RETURN(SqliteStatement insert, connection->Prepare(*kInsert));
-  RowBinder binder(insert);
+  RowBinder binder(insert, kParts);
   VisitFields(record, binder);
   return insert.Run();
 }

@@ -4,19 +4,16 @@
 
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
-#include "db/token.h"
-#include "nlohmann/json.hpp"
+#include "db/measurement.h"
+#include "db/shapes.h"
 #include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
-#include "planner/layout/filter_match.h"
 #include "planner/layout/filter_parser.h"
-#include "planner/layout/layout.h"
 
 namespace meshwright::db {
 namespace {
-
-constexpr size_t kShapeHashDigits = 32;  // 128 bits
 
 std::string_view TextOf(sqlite3_value* value) {
   const unsigned char* text = sqlite3_value_text(value);
@@ -30,37 +27,52 @@ void ReturnText(sqlite3_context* context, std::string_view text) {
 }
 
 void LayoutValue(sqlite3_context* context, int, sqlite3_value** arguments) {
-  const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(TextOf(arguments[0]));
-  if (!layout.ok()) return sqlite3_result_null(context);
   const std::string_view name = TextOf(arguments[1]);
+  const std::vector<AxisValue> values = AxisValues(TextOf(arguments[0]));
   const planner::ConditionFields& fields = planner::LayoutFields();
   for (size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].name != name) continue;
-    const int64_t value = FilterValueOf(static_cast<planner::FilterField>(i), *layout);
-    if (fields[i].words.empty()) return sqlite3_result_int64(context, value);
-    return ReturnText(context, fields[i].words[static_cast<size_t>(value)]);
+    if (const auto* number = std::get_if<int64_t>(&values[i])) {
+      return sqlite3_result_int64(context, *number);
+    }
+    if (const auto* word = std::get_if<std::string_view>(&values[i])) {
+      return ReturnText(context, *word);
+    }
+    return sqlite3_result_null(context);
   }
   sqlite3_result_error(context, "layout_value: no such axis", -1);
 }
 
-void ShapeHash(sqlite3_context* context, int, sqlite3_value** arguments) {
-  absl::StatusOr<nlohmann::json> json =
-      planner::ParseJson("plan", std::string(TextOf(arguments[0])));
-  const std::string key(TextOf(arguments[1]));
-  if (!json.ok() || !json->is_object() || !json->contains(key) || !(*json)[key].is_object()) {
-    return ReturnText(context, "");
-  }
-  nlohmann::json& shape = (*json)[key];
-  shape.erase("name");
-  // Keys are in the order of their names, whatever the text's order was.
-  ReturnText(context, HashOf(shape.dump()).substr(0, kShapeHashDigits));
+// Of what the plan has under a key.
+void ShapeHashOfPlan(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const PlanParts parts = SplitPlan(std::string(TextOf(arguments[0])), "");
+  ReturnText(context, ShapeHash(TextOf(arguments[1]) == "model" ? parts.model : parts.training));
+}
+
+void ShapeHashOfText(sqlite3_context* context, int, sqlite3_value** arguments) {
+  ReturnText(context, ShapeHash(TextOf(arguments[0])));
+}
+
+void Shape(sqlite3_context* context, int, sqlite3_value** arguments) {
+  ReturnText(context, ShapeOf(TextOf(arguments[0])));
+}
+
+template <std::string PlanParts::*kPart>
+void PlanPart(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const PlanParts parts = SplitPlan(std::string(TextOf(arguments[0])), TextOf(arguments[1]));
+  ReturnText(context, parts.*kPart);
 }
 
 }  // namespace
 
 absl::Status AddSqlFunctions(SqliteConnection* connection) {
   RETURN_IF_ERROR(connection->AddFunction("layout_value", 2, LayoutValue));
-  return connection->AddFunction("shape_hash", 2, ShapeHash);
+  RETURN_IF_ERROR(connection->AddFunction("shape_hash", 2, ShapeHashOfPlan));
+  RETURN_IF_ERROR(connection->AddFunction("shape_hash", 1, ShapeHashOfText));
+  RETURN_IF_ERROR(connection->AddFunction("shape_of", 1, Shape));
+  RETURN_IF_ERROR(connection->AddFunction("plan_own", 2, PlanPart<&PlanParts::own>));
+  RETURN_IF_ERROR(connection->AddFunction("plan_model", 2, PlanPart<&PlanParts::model>));
+  return connection->AddFunction("plan_training", 2, PlanPart<&PlanParts::training>);
 }
 
 }  // namespace meshwright::db

@@ -2,8 +2,11 @@
 //
 //   layout_value(layout, name)  an axis of a layout's text: a whole number, or the word of rc and
 //                               sched; NULL where the text can't be read
-//   shape_hash(json, key)       hash of the object `key` of a JSON text without its name; '' where
-//                               there is none
+//   shape_hash(json)            ShapeHash() of a text
+//   shape_hash(plan, key)       the same of the plan's object `key`; '' where there is none
+//   shape_of(json)              ShapeOf() of a text
+//   plan_own(plan, name), plan_model(plan, name), plan_training(plan, name)
+//                               parts of a plan, whose model is called so
 #pragma once
 
 #include "absl/status/status.h"

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -43,6 +44,17 @@ std::string EscapePath(const std::string& path) {
 
 absl::Status CantWrite(const std::string& path, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("can't write ", path, ": ", why));
+}
+
+// A new name is on the disk once its folder is.
+absl::Status SyncFolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return CantWrite(path, std::strerror(errno));
+  const bool synced = fsync(fd) == 0;
+  const int error = errno;
+  close(fd);
+  return synced ? absl::OkStatus() : CantWrite(path, std::strerror(error));
 }
 
 absl::Status ErrorEnded(const SqliteConnection& connection) {
@@ -237,7 +249,7 @@ absl::Status SqliteConnection::CopyTo(const std::string& path) {
   }
   if (rename(temporary.c_str(), path.c_str()) != 0) return CantWrite(path, std::strerror(errno));
   std::move(remove).Cancel();
-  return absl::OkStatus();
+  return SyncFolderOf(path);
 }
 
 int64_t SqliteConnection::LastInsertId() const { return sqlite3_last_insert_rowid(db_.get()); }

@@ -103,7 +103,7 @@ absl::StatusOr<MeasuredRow> SqliteSweeps::ReadMeasured(const MeasurementPlace& p
   row.sweep = select.Text(6);
   row.seed = static_cast<uint64_t>(select.Int(7));
   ASSIGN_OR_RETURN(row.trial, ReadTrialByNumber(select.Int(1), static_cast<int32_t>(select.Int(2)),
-                                                with_texts ? TrialColumns() : BriefTrialColumns()));
+                                                with_texts));
   return row;
 }
 
@@ -126,39 +126,50 @@ absl::StatusOr<std::vector<MeasuredRow>> SqliteSweeps::ListMeasured(const Measur
   return rows;
 }
 
-absl::Status SqliteSweeps::StoreShapes(int64_t sweep_id) {
-  constexpr absl::string_view kPlan =
-      "(SELECT plan_json FROM trials WHERE sweep_id = ?1 ORDER BY number LIMIT 1)";
-  ASSIGN_OR_RETURN(SqliteStatement update, connection_->Prepare(absl::StrCat(
-                                               "UPDATE sweeps SET model_hash = shape_hash(", kPlan,
-                                               ", 'model'), training_hash = shape_hash(", kPlan,
-                                               ", 'training') ", "WHERE id = ?1")));
-  update.Bind(sweep_id);
-  return update.Run();
-}
-
-absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number) {
+absl::Status SqliteSweeps::StoreMeasurement(const TrialTransition& transition) {
   static const auto* const kInsert = [] {
     std::string axes;
     std::string values;
     for (const planner::ConditionField& axis : planner::LayoutFields()) {
       absl::StrAppend(&axes, ", ", View(axis.name));
-      absl::StrAppend(&values, ", layout_value(t.layout, '", View(axis.name), "')");
+      absl::StrAppend(&values, ", ?");
     }
     return new std::string(absl::StrCat(
         "INSERT INTO measurements (source, sweep_id, trial, model, cluster, model_hash, "
-        "cluster_hash, training_hash, worker_version, devices, seq_len, global_batch, precision, "
-        "layout, outcome, mfu, step_s, peak_bytes",
+        "cluster_hash, training_hash, devices, seq_len, global_batch, precision, layout, "
+        "worker_version, outcome, mfu, step_s, peak_bytes",
         axes,
-        ") SELECT 'ran', s.id, t.number, s.model, s.cluster, s.model_hash, s.cluster_hash, "
-        "s.training_hash, t.worker_version, s.devices, s.seq_len, s.global_batch, s.precision, "
-        "t.layout, t.state, t.mfu, t.step_s, t.peak_bytes",
-        values, " FROM trials AS t JOIN sweeps AS s ON s.id = t.sweep_id ",
-        "WHERE t.sweep_id = ? AND t.number = ?"));
+        ") SELECT 'ran', s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
+        "s.cluster_hash, coalesce(s.training_hash, ''), s.devices, s.seq_len, s.global_batch, "
+        "s.precision, c.layout, ?3, ?4, ?5, ?6, ?7",
+        values, " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id ",
+        "WHERE c.sweep_id = ?1 AND c.number = ?2"));
   }();
+  const MeasuredTrial& measured = *transition.measured;
+  ASSIGN_OR_RETURN(SqliteStatement layout,
+                   connection_->Prepare("SELECT layout FROM candidates "
+                                        "WHERE sweep_id = ? AND number = ?"));
+  layout.Bind(transition.sweep_id).Bind(int64_t{transition.number});
+  RETURN_IF_ERROR(layout.Step().status());
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
-  insert.Bind(sweep_id).Bind(int64_t{number});
-  return insert.Run();
+  insert.Bind(transition.sweep_id).Bind(int64_t{transition.number});
+  insert.Bind(measured.worker_version).Bind(TrialStateName(transition.to_state));
+  insert.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
+  for (const AxisValue& value : AxisValues(layout.Text(0))) {
+    if (const auto* number = std::get_if<int64_t>(&value)) {
+      insert.Bind(*number);
+    } else if (const auto* word = std::get_if<std::string_view>(&value)) {
+      insert.Bind(*word);
+    } else {
+      insert.BindNull();
+    }
+  }
+  RETURN_IF_ERROR(insert.Run());
+  ASSIGN_OR_RETURN(
+      SqliteStatement result,
+      connection_->Prepare("INSERT INTO results (measurement, result_json) VALUES (?, ?)"));
+  result.Bind(connection_->LastInsertId()).Bind(measured.result_json);
+  return result.Run();
 }
 
 }  // namespace meshwright::db

@@ -187,6 +187,10 @@ absl::Status SqliteSweepStore::UpdateTrial(const TrialTransition& transition) {
   return Writing([&](SqliteSweeps& sweeps) { return sweeps.UpdateTrial(transition); });
 }
 
+absl::StatusOr<int64_t> SqliteSweepStore::PruneEvents(absl::Time before, int64_t limit) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.PruneEvents(before, limit); });
+}
+
 absl::StatusOr<int64_t> SqliteSweepStore::AppendEvent(const EventRecord& event) {
   return Writing([&](SqliteSweeps& sweeps) { return sweeps.AppendEvent(event); });
 }

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "db/row.h"
+#include "db/token.h"
+#include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::db {
@@ -15,8 +17,10 @@ absl::Status SweepNotFound(std::string_view name) {
   return absl::NotFoundError(absl::StrCat("no sweep is named \"", View(name), "\""));
 }
 
-std::string SelectSweeps(std::string_view rest) {
-  return absl::StrCat("SELECT ", SweepColumns(), " FROM sweeps ", View(rest));
+std::string SweepsWhere(std::string_view rest) { return absl::StrCat(SelectSweeps(), View(rest)); }
+
+std::string RequestHash(const SweepRecord& sweep) {
+  return sweep.request_json.empty() ? "" : HashOf(sweep.request_json);
 }
 
 }  // namespace
@@ -79,7 +83,7 @@ absl::StatusOr<std::vector<SweepRecord>> SqliteSweeps::ReadSweeps(SqliteStatemen
 }
 
 absl::StatusOr<SweepRecord> SqliteSweeps::ReadSweepById(int64_t id) {
-  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SelectSweeps("WHERE id = ?")));
+  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SweepsWhere("WHERE id = ?")));
   select.Bind(id);
   ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
   if (sweeps.empty()) return SweepNotFound(absl::StrCat("#", id));
@@ -100,32 +104,85 @@ absl::StatusOr<std::string> SqliteSweeps::NextName(std::string_view stem) {
   }
 }
 
+absl::StatusOr<std::optional<SweepRecord>> SqliteSweeps::FindRequest(const SweepRecord& sweep) {
+  if (sweep.request_id.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare("SELECT sweep_id, request_hash FROM requests "
+                                        "WHERE request_id = ?"));
+  select.Bind(sweep.request_id);
+  ASSIGN_OR_RETURN(const bool found, select.Step());
+  if (!found) return std::nullopt;
+  ASSIGN_OR_RETURN(SweepRecord made, ReadSweepById(select.Int(0)));
+  const std::string hash = select.Text(1);
+  // Of what an earlier version stored the request is not known.
+  if (hash.empty() || hash == RequestHash(sweep)) return made;
+  return FieldError(
+      "request_id", absl::StrCat("\"", sweep.request_id, "\""),
+      absl::StrCat("was the id of another request, which made sweep ", made.name,
+                   ": give each request an id of its own, and repeat a request as it was"));
+}
+
+absl::Status SqliteSweeps::StoreShape(absl::string_view table, const std::string& hash,
+                                      const std::string& shape) {
+  ASSIGN_OR_RETURN(SqliteStatement insert,
+                   connection_->Prepare(absl::StrCat("INSERT OR IGNORE INTO ", table,
+                                                     " (hash, json) VALUES (?, ?)")));
+  insert.Bind(hash).Bind(shape);
+  return insert.Run();
+}
+
+absl::Status SqliteSweeps::StoreSweep(SweepRecord& sweep, const PlanParts& plan) {
+  const struct {
+    absl::string_view table;
+    const std::string& json;
+    std::string& hash;
+  } shapes[] = {{"models", plan.model, sweep.model_hash},
+                {"trainings", plan.training, sweep.training_hash},
+                {"clusters", sweep.cluster_json, sweep.cluster_hash},
+                {"profiles", sweep.profile_json, sweep.profile_hash}};
+  for (const auto& [table, json, hash] : shapes) {
+    hash = ShapeHash(json);
+    if (!hash.empty()) RETURN_IF_ERROR(StoreShape(table, hash, ShapeOf(json)));
+  }
+  if (absl::Status status = InsertSweep(connection_, sweep); !status.ok()) {
+    if (!absl::IsAlreadyExists(status)) return status;
+    return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", sweep.name, "\" exists"));
+  }
+  sweep.id = connection_->LastInsertId();
+  return StoreRequest(sweep);
+}
+
+absl::Status SqliteSweeps::StoreRequest(const SweepRecord& sweep) {
+  ASSIGN_OR_RETURN(SqliteStatement insert,
+                   connection_->Prepare("INSERT INTO requests (sweep_id, request_id, request_hash, "
+                                        "request_json, funnel_json) "
+                                        "VALUES (?, nullif(?, ''), ?, ?, ?)"));
+  insert.Bind(sweep.id).Bind(sweep.request_id).Bind(RequestHash(sweep));
+  insert.Bind(sweep.request_json).Bind(sweep.funnel_json);
+  return insert.Run();
+}
+
 absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
                                                       const std::vector<TrialRecord>& trials) {
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
-  if (!sweep.request_id.empty()) {
-    ASSIGN_OR_RETURN(SqliteStatement select,
-                     connection_->Prepare(SelectSweeps("WHERE request_id = ?")));
-    select.Bind(sweep.request_id);
-    ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
-    if (!sweeps.empty()) return sweeps.front();
-  }
+  ASSIGN_OR_RETURN(std::optional<SweepRecord> made_before, FindRequest(sweep));
+  if (made_before) return *std::move(made_before);
   SweepRecord record = sweep;
   if (record.name.empty()) {
     ASSIGN_OR_RETURN(record.name, NextName(record.name_stem));
   }
-  if (absl::Status status = InsertSweep(connection_, record); !status.ok()) {
-    if (!absl::IsAlreadyExists(status)) return status;
-    return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", record.name, "\" exists"));
-  }
-  record.id = connection_->LastInsertId();
+  const PlanParts common =
+      trials.empty() ? PlanParts() : SplitPlan(trials.front().plan_json, record.model);
+  RETURN_IF_ERROR(StoreSweep(record, common));
   ASSIGN_OR_RETURN(const int32_t first_attempt, FirstAttempt(record.name));
   for (TrialRecord trial : trials) {
     trial.sweep_id = record.id;
     trial.attempt = first_attempt;
+    const PlanParts plan = SplitPlan(trial.plan_json, record.model);
+    const bool is_of_its_sweep = plan.model == common.model && plan.training == common.training;
+    if (is_of_its_sweep) trial.plan_json = plan.own;
     RETURN_IF_ERROR(InsertTrial(connection_, trial));
   }
-  RETURN_IF_ERROR(StoreShapes(record.id));
   EventRecord event;
   event.sweep_id = record.id;
   event.kind = "sweep_created";
@@ -169,7 +226,7 @@ absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id) {
 }
 
 absl::StatusOr<SweepRecord> SqliteSweeps::GetSweep(std::string_view name) {
-  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SelectSweeps("WHERE name = ?")));
+  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SweepsWhere("WHERE name = ?")));
   select.Bind(name);
   ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
   if (sweeps.empty()) return SweepNotFound(name);
@@ -182,7 +239,7 @@ absl::StatusOr<std::vector<SweepRecord>> SqliteSweeps::ListSweeps(int64_t before
                                                                   int32_t limit) {
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare(SelectSweeps("WHERE ?1 = 0 OR id < ?1 ORDER BY id DESC LIMIT ?2")));
+      connection_->Prepare(SweepsWhere("WHERE ?1 = 0 OR id < ?1 ORDER BY id DESC LIMIT ?2")));
   select.Bind(before_id).Bind(int64_t{limit});
   return ReadSweeps(select);
 }
@@ -190,7 +247,7 @@ absl::StatusOr<std::vector<SweepRecord>> SqliteSweeps::ListSweeps(int64_t before
 absl::StatusOr<std::vector<SweepRecord>> SqliteSweeps::ListActiveSweeps() {
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare(SelectSweeps("WHERE state IN ('pending', 'running') ORDER BY id")));
+      connection_->Prepare(SweepsWhere("WHERE state IN ('pending', 'running') ORDER BY id")));
   return ReadSweeps(select);
 }
 
@@ -240,6 +297,18 @@ absl::StatusOr<int64_t> SqliteSweeps::AppendEvent(const EventRecord& event) {
   return StoreEvent(event);
 }
 
+absl::StatusOr<int64_t> SqliteSweeps::PruneEvents(absl::Time before, int64_t limit) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement prune,
+      connection_->Prepare(
+          "DELETE FROM events WHERE sequence IN (SELECT e.sequence FROM sweeps AS s "
+          "JOIN events AS e ON e.sweep_id = s.id WHERE s.end_time_us < ?1 AND e.sequence < "
+          "(SELECT max(sequence) FROM events WHERE sweep_id = s.id) LIMIT ?2)"));
+  prune.Bind(ToMicros(before)).Bind(limit);
+  RETURN_IF_ERROR(prune.Run());
+  return connection_->Changes();
+}
+
 absl::Status SqliteSweeps::Together(Work work) {
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   RETURN_IF_ERROR(work(*this));
@@ -250,9 +319,9 @@ absl::StatusOr<std::vector<EventRecord>> SqliteSweeps::ListEvents(int64_t sweep_
                                                                   int64_t after_sequence,
                                                                   int32_t limit) {
   ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(
-                       absl::StrCat("SELECT ", EventColumns(), " FROM events WHERE ",
-                                    "sweep_id = ? AND sequence > ? ORDER BY sequence LIMIT ?")));
+                   connection_->Prepare(absl::StrCat(
+                       SelectEvents(),
+                       "WHERE sweep_id = ? AND sequence > ? ORDER BY sequence LIMIT ?")));
   select.Bind(sweep_id).Bind(after_sequence).Bind(int64_t{limit});
   std::vector<EventRecord> events;
   while (true) {

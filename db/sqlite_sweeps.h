@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/shapes.h"
 #include "db/sqlite.h"
 #include "db/sweep_store.h"
 
@@ -44,6 +45,7 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
+  absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
   absl::Status Together(Work work) override;
   absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,
@@ -84,11 +86,10 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::string> NextName(std::string_view stem);
   // The number that the first attempts of a new sweep get.
   absl::StatusOr<int32_t> FirstAttempt(std::string_view name);
-  absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number);
   absl::Status StoreTransition(const TrialTransition& transition);
-  absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number,
-                                                const std::string& columns);
-  absl::StatusOr<std::vector<TrialRecord>> ReadTrials(const std::string& columns, int64_t sweep_id,
+  absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number, bool with_texts);
+  // `rows` selects them.
+  absl::StatusOr<std::vector<TrialRecord>> ReadTrials(const std::string& rows, int64_t sweep_id,
                                                       TrialOrder order, int32_t offset,
                                                       int32_t limit);
   absl::Status ApplyTransition(const TrialTransition& transition);
@@ -97,10 +98,17 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
                           std::vector<MeasurementPlace>& places);
   absl::StatusOr<MeasuredRow> ReadMeasured(const MeasurementPlace& place, bool with_texts);
-  // Hashes of the model and the training that a new sweep's plans have.
-  absl::Status StoreShapes(int64_t sweep_id);
+  // The sweep that was made for this request id, if there is one.
+  absl::StatusOr<std::optional<SweepRecord>> FindRequest(const SweepRecord& sweep);
+  // A new sweep with its shapes and its request; sets its id and its hashes.
+  absl::Status StoreSweep(SweepRecord& sweep, const PlanParts& plan);
+  absl::Status StoreRequest(const SweepRecord& sweep);
+  // Unless it is there.
+  absl::Status StoreShape(absl::string_view table, const std::string& hash,
+                          const std::string& shape);
   // Of a trial that just got its result.
-  absl::Status StoreMeasurement(int64_t sweep_id, int32_t number);
+  absl::Status StoreMeasurement(const TrialTransition& transition);
+  absl::Status RecordNewAttempt(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
   // Not ended without `end_us`.
   absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,

@@ -11,15 +11,9 @@ namespace {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
-// A trial that has not ended has nothing measured, and what was measured stays.
-constexpr std::string_view kUpdateUnmeasured =
+constexpr std::string_view kUpdate =
     "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + ?, "
     "agent = coalesce(nullif(?, ''), agent), host = coalesce(nullif(?, ''), host) "
-    "WHERE sweep_id = ? AND number = ? AND state = ? AND attempt = ?";
-constexpr std::string_view kUpdateMeasured =
-    "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + ?, "
-    "agent = coalesce(nullif(?, ''), agent), host = coalesce(nullif(?, ''), host), "
-    "result_json = ?, worker_version = ?, mfu = ?, step_s = ?, peak_bytes = ? "
     "WHERE sweep_id = ? AND number = ? AND state = ? AND attempt = ?";
 
 absl::string_view OrderBy(TrialOrder order) {
@@ -36,14 +30,10 @@ absl::string_view OrderBy(TrialOrder order) {
 
 }  // namespace
 
-absl::StatusOr<TrialRecord> SqliteSweeps::ReadTrialByNumber(int64_t sweep_id, int32_t number) {
-  return ReadTrialByNumber(sweep_id, number, TrialColumns());
-}
-
 absl::StatusOr<TrialRecord> SqliteSweeps::ReadTrialByNumber(int64_t sweep_id, int32_t number,
-                                                            const std::string& columns) {
+                                                            bool with_texts) {
   ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat("SELECT ", columns, " FROM trials ",
+                   connection_->Prepare(absl::StrCat(with_texts ? SelectTrials() : SelectBriefTrials(),
                                                      "WHERE sweep_id = ? AND number = ?")));
   select.Bind(sweep_id).Bind(int64_t{number});
   ASSIGN_OR_RETURN(const bool row, select.Step());
@@ -52,31 +42,31 @@ absl::StatusOr<TrialRecord> SqliteSweeps::ReadTrialByNumber(int64_t sweep_id, in
 }
 
 absl::StatusOr<TrialRecord> SqliteSweeps::GetTrial(int64_t sweep_id, int32_t number) {
-  return ReadTrialByNumber(sweep_id, number);
+  return ReadTrialByNumber(sweep_id, number, /*with_texts=*/true);
 }
 
 absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ListTrials(int64_t sweep_id,
                                                                   TrialOrder order, int32_t offset,
                                                                   int32_t limit) {
-  return ReadTrials(TrialColumns(), sweep_id, order, offset, limit);
+  return ReadTrials(SelectTrials(), sweep_id, order, offset, limit);
 }
 
 absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ListTrialsBriefly(int64_t sweep_id,
                                                                          TrialOrder order,
                                                                          int32_t offset,
                                                                          int32_t limit) {
-  return ReadTrials(BriefTrialColumns(), sweep_id, order, offset, limit);
+  return ReadTrials(SelectBriefTrials(), sweep_id, order, offset, limit);
 }
 
-absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ReadTrials(const std::string& columns,
+absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ReadTrials(const std::string& rows,
                                                                   int64_t sweep_id,
                                                                   TrialOrder order, int32_t offset,
                                                                   int32_t limit) {
   const absl::string_view by = OrderBy(order);
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare(absl::StrCat("SELECT ", columns, " FROM trials ",
-                                        "WHERE sweep_id = ? ORDER BY ", by, " LIMIT ? OFFSET ?")));
+      connection_->Prepare(
+          absl::StrCat(rows, "WHERE sweep_id = ? ORDER BY ", by, " LIMIT ? OFFSET ?")));
   select.Bind(sweep_id).Bind(int64_t{limit}).Bind(int64_t{offset});
   std::vector<TrialRecord> trials;
   while (true) {
@@ -90,8 +80,8 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteSweeps::ListAttempts(int64_t sw
                                                                       int32_t number) {
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare(absl::StrCat("SELECT ", AttemptColumns(), " FROM attempts ",
-                                        "WHERE sweep_id = ? AND trial = ? ORDER BY number")));
+      connection_->Prepare(absl::StrCat(
+          SelectAttempts(), "WHERE sweep_id = ? AND trial = ? ORDER BY number")));
   select.Bind(sweep_id).Bind(int64_t{number});
   std::vector<AttemptRecord> attempts;
   while (true) {
@@ -103,9 +93,8 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteSweeps::ListAttempts(int64_t sw
 
 absl::StatusOr<std::vector<TrialHead>> SqliteSweeps::ListTrialHeads(int64_t sweep_id) {
   ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat("SELECT ", TrialHeadColumns(),
-                                                     " FROM trials WHERE sweep_id = ? "
-                                                     "ORDER BY number")));
+                   connection_->Prepare(
+                       absl::StrCat(SelectTrialHeads(), "WHERE sweep_id = ? ORDER BY number")));
   select.Bind(sweep_id);
   std::vector<TrialHead> heads;
   while (true) {
@@ -117,9 +106,8 @@ absl::StatusOr<std::vector<TrialHead>> SqliteSweeps::ListTrialHeads(int64_t swee
 
 absl::StatusOr<std::vector<AttemptHead>> SqliteSweeps::ListAttemptHeads(int64_t sweep_id) {
   ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat("SELECT ", AttemptHeadColumns(),
-                                                     " FROM attempts WHERE sweep_id = ? "
-                                                     "ORDER BY trial, number")));
+                   connection_->Prepare(absl::StrCat(
+                       SelectAttemptHeads(), "WHERE sweep_id = ? ORDER BY trial, number")));
   select.Bind(sweep_id);
   std::vector<AttemptHead> heads;
   while (true) {
@@ -132,11 +120,11 @@ absl::StatusOr<std::vector<AttemptHead>> SqliteSweeps::ListAttemptHeads(int64_t 
 absl::StatusOr<std::string> SqliteSweeps::GetPlan(int64_t sweep_id, int32_t number) {
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare("SELECT plan_json FROM trials WHERE sweep_id = ? AND number = ?"));
+      connection_->Prepare(absl::StrCat(SelectPlans(), "WHERE sweep_id = ? AND number = ?")));
   select.Bind(sweep_id).Bind(int64_t{number});
   ASSIGN_OR_RETURN(const bool row, select.Step());
   if (!row) return absl::NotFoundError(absl::StrCat("the sweep has no trial ", number));
-  return select.Text(0);
+  return ReadPlan(select);
 }
 
 absl::Status SqliteSweeps::SetAttempt(const TrialTransition& transition, int32_t attempt,
@@ -151,15 +139,28 @@ absl::Status SqliteSweeps::SetAttempt(const TrialTransition& transition, int32_t
   return update.Run();
 }
 
+absl::Status SqliteSweeps::RecordNewAttempt(const TrialTransition& transition) {
+  ASSIGN_OR_RETURN(SqliteStatement attempt,
+                   connection_->Prepare("INSERT INTO attempts (sweep_id, trial, number, "
+                                        "start_time_us, decision, policy_version) "
+                                        "VALUES (?, ?, ?, ?, ?, ?)"));
+  attempt.Bind(transition.sweep_id).Bind(int64_t{transition.number});
+  attempt.Bind(int64_t{transition.to_attempt}).Bind(ToMicros(transition.time));
+  attempt.Bind(transition.reason).Bind(int64_t{transition.policy_version});
+  RETURN_IF_ERROR(attempt.Run());
+  ASSIGN_OR_RETURN(SqliteStatement placement,
+                   connection_->Prepare("INSERT INTO placements (sweep_id, trial, attempt, member, "
+                                        "agent, host, first_rank, ranks) "
+                                        "SELECT id, ?2, ?3, 0, ?4, ?5, 0, devices FROM sweeps "
+                                        "WHERE id = ?1"));
+  placement.Bind(transition.sweep_id).Bind(int64_t{transition.number});
+  placement.Bind(int64_t{transition.to_attempt}).Bind(transition.agent).Bind(transition.host);
+  return placement.Run();
+}
+
 absl::Status SqliteSweeps::RecordAttempt(const TrialTransition& transition) {
   if (transition.to_state == TrialState::kAssigned) {
-    ASSIGN_OR_RETURN(SqliteStatement insert,
-                     connection_->Prepare("INSERT INTO attempts (sweep_id, trial, number, agent, "
-                                          "host, start_time_us) VALUES (?, ?, ?, ?, ?, ?)"));
-    insert.Bind(transition.sweep_id).Bind(int64_t{transition.number});
-    insert.Bind(int64_t{transition.to_attempt}).Bind(transition.agent).Bind(transition.host);
-    insert.Bind(ToMicros(transition.time));
-    return insert.Run();
+    return RecordNewAttempt(transition);
   }
   const bool held = IsHeld(transition.from_state);
   if (!held && transition.to_state == TrialState::kRunning) {
@@ -182,23 +183,16 @@ absl::Status SqliteSweeps::RecordAttempt(const TrialTransition& transition) {
 }
 
 absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
-  // Columns that are not named leave their index alone.
-  ASSIGN_OR_RETURN(SqliteStatement update,
-                   connection_->Prepare(transition.measured ? kUpdateMeasured : kUpdateUnmeasured));
+  ASSIGN_OR_RETURN(SqliteStatement update, connection_->Prepare(kUpdate));
   update.Bind(TrialStateName(transition.to_state)).Bind(int64_t{transition.to_attempt});
   update.Bind(transition.reason).Bind(int64_t{transition.lost || transition.broken});
   update.Bind(transition.agent).Bind(transition.host);
-  if (transition.measured) {
-    const MeasuredTrial& measured = *transition.measured;
-    update.Bind(measured.result_json).Bind(measured.worker_version);
-    update.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
-  }
   update.Bind(transition.sweep_id).Bind(int64_t{transition.number});
   update.Bind(TrialStateName(transition.from_state)).Bind(int64_t{transition.from_attempt});
   RETURN_IF_ERROR(update.Run());
   if (connection_->Changes() == 1) return absl::OkStatus();
   ASSIGN_OR_RETURN(const TrialRecord found,
-                   ReadTrialByNumber(transition.sweep_id, transition.number));
+                   ReadTrialByNumber(transition.sweep_id, transition.number, /*with_texts=*/false));
   return absl::AbortedError(absl::StrCat(
       "trial ", transition.number, " is ", View(TrialStateName(found.state)), " in attempt ",
       found.attempt, ", not ", View(TrialStateName(transition.from_state)), " in attempt ",
@@ -219,9 +213,7 @@ absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
 absl::Status SqliteSweeps::StoreTransition(const TrialTransition& transition) {
   RETURN_IF_ERROR(ApplyTransition(transition));
   RETURN_IF_ERROR(RecordAttempt(transition));
-  if (transition.measured) {
-    RETURN_IF_ERROR(StoreMeasurement(transition.sweep_id, transition.number));
-  }
+  if (transition.measured) RETURN_IF_ERROR(StoreMeasurement(transition));
   // Of the two attempts the earlier one is what it is about: the other comes next, or is over.
   const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
   return StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,

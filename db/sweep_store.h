@@ -38,6 +38,7 @@ struct TrialTransition {
   bool lost = false;
   bool broken = false;
   std::string reason;
+  int32_t policy_version = 0;  // of the rules that gave it out; only where it is assigned
   // Who holds it from now on, or whose result it is; empty: as before.
   std::string agent = {};
   std::string host = {};
@@ -113,8 +114,8 @@ class SweepAccess : public SweepReader {
  public:
   // Stores a sweep, its trials and a first event. An empty name becomes "<name_stem>-<number>",
   // with the number of the sweep or the first after it that makes a name which is not taken. A
-  // request_id that was seen before returns the sweep it made; AlreadyExists for a name that is
-  // taken. Under the name of a deleted sweep attempts are numbered from where that one's ended.
+  // request_id that was seen before returns the sweep it made, or InvalidArgument where that was
+  // made of another request; AlreadyExists for a name that is taken. Under the name of a deleted sweep attempts are numbered from where that one's ended.
   virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                                   const std::vector<TrialRecord>& trials) = 0;
   // Aborted when the sweep is not in from_state.
@@ -132,6 +133,10 @@ class SweepAccess : public SweepReader {
 
   // In place of what is stored of this agent.
   virtual absl::Status SetAgentStanding(const AgentStanding& standing) = 0;
+
+  // Forgets events of sweeps that ended before `before`, `limit` of them at most and each sweep's
+  // last one never, and returns how many.
+  virtual absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) = 0;
 
   // Stores an event that changes no state and returns its sequence.
   virtual absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) = 0;

@@ -2,15 +2,16 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "db/token.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "server/sweep_builder.h"
 
 namespace meshwright::server {
 namespace {
 
 constexpr int32_t kDefaultSize = 50;
 constexpr int32_t kMaxSize = 1000;
+constexpr size_t kHashDigits = 16;
 
 }  // namespace
 
@@ -38,7 +39,7 @@ absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token) 
 std::string PageToken(int64_t position) { return std::to_string(position); }
 
 std::string BoundPageToken(const std::string& place, const std::string& words) {
-  return absl::StrCat(place, ".", ContentHash(absl::StrCat(place, "\n", words)));
+  return absl::StrCat(place, ".", db::HashOf(absl::StrCat(place, "\n", words)).substr(0, kHashDigits));
 }
 
 absl::StatusOr<std::string> ReadBoundPageToken(const std::string& page_token,

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "db/shapes.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/named_kernels.h"
@@ -57,14 +58,15 @@ db::SweepRecord DescribeSweep(const planner::SearchRequest& request, const Sweep
   db::SweepRecord sweep;
   sweep.name = options.sweep_id;
   sweep.request_id = options.request_id;
+  sweep.request_json = options.request_json;
   sweep.reason = kJustCreated;
   sweep.model = request.model.name;
   sweep.cluster = request.cluster.name;
   sweep.cluster_json = planner::ClusterToJson(request.cluster);
-  sweep.cluster_hash = ContentHash(sweep.cluster_json);
+  sweep.cluster_hash = db::ShapeHash(sweep.cluster_json);
   sweep.profile = request.profile.name;
   sweep.profile_json = planner::ProfileToJson(request.profile);
-  sweep.profile_hash = ContentHash(sweep.profile_json);
+  sweep.profile_hash = db::ShapeHash(sweep.profile_json);
   sweep.devices = request.devices;
   sweep.seq_len = request.training.seq_len;
   sweep.global_batch = request.training.global_batch;
@@ -171,6 +173,7 @@ NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialR
   NewSweep made{source, {}};
   made.sweep.name = options.sweep_id;
   made.sweep.request_id = options.request_id;
+  made.sweep.request_json = options.request_json;
   made.sweep.rerun_of = source.name;
   made.sweep.state = db::SweepState::kPending;
   made.sweep.reason = kJustCreated;
@@ -187,15 +190,6 @@ NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialR
     made.trials.push_back(std::move(trial));
   }
   return made;
-}
-
-std::string ContentHash(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  return absl::StrFormat("%016x", hash);
 }
 
 }  // namespace meshwright::server

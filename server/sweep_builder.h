@@ -17,6 +17,7 @@ namespace meshwright::server {
 struct SweepOptions {
   std::string sweep_id;              // empty: the store picks a name
   std::string request_id;            // empty: none
+  std::string request_json;          // what was asked for, as the store keeps it
   int32_t trials = 0;                // best layouts of the search, beside those that are named
   std::vector<std::string> layouts;  // named ones, in their text form
   int32_t steps = 5;
@@ -40,8 +41,5 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
 // The same trials once more, as if nobody had run them. Of `options` only the ids count.
 NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialRecord>& trials,
                      const SweepOptions& options, absl::Time now);
-
-// 64-bit FNV-1a of `text`, hexadecimal: the same text has the same hash on every machine.
-std::string ContentHash(std::string_view text);
 
 }  // namespace meshwright::server

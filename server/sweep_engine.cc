@@ -18,6 +18,10 @@ namespace {
 // How long a caller waits for a store that can't be written.
 constexpr absl::Duration kStorePatience = absl::Seconds(10);
 
+// Events are forgotten once a day, and so many at a time that nobody waits long for the store.
+constexpr absl::Duration kBetweenPrunings = absl::Hours(24);
+constexpr int64_t kEventsAtOnce = 5000;
+
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 absl::Status CantBeWritten() {
@@ -355,6 +359,31 @@ void SweepEngine::CloseAgents(const absl::Status& status) {
   for (const auto& [connection, link] : links_) link->Close(status);
 }
 
-void SweepEngine::Tick() { Decide(meshwright::server::Tick()); }
+void SweepEngine::Tick() {
+  Decide(meshwright::server::Tick());
+  PruneWhenDue();
+}
+
+void SweepEngine::PruneWhenDue() {
+  if (options_.event_retention == absl::InfiniteDuration()) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (monotonic_clock_() < next_pruning_) return;
+    next_pruning_ = monotonic_clock_() + kBetweenPrunings;
+  }
+  const auto pruned = std::make_shared<int64_t>(0);
+  writer_.Submit({.store =
+                      [pruned, before = clock_() - options_.event_retention](
+                          db::SweepAccess& access) -> absl::Status {
+                        ASSIGN_OR_RETURN(*pruned, access.PruneEvents(before, kEventsAtOnce));
+                        return absl::OkStatus();
+                      },
+                  .stored =
+                      [this, pruned](const absl::Status&) {
+                        if (*pruned < kEventsAtOnce) return;
+                        absl::MutexLock lock(&mutex_);
+                        next_pruning_ = host::MonotonicTime::Always();
+                      }});
+}
 
 }  // namespace meshwright::server

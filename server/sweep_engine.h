@@ -92,7 +92,7 @@ class SweepEngine {
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
 
-  // Does what is due. To be called whenever time has passed.
+  // Does what is due, and forgets old events. To be called whenever time has passed.
   void Tick();
   // Waits until everything that was decided so far is stored and told.
   void Flush() { writer_.Flush(absl::InfiniteDuration()); }
@@ -118,6 +118,9 @@ class SweepEngine {
   absl::StatusOr<EngineCore> LoadCore() const;
   // Starts again from the store, which holds something else than the core believes.
   void Reload(const absl::Status& why);
+
+  // Forgets events that were kept for long enough, some at a time.
+  void PruneWhenDue();
 
   // Decides, and has the outcome stored and sent.
   EngineOutput Decide(EngineEvent event) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -174,6 +177,7 @@ class SweepEngine {
   Links links_ ABSL_GUARDED_BY(mutex_);                       // of all streams that have not ended
   std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
+  host::MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = host::MonotonicTime::Always();
   std::atomic<int64_t> core_number_{0};  // counts the cores; what an earlier one decided is void
   GroupWriter writer_;                   // the last member: its thread uses all others
 };

@@ -126,6 +126,8 @@ v1::Attempt ToWire(const db::AttemptRecord& attempt) {
   if (attempt.end_time) *out.mutable_end_time() = agent::ToWire(*attempt.end_time);
   out.set_outcome(agent::EnumOf<v1::AttemptOutcome>(attempt.outcome));
   out.set_reason(attempt.reason);
+  out.set_decision(attempt.decision);
+  out.set_policy_version(attempt.policy_version);
   return out;
 }
 

@@ -94,6 +94,7 @@ absl::StatusOr<v1::Sweep> SweepQueries::GetSweep(const v1::GetSweepRequest& requ
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(request.name()));
   v1::Sweep response = ToWire(sweep);
   response.set_cluster_json(sweep.cluster_json);
+  response.set_request_json(sweep.request_json);
   return response;
 }
 

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/json_util.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
@@ -43,6 +45,19 @@ absl::Status CheckNewName(const std::string& sweep_id) {
   return status.ok() ? status : WithField(status, "sweep_id");
 }
 
+// The request as the store keeps it: an object whose one key says what was asked for.
+template <typename Request>
+absl::StatusOr<std::string> RequestJson(std::string_view what, const Request& request) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  if (const auto status = google::protobuf::util::MessageToJsonString(request, &json, options);
+      !status.ok()) {
+    return absl::InvalidArgumentError("the request can't be kept: a text in it is not UTF-8");
+  }
+  return absl::StrCat("{\"", absl::string_view(what.data(), what.size()), "\":", json, "}");
+}
+
 template <typename Response>
 absl::Status Deliver(absl::StatusOr<Response> answer, Response* response) {
   if (answer.ok()) *response = *std::move(answer);
@@ -60,8 +75,9 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
                    ReadPlan(request.plan(), kDefaultFramework, parts_.host_cores));
   ASSIGN_OR_RETURN(planner::SearchRequest search, planner::Resolve(query, parts_.host_cores));
   search.run = run;
-  ASSIGN_OR_RETURN(NewSweep made,
-                   BuildSweep(search, OptionsOf(request), parts_.version, parts_.clock()));
+  SweepOptions options = OptionsOf(request);
+  ASSIGN_OR_RETURN(options.request_json, RequestJson("create_sweep", request));
+  ASSIGN_OR_RETURN(NewSweep made, BuildSweep(search, options, parts_.version, parts_.clock()));
   if (request.validate_only()) {
     *response = ToWire(made.sweep);
     response->set_trials(static_cast<int32_t>(made.trials.size()));
@@ -84,6 +100,7 @@ absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
   SweepOptions options;
   options.sweep_id = request.sweep_id();
   options.request_id = request.request_id();
+  ASSIGN_OR_RETURN(options.request_json, RequestJson("rerun_sweep", request));
   NewSweep made = RepeatSweep(source, trials, options, parts_.clock());
   ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));

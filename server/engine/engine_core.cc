@@ -161,6 +161,7 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& 
   db::TrialTransition transition = TransitionOf({&sweep, &trial});
   transition.to_state = db::TrialState::kAssigned;
   transition.reason = reason;
+  transition.policy_version = kPlacementPolicyVersion;
   transition.agent = agent.info.name;
   transition.host = agent.info.host;
   transition.event_kind = "trial_assigned";

@@ -18,6 +18,9 @@
 
 namespace meshwright::server {
 
+// Counts the versions of the rules below, so that a decision that is stored says which it followed.
+inline constexpr int32_t kPlacementPolicyVersion = 1;
+
 struct Placement {
   int32_t trial = 0;
   std::string agent;

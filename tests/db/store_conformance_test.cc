@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
+#include "db/shapes.h"
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "planner/base/field_error.h"
 #include "tests/db/store_records.h"
 
 namespace meshwright::db {
@@ -53,6 +56,8 @@ TEST_P(StoreConformanceTest, ReturnsWhatWasCreated) {
   EXPECT_EQ(*found, created);
   SweepRecord expected = SomeSweep("one");
   expected.id = created.id;
+  expected.cluster_hash = ShapeHash(expected.cluster_json);
+  expected.profile_hash = ShapeHash(expected.profile_json);
   expected.trial_counts[TrialState::kPending] = 3;
   expected.last_sequence = created.last_sequence;
   EXPECT_EQ(*found, expected);
@@ -115,6 +120,71 @@ TEST_P(StoreConformanceTest, ARequestIdMakesOneSweep) {
   const auto second = store_->CreateSweep(SomeSweep("two", "r"), SomeTrials(1));
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(second->name, first->name);
+}
+
+TEST_P(StoreConformanceTest, ARequestIdIsOfOneRequest) {
+  ASSERT_TRUE(store_->CreateSweep(SomeSweep("one", "r"), SomeTrials(1)).ok());
+  SweepRecord other = SomeSweep("two", "r");
+  other.request_json = R"({"create_sweep":{"trials":3}})";
+  const absl::Status status = store_->CreateSweep(other, SomeTrials(1)).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_EQ(FieldOf(status), "request_id");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("made sweep one"));
+  EXPECT_EQ(store_->ListSweeps(0, 10)->size(), 1u);
+}
+
+constexpr char kModel[] =
+    R"({"groups":[{"count":2}],"name":"tiny","norm_epsilon":1e-05,"vocab":256})";
+
+std::string PlanOf(const std::string& model, int steps) {
+  return absl::StrCat(R"({"adaptive":false,"model":)", model,
+                      R"(,"seed":18446744073709551615,"steps":)", steps,
+                      R"(,"training":{"global_batch":8,"seq_len":64}})");
+}
+
+TEST_P(StoreConformanceTest, PlansReadAsTheyWereThoughTheirModelIsStoredOnce) {
+  std::vector<TrialRecord> trials = SomeTrials(4);
+  trials[0].plan_json = PlanOf(kModel, 1);
+  trials[1].plan_json = PlanOf(kModel, 2);
+  trials[2].plan_json = PlanOf(R"({"name":"another","vocab":1})", 3);
+  trials[3].plan_json = R"({ "model": {"name": "tiny"}, "order": "of its own" })";
+  const SweepRecord sweep = *store_->CreateSweep(SomeSweep("one"), trials);
+  EXPECT_EQ(sweep.model_hash, ShapeHash(kModel));
+  EXPECT_EQ(sweep.training_hash, ShapeHash(R"({"seq_len":64,"global_batch":8})"));
+  const auto read = *store_->ListTrials(sweep.id, TrialOrder::kNumber, 0, 10);
+  for (size_t i = 0; i < trials.size(); ++i) {
+    EXPECT_EQ(read[i].plan_json, trials[i].plan_json);
+    EXPECT_EQ(*store_->GetPlan(sweep.id, trials[i].number), trials[i].plan_json);
+  }
+}
+
+TEST_P(StoreConformanceTest, AnAttemptSaysWhyItWasGivenOut) {
+  const SweepRecord sweep = Create("one");
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 1, 1, 0.5)).ok());
+  const auto attempts = *store_->ListAttempts(sweep.id, 1);
+  ASSERT_EQ(attempts.size(), 1u);
+  EXPECT_EQ(attempts[0].decision, "agent a is idle");
+  EXPECT_EQ(attempts[0].policy_version, 7);
+  EXPECT_EQ(attempts[0].reason, "measured");
+}
+
+TEST_P(StoreConformanceTest, ForgetsEventsOfSweepsThatEndedLongAgoButTheLast) {
+  const SweepRecord old = Create("old", 3);
+  const SweepRecord young = Create("young", 1);
+  const SweepRecord open = Create("open", 1);
+  ASSERT_TRUE(store_->CancelSweep(old.id, "so", At(100), "").ok());
+  ASSERT_TRUE(store_->AppendEvent({.sweep_id = old.id, .kind = "result_refused", .time = At(101)}).ok());
+  ASSERT_TRUE(store_->CancelSweep(young.id, "so", At(200), "").ok());
+  EXPECT_EQ(*store_->PruneEvents(At(150), 1), 1);
+  EXPECT_EQ(*store_->PruneEvents(At(150), 10), 1);
+  EXPECT_EQ(*store_->PruneEvents(At(150), 10), 0);
+  const auto left = *store_->ListEvents(old.id, 0, 10);
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left[0].kind, "result_refused");
+  EXPECT_EQ(store_->GetSweep("old")->last_sequence, left[0].sequence);
+  EXPECT_EQ(store_->ListEvents(young.id, 0, 10)->size(), 2u);
+  EXPECT_EQ(store_->ListEvents(open.id, 0, 10)->size(), 1u);
 }
 
 TEST_P(StoreConformanceTest, ListsSweepsNewestFirstInPages) {

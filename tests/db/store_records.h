@@ -18,11 +18,9 @@ inline SweepRecord SomeSweep(const std::string& name, const std::string& request
   sweep.create_time = At(0);
   sweep.model = "tiny";
   sweep.cluster = "local-cpu";
-  sweep.cluster_json = "{}";
-  sweep.cluster_hash = "c";
+  sweep.cluster_json = "{\n  \"name\": \"local-cpu\"\n}";
   sweep.profile = "meshwright";
-  sweep.profile_json = "{}";
-  sweep.profile_hash = "p";
+  sweep.profile_json = "{\n  \"name\": \"meshwright\",\n  \"zero\": 1\n}";
   sweep.devices = 4;
   sweep.device_kind = "cpu";
   sweep.seq_len = 128;
@@ -31,6 +29,7 @@ inline SweepRecord SomeSweep(const std::string& name, const std::string& request
   sweep.steps = 3;
   sweep.seed = 0xffffffffffffffff;
   sweep.funnel_json = "{}";
+  sweep.request_json = R"({"create_sweep":{"trials":2}})";
   sweep.planner_version = "1";
   return sweep;
 }
@@ -57,6 +56,7 @@ inline TrialTransition Assign(int64_t sweep_id, int32_t number, int32_t attempt)
           .to_state = TrialState::kAssigned,
           .to_attempt = attempt,
           .reason = "agent a is idle",
+          .policy_version = 7,
           .agent = "a",
           .host = "h",
           .event_kind = "trial_assigned",

@@ -307,7 +307,7 @@ TEST_F(ServerTest, AnAgentOutlivesADeepPlan) {
   const std::string deep = std::string(80'000, '[') + std::string(80'000, ']');
   const auto connection = db::SqliteConnection::Open(folder_ + "/sweeps.db",
                                                      db::SqliteConnection::Mode::kReadWriteCreate);
-  ASSERT_TRUE((*connection)->Execute("UPDATE trials SET plan_json = '" + deep + "'").ok());
+  ASSERT_TRUE((*connection)->Execute("UPDATE candidates SET plan_json = '" + deep + "'").ok());
   const TestAgent agent(server_->address(), "a", RunAtOnce);
   EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   const auto trials = Trials(sweep.name());

@@ -187,6 +187,9 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   ExpectDescribedThere("agents_drain", {"agents", "resume", "a"});
   const std::string db = folder_ + "/sweeps.db";
   ExpectDescribed("db_check", {"db", "check", "--db", db});
+  const std::string copy = folder_ + "/copy.db";
+  ExpectDescribed("db_backup", {"db", "backup", "--db", db, "--to", copy});
+  ExpectDescribed("db_compact", {"db", "compact", "--db", copy, "--keep-events-days", "0"});
   ExpectDescribed("token", {"token", "create", "--db", db, "--role", "agent", "--agent", "a"});
   ExpectDescribed("token", {"token", "create", "--db", db, "--role", "viewer", "--expires", "1d"});
   ExpectDescribed("token_revoke", {"token", "revoke", "--db", db, "a"});

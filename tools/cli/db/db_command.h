@@ -1,4 +1,4 @@
-// meshwright db check: whether a server's database file is whole.
+// meshwright db check, backup and compact: looking after a server's database file.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -35,6 +35,7 @@ struct ServeFlags {
   std::string metrics_listen;
   double lease_s = 30.0;
   int32_t max_agent_failures = server::EngineOptions().max_agent_failures;
+  int32_t keep_events_days = 90;
   host::LogLevel log_level = host::LogLevel::kInfo;
 };
 
@@ -72,6 +73,8 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.reconnect_grace = options.engine.lease / 6;
   RETURN_IF_ERROR(CheckPositive("max_agent_failures", flags.max_agent_failures));
   options.engine.max_agent_failures = flags.max_agent_failures;
+  RETURN_IF_ERROR(CheckPositive("keep_events_days", flags.keep_events_days));
+  options.engine.event_retention = absl::Hours(24) * flags.keep_events_days;
   options.log = MakeLog(context.err, flags.log_level, absl::Now);
   db::StoreLock lock;  // outlives the server, and with it the store
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
@@ -128,6 +131,11 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Failures in a row of what an agent runs on, after which it is set aside")
       ->capture_default_str()
       ->option_text("K");
+  command
+      ->add_option("--keep-events-days", flags->keep_events_days,
+                   "Days after a sweep's end until its events are forgotten, all but the last")
+      ->capture_default_str()
+      ->option_text("N");
   command
       ->add_option("--metrics-listen", flags->metrics_listen,
                    "Address of this machine alone for Prometheus to scrape, at /metrics; default: "

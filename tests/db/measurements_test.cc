@@ -405,7 +405,7 @@ TEST_P(MeasurementsOfFixtureTest, SweepsOfOneModelHaveOneShape) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Releases, MeasurementsOfFixtureTest,
-                         testing::Values("schema_1.db", "schema_4.db"),
+                         testing::Values("schema_1.db", "schema_4.db", "schema_6.db"),
                          [](const auto& tested) { return std::string(tested.param).substr(0, 8); });
 
 }  // namespace

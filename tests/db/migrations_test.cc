@@ -205,7 +205,7 @@ TEST_P(ReleaseTest, EveryColumnReadsAsItDid) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Releases, ReleaseTest,
-                         testing::Values("schema_4.db"),
+                         testing::Values("schema_4.db", "schema_6.db"),
                          [](const auto& tested) { return std::string(tested.param).substr(0, 8); });
 
 // tests/db/fixtures/README.md says what is in it.

@@ -79,6 +79,7 @@ constexpr Exception kExceptions[] = {
     {"Trial", "mfu_causal", Differs::kOnlyJson, "", kOfTheSweep},
     {"Trial", "mfu_note", Differs::kOnlyJson, "", kOfTheSweep},
     {"Sweep", "cluster_json", Differs::kOnlyWire, "", "`sweep show` takes peak_flops from it"},
+    {"Sweep", "request_json", Differs::kOnlyWire, "", "`sweep show` has it beside the sweep"},
     {"SweepEvent", "placed", Differs::kOnlyWire, "", kEventData},
     {"SweepEvent", "stepped", Differs::kOnlyWire, "", kEventData},
     {"SweepEvent", "left", Differs::kOnlyWire, "", kEventData},

@@ -28,7 +28,7 @@ std::vector<std::string> Texts(const std::vector<std::string>& words) {
 
 TEST(Completion, OffersCommandsAndThoseOfAGroup) {
   EXPECT_THAT(Answer({"rec"}), StartsWith("recommend\tRank"));
-  EXPECT_THAT(Texts({"db", ""}), ElementsAreArray({"check"}));
+  EXPECT_THAT(Texts({"db", ""}), ElementsAreArray({"check", "backup", "compact"}));
 }
 
 TEST(Completion, OffersFlagsOfTheCommand) {

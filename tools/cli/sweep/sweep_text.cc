@@ -17,6 +17,7 @@
 #include "planner/base/escape_controls.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
+#include "planner/codec/json_text.h"
 #include "planner/report/estimate_json.h"
 #include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/common/wire_text.h"
@@ -280,8 +281,20 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
   return json;
 }
 
+namespace {
+
+// As it was sent; null where the server did not keep it.
+ordered_json RequestToJson(const v1::Sweep& sweep) {
+  absl::StatusOr<ordered_json> request =
+      planner::ParseOrderedJson("request", sweep.request_json());
+  return request.ok() ? *std::move(request) : ordered_json(nullptr);
+}
+
+}  // namespace
+
 ordered_json ShownSweepToJson(const ShownSweep& shown) {
   ordered_json json = {{"sweep", SweepToJson(shown.sweep)},
+                       {"request", RequestToJson(shown.sweep)},
                        {"peak_flops", shown.peak_flops},
                        {"peak_source", PeakSource(shown.cluster)},
                        {"trials", ordered_json::array()}};

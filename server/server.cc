@@ -1,7 +1,10 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +16,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "proto/address.h"
+#include "server/sweep_watch.h"
 
 namespace meshwright::server {
 namespace {
@@ -24,6 +28,19 @@ constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 EventHub::Observer CountsEvents(Metrics* metrics) {
   if (metrics == nullptr) return {};
   return [metrics](const std::vector<db::EventRecord>& events) { metrics->CountEvents(events); };
+}
+
+RefusalSink CountsAndLogs(const ServerOptions& options) {
+  return [metrics = options.metrics, log = options.log](
+             std::string_view limit, const std::string& caller, const absl::Status& refusal) {
+    if (metrics != nullptr) metrics->CountRefusal(std::string(limit));
+    // Not for every reader: who calls too often would fill the log too.
+    if (log) {
+      log({.level = host::LogLevel::kDebug,
+           .message = absl::StrCat("refused a call: ", refusal.message()),
+           .about = {.caller = caller, .code = absl::StatusCodeToString(refusal.code())}});
+    }
+  };
 }
 
 }  // namespace
@@ -41,9 +58,10 @@ absl::Status CheckListenAddress(const std::string& listen, bool has_tls) {
 
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
+      limits_(options_.limits, options_.monotonic_clock, CountsAndLogs(options_)),
       searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
       access_(options_.tls.has_value(), options_.clock, options_.log),
-      calls_(&searches_, &stopping_, &access_),
+      calls_(&searches_, &stopping_, &access_, &limits_),
       hub_(CountsEvents(options_.metrics)),
       planner_service_(&calls_, options_.host_cores, options_.recommend, options_.monotonic_clock),
       sweeps_service_(&calls_),
@@ -52,6 +70,7 @@ Server::Server(ServerOptions options)
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
                                                       ServerOptions options) {
   RETURN_IF_ERROR(CheckListenAddress(options.listen, options.tls.has_value()));
+  RETURN_IF_ERROR(CheckLimitOptions(options.limits));
   std::unique_ptr<Server> server = absl::WrapUnique(new Server(std::move(options)));
   RETURN_IF_ERROR(server->Listen());
   ASSIGN_OR_RETURN(std::unique_ptr<db::SweepStore> store, open());
@@ -64,7 +83,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<db::SweepS
   return Start([&store] { return std::move(store); }, std::move(options));
 }
 
-std::shared_ptr<grpc::ServerCredentials> Server::Credentials() const {
+std::shared_ptr<grpc::ServerCredentials> Server::Credentials() {
   if (!options_.tls) return grpc::InsecureServerCredentials();
   const ServerTls& tls = *options_.tls;
   // A client may come with a token in place of a certificate; a certificate that comes has to be
@@ -75,7 +94,7 @@ std::shared_ptr<grpc::ServerCredentials> Server::Credentials() const {
   options.pem_root_certs = tls.client_ca;
   options.pem_key_cert_pairs.push_back({.private_key = tls.key, .cert_chain = tls.certificate});
   std::shared_ptr<grpc::ServerCredentials> credentials = grpc::SslServerCredentials(options);
-  credentials->SetAuthMetadataProcessor(CallChecker(&access_));
+  credentials->SetAuthMetadataProcessor(CallChecker(&access_, &limits_.rates()));
   return credentials;
 }
 
@@ -94,6 +113,7 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, probe_ms);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, probe_ms);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits_.MaxStreamsOfAConnection());
   if (options_.metrics != nullptr) {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
     factories.push_back(options_.metrics->Interceptors());
@@ -122,6 +142,7 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   if (options_.tls) {
     ASSIGN_OR_RETURN(tokens_, options_.open_tokens());
     access_.Begin(tokens_.get());
+    RETURN_IF_ERROR(WarnWhereNobodyCanCall());
   }
   ASSIGN_OR_RETURN(engine_,
                    SweepEngine::Start(store_.get(), &hub_, options_.clock, options_.monotonic_clock,
@@ -131,6 +152,8 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
                          .hub = &hub_,
                          .stopping = &stopping_,
                          .clock = options_.clock,
+                         .monotonic_clock = options_.monotonic_clock,
+                         .heartbeat = options_.engine.heartbeat,
                          .host_cores = options_.host_cores,
                          .version = options_.version});
   agents_service_.Begin(engine_.get(), std::move(store_id), options_.version, options_.clock);
@@ -143,10 +166,33 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   return absl::OkStatus();
 }
 
+absl::Status Server::WarnWhereNobodyCanCall() {
+  if (!options_.tls->client_ca.empty() || !options_.log) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<db::TokenRecord> tokens, tokens_->List());
+  const auto counts = [now = options_.clock()](const db::TokenRecord& token) {
+    return db::CheckCounts(token, now).ok();
+  };
+  if (std::any_of(tokens.begin(), tokens.end(), counts)) return absl::OkStatus();
+  options_.log({.level = host::LogLevel::kWarning,
+                .message =
+                    "nobody can call this server yet: its database has no token that counts, and "
+                    "without --tls-client-ca it takes no certificates; make a token with "
+                    "`meshwright token create`, which works while the server runs"});
+  return absl::OkStatus();
+}
+
 void Server::RunTimer() {
   const auto stopping = [this] { return stopping_.load(); };
+  host::MonotonicTime next_check = host::MonotonicTime::Always();
   std::unique_lock lock(timer_mutex_);
-  while (!timer_wakes_.wait_for(lock, kTick, stopping)) engine_->Tick();
+  while (!timer_wakes_.wait_for(lock, kTick, stopping)) {
+    engine_->Tick();
+    // Of watchers of sweeps in which nothing happens, who else would see that they count no more?
+    const host::MonotonicTime now = options_.monotonic_clock();
+    if (!access_.asks() || now < next_check) continue;
+    next_check = now + kCheckShare * options_.engine.heartbeat;
+    hub_.NotifyAll();
+  }
 }
 
 void Server::Stop() {

@@ -1,5 +1,6 @@
 // One WatchSweep call: sends a sweep's events in order and once each, and how far its trials are,
-// until the sweep has ended, is deleted (NOT_FOUND) or the server stops.
+// until the sweep has ended, is deleted (NOT_FOUND), the caller's token counts no more
+// (UNAUTHENTICATED, within a heartbeat, as an agent's stream does) or the server stops.
 //
 // Events that are older than the call come from the store; from then on the hub hands them over.
 // A watcher that reads too slowly is sent back to the store.
@@ -12,18 +13,33 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "db/sweep_store.h"
+#include "executor/host/monotonic_time.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
 #include "server/event_hub.h"
+#include "server/stream_permit.h"
 
 namespace meshwright::server {
+
+// How much of a heartbeat passes between two looks at the caller: what one look comes too early
+// for, the next sees in time.
+inline constexpr double kCheckShare = 0.5;
+
+// What watches work with; everything outlives them.
+struct WatchParts {
+  db::SweepReader* store = nullptr;
+  EventHub* hub = nullptr;  // runs all callbacks each kCheckShare of a heartbeat too
+  const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
+  host::MonotonicClock now;
+  absl::Duration heartbeat;  // within which a caller who counts no more is noticed
+};
 
 // Deletes itself when the call is over.
 class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
-  // All pointers must outlive the call. `stopping` turns true when the server stops.
-  SweepWatch(db::SweepReader* store, EventHub* hub, const std::atomic<bool>* stopping,
-             const db::SweepRecord& sweep, int64_t after_sequence);
+  SweepWatch(const WatchParts& parts, const db::SweepRecord& sweep, int64_t after_sequence,
+             StreamPermit permit);
 
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
@@ -36,11 +52,13 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   void Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromStore() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromHub() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Ends the call where nothing more may be sent.
+  void EndWhereDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Add(const db::EventRecord& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  db::SweepReader* const store_;
-  const std::atomic<bool>* const stopping_;
+  const WatchParts parts_;
+  const StreamPermit permit_;
   const int64_t sweep_id_;
   const std::string sweep_name_;
 
@@ -52,6 +70,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   v1::SweepEvent sending_;                           // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  host::MonotonicTime next_check_ ABSL_GUARDED_BY(mutex_);  // of the caller
   std::unique_ptr<EventHub::Subscription> subscription_;
 };
 

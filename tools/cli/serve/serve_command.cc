@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
@@ -12,6 +13,7 @@
 #include "executor/trial/version.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "server/limits.h"
 #include "server/metrics.h"
 #include "server/server.h"
 #include "tools/cli/common/server_flags.h"
@@ -36,7 +38,9 @@ struct ServeFlags {
   double lease_s = 30.0;
   int32_t max_agent_failures = server::EngineOptions().max_agent_failures;
   int32_t keep_events_days = 90;
-  host::LogLevel log_level = host::LogLevel::kInfo;
+  LogFlags log;
+  server::LimitOptions limits;
+  double max_search_s = absl::ToDoubleSeconds(server::LimitOptions().max_search);
 };
 
 absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags) {
@@ -75,7 +79,9 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.max_agent_failures = flags.max_agent_failures;
   RETURN_IF_ERROR(CheckPositive("keep_events_days", flags.keep_events_days));
   options.engine.event_retention = absl::Hours(24) * flags.keep_events_days;
-  options.log = MakeLog(context.err, flags.log_level, absl::Now);
+  options.limits = flags.limits;
+  options.limits.max_search = absl::Seconds(flags.max_search_s);
+  options.log = MakeLog(context.err, flags.log, absl::Now);
   db::StoreLock lock;  // outlives the server, and with it the store
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
     ASSIGN_OR_RETURN(lock, db::StoreLock::Take(flags.db));
@@ -97,6 +103,23 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   while (!stop.Requested()) absl::SleepFor(kPoll);
   server->Stop();
   return absl::OkStatus();
+}
+
+// Of how much callers may take (server/limits.h).
+void AddLimitFlags(CLI::App& command, ServeFlags& flags) {
+  const auto add = [&command](const std::string& name, auto& value,
+                              const std::string& description) {
+    command.add_option(name, value, description)->capture_default_str()->option_text("N");
+  };
+  add("--max-agents", flags.limits.max_agents, "Agents' streams at once");
+  add("--max-watchers", flags.limits.max_watchers, "Streams of `sweep watch` at once");
+  add("--max-watchers-per-caller", flags.limits.max_watchers_per_caller,
+      "Of them, those of one token or certificate");
+  add("--max-searches-per-caller", flags.limits.max_searches_per_caller,
+      "Searches that one token or certificate has running and waiting at once");
+  add("--max-calls-per-s", flags.limits.max_calls_per_s,
+      "Calls that one token or certificate may begin in a second, over time");
+  add("--max-search-s", flags.max_search_s, "Seconds after which a search ends without an answer");
 }
 
 }  // namespace
@@ -141,7 +164,8 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Address of this machine alone for Prometheus to scrape, at /metrics; default: "
                    "none")
       ->option_text("HOST:PORT");
-  AddLogLevel(*command, flags->log_level);
+  AddLimitFlags(*command, *flags);
+  flags->log.Add(*command);
   command_line::AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
   command_line::AddExample(*command,
                            "meshwright serve --db sweeps.db --listen 10.0.0.1:7077 --tls-cert "

@@ -185,9 +185,9 @@ class Watch:
     def ended(self) -> bool:
         return not self.process.running()
 
-    def await_end(self, timeout_s: float = DEADLINE_S) -> None:
+    def await_end(self, timeout_s: float = DEADLINE_S, exits_with: int = 0) -> None:
         code = self.process.wait(timeout_s)
-        if code != 0:
+        if code != exits_with:
             raise AssertionError(f"sweep watch {self.sweep} ended with {code}:\n{self.process.tail()}")
 
 
@@ -204,6 +204,7 @@ class FaultTest(unittest.TestCase):
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="meshwright-fault-"))
+        self.addCleanup(self.clean_up)
         self.processes: list[Process] = []
         self.agents: list[Agent] = []  # that were started, whether or not they still run
         self.servers: list[Process] = []
@@ -213,7 +214,7 @@ class FaultTest(unittest.TestCase):
         self.client: tuple[typing.Any, ...] = ()  # what commands that ask the server run under
         self.access: tuple[typing.Any, ...] = ()  # and how they say who they are
 
-    def tearDown(self):
+    def clean_up(self) -> None:
         for process in reversed(self.processes):
             process.kill()
         if any(test is self for test, _ in self.result.failures + self.result.errors):
@@ -301,7 +302,10 @@ class FaultTest(unittest.TestCase):
         return next(t for t in self.show(sweep)["trials"] if t["trial"].endswith(f"/trials/{number}"))
 
     def watch(self, sweep: str) -> Watch:
-        return Watch(self, sweep)
+        """Once it has heard something: from then on it outlives the server."""
+        watch = Watch(self, sweep)
+        await_true(f"something is heard of {sweep}", lambda: watch.events() or watch.ended())
+        return watch
 
     # What has to hold.
 

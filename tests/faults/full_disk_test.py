@@ -154,7 +154,8 @@ class SmallDiskTest(FullDiskTest):
         shown = self.check_measured("s")
         self.assertEqual({trial["attempt"] for trial in shown["trials"]}, {1})
         self.assertEqual(self.check_acknowledged(), self.TRIALS)
-        check = self.run_cli("db", "check", "--db", self.seen_from_here(self.database))
+        self.client = ("nsenter", "--target", self.server.pid, "--user", "--mount", "--preserve-credentials")
+        check = self.run_cli("db", "check", "--db", self.database)
         self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
         self.stop_everything()
 

@@ -22,6 +22,8 @@ constexpr int64_t kMaxDevices = 1024;
 // Each costs the store two reads while all other calls wait.
 constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
+// Messages that wait for the agent to read: more than there are answers to all that it may hold.
+constexpr size_t kMostUnread = 10'000;
 
 // An attempt whose name can't be read is none that this server gave out.
 void AddReadable(const v1::AttemptRef& ref, std::vector<agent::AttemptKey>& keys) {
@@ -130,6 +132,12 @@ class AgentStream::Link final : public AgentLink {
     return closing_.has_value();
   }
 
+  // Not OK once the agent has read too little of what it was sent.
+  absl::Status reads() {
+    absl::MutexLock lock(&mutex_);
+    return reads_;
+  }
+
   void Detach() {
     absl::MutexLock lock(&mutex_);
     stream_ = nullptr;
@@ -139,7 +147,13 @@ class AgentStream::Link final : public AgentLink {
   void Send(v1::ServerMessage message) {
     absl::MutexLock lock(&mutex_);
     if (closing_) return;
-    queue_.push_back(std::move(message));
+    if (queue_.size() < kMostUnread) {
+      queue_.push_back(std::move(message));
+    } else {
+      reads_ = absl::ResourceExhaustedError("the agent does not read what it is sent");
+      closing_ = reads_;
+      queue_.clear();
+    }
     Pump();
   }
 
@@ -165,6 +179,7 @@ class AgentStream::Link final : public AgentLink {
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<absl::Status> closing_ ABSL_GUARDED_BY(mutex_);
+  absl::Status reads_ ABSL_GUARDED_BY(mutex_);
 };
 
 AgentStream::AgentStream(SweepEngine* engine, std::string store_id, StreamPermit permit)
@@ -271,6 +286,7 @@ void AgentStream::Finished(const v1::TrialFinished& message) {
 }
 
 absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
+  RETURN_IF_ERROR(link_->reads());
   // A result says on its own what is wrong with it: see Finished().
   if (!message.has_finished()) RETURN_IF_ERROR(agent::CheckLimits(message));
   if (message.has_register_()) return Register(message.register_());

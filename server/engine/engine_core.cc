@@ -52,7 +52,9 @@ void EngineCore::Load(const SweepStored& stored, host::MonotonicTime now) {
       sweeps_.try_emplace(stored.sweep.id, stored.sweep, stored.trials, stored.attempts)
           .first->second;
   ids_[stored.sweep.name] = stored.sweep.id;
-  for (const int32_t number : sweep.held()) SetLease(*sweep.Find(number), now + options_.lease);
+  if (sweep.held().empty()) return;
+  agents_return_until_ = now + options_.lease;
+  for (const int32_t number : sweep.held()) SetLease(*sweep.Find(number), agents_return_until_);
 }
 
 void EngineCore::Load(const std::vector<db::AgentStanding>& standings) {

@@ -109,7 +109,8 @@ class EngineCore {
   FinishVerdict Refuse(const TrialFinished& event, absl::StatusCode code, const std::string& reason,
                        const Found& found);
   // A result that says that what its agent runs on failed: the trial goes to another agent, or this
-  // is its result.
+  // is its result, but not before those that were connected to the server before this one had the
+  // time to come back.
   FinishVerdict TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                           const Found& found);
 
@@ -132,6 +133,8 @@ class EngineCore {
   std::map<std::string, int64_t, std::less<>> ids_;  // of active sweeps, by name
   ConnectedAgents agents_;
   bool store_is_up_ = true;
+  // Until then, agents that this server's start cut off may come back.
+  host::MonotonicTime agents_return_until_ = host::MonotonicTime::Always();
   // No lease ends before.
   host::MonotonicTime first_lease_end_ = host::MonotonicTime::Never();
   int64_t told_generation_ = 0;  // of the agents, when sweeps were last told what they wait for

@@ -103,6 +103,10 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
   }
   const AfterLoss after =
       DecideAfterFault(*found.trial, attempt.agent, why, *found.sweep, agents_, options_);
+  if (after.for_want_of_an_agent && now_ < agents_return_until_) {
+    return {FinishVerdict::Kind::kRetry, "other agents may not be back yet",
+            absl::StatusCode::kUnavailable};
+  }
   NoteFailure(attempt.agent, why);
   if (after.fails) return Store(event, attempt, found);
   Unassign(found, after, Left::kBroken);
@@ -203,7 +207,8 @@ void EngineCore::On(const TrialFinished& event) {
   } else {
     output_.result_is_late = true;
   }
-  if (ConnectedAgent* agent = agents_.Find(event.agent); agent != nullptr) {
+  const bool comes_again = output_.verdict && output_.verdict->kind == FinishVerdict::Kind::kRetry;
+  if (ConnectedAgent* agent = agents_.Find(event.agent); agent != nullptr && !comes_again) {
     agents_.Answer(*agent, event.key);
   }
   Advance();

@@ -137,7 +137,8 @@ AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
     return {true, absl::StrCat("what its agents run on failed ", failed, " times: ", why)};
   }
   if (!AnotherCould(trial, agent, sweep, agents)) {
-    return {true, absl::StrCat(why, "; no other connected agent could run it")};
+    return {true, absl::StrCat(why, "; no other connected agent could run it"),
+            /*for_want_of_an_agent=*/true};
   }
   return {false, absl::StrCat("what it ran on failed in attempt ", trial.attempt, " (", why,
                               "); it runs elsewhere as attempt ", trial.attempt + 1)};

@@ -170,6 +170,35 @@ TEST_F(EngineCoreTest, AFaultIsTheResultWhereNobodyElseCouldRunTheTrial) {
   EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
 }
 
+// The agents of the server before this one come back one after the other.
+TEST_F(EngineCoreTest, AFaultWaitsForTheAgentsThatAStartCutOff) {
+  SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
+  stored.trials[0].state = db::TrialState::kRunning;
+  stored.trials[0].agent = "a";
+  db::AttemptHead& attempt = stored.attempts.emplace_back();
+  attempt.trial = 1;
+  attempt.number = 1;
+  attempt.agent = "a";
+  const agent::AttemptKey key{"s1", 1, 1};
+  for (const bool other_returns : {true, false}) {
+    core_ = EngineCore(EngineOptions());
+    core_.Load(stored, {now_});
+    Tell(AgentConnected{CpuAgent("a", 4), 1, {key}});
+    const EngineOutput early = Tell(Broken("a", key));
+    EXPECT_EQ(early.verdict->kind, FinishVerdict::Kind::kRetry);
+    EXPECT_THAT(early.ops, IsEmpty());
+    now_ += absl::Seconds(29);
+    Tell(HeartbeatCame{"a", {key}});
+    if (other_returns) {
+      Connect("b", 2);
+      EXPECT_THAT(Given(Tell(Broken("a", key))), ElementsAre("2: s1/1/2"));
+    } else {
+      now_ += absl::Seconds(1);
+      EXPECT_EQ(Tell(Broken("a", key)).verdict->kind, FinishVerdict::Kind::kStored);
+    }
+  }
+}
+
 TEST_F(EngineCoreTest, ATrialThatBrokeThreeAgentsFails) {
   AddSweep(1, 1);
   const std::vector<std::string> agents = {"a", "b", "c", "d"};

@@ -256,7 +256,8 @@ TEST_F(EngineCoreTest, ALossThatWasNoneIsNoneOfTheThreeThatFailATrial) {
 // The store's own count has them.
 TEST_F(EngineCoreTest, AStartCountsTheAttemptsThatStayedLost) {
   SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
-  for (const char* outcome : {db::kLostOutcome, db::kBrokenOutcome, ""}) {
+  for (const std::string_view outcome :
+       {db::kLostOutcome, db::kBrokenOutcome, std::string_view()}) {
     db::AttemptHead& attempt = stored.attempts.emplace_back();
     attempt.trial = 1;
     attempt.number = static_cast<int32_t>(stored.attempts.size());

@@ -38,7 +38,6 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
                        .layout = head.layout,
                        .state = head.state,
                        .attempt = head.attempt,
-                       .lost_attempts = head.lost_attempts,
                        .agent = head.agent,
                        .host = head.host,
                        .measured = head.measured,
@@ -54,6 +53,13 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
                               attempt.outcome == db::kLostOutcome,
                               attempt.outcome == db::kBrokenOutcome});
     }
+  }
+  // What the store counts includes losses that turned out to be none.
+  for (ActiveTrial& trial : trials_) {
+    const auto gone = std::count_if(
+        trial.given.begin(), trial.given.end(),
+        [](const GivenAttempt& attempt) { return attempt.lost || attempt.broken; });
+    trial.lost_attempts = static_cast<int32_t>(gone);
   }
 }
 

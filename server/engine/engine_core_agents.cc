@@ -158,6 +158,7 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
   transition.event_data_json =
       ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
   output_.ops.emplace_back(std::move(transition));
+  trial.lost_attempts -= attempt->lost ? 1 : 0;
   attempt->lost = false;
   TakeFailureBack(agent.info.name);
   trial.attempt = key.attempt;

@@ -43,10 +43,8 @@ class KillTest(faults.FaultTest):
         for i in range(self.AGENTS):
             self.start_agent(f"agent-{i}")
         began = time.monotonic()
-        while self.kills.total() < self.kills_wanted:
-            self.keep_busy()
-            time.sleep(self.random.uniform(0.0, self.MOST_PAUSE_S))
-            self.kill_something()
+        for kind in self.kinds_to_kill():
+            self.kill_one(kind)
         for watch in self.watches:
             watch.await_end(300.0)
         print(f"{self.kills.total()} kills ({dict(self.kills)}) during {len(self.watches)} sweeps of {self.TRIALS} trials in "
@@ -82,10 +80,22 @@ class KillTest(faults.FaultTest):
 
     # The kills.
 
-    def kill_something(self) -> None:
-        kind = self.random.choice(["server", "agent", "worker"])
-        if {"server": self.kill_server, "agent": self.kill_agent, "worker": self.kill_worker}[kind]():
-            self.kills[kind] += 1
+    def kinds_to_kill(self) -> list[str]:
+        kinds = [("server", "agent", "worker")[i % 3] for i in range(self.kills_wanted)]
+        self.random.shuffle(kinds)
+        return kinds
+
+    def kill_one(self, kind: str) -> None:
+        """As soon as there is one that may be killed, after a random time."""
+        kill = {"server": self.kill_server, "agent": self.kill_agent, "worker": self.kill_worker}[kind]
+        end = time.monotonic() + faults.DEADLINE_S
+        while True:
+            self.keep_busy()
+            time.sleep(self.random.uniform(0.0, self.MOST_PAUSE_S))
+            if kill():
+                break
+            self.assertLess(time.monotonic(), end, f"there was no {kind} to kill")
+        self.kills[kind] += 1
 
     def kill_server(self) -> bool:
         self.servers[-1].kill()
@@ -158,8 +168,8 @@ class RealWorkerTest(KillTest):
     KILLS = 20
     AGENTS = 3
     TRIALS = 6
-    STEPS = 8
-    MOST_PAUSE_S = 3.0
+    STEPS = 4
+    MOST_PAUSE_S = 2.0
 
     def test_kills_lose_and_double_nothing(self):
         self.use_real_worker()

@@ -34,18 +34,19 @@ class Link:
         try:
             for namespace in (self.near, self.far):
                 run("ip", "netns", "add", namespace)
-            run("ip", "link", "add", "link", "netns", self.near, "type", "veth", "peer", "name", "link", "netns", self.far)
+            run("ip", "link", "add", "name", "cable", "netns", self.near, "type", "veth", "peer", "name", "cable", "netns",
+                self.far)
             for namespace, address in ((self.near, SERVER_ADDRESS), (self.far, AGENT_ADDRESS)):
-                run("ip", "-n", namespace, "address", "add", f"{address}/24", "dev", "link")
+                run("ip", "-n", namespace, "address", "add", f"{address}/24", "dev", "cable")
                 run("ip", "-n", namespace, "link", "set", "lo", "up")
-                run("ip", "-n", namespace, "link", "set", "link", "up")
+                run("ip", "-n", namespace, "link", "set", "cable", "up")
         except OSError:
             self.remove()
             raise
 
     def set(self, state: str) -> None:
         """Of the far end: the near one keeps its address and route, as a server does behind a broken switch."""
-        run("ip", "-n", self.far, "link", "set", "link", state)
+        run("ip", "-n", self.far, "link", "set", "cable", state)
 
     def remove(self) -> None:
         for namespace in (self.near, self.far):

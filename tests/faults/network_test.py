@@ -3,7 +3,8 @@
 lease, and for more.
 
 For less, the trial goes on. For more, the agent ends its workers itself, another agent gets the trial, and what the
-first one measured all the same counts exactly until the trial has a result.
+first one measured all the same counts exactly until the trial has a result. Of an end that it hears of, the server
+waits a sixth of a lease.
 
 Usage: network_test.py FOLDER_OF_BINARIES [unittest's arguments]
 """
@@ -23,13 +24,15 @@ class NetworkTest(faults.FaultTest):
         self.proxy = TcpProxy(self.address)
         self.addCleanup(self.proxy.close)
 
-    def start_far_and_near(self, far_step_s: float, near_step_s: float, steps: int = 5) -> None:
-        """Agent "far", behind the proxy, runs the only trial; "near" has nothing to do."""
-        self.far = self.connected_agent("far", server=self.proxy.address,
-                                        environment={"STAND_IN_STEP_S": str(far_step_s)})
+    def start_far(self, step_s: float, steps: int = 5) -> None:
+        self.far = self.connected_agent("far", server=self.proxy.address, environment={"STAND_IN_STEP_S": str(step_s)})
         self.start_sweep("s", trials=1, steps=steps)
         self.sweep = self.watch("s")
         self.sweep.await_kind("trial_running")
+
+    def start_far_and_near(self, far_step_s: float, near_step_s: float, steps: int = 5) -> None:
+        """Agent "far", behind the proxy, runs the only trial; "near" has nothing to do."""
+        self.start_far(far_step_s, steps)
         self.near = self.connected_agent("near", environment={"STAND_IN_STEP_S": str(near_step_s)})
 
     def check_trial(self, agent: str, attempt: int) -> None:
@@ -83,6 +86,30 @@ class NetworkTest(faults.FaultTest):
         self.sweep.await_end()
         self.heal()
         faults.await_true("far is back", self.both_are_connected)
+        self.check_trial("near", 2)
+        self.stop_everything()
+
+    def test_after_resets_of_a_part_of_a_lease_who_comes_back_goes_on_where_nobody_took_over(self):
+        self.start_far(step_s=2.0)
+        for times in range(1, 5):  # more than a trial may lose its agents
+            self.proxy.network = Network.RESET
+            faults.await_true("it is given up", lambda: len(self.sweep.of_kind("trial_requeued")) == times, self.LEASE_S)
+            self.heal()
+            faults.await_true("it goes on", lambda: len(self.sweep.of_kind("trial_running")) == times + 1)
+        self.sweep.await_end()
+        self.check_trial("far", 1)
+        self.assertEqual([agent["failures_in_a_row"] for agent in self.ask("agents", "list")["agents"]], [0])
+        self.stop_everything()
+
+    def test_after_a_reset_of_a_part_of_a_lease_who_comes_back_stops_where_another_took_over(self):
+        self.start_far_and_near(far_step_s=5.0, near_step_s=0.5)
+        self.proxy.network = Network.RESET
+        faults.await_true("near gets the trial", self.near.given, self.LEASE_S)
+        self.assertEqual(len(self.far.workers()), 2)
+        self.heal()
+        faults.await_true("far's workers are gone", lambda: not self.far.workers())
+        self.assertIsNone(self.far.says(self.AGENT_ENDS))
+        self.sweep.await_end()
         self.check_trial("near", 2)
         self.stop_everything()
 

@@ -241,6 +241,33 @@ TEST_F(EngineCoreTest, ALossThatWasNoneIsTakenBack) {
   EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
 }
 
+TEST_F(EngineCoreTest, ALossThatWasNoneIsNoneOfTheThreeThatFailATrial) {
+  AddSweep(1, 1);
+  Connect("a", 1);
+  for (ConnectionId connection = 1; connection < 6; ++connection) {
+    Tell(AgentDisconnected{"a", connection});
+    now_ += absl::Seconds(6);
+    EXPECT_EQ(TransitionIn(Tell(Tick()))->to_state, db::TrialState::kPending);
+    Tell(AgentConnected{CpuAgent("a", 4), connection + 1, {{"s1", 1, 1}}});
+  }
+  EXPECT_EQ(core_.sweeps().at(1).trials()[0].lost_attempts, 0);
+}
+
+// The store's own count has them.
+TEST_F(EngineCoreTest, AStartCountsTheAttemptsThatStayedLost) {
+  SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
+  for (const std::string_view outcome :
+       {db::kLostOutcome, db::kBrokenOutcome, std::string_view()}) {
+    db::AttemptHead& attempt = stored.attempts.emplace_back();
+    attempt.trial = 1;
+    attempt.number = static_cast<int32_t>(stored.attempts.size());
+    attempt.outcome = outcome;
+  }
+  stored.trials[0].lost_attempts = 5;
+  core_.Load(stored, {now_});
+  EXPECT_EQ(core_.sweeps().at(1).trials()[0].lost_attempts, 2);
+}
+
 TEST_F(EngineCoreTest, ADrainedAgentFinishesWhatItRunsAndGetsNothingNew) {
   AddSweep(1, 2);
   Connect("a", 1);

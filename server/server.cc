@@ -131,7 +131,7 @@ absl::Status Server::Listen() {
         ": the port is in use or the address is not one of this machine; choose another, port 0 "
         "picks a free one"));
   }
-  grpc_->GetHealthCheckService()->SetServingStatus(false);
+  SayServing(false);
   address_ = absl::StrCat(options_.listen.substr(0, options_.listen.rfind(':')), ":", port);
   return absl::OkStatus();
 }
@@ -162,7 +162,7 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   }
   timer_ = std::thread([this] { RunTimer(); });
   calls_.Open();
-  grpc_->GetHealthCheckService()->SetServingStatus(true);
+  SayServing(true);
   return absl::OkStatus();
 }
 
@@ -179,6 +179,17 @@ absl::Status Server::WarnWhereNobodyCanCall() {
                     "without --tls-client-ca it takes no certificates; make a token with "
                     "`meshwright token create`, which works while the server runs"});
   return absl::OkStatus();
+}
+
+void Server::SayServing(bool serving) {
+  grpc::HealthCheckServiceInterface* const health = grpc_->GetHealthCheckService();
+  // Of the server as a whole, and of each service by its name.
+  health->SetServingStatus(serving);
+  for (const char* const service :
+       {v1::Planner::service_full_name(), v1::Sweeps::service_full_name(),
+        v1::Agents::service_full_name()}) {
+    health->SetServingStatus(service, serving);
+  }
 }
 
 void Server::RunTimer() {
@@ -198,7 +209,7 @@ void Server::RunTimer() {
 void Server::Stop() {
   if (stopping_.exchange(true)) return;
   // Whoever spreads calls over servers hears of it before calls fail.
-  if (grpc_ != nullptr) grpc_->GetHealthCheckService()->SetServingStatus(false);
+  if (grpc_ != nullptr) SayServing(false);
   if (options_.metrics != nullptr) options_.metrics->SetFigures({});
   hub_.NotifyAll();
   if (engine_ != nullptr) engine_->CloseAgents(absl::UnavailableError("the server stops"));

@@ -95,6 +95,8 @@ class Server {
   absl::Status Begin(std::unique_ptr<db::SweepStore> store);
   // Says so where TLS asks for what nobody has.
   absl::Status WarnWhereNobodyCanCall();
+  // To the standard health service.
+  void SayServing(bool serving);
   void RunTimer();
 
   const ServerOptions options_;

@@ -66,6 +66,22 @@ void EngineCore::On(const SweepStored& event) {
   Advance();
 }
 
+db::EventRecord EngineCore::CancelledTrialEvent(const ActiveSweep& sweep, const ActiveTrial& trial,
+                                                const std::string& actor) const {
+  db::EventRecord event{.sweep_id = sweep.id(),
+                        .trial = trial.number,
+                        .attempt = trial.attempt,
+                        .kind = "trial_ended",
+                        .message = "cancelled with its sweep",
+                        .time = wall_,
+                        .actor = actor};
+  agent::TrialLeft left;
+  left.layout = trial.layout;
+  left.state = db::TrialStateName(db::TrialState::kCancelled);
+  event.data_json = ToJson(left).dump();
+  return event;
+}
+
 void EngineCore::On(const CancelRequested& event) {
   const auto id = ids_.find(event.sweep);
   if (id == ids_.end() || !store_is_up_) {
@@ -83,6 +99,10 @@ void EngineCore::On(const CancelRequested& event) {
   const std::string reason = absl::StrCat("cancelled by request: ", after.ToText());
   Log(host::LogLevel::kInfo, absl::StrCat("the sweep was ", reason),
       {.sweep = sweep.name(), .caller = event.actor});
+  for (const ActiveTrial& trial : sweep.trials()) {
+    if (db::HasEnded(trial.state)) continue;
+    output_.ops.emplace_back(CancelledTrialEvent(sweep, trial, event.actor));
+  }
   output_.ops.emplace_back(SweepCancellation{sweep.id(), reason, event.actor, wall_});
   for (const auto& [name, agent] : agents_.all()) {
     for (const HeldAttempt& held : agent.held) {

@@ -108,6 +108,9 @@ class EngineCore {
   FinishVerdict Store(const TrialFinished& event, const GivenAttempt& attempt, const Found& found);
   FinishVerdict Refuse(const TrialFinished& event, absl::StatusCode code, const std::string& reason,
                        const Found& found);
+  // That the trial ends with its sweep, at the wish of `actor`.
+  db::EventRecord CancelledTrialEvent(const ActiveSweep& sweep, const ActiveTrial& trial,
+                                      const std::string& actor) const;
   // A result that says that what its agent runs on failed: the trial goes to another agent, or this
   // is its result, but not before those that were connected to the server before this one had the
   // time to come back.

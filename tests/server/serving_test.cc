@@ -21,14 +21,16 @@ int StatusIn(grpc::ByteBuffer& reply) {
 }
 
 // What the standard health service answers: 1 serving, 2 not; 0 where it does not answer. Written
-// out, as the project has no stub of it: the reply's only field is a number.
-int HealthOf(const std::shared_ptr<grpc::Channel>& channel) {
+// out, as the project has no stub of it: the request's only field is a text, the reply's a number.
+int HealthOf(const std::shared_ptr<grpc::Channel>& channel, const std::string& service = "") {
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
   grpc::CompletionQueue queue;
-  const grpc::Slice empty;
-  const grpc::ByteBuffer request(&empty, 1);
+  const grpc::Slice named(service.empty()
+                              ? ""
+                              : std::string("\x0a") + static_cast<char>(service.size()) + service);
+  const grpc::ByteBuffer request(&named, 1);
   const auto call =
       stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
   call->StartCall();
@@ -254,6 +256,7 @@ TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
     Connect(options.listen);
     EXPECT_EQ(HealthOf(channel_), kNotServing);
+    EXPECT_EQ(HealthOf(channel_, "meshwright.v1.Sweeps"), kNotServing);
     const grpc::Status status = ListSweeps();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
     EXPECT_THAT(status.error_message(), HasSubstr("opening its database"));
@@ -275,7 +278,11 @@ TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {
   const auto server = Server::Start(open, options);
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_TRUE(opened);
-  EXPECT_EQ(HealthOf(channel_), kServing);
+  for (const char* service :
+       {"", "meshwright.v1.Planner", "meshwright.v1.Sweeps", "meshwright.v1.Agents"}) {
+    EXPECT_EQ(HealthOf(channel_, service), kServing) << service;
+  }
+  EXPECT_EQ(HealthOf(channel_, "meshwright.v1.Nothing"), 0);
   EXPECT_TRUE(ListSweeps().ok());
 }
 

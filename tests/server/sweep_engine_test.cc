@@ -1,5 +1,7 @@
 #include "server/sweep_engine.h"
 
+#include <map>
+
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
@@ -354,11 +356,10 @@ TEST_F(SweepEngineTest, EveryLineAboutATrialHasItsIds) {
     EXPECT_EQ(about.agent, "a") << entry.message;
     of_trial.push_back(absl::StrCat(about.trial, " ", about.attempt, ": ", entry.message));
   }
-  EXPECT_THAT(of_trial,
-              testing::ElementsAre("1 1: the trial goes to agent a",
-                                   HasSubstr("1 1: agent a left (it was stopped)"),
-                                   "1 2: the trial goes to agent a",
-                                   HasSubstr("1 2: agent a has the result ok: ")));
+  EXPECT_THAT(of_trial, testing::ElementsAre("1 1: the trial goes to agent a",
+                                             HasSubstr("1 1: agent a left (it was stopped)"),
+                                             "1 2: the trial goes to agent a",
+                                             HasSubstr("1 2: agent a has the result ok: ")));
   EXPECT_THAT(lines_.back().message, HasSubstr("the sweep has finished: "));
   EXPECT_EQ(lines_.back().about.sweep, "night");
 }
@@ -388,6 +389,12 @@ TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {
   EXPECT_EQ(Trial(1).state, db::TrialState::kOk);
   EXPECT_EQ(Trial(2).state, db::TrialState::kCancelled);
   EXPECT_TRUE(absl::IsFailedPrecondition(engine_->Cancel("s").status()));
+  // Each trial's end is an event, and the sweep's is the last one.
+  std::map<int32_t, int> ends;
+  const std::vector<db::EventRecord> events = *store_->ListEvents(1, 0, 100);
+  for (const db::EventRecord& event : events) ends[event.trial] += event.kind == "trial_ended";
+  EXPECT_EQ(ends, (std::map<int32_t, int>{{0, 0}, {1, 1}, {2, 1}, {3, 1}}));
+  EXPECT_EQ(events.back().kind, "sweep_cancelled");
   // The agent is free for the next sweep.
   Create("t", 1);
   EXPECT_EQ(link->assigned.back().sweep, "t");

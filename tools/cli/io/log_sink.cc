@@ -21,15 +21,15 @@ namespace meshwright::cli {
 namespace {
 
 struct Level {
-  host::LogLevel level;
   std::string_view name;
+  host::LogLevel level;
   spdlog::level::level_enum weight;  // of spdlog
 };
 
-constexpr Level kLevels[] = {{host::LogLevel::kError, "error", spdlog::level::err},
-                             {host::LogLevel::kWarning, "warning", spdlog::level::warn},
-                             {host::LogLevel::kInfo, "info", spdlog::level::info},
-                             {host::LogLevel::kDebug, "debug", spdlog::level::debug}};
+constexpr Level kLevels[] = {{"error", host::LogLevel::kError, spdlog::level::err},
+                             {"warning", host::LogLevel::kWarning, spdlog::level::warn},
+                             {"info", host::LogLevel::kInfo, spdlog::level::info},
+                             {"debug", host::LogLevel::kDebug, spdlog::level::debug}};
 
 const Level& LevelOf(host::LogLevel level) {
   for (const Level& known : kLevels) {

@@ -169,7 +169,13 @@ absl::Status Access::Check(std::string_view method, const Metadata& metadata,
       absl::StrCat(caller.ToText(), " has the role ", View(db::RoleName(caller.role)), ", and ",
                    View(method.substr(1)), " needs ", RolesThatMay(known->needs),
                    ": call it with a token or a certificate of such a role"));
-  if (log_) log_(host::LogLevel::kWarning, absl::StrCat("refused a call: ", denied.message()));
+  if (log_) {
+    log_({.level = host::LogLevel::kWarning,
+          .message = absl::StrCat("refused a call: ", denied.message()),
+          .about = {.method = std::string(method.substr(1)),
+                    .caller = caller.ToText(),
+                    .code = absl::StatusCodeToString(denied.code())}});
+  }
   return denied;
 }
 

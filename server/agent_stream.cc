@@ -242,9 +242,10 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   std::string cluster_json = message.cluster_json();
   // An agent of another version may write clusters otherwise; it can run trials all the same.
   if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
-    engine_->Log(absl::StrCat("agent ", message.name(), ": its measured cluster can't be used (",
-                              status.message(), ")"),
-                 host::LogLevel::kWarning);
+    engine_->Log({.level = host::LogLevel::kWarning,
+                  .message = absl::StrCat("the cluster that agent ", message.name(),
+                                          " measured can't be used: ", status.message()),
+                  .about = {.agent = message.name()}});
     cluster_json.clear();
   }
   RETURN_IF_ERROR(engine_->Connect({.name = message.name(),

@@ -47,21 +47,23 @@ SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
       options_(options),
       log_(std::move(log)),
       core_(options),
-      writer_(store,
-              {.events =
-                   [hub](std::vector<db::EventRecord> events) { hub->Publish(std::move(events)); },
-               .failed =
-                   [this](const absl::Status& status) {
-                     Log(absl::StrCat("the store can't be written, what is decided waits: ",
-                                      status.message()),
-                         host::LogLevel::kError);
-                     Decide(StoreFailed());
-                   },
-               .back =
-                   [this] {
-                     Log("the store can be written again");
-                     Decide(StoreBack());
-                   }}) {}
+      writer_(
+          store,
+          {.events =
+               [hub](std::vector<db::EventRecord> events) { hub->Publish(std::move(events)); },
+           .failed =
+               [this](const absl::Status& status) {
+                 Log({.level = host::LogLevel::kError,
+                      .message = absl::StrCat("the store can't be written, what is decided waits: ",
+                                              status.message()),
+                      .about = {.code = absl::StatusCodeToString(status.code())}});
+                 Decide(StoreFailed());
+               },
+           .back =
+               [this] {
+                 Log({.message = "the store can be written again"});
+                 Decide(StoreBack());
+               }}) {}
 
 SweepEngine::~SweepEngine() { writer_.Stop(); }
 
@@ -80,8 +82,8 @@ absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(
   return engine;
 }
 
-void SweepEngine::Log(const std::string& line, host::LogLevel level) const {
-  if (log_) log_(level, line);
+void SweepEngine::Log(const host::LogEntry& entry) const {
+  if (log_) log_(entry);
 }
 
 EngineOutput SweepEngine::Decide(EngineEvent event) {
@@ -97,7 +99,7 @@ EngineOutput SweepEngine::DecideLocked(EngineEvent event) {
 
 EngineOutput SweepEngine::Handle(EngineEvent event) {
   EngineOutput output = core_.Handle({clock_(), monotonic_clock_(), std::move(event)});
-  for (const LogLine& line : output.log) Log(line.text, line.level);
+  for (const host::LogEntry& entry : output.log) Log(entry);
   for (const Message& message : MessagesOf(output.sends_at_once)) Deliver(message);
   return output;
 }
@@ -179,10 +181,11 @@ absl::StatusOr<EngineCore> SweepEngine::LoadCore() const {
 }
 
 void SweepEngine::Reload(const absl::Status& why) {
-  Log(absl::StrCat("the store holds something else than the engine: it begins again from the "
-                   "store: ",
-                   why.message()),
-      host::LogLevel::kError);
+  Log({.level = host::LogLevel::kError,
+       .message = absl::StrCat("the store holds something else than the engine: it begins again "
+                               "from the store: ",
+                               why.message()),
+       .about = {.code = absl::StatusCodeToString(why.code())}});
   absl::StatusOr<EngineCore> core = LoadCore();
   absl::MutexLock lock(&mutex_);
   ++core_number_;
@@ -193,7 +196,9 @@ void SweepEngine::Reload(const absl::Status& why) {
   if (core.ok()) {
     core_ = *std::move(core);
   } else {
-    Log(std::string(core.status().message()), host::LogLevel::kError);
+    Log({.level = host::LogLevel::kError,
+         .message = std::string(core.status().message()),
+         .about = {.code = absl::StatusCodeToString(core.status().code())}});
   }
 }
 
@@ -267,8 +272,9 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_
   }
   return StoreNow([id = sweep.id](db::SweepAccess& access) { return access.DeleteSweep(id); },
                   [this, id = sweep.id, deleted = sweep.name, by = std::string(actor)] {
-                    Log(absl::StrCat(FormatSweepName(deleted), " was deleted",
-                                     by.empty() ? "" : absl::StrCat(" by ", by)));
+                    Log({.message = absl::StrCat("the sweep was deleted",
+                                                 by.empty() ? "" : absl::StrCat(" by ", by)),
+                         .about = {.sweep = deleted, .caller = by}});
                     hub_->PublishDeleted(id);
                   });
 }

@@ -99,7 +99,7 @@ class SweepEngine {
 
   const EngineOptions& options() const { return options_; }
   // To the operator.
-  void Log(const std::string& line, host::LogLevel level = host::LogLevel::kInfo) const;
+  void Log(const host::LogEntry& entry) const;
 
  private:
   using Links = std::map<ConnectionId, std::shared_ptr<AgentLink>>;

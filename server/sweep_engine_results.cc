@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "planner/base/status_macros.h"
-#include "proto/meshwright/v1/resource_names.h"
 #include "server/attempt_token.h"
 #include "server/sweep_engine.h"
 
@@ -64,9 +63,11 @@ void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
   }
   if (const absl::Status status = CheckAttemptToken(attempt_secret_, place->sweep_id, key, token);
       !status.ok()) {
-    Log(absl::StrCat(FormatTrialName(key.sweep, key.trial), ": a result of agent ", agent,
-                     " was refused: ", status.message()),
-        host::LogLevel::kWarning);
+    host::LogFields about = agent::AboutAttempt(key, agent);
+    about.code = absl::StatusCodeToString(status.code());
+    Log({.level = host::LogLevel::kWarning,
+         .message = absl::StrCat("a result of agent ", agent, " was refused: ", status.message()),
+         .about = std::move(about)});
     return done(RefusedFor(status));
   }
   const absl::StatusOr<std::optional<StepWork>> work = WorkOf(*place, key.trial);

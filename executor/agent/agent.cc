@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "executor/agent/backoff.h"
 #include "executor/agent/message_codec.h"
 #include "executor/agent/protocol.h"
@@ -14,7 +15,6 @@
 #include "planner/base/status_macros.h"
 #include "planner/base/utf8.h"
 #include "planner/codec/json_text.h"
-#include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright::agent {
 namespace {
@@ -28,6 +28,18 @@ trial::TrialResult CantRun(const absl::Status& status) {
   result.fault = trial::Fault::kLayout;
   result.message = absl::StrCat("the agent can't run this plan: ", status.message());
   return result;
+}
+
+// How a trial ended, in a line.
+std::string EndOf(const trial::TrialResult& result) {
+  const std::string_view outcome = trial::TrialOutcomeName(result.outcome);
+  std::string text = absl::StrCat("ended: ", absl::string_view(outcome.data(), outcome.size()));
+  if (result.outcome == trial::TrialOutcome::kOk) {
+    absl::StrAppendFormat(&text, ", %.4g s per step", result.step_s);
+  } else if (!result.message.empty()) {
+    absl::StrAppend(&text, ", ", result.message.substr(0, result.message.find('\n')));
+  }
+  return text;
 }
 
 // Whether the plan is for devices that the agent has.
@@ -67,7 +79,10 @@ Agent::~Agent() {
   trials_.reset();
 }
 
-void Agent::Log(const std::string& line, host::LogLevel level) const { options_.log(level, line); }
+void Agent::Log(host::LogLevel level, std::string message, host::LogFields about) const {
+  about.agent = options_.name;
+  options_.log({.level = level, .message = std::move(message), .about = std::move(about)});
+}
 
 absl::Status Agent::Run(const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(results_, ResultBox::Open(options_.result_folder));
@@ -80,6 +95,10 @@ absl::Status Agent::Run(const std::function<bool()>& stop) {
                              .done =
                                  [this](const AttemptKey& key, const trial::TrialResult& r) {
                                    inbox_.Push(Ended{key, r});
+                                 },
+                             .warn =
+                                 [this](const AttemptKey& key, const std::string& text) {
+                                   Log(host::LogLevel::kWarning, text, AboutAttempt(key));
                                  }});
   while (!stop() && fatal_.ok()) {
     DoDue();
@@ -131,10 +150,13 @@ void Agent::DoDue() {
   const host::MonotonicTime now = options_.clock();
   // Also while a server that was dialled does not answer, or one that is connected says nothing.
   if (now >= lease_ends_ && !running_.empty()) {
-    Log(absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
-                     ", a lease: ending what runs"),
-        host::LogLevel::kWarning);
-    for (const Running& running : running_) trials_->Cancel(running.key);
+    for (const Running& running : running_) {
+      Log(host::LogLevel::kWarning,
+          absl::StrCat("ends the trial: the server acknowledged no heartbeat for ",
+                       absl::FormatDuration(lease_), ", a lease"),
+          AboutAttempt(running.key));
+      trials_->Cancel(running.key);
+    }
     lease_ends_ = host::MonotonicTime::Never();
   }
   if (stream_ == nullptr) {
@@ -200,12 +222,14 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   lease_ends_ = sent_heartbeats_.at(0) + lease_;
   heartbeat_ = absl::Seconds(registered.heartbeat_s());
   next_heartbeat_ = options_.clock() + heartbeat_;
-  Log(absl::StrCat("connected to ", options_.server.address, " as ", options_.name, " with ",
+  Log(host::LogLevel::kInfo,
+      absl::StrCat("connected to ", options_.server.address, " as ", options_.name, " with ",
                    options_.devices.count, " devices"));
   for (const Running& running : running_) {
     if (running.store_id == store_id_) continue;
-    Log(absl::StrCat("ends ", FormatTrialName(running.key.sweep, running.key.trial),
-                     ": the server has another store than the one that gave it out"));
+    Log(host::LogLevel::kInfo,
+        "ends the trial: the server has another store than the one that gave it out",
+        AboutAttempt(running.key));
     trials_->Cancel(running.key);
   }
   DeliverAll();
@@ -218,7 +242,7 @@ void Agent::AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& 
   trial::TrialResult result = CantRun(status);
   result.host = options_.host;
   *message.mutable_finished()->mutable_measurement() = ToWire(result);
-  Log(result.message);
+  Log(host::LogLevel::kWarning, result.message);
   Send(message);
 }
 
@@ -249,8 +273,8 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
         std::min(*options_.memory_limit_bytes,
                  plan->memory_limit_bytes.value_or(*options_.memory_limit_bytes));
   }
-  Log(absl::StrCat("runs ", assignment.ref().trial(), ", attempt ", key->attempt, ": ",
-                   planner::FormatLayout(plan->layout)));
+  Log(host::LogLevel::kInfo, absl::StrCat("runs ", planner::FormatLayout(plan->layout)),
+      AboutAttempt(*key));
   running_.push_back({store_id_, *key, assignment.token()});
   trials_->Start(*key, *plan);
   v1::AgentMessage message;
@@ -272,12 +296,13 @@ void Agent::On(const StreamEnded& event) {
   if (!said_unreachable_) {
     said_unreachable_ = true;
     const bool waits = !registered_ && absl::IsAborted(status);
-    Log(absl::StrCat(registered_ ? "lost the server "
+    Log(host::LogLevel::kWarning,
+        absl::StrCat(registered_ ? "lost the server "
                      : waits     ? "has to wait for its place at the server "
                                  : "can't reach the server ",
                      options_.server.address, " (", status.message(),
                      "); trying again until it answers"),
-        host::LogLevel::kWarning);
+        {.code = absl::StatusCodeToString(status.code())});
   }
   registered_ = false;
   next_dial_ = now + BackoffDelay(++failures_, options_.uniform());
@@ -306,6 +331,7 @@ void Agent::On(const Ended& event) {
   if (running == running_.end()) return;
   const Running ran = *running;
   running_.erase(running);
+  Log(host::LogLevel::kInfo, EndOf(event.result), AboutAttempt(ran.key));
   KeepResult(ran, event.result);
 }
 

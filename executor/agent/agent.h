@@ -106,7 +106,7 @@ class Agent {
   // Whether there are results for the server that is there.
   bool HasResults() const;
   void Leave();
-  void Log(const std::string& line, host::LogLevel level = host::LogLevel::kInfo) const;
+  void Log(host::LogLevel level, std::string message, host::LogFields about = {}) const;
 
   const AgentOptions options_;
   Inbox<Event> inbox_;

@@ -24,13 +24,13 @@ void Agent::OnAck(const v1::ResultAck& ack) {
   if (!key.ok()) return;
   results_->Remove(store_id_, *key);
   if (!ack.accepted()) {
-    Log(absl::StrCat("the server refused the result of ", ack.ref().trial(), ", attempt ",
-                     key->attempt, ": ", ack.reason()),
-        host::LogLevel::kWarning);
+    host::LogFields about = AboutAttempt(*key);
+    about.code = absl::StatusCodeToString(static_cast<absl::StatusCode>(ack.code()));
+    Log(host::LogLevel::kWarning, absl::StrCat("the server refused the result: ", ack.reason()),
+        std::move(about));
     return;
   }
-  Log(absl::StrCat("the server has the result of ", ack.ref().trial(), ", attempt ", key->attempt),
-      host::LogLevel::kDebug);
+  Log(host::LogLevel::kDebug, "the server has the result", AboutAttempt(*key));
 }
 
 void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
@@ -41,8 +41,8 @@ void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
   if (result.host.empty()) result.host = options_.host;
   const KeptResult kept{ran.store_id, ran.key, ran.token, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {
-    Log(absl::StrCat("keeps a result in memory only: ", status.message()),
-        host::LogLevel::kWarning);
+    Log(host::LogLevel::kWarning,
+        absl::StrCat("keeps the result in memory only: ", status.message()), AboutAttempt(ran.key));
   }
   if (kept.store_id == store_id_) Deliver(kept);
 }

@@ -4,6 +4,9 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <utility>
+
+#include "executor/host/log.h"
 
 namespace meshwright::agent {
 
@@ -14,5 +17,11 @@ struct AttemptKey {
 
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
+
+// For a log line about the attempt, on `agent` where that is named.
+inline host::LogFields AboutAttempt(const AttemptKey& key, std::string agent = "") {
+  return {
+      .sweep = key.sweep, .trial = key.trial, .attempt = key.attempt, .agent = std::move(agent)};
+}
 
 }  // namespace meshwright::agent

@@ -69,6 +69,9 @@ trial::TrialResult TrialThread::Run(const Job& job) {
   options.progress = [&](const trial::TrialProgress& progress) {
     callbacks_.progress(job.key, progress);
   };
+  options.warn = [&](const std::string& text) {
+    if (callbacks_.warn) callbacks_.warn(job.key, text);
+  };
   trial::TrialPlan plan = job.plan;
   double& peak_flops = peak_flops_[{plan.device, plan.training.precision, plan.layout.devices()}];
   plan.known_peak_flops = peak_flops;

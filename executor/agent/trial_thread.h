@@ -28,6 +28,8 @@ class TrialThread {
   struct Callbacks {
     std::function<void(const AttemptKey&, const trial::TrialProgress&)> progress;
     std::function<void(const AttemptKey&, const trial::TrialResult&)> done;
+    // What keeps no trial from running but should be known; may be empty.
+    std::function<void(const AttemptKey&, const std::string&)> warn = {};
   };
 
   TrialThread(TrialRunner runner, std::string worker_path, Callbacks callbacks);

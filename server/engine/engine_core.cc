@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/agent/event_details.h"
-#include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright::server {
 EngineOutput EngineCore::Handle(const EngineInput& input) {
@@ -41,8 +40,8 @@ EngineCore::Found EngineCore::Find(const agent::AttemptKey& key) {
   return {&sweep, sweep.Find(key.trial)};
 }
 
-void EngineCore::Log(host::LogLevel level, std::string text) {
-  output_.log.push_back({level, std::move(text)});
+void EngineCore::Log(host::LogLevel level, std::string message, host::LogFields about) {
+  output_.log.push_back({.level = level, .message = std::move(message), .about = std::move(about)});
 }
 
 void EngineCore::On(const Tick&) { Advance(); }
@@ -80,6 +79,8 @@ void EngineCore::On(const CancelRequested& event) {
     after[db::TrialState::kCancelled] += std::exchange(after[state], 0);
   }
   const std::string reason = absl::StrCat("cancelled by request: ", after.ToText());
+  Log(host::LogLevel::kInfo, absl::StrCat("the sweep was ", reason),
+      {.sweep = sweep.name(), .caller = event.actor});
   output_.ops.emplace_back(SweepCancellation{sweep.id(), reason, event.actor, wall_});
   for (const auto& [name, agent] : agents_.all()) {
     for (const HeldAttempt& held : agent.held) {
@@ -126,7 +127,8 @@ void EngineCore::Advance() {
 bool EngineCore::AdvanceSweep(ActiveSweep& sweep) {
   if (sweep.AllEnded()) {
     const std::string reason = FinishReason(sweep);
-    Log(host::LogLevel::kInfo, absl::StrCat(FormatSweepName(sweep.name()), " finished: ", reason));
+    Log(host::LogLevel::kInfo, absl::StrCat("the sweep has finished: ", reason),
+        {.sweep = sweep.name()});
     SetSweep(sweep, db::SweepState::kFinished, reason, "sweep_finished");
     return true;
   }
@@ -175,9 +177,8 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& 
   SetLease(trial, now_ + options_.lease);
   const agent::AttemptKey key{sweep.name(), trial.number, trial.attempt};
   agents_.Hold(agent, key);
-  Log(host::LogLevel::kDebug,
-      absl::StrCat(FormatTrialName(sweep.name(), trial.number), ": attempt ", trial.attempt,
-                   " goes to agent ", agent.info.name));
+  Log(host::LogLevel::kDebug, absl::StrCat("the trial goes to agent ", agent.info.name),
+      agent::AboutAttempt(key, agent.info.name));
   SetRunning(sweep);
   output_.sends.push_back(
       {agent.connection, AssignOrder{key, sweep.id(), sweep.best_step_s, reason}});
@@ -204,8 +205,8 @@ void EngineCore::SetSweep(ActiveSweep& sweep, db::SweepState to, const std::stri
 void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left) {
   ActiveTrial& trial = *found.trial;
   const bool counts = left != Left::kReturned;
-  Log(counts ? host::LogLevel::kWarning : host::LogLevel::kInfo,
-      absl::StrCat(FormatTrialName(found.sweep->name(), trial.number), ": ", after.reason));
+  Log(counts ? host::LogLevel::kWarning : host::LogLevel::kInfo, after.reason,
+      agent::AboutAttempt({found.sweep->name(), trial.number, trial.attempt}, trial.agent));
   db::TrialTransition transition = TransitionOf(found);
   transition.to_state = after.fails ? db::TrialState::kFailed : db::TrialState::kPending;
   if (!after.fails) transition.to_attempt = trial.attempt + 1;

@@ -125,7 +125,7 @@ class EngineCore {
   void SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,
                 const std::string& event_kind);
   void CancelOn(const std::string& agent, const agent::AttemptKey& key, const std::string& reason);
-  void Log(host::LogLevel level, std::string text);
+  void Log(host::LogLevel level, std::string message, host::LogFields about);
 
   EngineOptions options_;
   std::map<int64_t, ActiveSweep> sweeps_;

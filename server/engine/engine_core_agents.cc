@@ -74,7 +74,7 @@ void EngineCore::DropSilentAgents() {
   for (const std::string& name : silent) {
     const std::string silence =
         absl::StrCat("gave no sign of life for ", absl::FormatDuration(options_.lease));
-    Log(host::LogLevel::kWarning, absl::StrCat("agent ", name, " ", silence));
+    Log(host::LogLevel::kWarning, absl::StrCat("agent ", name, " ", silence), {.agent = name});
     output_.sends_at_once.push_back(
         {agents_.Find(name)->connection,
          CloseOrder{absl::DeadlineExceededError(absl::StrCat("the agent ", silence))}});
@@ -94,7 +94,8 @@ void EngineCore::On(const AgentConnected& event) {
   }
   Log(host::LogLevel::kInfo,
       absl::StrCat("agent ", name, " connected from ", event.info.host, " with ",
-                   event.info.devices, " ", event.info.device_kind, " devices"));
+                   event.info.devices, " ", event.info.device_kind, " devices"),
+      {.agent = name});
   ConnectedAgent& agent = agents_.Add({.info = event.info, .connection = event.connection});
   agent.info.connect_time = wall_;
   output_.sends_at_once.push_back({event.connection, WelcomeOrder{}});
@@ -112,7 +113,8 @@ void EngineCore::On(const AgentConnected& event) {
 void EngineCore::On(const AgentDisconnected& event) {
   if (agents_.Find(event.agent, event.connection) == nullptr) return;
   agents_.Remove(event.agent);
-  Log(host::LogLevel::kWarning, absl::StrCat("agent ", event.agent, " lost its connection"));
+  Log(host::LogLevel::kWarning, absl::StrCat("agent ", event.agent, " lost its connection"),
+      {.agent = event.agent});
   // It may only be the network: its trials wait for a moment before they go to others.
   const host::MonotonicTime grace = now_ + options_.reconnect_grace;
   for (const Found& held : HeldBy(event.agent)) {
@@ -125,7 +127,8 @@ void EngineCore::On(const AgentLeft& event) {
   if (!store_is_up_) return On(AgentDisconnected{event.agent, event.connection});
   if (agents_.Find(event.agent, event.connection) == nullptr) return;
   agents_.Remove(event.agent);
-  Log(host::LogLevel::kInfo, absl::StrCat("agent ", event.agent, " left: ", event.reason));
+  Log(host::LogLevel::kInfo, absl::StrCat("agent ", event.agent, " left: ", event.reason),
+      {.agent = event.agent});
   for (const Found& held : HeldBy(event.agent)) {
     Unassign(held,
              {false, absl::StrCat("agent ", event.agent, " left (", event.reason,
@@ -210,7 +213,8 @@ void EngineCore::NoteFailure(const std::string& agent, const std::string& why) {
         absl::StrCat(standing.failures, " failures in a row of what it runs on; the last: ", why);
     Log(host::LogLevel::kWarning,
         absl::StrCat("agent ", agent, " is set aside: ", standing.set_aside_reason,
-                     "; `meshwright agents resume ", agent, "` gives it trials again"));
+                     "; `meshwright agents resume ", agent, "` gives it trials again"),
+        {.agent = agent});
   }
   SetStanding(standing);
 }
@@ -244,7 +248,8 @@ void EngineCore::On(const DrainRequested& event) {
   standing.drained = true;
   Log(host::LogLevel::kInfo,
       absl::StrCat("agent ", event.agent, " was drained",
-                   event.actor.empty() ? "" : absl::StrCat(" by ", event.actor)));
+                   event.actor.empty() ? "" : absl::StrCat(" by ", event.actor)),
+      {.agent = event.agent, .caller = event.actor});
   SetStanding(standing);
   Advance();
 }
@@ -254,7 +259,8 @@ void EngineCore::On(const ResumeRequested& event) {
   if (!output_.status.ok()) return;
   Log(host::LogLevel::kInfo,
       absl::StrCat("agent ", event.agent, " gets trials again",
-                   event.actor.empty() ? "" : absl::StrCat(", by ", event.actor)));
+                   event.actor.empty() ? "" : absl::StrCat(", by ", event.actor)),
+      {.agent = event.agent, .caller = event.actor});
   SetStanding({.agent = event.agent});
   Advance();
 }

@@ -6,7 +6,6 @@
 #include "executor/agent/event_details.h"
 #include "nlohmann/json.hpp"
 #include "planner/base/utf8.h"
-#include "proto/meshwright/v1/resource_names.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
@@ -79,6 +78,9 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode co
                          .time = wall_};
   record.message = absl::StrCat("result of agent ", event.agent, " refused: ", reason);
   record.data_json = ToJson(event.digested->delivered).dump();
+  host::LogFields about = agent::AboutAttempt(event.key, event.agent);
+  about.code = absl::StatusCodeToString(code);
+  Log(host::LogLevel::kWarning, record.message, std::move(about));
   output_.ops.emplace_back(std::move(record));
   return Refused(code, reason);
 }
@@ -122,9 +124,10 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
   transition.event_message = transition.reason;
   transition.event_data_json =
       ResultEvent(trial.layout, db::TrialStateName(transition.to_state), *event.digested);
-  Log(host::LogLevel::kDebug, absl::StrCat(FormatTrialName(found.sweep->name(), trial.number), ": ",
-                                           std::string(trial::TrialOutcomeName(result.outcome)),
-                                           " by agent ", attempt.agent, ": ", transition.reason));
+  Log(host::LogLevel::kDebug,
+      absl::StrCat("agent ", attempt.agent, " has the result ",
+                   std::string(trial::TrialOutcomeName(result.outcome)), ": ", transition.reason),
+      agent::AboutAttempt({found.sweep->name(), trial.number, attempt.number}, attempt.agent));
   if (db::IsHeld(trial.state) && trial.attempt != attempt.number) {
     CancelOn(trial.agent, {found.sweep->name(), trial.number, trial.attempt},
              absl::StrCat("attempt ", attempt.number, " gave the trial its result"));

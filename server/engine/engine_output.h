@@ -65,16 +65,11 @@ inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
   return {FinishVerdict::Kind::kRefused, std::move(reason), code};
 }
 
-struct LogLine {
-  host::LogLevel level = host::LogLevel::kInfo;
-  std::string text;
-};
-
 struct EngineOutput {
   std::vector<StoreOp> ops;         // in this order
   std::vector<Send> sends;          // once the ops are stored, in this order
   std::vector<Send> sends_at_once;  // say nothing that a store has to hold
-  std::vector<LogLine> log;
+  std::vector<host::LogEntry> log;
   // Of an agent that runs, which nobody stores.
   std::optional<db::EventRecord> progress;
 

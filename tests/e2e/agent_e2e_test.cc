@@ -9,6 +9,9 @@
 #include <memory>
 #include <regex>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
@@ -17,6 +20,7 @@
 namespace meshwright::cli {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -29,10 +33,29 @@ class AgentTest : public BinaryTest {
     ASSERT_EQ(chmod(worker_.c_str(), 0700), 0);
   }
   std::unique_ptr<Process> StartAgent(const std::string& log, const std::string& name,
-                                      const std::string& state) {
-    return Start(
-        log, {"agent", "--server", address_, "--devices", "cpu:1", "--name", name, "--state-dir",
-              folder_ + "/" + state, "--worker", worker_, "--no-benchmark"});
+                                      const std::string& state,
+                                      const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"agent",     "--server",    address_,
+                                      "--devices", "cpu:1",       "--name",
+                                      name,        "--state-dir", folder_ + "/" + state,
+                                      "--worker",  worker_,       "--no-benchmark"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Start(log, words);
+  }
+  // Sweep s, of one trial: its cluster file promises ranks more memory than there is, so that an
+  // agent ends it without workers.
+  void StartSweepTooLargeForTheHost() {
+    const char* source = std::getenv("MESHWRIGHT_SOURCE_DIR");
+    ASSERT_NE(source, nullptr);
+    nlohmann::json cluster = nlohmann::json::parse(
+        ReadFile(std::string(source) + "/planner/data/clusters/local-cpu.json"));
+    cluster["device"]["memory_bytes"] = int64_t{1} << 50;
+    std::ofstream(folder_ + "/huge.json") << cluster;
+    const auto start =
+        Start("start", {"sweep", "start", "--server", address_, "--name", "s", "--model",
+                        "llama-3-405b", "--cluster", folder_ + "/huge.json", "--gpus", "1",
+                        "--seq-len", "4096", "--global-batch", "8", "--trials", "1"});
+    ASSERT_EQ(start->WaitWithin(std::chrono::seconds(60)), 0) << start->err();
   }
   static bool Connected(const Process& agent) {
     return WaitFor([&] { return agent.err().find("connected to") != std::string::npos; });
@@ -84,20 +107,9 @@ TEST_F(AgentTest, AWorkerOfAnotherVersionIsRefused) {
                                       "version " MESHWRIGHT_VERSION));
 }
 
-// A cluster file that promises its ranks more memory than there is.
 TEST_F(AgentTest, ATrialThatTheHostHasNoMemoryForFailsWithoutWorkers) {
-  const char* source = std::getenv("MESHWRIGHT_SOURCE_DIR");
-  ASSERT_NE(source, nullptr);
-  nlohmann::json cluster = nlohmann::json::parse(
-      ReadFile(std::string(source) + "/planner/data/clusters/local-cpu.json"));
-  cluster["device"]["memory_bytes"] = int64_t{1} << 50;
-  std::ofstream(folder_ + "/huge.json") << cluster;
   const auto server = Serve("server", "127.0.0.1:0");
-  const auto start =
-      Start("start", {"sweep", "start", "--server", address_, "--name", "s", "--model",
-                      "llama-3-405b", "--cluster", folder_ + "/huge.json", "--gpus", "1",
-                      "--seq-len", "4096", "--global-batch", "8", "--trials", "1"});
-  ASSERT_EQ(start->WaitWithin(std::chrono::seconds(60)), 0) << start->err();
+  ASSERT_NO_FATAL_FAILURE(StartSweepTooLargeForTheHost());
   const auto agent = StartAgent("agent", "a", "state");
   const auto watch = Start("watch", {"sweep", "watch", "s", "--server", address_});
   EXPECT_TRUE(watch->WaitWithin(std::chrono::seconds(60)).has_value()) << watch->out();
@@ -179,6 +191,53 @@ TEST_F(AgentTest, EveryLineOfALogHasATimeAndALevel) {
   for (std::string text; std::getline(lines, text);) {
     EXPECT_TRUE(std::regex_match(text, line)) << text;
   }
+}
+
+// The lines of a log in JSON, each of which has to be one object with what every line has.
+std::vector<nlohmann::json> JsonLines(const std::string& log) {
+  const std::regex time(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)");
+  const std::regex level("error|warning|info|debug");
+  std::vector<nlohmann::json> entries;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    nlohmann::json entry = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    EXPECT_TRUE(entry.is_object()) << line;
+    if (!entry.is_object()) continue;
+    EXPECT_TRUE(std::regex_match(entry.value("time", ""), time)) << line;
+    EXPECT_TRUE(std::regex_match(entry.value("level", ""), level)) << line;
+    EXPECT_NE(entry.value("message", ""), "") << line;
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+TEST_F(AgentTest, ATrialIsFollowedByItsIdsThroughBothLogs) {
+  const std::vector<std::string> all_in_json = {"--log-format", "json", "--log-level", "debug"};
+  const auto server = Serve("server", "127.0.0.1:0", "6", all_in_json);
+  ASSERT_NO_FATAL_FAILURE(StartSweepTooLargeForTheHost());
+  const auto agent = StartAgent("agent", "a", "state", all_in_json);
+  const auto watch = Start("watch", {"sweep", "watch", "s", "--server", address_});
+  EXPECT_TRUE(watch->WaitWithin(std::chrono::seconds(60)).has_value()) << watch->out();
+  agent->Signal(SIGTERM);
+  EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), 0) << agent->err();
+  server->Signal(SIGTERM);
+  EXPECT_EQ(server->WaitWithin(std::chrono::seconds(20)), 0) << server->err();
+  const auto of_the_trial = [](const Process& process) {
+    std::vector<std::string> messages;
+    for (const nlohmann::json& entry : JsonLines(process.err())) {
+      if (entry.value("sweep", "") == "s" && entry.value("trial", 0) == 1 &&
+          entry.value("attempt", 0) == 1 && entry.value("agent", "") == "a") {
+        messages.push_back(entry["message"]);
+      }
+    }
+    return messages;
+  };
+  EXPECT_THAT(of_the_trial(*server), ElementsAre("the trial goes to agent a",
+                                                 HasSubstr("agent a has the result failed: ")));
+  EXPECT_THAT(of_the_trial(*agent),
+              ElementsAre(HasSubstr("runs tp1."), HasSubstr("ended: failed, 1 rank would take"),
+                          "the server has the result"));
+  EXPECT_EQ(JsonLines(server->err()).back().value("agent", ""), "a");
 }
 
 }  // namespace

@@ -120,9 +120,12 @@ class BinaryTest : public testing::Test {
     return std::make_unique<Process>(arguments, folder_ + "/" + log);
   }
   std::unique_ptr<Process> Serve(const std::string& log, const std::string& listen,
-                                 const std::string& lease_s = "6") {
-    auto server = Start(
-        log, {"serve", "--db", folder_ + "/sweeps.db", "--listen", listen, "--lease-s", lease_s});
+                                 const std::string& lease_s = "6",
+                                 const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {
+        "serve", "--db", folder_ + "/sweeps.db", "--listen", listen, "--lease-s", lease_s};
+    words.insert(words.end(), more.begin(), more.end());
+    auto server = Start(log, words);
     EXPECT_TRUE(WaitFor([&] {
       return server->out().find('\n') != std::string::npos || !server->running();
     })) << server->err();

@@ -87,7 +87,7 @@ class TestAgent {
     options.cluster_json = cluster_json;
     options.runner = std::move(runner);
     options.uniform = [] { return 0.0; };
-    options.log = [](host::LogLevel, const std::string&) {};
+    options.log = [](const host::LogEntry&) {};
     agent_ = std::make_unique<agent::Agent>(std::move(options));
     thread_ = std::thread([this] {
       status_ = agent_->Run([this] { return stop_.load(); });

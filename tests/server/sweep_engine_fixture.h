@@ -133,7 +133,7 @@ class SweepEngineTest : public testing::Test {
         *SweepEngine::Start(
             store_.get(), &hub_, [this] { return db::At(0) + now_ + wall_ahead_; },
             [this] { return host::MonotonicTime{now_}; }, options,
-            [this](host::LogLevel, const std::string& line) { lines_.push_back(line); }),
+            [this](const host::LogEntry& entry) { lines_.push_back(entry); }),
         store_.get());
   }
   db::SweepRecord Create(const std::string& name, int32_t trials) {
@@ -187,7 +187,7 @@ class SweepEngineTest : public testing::Test {
   std::shared_ptr<FakeLink> b_;
   std::unique_ptr<db::SqliteSweepStore> store_;
   EventHub hub_;
-  std::vector<std::string> lines_;  // that the engine logged
+  std::vector<host::LogEntry> lines_;  // that the engine logged
   std::unique_ptr<SettledEngine> engine_;
 };
 

@@ -1,5 +1,6 @@
 #include "server/sweep_engine.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
@@ -339,14 +340,39 @@ TEST_F(SweepEngineTest, WhatWasDecidedAboutAnAgentOutlivesTheServer) {
   EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
 }
 
-TEST_F(SweepEngineTest, LogsOneNameForASweep) {
+TEST_F(SweepEngineTest, EveryLineAboutATrialHasItsIds) {
   Create("night", 1);
   const auto link = Connect("a");
   engine_->Leave("a", link.get(), "it was stopped");
   Connect("a");
   engine_->Finish("a", {"night", 1, 2}, OkResult(0.3));
-  EXPECT_THAT(lines_, testing::Contains(HasSubstr("sweeps/night/trials/1: agent a left")));
-  EXPECT_THAT(lines_, testing::Contains(HasSubstr("sweeps/night finished: ")));
+  std::vector<std::string> of_trial;
+  for (const host::LogEntry& entry : lines_) {
+    const host::LogFields& about = entry.about;
+    if (about.trial == 0) continue;
+    EXPECT_EQ(about.sweep, "night") << entry.message;
+    EXPECT_EQ(about.agent, "a") << entry.message;
+    of_trial.push_back(absl::StrCat(about.trial, " ", about.attempt, ": ", entry.message));
+  }
+  EXPECT_THAT(of_trial, testing::ElementsAre("1 1: the trial goes to agent a",
+                                             HasSubstr("1 1: agent a left (it was stopped)"),
+                                             "1 2: the trial goes to agent a",
+                                             HasSubstr("1 2: agent a has the result ok: ")));
+  EXPECT_THAT(lines_.back().message, HasSubstr("the sweep has finished: "));
+  EXPECT_EQ(lines_.back().about.sweep, "night");
+}
+
+TEST_F(SweepEngineTest, ARefusedResultIsLogged) {
+  Create("s", 1);
+  Connect("a");
+  Connect("b");
+  engine_->Finish("b", {"s", 1, 1}, OkResult(0.3));
+  EXPECT_EQ(lines_.back().level, host::LogLevel::kWarning);
+  EXPECT_EQ(lines_.back().about.code, "PERMISSION_DENIED");
+  EXPECT_EQ(lines_.back().about.sweep, "s");
+  EXPECT_EQ(lines_.back().about.trial, 1);
+  EXPECT_EQ(lines_.back().about.attempt, 1);
+  EXPECT_EQ(lines_.back().about.agent, "b");
 }
 
 TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {

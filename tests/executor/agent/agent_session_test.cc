@@ -59,7 +59,7 @@ class AgentSessionTest : public testing::Test {
     options.result_folder = folder_;
     options.runner = std::move(runner);
     options.uniform = [] { return 0.0; };
-    options.log = [](host::LogLevel, const std::string&) {};
+    options.log = [](const host::LogEntry&) {};
     agent_ = std::make_unique<Agent>(std::move(options));
     thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
   }

@@ -133,7 +133,10 @@ class World {
 
   void Tell(EngineEvent event, const std::string& agent = "", const agent::AttemptKey& key = {}) {
     EngineOutput output = core_.Handle({db::At(0) + now_, {now_}, std::move(event)});
-    for (const LogLine& line : output.log) absl::StrAppend(&decisions_, line.text, "\n");
+    for (const host::LogEntry& entry : output.log) {
+      absl::StrAppend(&decisions_, entry.message, " ", entry.about.sweep, " ", entry.about.trial,
+                      " ", entry.about.attempt, "\n");
+    }
     for (const Send& send : output.sends_at_once) Receive(send);
     if (output.verdict && output.verdict->kind == FinishVerdict::Kind::kRetry) output.verdict = {};
     // The store says no to what comes too late, and never loses anything by it.

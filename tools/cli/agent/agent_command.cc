@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -41,12 +43,17 @@ struct AgentFlags {
   std::string name;
   std::string worker;
   std::string state_dir;
-  host::LogLevel log_level = host::LogLevel::kInfo;
+  LogFlags log;
   std::optional<double> memory_limit_gib;
   bool benchmark = false;
   bool no_benchmark = false;
   double benchmark_budget_s = trial::BenchmarkPlan().budget_s;
 };
+
+// To the operator, before there is an agent that does.
+void Say(const agent::AgentOptions& options, host::LogLevel level, std::string message) {
+  options.log({.level = level, .message = std::move(message), .about = {.agent = options.name}});
+}
 
 // What was measured of the devices holds for every agent that has the same ones.
 std::string BenchmarkDir(const AgentFlags& flags) {
@@ -72,7 +79,7 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, Command
   }
   RETURN_IF_ERROR(trial::CheckWorkerVersion(options.worker_path, host::RunProgram));
   ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices, options.worker_path, context));
-  options.log = MakeLog(context.err, flags.log_level, absl::Now);
+  options.log = MakeLog(context.err, flags.log, absl::Now);
   return options;
 }
 
@@ -91,13 +98,12 @@ absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
   const std::string path = folder.empty() ? "" : KeptBenchmarkPath(folder, plan);
   if (!flags.benchmark && !path.empty()) {
     if (const std::optional<planner::DeviceBenchmark> kept = ReadKeptBenchmark(path, plan)) {
-      options.log(host::LogLevel::kInfo, absl::StrCat("devices as measured on ", kept->date,
-                                                      " (--benchmark measures again)"));
+      Say(options, host::LogLevel::kInfo,
+          absl::StrCat("devices as measured on ", kept->date, " (--benchmark measures again)"));
       return *kept;
     }
   }
-  options.log(
-      host::LogLevel::kInfo,
+  Say(options, host::LogLevel::kInfo,
       absl::StrFormat("measuring the devices for about %.1f s (--no-benchmark leaves it out)",
                       plan.budget_s));
   ASSIGN_OR_RETURN(planner::DeviceBenchmark benchmark,
@@ -106,8 +112,8 @@ absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
                                          .progress = {}}));
   if (path.empty()) return benchmark;
   if (const absl::Status status = KeepBenchmark(path, benchmark); !status.ok()) {
-    options.log(host::LogLevel::kWarning,
-                absl::StrCat("can't keep what was measured: ", status.message()));
+    Say(options, host::LogLevel::kWarning,
+        absl::StrCat("can't keep what was measured: ", status.message()));
   }
   return benchmark;
 }
@@ -133,19 +139,18 @@ std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions&
   const absl::StatusOr<planner::ClusterSpec> cluster =
       MeasuredCluster(flags, options, stop, context);
   if (!cluster.ok()) {
-    options.log(host::LogLevel::kWarning,
-                absl::StrCat("there is no measured profile: ", cluster.status().message()));
+    Say(options, host::LogLevel::kWarning,
+        absl::StrCat("there is no measured profile: ", cluster.status().message()));
     return "";
   }
-  options.log(host::LogLevel::kInfo, absl::StrCat("devices reach ", SummaryOf(*cluster)));
+  Say(options, host::LogLevel::kInfo, absl::StrCat("devices reach ", SummaryOf(*cluster)));
   return planner::ClusterToJson(*cluster);
 }
 
-agent::TrialRunner RunnerOn(const agent::DeviceSet& devices, const host::LogFunction& log) {
-  return [devices, log](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& given) {
+agent::TrialRunner RunnerOn(const agent::DeviceSet& devices) {
+  return [devices](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& given) {
     trial::TrialRunnerOptions options = given;
     options.device_memory_bytes = devices.memory_bytes;
-    options.warn = [&log](const std::string& text) { log(host::LogLevel::kWarning, text); };
     return trial::RunTrial(plan, options);
   };
 }
@@ -175,7 +180,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   options.uniform = [random = std::mt19937(entropy())]() mutable {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
-  options.runner = RunnerOn(options.devices, options.log);
+  options.runner = RunnerOn(options.devices);
   agent::Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
   // SIGTERM is how a service ends; Ctrl-C interrupts.
@@ -209,7 +214,7 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
                    "measured of the devices is kept; default: one for its name and server in the "
                    "user's state folder")
       ->option_text("DIR");
-  AddLogLevel(*command, flags->log_level);
+  flags->log.Add(*command);
   command->add_flag("--benchmark", flags->benchmark,
                     "Measure the devices although a measurement is kept");
   command->add_flag("--no-benchmark", flags->no_benchmark,

@@ -1,10 +1,9 @@
 // The one place where `serve` and `agent` write log lines.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <ostream>
-#include <string>
 
 #include "CLI/CLI.hpp"
 #include "absl/time/time.h"
@@ -12,12 +11,26 @@
 
 namespace meshwright::cli {
 
-// Lines like "2026-11-22T12:38:09.123Z warning agent a lost its connection", escaped, one for each
-// call, down to `level`. `out` must outlive the function; `clock` says when it is.
-host::LogFunction MakeLog(std::ostream& out, host::LogLevel level,
-                          std::function<absl::Time()> clock);
+enum class LogFormat : uint8_t { kText, kJson };
 
-// --log-level.
-void AddLogLevel(CLI::App& command, host::LogLevel& level);
+struct LogFlags {
+  host::LogLevel level = host::LogLevel::kInfo;  // the least weight that is written
+  LogFormat format = LogFormat::kText;
+
+  // --log-level and --log-format.
+  void Add(CLI::App& command);
+};
+
+// Writes one line for each call, down to the level, and flushes it. `out` must outlive the
+// function; `clock` says when it is.
+//
+// Text, for people: "2026-11-22T12:38:09.123Z info runs tp2.pp2… sweep=night trial=3 attempt=1". A
+// line about no sweep ends with its sentence. Escaped as planner/base/escape_controls.h says.
+//
+// JSON, for programs: an object of "time" (RFC 3339, UTC, microseconds), "level", "message" and
+// those of the fields that the line is about, by their names in host::LogFields. The line is ASCII,
+// whatever the message holds; bytes that are not UTF-8 become U+FFFD.
+host::LogFunction MakeLog(std::ostream& out, const LogFlags& flags,
+                          std::function<absl::Time()> clock);
 
 }  // namespace meshwright::cli

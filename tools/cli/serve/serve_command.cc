@@ -35,7 +35,7 @@ struct ServeFlags {
   std::string metrics_listen;
   double lease_s = 30.0;
   int32_t max_agent_failures = server::EngineOptions().max_agent_failures;
-  host::LogLevel log_level = host::LogLevel::kInfo;
+  LogFlags log;
 };
 
 absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags) {
@@ -72,7 +72,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.reconnect_grace = options.engine.lease / 6;
   RETURN_IF_ERROR(CheckPositive("max_agent_failures", flags.max_agent_failures));
   options.engine.max_agent_failures = flags.max_agent_failures;
-  options.log = MakeLog(context.err, flags.log_level, absl::Now);
+  options.log = MakeLog(context.err, flags.log, absl::Now);
   db::StoreLock lock;  // outlives the server, and with it the store
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
     ASSIGN_OR_RETURN(lock, db::StoreLock::Take(flags.db));
@@ -133,7 +133,7 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Address of this machine alone for Prometheus to scrape, at /metrics; default: "
                    "none")
       ->option_text("HOST:PORT");
-  AddLogLevel(*command, flags->log_level);
+  flags->log.Add(*command);
   command_line::AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
   command_line::AddExample(*command,
                            "meshwright serve --db sweeps.db --listen 10.0.0.1:7077 --tls-cert "

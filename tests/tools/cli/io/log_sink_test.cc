@@ -6,51 +6,112 @@
 #include <sstream>
 #include <string>
 
+#include "nlohmann/json.hpp"
 #include "tests/tools/command_runner.h"
 
 namespace meshwright::cli {
 namespace {
 
+using nlohmann::ordered_json;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
-absl::Time SomeTime() { return absl::FromUnixMillis(1'760'000'000'123); }
+absl::Time SomeTime() { return absl::FromUnixMicros(1'760'000'000'123'456); }
+
+std::string Written(const host::LogEntry& entry, LogFormat format) {
+  std::ostringstream out;
+  MakeLog(out, {.level = host::LogLevel::kDebug, .format = format}, SomeTime)(entry);
+  return out.str();
+}
+
+host::LogEntry Saying(const std::string& message) { return {.message = message}; }
 
 TEST(LogSinkTest, LinesHaveATimeALevelAndTheText) {
   std::ostringstream out;
-  const host::LogFunction log = MakeLog(out, host::LogLevel::kInfo, SomeTime);
-  log(host::LogLevel::kInfo, "listening {} %s");
-  log(host::LogLevel::kWarning, "agent a lost its connection");
+  const host::LogFunction log = MakeLog(out, {}, SomeTime);
+  log({.message = "listening {} %s"});
+  log({.level = host::LogLevel::kWarning, .message = "agent a lost its connection"});
   EXPECT_EQ(out.str(),
             "2025-10-09T08:53:20.123Z info listening {} %s\n"
             "2025-10-09T08:53:20.123Z warning agent a lost its connection\n");
 }
 
 TEST(LogSinkTest, LighterLinesAreLeftOut) {
-  std::ostringstream out;
-  const host::LogFunction log = MakeLog(out, host::LogLevel::kWarning, SomeTime);
-  log(host::LogLevel::kDebug, "one");
-  log(host::LogLevel::kInfo, "two");
-  log(host::LogLevel::kWarning, "three");
-  log(host::LogLevel::kError, "four");
-  EXPECT_THAT(out.str(), HasSubstr(" warning three\n"));
-  EXPECT_THAT(out.str(), HasSubstr(" error four\n"));
-  EXPECT_THAT(out.str(), testing::Not(HasSubstr("one")));
-  EXPECT_THAT(out.str(), testing::Not(HasSubstr("two")));
+  for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
+    std::ostringstream out;
+    const host::LogFunction log =
+        MakeLog(out, {.level = host::LogLevel::kWarning, .format = format}, SomeTime);
+    log({.level = host::LogLevel::kDebug, .message = "one"});
+    log({.level = host::LogLevel::kInfo, .message = "two"});
+    log({.level = host::LogLevel::kWarning, .message = "three"});
+    log({.level = host::LogLevel::kError, .message = "four"});
+    EXPECT_THAT(out.str(), AllOf(HasSubstr("warning"), HasSubstr("three"), HasSubstr("error"),
+                                 HasSubstr("four"), Not(HasSubstr("one")), Not(HasSubstr("two"))));
+  }
+}
+
+TEST(LogSinkTest, TextNamesTheTrialBehindTheSentence) {
+  // What a sentence says itself is not said again.
+  EXPECT_EQ(Written({.message = "the trial goes to agent a",
+                     .about = {.sweep = "night", .trial = 3, .attempt = 1, .agent = "a"}},
+                    LogFormat::kText),
+            "2025-10-09T08:53:20.123Z info the trial goes to agent a sweep=night trial=3 "
+            "attempt=1\n");
+  EXPECT_THAT(Written({.message = "agent a left: bye", .about = {.agent = "a"}}, LogFormat::kText),
+              HasSubstr(" agent a left: bye\n"));
+  // A name that an earlier release made can't pass for more fields.
+  EXPECT_THAT(Written({.message = "ended", .about = {.sweep = "a \" trial=9"}}, LogFormat::kText),
+              HasSubstr(R"( ended sweep="a \" trial=9")"
+                        "\n"));
+}
+
+TEST(LogSinkTest, JsonHasWhatTheLineIsAbout) {
+  EXPECT_EQ(Written({.level = host::LogLevel::kWarning,
+                     .message = "it \"ended\"",
+                     .about = {.sweep = "night",
+                               .trial = 3,
+                               .attempt = 1,
+                               .agent = "a",
+                               .method = "meshwright.v1.Sweeps/GetSweep",
+                               .caller = "token ann",
+                               .code = "NOT_FOUND"}},
+                    LogFormat::kJson),
+            R"({"time":"2025-10-09T08:53:20.123456Z","level":"warning","message":"it \"ended\"",)"
+            R"("sweep":"night","trial":3,"attempt":1,"agent":"a",)"
+            R"("method":"meshwright.v1.Sweeps/GetSweep","caller":"token ann","code":"NOT_FOUND"})"
+            "\n");
+  EXPECT_EQ(Written(Saying("bye"), LogFormat::kJson),
+            R"({"time":"2025-10-09T08:53:20.123456Z","level":"info","message":"bye"})"
+            "\n");
 }
 
 TEST(LogSinkTest, TextFromOutsideStaysInItsLine) {
-  std::ostringstream out;
-  MakeLog(out, host::LogLevel::kInfo, SomeTime)(
-      host::LogLevel::kInfo,
-      "agent left: bye\n2025-10-09T08:53:20.123Z error all is lost\r\x1b[2J");
-  EXPECT_THAT(out.str(),
-              HasSubstr("bye\\n2025-10-09T08:53:20.123Z error all is lost\\r\\x1b[2J\n"));
+  const std::string forged =
+      "agent left: bye\n2025-10-09T08:53:20.123Z error all is lost\r\x1b[2J\x7f\xc2\x9b";
+  EXPECT_THAT(Written(Saying(forged), LogFormat::kText),
+              HasSubstr("bye\\n2025-10-09T08:53:20.123Z error all is lost\\r\\x1b[2J\\x7f"
+                        "\\xc2\\x9b\n"));
+  const std::string line = Written(Saying(forged), LogFormat::kJson);
+  EXPECT_THAT(line, HasSubstr(R"(bye\n2025-10-09T08:53:20.123Z error all is lost\r\u001b[2J)"
+                              R"(\u007f\u009b"})"
+                              "\n"));
+  EXPECT_EQ(ordered_json::parse(line)["message"], forged);
 }
 
-TEST(LogLevelFlag, NamesWhatItTakes) {
-  const CommandOutput run = RunCommand({"serve", "--db", "x.db", "--log-level", "loud"});
-  EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("--log-level"));
+TEST(LogSinkTest, WhatIsNotUtf8IsWrittenAllTheSame) {
+  EXPECT_THAT(Written(Saying("a\xffz"), LogFormat::kText), HasSubstr("a\\xffz\n"));
+  const std::string line = Written(Saying("a\xffz g\xc3\xbcltig"), LogFormat::kJson);
+  EXPECT_EQ(ordered_json::parse(line)["message"], "a\xef\xbf\xbdz g\xc3\xbcltig");
+  for (const char c : line) EXPECT_TRUE(static_cast<unsigned char>(c) < 0x7f) << line;
+}
+
+TEST(LogFlags, NameWhatTheyTake) {
+  for (const char* flag : {"--log-level", "--log-format"}) {
+    const CommandOutput run = RunCommand({"serve", "--db", "x.db", flag, "loud"});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr(flag));
+  }
 }
 
 }  // namespace

@@ -1,9 +1,37 @@
 #include "proto/rpc_status.h"
 
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+#include <utility>
+
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 
 namespace meshwright {
+namespace {
+
+// gRPC refuses a message before any service, or whoever called one, sees it: as "Received message
+// larger than max (40000000 vs. 33554432)", or "Sent message …".
+std::optional<std::string> WhyTooLong(const grpc::Status& status) {
+  if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED) return std::nullopt;
+  constexpr std::string_view kWords = "message larger than max (";
+  const std::string said = status.error_message();
+  const size_t at = said.find(kWords);
+  if (at == std::string::npos) return std::nullopt;
+  uint64_t bytes = 0;
+  uint64_t most_bytes = 0;
+  if (std::sscanf(said.c_str() + at + kWords.size(), "%" SCNu64 " vs. %" SCNu64, &bytes,
+                  &most_bytes) != 2) {
+    return std::nullopt;
+  }
+  return "a message has " + std::to_string(bytes) + " bytes, and whom it goes to takes at most " +
+         std::to_string(most_bytes) + ": ask for less at once";
+}
+
+}  // namespace
 
 grpc::Status ToGrpcStatus(const absl::Status& status,
                           const std::vector<FieldViolation>& violations) {
@@ -27,6 +55,9 @@ grpc::Status ToGrpcStatus(const absl::Status& status,
 }
 
 absl::Status FromGrpcStatus(const grpc::Status& status) {
+  if (std::optional<std::string> why = WhyTooLong(status)) {
+    return absl::ResourceExhaustedError(*std::move(why));
+  }
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
 }
 

@@ -20,6 +20,7 @@ struct FieldViolation {
 // With violations the status carries a google.rpc.BadRequest in its details.
 grpc::Status ToGrpcStatus(const absl::Status& status,
                           const std::vector<FieldViolation>& violations = {});
+// What gRPC says in its own words of a message that is too long is said in ours.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
 // Violations in the details of `status`, empty where there are none.

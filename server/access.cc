@@ -49,7 +49,7 @@ absl::Status NamesNoCaller(std::string_view uri, absl::string_view why) {
 
 class AccessProcessor final : public grpc::AuthMetadataProcessor {
  public:
-  explicit AccessProcessor(const Access* access) : access_(access) {}
+  AccessProcessor(const Access* access, CallRates* rates) : access_(access), rates_(rates) {}
 
   // What a call brings is left in it: the connection, which could keep what is found here, carries
   // calls of others too.
@@ -58,11 +58,15 @@ class AccessProcessor final : public grpc::AuthMetadataProcessor {
     const auto path = metadata.find(kPath);
     const std::string_view method =
         path == metadata.end() ? std::string_view() : ViewOf(path->second);
-    return Reply(access_->Check(method, metadata, *connection));
+    const absl::StatusOr<std::optional<Caller>> caller =
+        access_->Check(method, metadata, *connection);
+    if (!caller.ok()) return Reply(caller.status());
+    return Reply(*caller ? rates_->Take((*caller)->ToText()) : absl::OkStatus());
   }
 
  private:
   const Access* const access_;
+  CallRates* const rates_;
 };
 
 }  // namespace
@@ -156,15 +160,16 @@ absl::Status Access::StillCounts(const Caller& caller) const {
   return FindToken(caller.token_hash).status();
 }
 
-absl::Status Access::Check(std::string_view method, const Metadata& metadata,
-                           const grpc::AuthContext& connection) const {
+absl::StatusOr<std::optional<Caller>> Access::Check(std::string_view method,
+                                                    const Metadata& metadata,
+                                                    const grpc::AuthContext& connection) const {
   const MethodRole* const known = RoleOfMethod(method);
-  if (known != nullptr && known->needs == Needs::kNothing) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const Caller caller, Identify(metadata, connection));
+  if (known != nullptr && known->needs == Needs::kNothing) return std::nullopt;
+  ASSIGN_OR_RETURN(Caller caller, Identify(metadata, connection));
   if (known == nullptr) {
     return absl::UnimplementedError(absl::StrCat("this server has no method ", Shown(method)));
   }
-  if (MayCall(caller.role, known->needs)) return absl::OkStatus();
+  if (MayCall(caller.role, known->needs)) return caller;
   absl::Status denied = absl::PermissionDeniedError(
       absl::StrCat(caller.ToText(), " has the role ", View(db::RoleName(caller.role)), ", and ",
                    View(method.substr(1)), " needs ", RolesThatMay(known->needs),
@@ -179,8 +184,8 @@ absl::Status Access::Check(std::string_view method, const Metadata& metadata,
   return denied;
 }
 
-std::shared_ptr<grpc::AuthMetadataProcessor> CallChecker(const Access* access) {
-  return std::make_shared<AccessProcessor>(access);
+std::shared_ptr<grpc::AuthMetadataProcessor> CallChecker(const Access* access, CallRates* rates) {
+  return std::make_shared<AccessProcessor>(access, rates);
 }
 
 }  // namespace meshwright::server

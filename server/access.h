@@ -23,6 +23,7 @@
 #include "grpcpp/security/auth_metadata_processor.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/string_ref.h"
+#include "server/call_rates.h"
 
 namespace meshwright::server {
 
@@ -63,9 +64,10 @@ class Access {
   // As CallerOf()'s statuses for a caller that was let in before.
   absl::Status StillCounts(const Caller& caller) const;
 
-  // Whether a call to this method goes to its service. PermissionDenied names the roles that may.
-  absl::Status Check(std::string_view method, const Metadata& metadata,
-                     const grpc::AuthContext& connection) const;
+  // Who calls this method, where it may go to its service; nullopt for a method that asks nobody.
+  // PermissionDenied names the roles that may.
+  absl::StatusOr<std::optional<Caller>> Check(std::string_view method, const Metadata& metadata,
+                                              const grpc::AuthContext& connection) const;
 
  private:
   absl::StatusOr<Caller> Identify(const Metadata& metadata,
@@ -79,8 +81,8 @@ class Access {
   std::atomic<db::TokenStore*> tokens_{nullptr};
 };
 
-// Checks every call to a port with such credentials before any service sees it. `access` outlives
-// it.
-std::shared_ptr<grpc::AuthMetadataProcessor> CallChecker(const Access* access);
+// Checks every call to a port with such credentials before any service sees it: who calls, whether
+// they may, and how often they did. Both outlive it.
+std::shared_ptr<grpc::AuthMetadataProcessor> CallChecker(const Access* access, CallRates* rates);
 
 }  // namespace meshwright::server

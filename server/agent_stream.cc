@@ -1,5 +1,6 @@
 #include "server/agent_stream.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -166,12 +167,10 @@ class AgentStream::Link final : public AgentLink {
   std::optional<absl::Status> closing_ ABSL_GUARDED_BY(mutex_);
 };
 
-AgentStream::AgentStream(SweepEngine* engine, std::string store_id, const Access* access,
-                         std::optional<Caller> caller)
+AgentStream::AgentStream(SweepEngine* engine, std::string store_id, StreamPermit permit)
     : engine_(engine),
       store_id_(std::move(store_id)),
-      access_(access),
-      caller_(std::move(caller)),
+      permit_(std::move(permit)),
       link_(std::make_shared<Link>(this, engine->options(), store_id_)) {
   StartRead(&incoming_);
 }
@@ -210,18 +209,12 @@ std::vector<agent::AttemptKey> AgentStream::HeldOf(const v1::Register& message) 
 }
 
 absl::Status AgentStream::CheckName(const std::string& name) const {
-  if (!caller_ || caller_->agent == name) return absl::OkStatus();
+  const std::optional<Caller>& caller = permit_.caller();
+  if (!caller || caller->agent == name) return absl::OkStatus();
   return absl::PermissionDeniedError(absl::StrCat(
-      caller_->ToText(), " belongs to the agent \"", caller_->agent, "\" and can't register \"",
-      name, "\": start the agent with --name ", caller_->agent,
+      caller->ToText(), " belongs to the agent \"", caller->agent, "\" and can't register \"", name,
+      "\": start the agent with --name ", caller->agent,
       ", or give it a token of `meshwright token create --role agent --agent ", name, "`"));
-}
-
-absl::Status AgentStream::CheckStillCounts() const {
-  if (!caller_) return absl::OkStatus();
-  const absl::Status status = access_->StillCounts(*caller_);
-  // What can't be read now can be read at the next heartbeat.
-  return absl::IsUnauthenticated(status) ? status : absl::OkStatus();
 }
 
 absl::Status AgentStream::Register(const v1::Register& message) {
@@ -288,7 +281,7 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
   if (link_->closing() && !message.has_finished()) return absl::OkStatus();
   switch (message.message_case()) {
     case v1::AgentMessage::kHeartbeat:
-      RETURN_IF_ERROR(CheckStillCounts());
+      RETURN_IF_ERROR(permit_.CheckStillCounts());
       RETURN_IF_ERROR(CheckRange("heartbeat.held", message.heartbeat().held_size(), 0, kMaxHeld));
       engine_->Heartbeat(agent_, ReadHeld(message.heartbeat().held()));
       link_->AcknowledgeHeartbeat(message.heartbeat().number());

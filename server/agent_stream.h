@@ -4,7 +4,6 @@
 
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "meshwright/v1/agents.grpc.pb.h"
-#include "server/access.h"
 #include "server/agent_link.h"
+#include "server/stream_permit.h"
 #include "server/sweep_engine.h"
 
 namespace meshwright::server {
@@ -21,10 +20,8 @@ namespace meshwright::server {
 // Deletes itself when the stream is over.
 class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
-  // `engine` and `access` must outlive the stream. `caller`: none where callers are not asked who
-  // they are.
-  AgentStream(SweepEngine* engine, std::string store_id, const Access* access,
-              std::optional<Caller> caller);
+  // `engine` must outlive the stream.
+  AgentStream(SweepEngine* engine, std::string store_id, StreamPermit permit);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -39,16 +36,13 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
   absl::Status Register(const v1::Register& message);
   // PermissionDenied for a name that is not the caller's.
   absl::Status CheckName(const std::string& name) const;
-  // Unauthenticated once the caller's token was revoked or has expired.
-  absl::Status CheckStillCounts() const;
   void Finished(const v1::TrialFinished& message);
   // What the agent holds of this server's.
   std::vector<agent::AttemptKey> HeldOf(const v1::Register& message) const;
 
   SweepEngine* const engine_;
   const std::string store_id_;
-  const Access* const access_;
-  const std::optional<Caller> caller_;
+  const StreamPermit permit_;
   std::shared_ptr<Link> link_;
   std::string agent_;  // empty until it is registered
   v1::AgentMessage incoming_;

@@ -33,9 +33,9 @@ grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Con
   // Nothing was read yet: the stream looks at each message itself.
   const absl::Status status = calls_->Admit(v1::AgentMessage());
   if (!status.ok()) return new RefusedStream(Reply(status));
-  absl::StatusOr<std::optional<Caller>> caller = calls_->access().CallerOf(*context);
-  if (!caller.ok()) return new RefusedStream(Reply(caller.status()));
-  return new AgentStream(engine_, store_id_, &calls_->access(), *std::move(caller));
+  absl::StatusOr<StreamPermit> permit = calls_->PermitAgent(*context);
+  if (!permit.ok()) return new RefusedStream(Reply(permit.status()));
+  return new AgentStream(engine_, store_id_, *std::move(permit));
 }
 
 grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext* context,

@@ -1,5 +1,6 @@
 #include "server/calls.h"
 
+#include <memory>
 #include <utility>
 
 #include "executor/agent/field_limits.h"
@@ -14,6 +15,14 @@ absl::Status Calls::Admit(const google::protobuf::Message& request) const {
         "the server is opening its database and answers once that is done: try again");
   }
   return agent::CheckLimits(request);
+}
+
+absl::StatusOr<StreamPermit> Calls::Permit(const grpc::CallbackServerContext& context,
+                                           Places& places) const {
+  ASSIGN_OR_RETURN(std::optional<Caller> caller, access_->CallerOf(context));
+  ASSIGN_OR_RETURN(std::unique_ptr<Places::Place> place,
+                   places.Take(caller ? caller->ToText() : ""));
+  return StreamPermit(access_, std::move(caller), std::move(place));
 }
 
 absl::StatusOr<std::string> Calls::ActorOf(const grpc::CallbackServerContext& context) const {
@@ -31,21 +40,36 @@ grpc::ServerUnaryReactor* Calls::Answer(grpc::CallbackServerContext* context,
   return reactor;
 }
 
+absl::Status Calls::RunBounded(const SearchCall& search, int32_t threads,
+                               const planner::Cancelled& cancelled) const {
+  const host::MonotonicTime end = limits_->SearchEnd();
+  const absl::Status status = search({.threads = threads, .cancelled = [this, end, &cancelled] {
+                                        return cancelled() || limits_->IsOver(end);
+                                      }});
+  return absl::IsCancelled(status) && !cancelled() ? limits_->SearchTookTooLong() : status;
+}
+
 void Calls::Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
                    SearchCall search, std::function<void(const absl::Status&)> done) const {
   if (const absl::Status status = Admit(request); !status.ok()) return done(status);
+  const absl::StatusOr<std::string> caller = ActorOf(*context);
+  if (!caller.ok()) return done(caller.status());
+  absl::StatusOr<std::unique_ptr<Places::Place>> taken = limits_->searches().Take(*caller);
+  if (!taken.ok()) return done(taken.status());
   // gRPC cancels a call whose deadline has passed.
   const planner::Cancelled cancelled = [context, stopping = stopping_] {
     return stopping->load() || context->IsCancelled();
   };
   searches_->Submit(
       {.cancelled = cancelled,
-       .work =
-           [search = std::move(search), cancelled](int32_t threads) {
-             return search({.threads = threads, .cancelled = cancelled});
-           },
+       .work = [this, search = std::move(search),
+                cancelled](int32_t threads) { return RunBounded(search, threads, cancelled); },
        .done =
-           [done = std::move(done), stopping = stopping_](const absl::Status& status) {
+           [done = std::move(done), stopping = stopping_,
+            place = std::shared_ptr<Places::Place>(*std::move(taken))](
+               const absl::Status& status) mutable {
+             // Before the client hears of it: who asks next finds room.
+             place.reset();
              const bool stopped = absl::IsCancelled(status) && stopping->load();
              done(stopped ? absl::UnavailableError("the server stops") : status);
            }});

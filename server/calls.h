@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,15 +18,18 @@
 #include "grpcpp/support/server_callback.h"
 #include "planner/search/search.h"
 #include "server/access.h"
+#include "server/limits.h"
 #include "server/search_pool.h"
+#include "server/stream_permit.h"
 
 namespace meshwright::server {
 
 class Calls {
  public:
   // All outlive it. `stopping` turns true when the server stops.
-  Calls(SearchPool* searches, const std::atomic<bool>* stopping, const Access* access)
-      : searches_(searches), stopping_(stopping), access_(access) {}
+  Calls(SearchPool* searches, const std::atomic<bool>* stopping, const Access* access,
+        Limits* limits)
+      : searches_(searches), stopping_(stopping), access_(access), limits_(limits) {}
 
   // Lets calls in.
   void Open() { open_.store(true); }
@@ -33,9 +37,17 @@ class Calls {
   // Unavailable before Open(); InvalidArgument for a field that is too long.
   absl::Status Admit(const google::protobuf::Message& request) const;
 
-  // Who calls; the port has checked that they may (server/access.h).
-  const Access& access() const { return *access_; }
-  // As events name the caller; empty where callers are not asked who they are.
+  // For a call that stays open as an agent's or a watcher's stream; Calls outlive it.
+  // ResourceExhausted where there are as many as may be.
+  absl::StatusOr<StreamPermit> PermitAgent(const grpc::CallbackServerContext& context) const {
+    return Permit(context, limits_->agents());
+  }
+  absl::StatusOr<StreamPermit> PermitWatcher(const grpc::CallbackServerContext& context) const {
+    return Permit(context, limits_->watchers());
+  }
+
+  // As events name the caller; empty where callers are not asked who they are. The port has checked
+  // that they may call (server/access.h).
   absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
   // Answers with what `work` returns.
@@ -45,7 +57,7 @@ class Calls {
 
   // Runs `search` on a thread for searches and then, once, `done` with what it returned, or with
   // why it never began. `search` is to end soon once the run that it is given says that the client
-  // is gone, its deadline has passed, or the server stops.
+  // is gone, its deadline has passed, it took as long as a search may, or the server stops.
   using SearchCall = std::function<absl::Status(const planner::SearchRun&)>;
   void Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
               SearchCall search, std::function<void(const absl::Status&)> done) const;
@@ -56,9 +68,16 @@ class Calls {
                                              SearchCall search) const;
 
  private:
+  absl::StatusOr<StreamPermit> Permit(const grpc::CallbackServerContext& context,
+                                      Places& places) const;
+  // Runs it for as long as a search may take.
+  absl::Status RunBounded(const SearchCall& search, int32_t threads,
+                          const planner::Cancelled& cancelled) const;
+
   SearchPool* const searches_;
   const std::atomic<bool>* const stopping_;
   const Access* const access_;
+  Limits* const limits_;
   std::atomic<bool> open_{false};
 };
 

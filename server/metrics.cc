@@ -121,7 +121,11 @@ Metrics::Metrics(host::MonotonicClock clock)
       events_(prometheus::BuildCounter()
                   .Name("meshwright_events_total")
                   .Help("Events of sweeps that were stored")
-                  .Register(*registry_)) {}
+                  .Register(*registry_)),
+      refusals_(prometheus::BuildCounter()
+                    .Name("meshwright_refusals_total")
+                    .Help("Calls beyond what callers may take at once")
+                    .Register(*registry_)) {}
 
 void Metrics::CountCall(const std::string& method, grpc::StatusCode code) {
   // gRPC's codes are Abseil's.
@@ -133,6 +137,10 @@ void Metrics::CountCall(const std::string& method, grpc::StatusCode code) {
 
 void Metrics::TimeCall(const std::string& method, absl::Duration took) {
   call_seconds_.Add({{"method", method}}, CallBuckets()).Observe(absl::ToDoubleSeconds(took));
+}
+
+void Metrics::CountRefusal(const std::string& limit) {
+  refusals_.Add({{"limit", limit}}).Increment();
 }
 
 void Metrics::CountEvents(const std::vector<db::EventRecord>& events) {

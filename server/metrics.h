@@ -2,8 +2,9 @@
 //
 //   meshwright_calls_total{method, code}        calls that ended, streams too
 //   meshwright_call_seconds{method}             how long unary calls took
-//   meshwright_events_total{kind}               events of sweeps that were stored: results, losses,
-//   … meshwright_agents{state}                    connected: idle, or with a trial
+//   meshwright_events_total{kind}               events of sweeps that were stored: results, losses
+//   … meshwright_refusals_total{limit}            calls beyond what callers may take
+//   (server/limits.h) meshwright_agents{state}                    connected: idle, or with a trial
 //   meshwright_trials{state}                    of sweeps that have not ended: pending, or held
 //   meshwright_sweeps                           that have not ended
 //   meshwright_store_up                         1, or 0 while the store can't be written
@@ -40,6 +41,8 @@ class Metrics {
 
   void CountCall(const std::string& method, grpc::StatusCode code);
   void TimeCall(const std::string& method, absl::Duration took);
+  // A call that one of server/limits.h refused.
+  void CountRefusal(const std::string& limit);
   void CountEvents(const std::vector<db::EventRecord>& events);
   // What is asked at each scrape; empty once there is nobody to ask.
   void SetFigures(std::function<EngineFigures()> figures);
@@ -59,6 +62,7 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& calls_;
   prometheus::Family<prometheus::Histogram>& call_seconds_;
   prometheus::Family<prometheus::Counter>& events_;
+  prometheus::Family<prometheus::Counter>& refusals_;
 };
 
 // A page with the metrics, at http://HOST:PORT/metrics.

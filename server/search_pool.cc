@@ -40,8 +40,8 @@ void SearchPool::Submit(SearchTask task) {
       refusal = Stopping();
     } else if (!HasRoom()) {
       refusal = absl::ResourceExhaustedError(
-          absl::StrCat("the server searches for others, and ", waiting_.size(),
-                       " more requests wait already: try again later"));
+          absl::StrCat("the server runs ", running_, " searches, and ", waiting_.size(),
+                       " more wait, as many as may: try again later"));
     } else {
       waiting_.push_back(std::move(task));
     }

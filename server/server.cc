@@ -1,7 +1,9 @@
 #include "server/server.h"
 
 #include <chrono>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
@@ -26,6 +28,19 @@ EventHub::Observer CountsEvents(Metrics* metrics) {
   return [metrics](const std::vector<db::EventRecord>& events) { metrics->CountEvents(events); };
 }
 
+RefusalSink CountsAndLogs(const ServerOptions& options) {
+  return [metrics = options.metrics, log = options.log](
+             std::string_view limit, const std::string& caller, const absl::Status& refusal) {
+    if (metrics != nullptr) metrics->CountRefusal(std::string(limit));
+    // Not for every reader: who calls too often would fill the log too.
+    if (log) {
+      log({.level = host::LogLevel::kDebug,
+           .message = absl::StrCat("refused a call: ", refusal.message()),
+           .about = {.caller = caller, .code = absl::StatusCodeToString(refusal.code())}});
+    }
+  };
+}
+
 }  // namespace
 
 absl::Status CheckListenAddress(const std::string& listen, bool has_tls) {
@@ -41,9 +56,10 @@ absl::Status CheckListenAddress(const std::string& listen, bool has_tls) {
 
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
+      limits_(options_.limits, options_.monotonic_clock, CountsAndLogs(options_)),
       searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
       access_(options_.tls.has_value(), options_.clock, options_.log),
-      calls_(&searches_, &stopping_, &access_),
+      calls_(&searches_, &stopping_, &access_, &limits_),
       hub_(CountsEvents(options_.metrics)),
       planner_service_(&calls_, options_.host_cores, options_.recommend, options_.monotonic_clock),
       sweeps_service_(&calls_),
@@ -52,6 +68,7 @@ Server::Server(ServerOptions options)
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
                                                       ServerOptions options) {
   RETURN_IF_ERROR(CheckListenAddress(options.listen, options.tls.has_value()));
+  RETURN_IF_ERROR(CheckLimitOptions(options.limits));
   std::unique_ptr<Server> server = absl::WrapUnique(new Server(std::move(options)));
   RETURN_IF_ERROR(server->Listen());
   ASSIGN_OR_RETURN(std::unique_ptr<db::SweepStore> store, open());
@@ -64,7 +81,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<db::SweepS
   return Start([&store] { return std::move(store); }, std::move(options));
 }
 
-std::shared_ptr<grpc::ServerCredentials> Server::Credentials() const {
+std::shared_ptr<grpc::ServerCredentials> Server::Credentials() {
   if (!options_.tls) return grpc::InsecureServerCredentials();
   const ServerTls& tls = *options_.tls;
   // A client may come with a token in place of a certificate; a certificate that comes has to be
@@ -75,7 +92,7 @@ std::shared_ptr<grpc::ServerCredentials> Server::Credentials() const {
   options.pem_root_certs = tls.client_ca;
   options.pem_key_cert_pairs.push_back({.private_key = tls.key, .cert_chain = tls.certificate});
   std::shared_ptr<grpc::ServerCredentials> credentials = grpc::SslServerCredentials(options);
-  credentials->SetAuthMetadataProcessor(CallChecker(&access_));
+  credentials->SetAuthMetadataProcessor(CallChecker(&access_, &limits_.rates()));
   return credentials;
 }
 
@@ -94,6 +111,7 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, probe_ms);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, probe_ms);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits_.MaxStreamsOfAConnection());
   if (options_.metrics != nullptr) {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
     factories.push_back(options_.metrics->Interceptors());

@@ -25,6 +25,7 @@
 #include "server/agents_service.h"
 #include "server/calls.h"
 #include "server/event_hub.h"
+#include "server/limits.h"
 #include "server/metrics.h"
 #include "server/planner_service.h"
 #include "server/search_pool.h"
@@ -62,6 +63,7 @@ struct ServerOptions {
   int32_t search_cores = 1;  // that they share
   int32_t most_waiting_searches = 32;
   Recommender recommend = planner::AnswerRecommend;
+  LimitOptions limits;
 };
 
 using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<db::SweepStore>>()>;
@@ -87,7 +89,7 @@ class Server {
 
  private:
   explicit Server(ServerOptions options);
-  std::shared_ptr<grpc::ServerCredentials> Credentials() const;
+  std::shared_ptr<grpc::ServerCredentials> Credentials();
   absl::Status Listen();
   // Works with this store from now on, and lets calls in.
   absl::Status Begin(std::unique_ptr<db::SweepStore> store);
@@ -95,6 +97,7 @@ class Server {
 
   const ServerOptions options_;
   std::atomic<bool> stopping_{false};
+  Limits limits_;
   SearchPool searches_;
   Access access_;
   Calls calls_;

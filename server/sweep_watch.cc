@@ -17,15 +17,15 @@ bool EndsTheSweep(const db::EventRecord& event) {
 
 }  // namespace
 
-SweepWatch::SweepWatch(db::SweepReader* store, EventHub* hub, const std::atomic<bool>* stopping,
-                       const db::SweepRecord& sweep, int64_t after_sequence)
-    : store_(store),
-      stopping_(stopping),
+SweepWatch::SweepWatch(const WatchParts& parts, const db::SweepRecord& sweep,
+                       int64_t after_sequence, StreamPermit permit)
+    : parts_(parts),
+      permit_(std::move(permit)),
       sweep_id_(sweep.id),
       sweep_name_(sweep.name),
       last_sequence_(after_sequence) {
   std::unique_ptr<EventHub::Subscription> subscription =
-      hub->Subscribe(sweep_id_, [this] { Pump(); });
+      parts_.hub->Subscribe(sweep_id_, [this] { Pump(); });
   absl::MutexLock lock(&mutex_);
   subscription_ = std::move(subscription);
   PumpLocked();
@@ -45,9 +45,9 @@ void SweepWatch::Add(const db::EventRecord& event) {
 
 void SweepWatch::LoadFromStore() {
   // The sweep first: events that come between the two reads are then found, not missed.
-  const absl::StatusOr<db::SweepRecord> sweep = store_->GetSweepById(sweep_id_);
+  const absl::StatusOr<db::SweepRecord> sweep = parts_.store->GetSweepById(sweep_id_);
   const absl::StatusOr<std::vector<db::EventRecord>> events =
-      store_->ListEvents(sweep_id_, last_sequence_, kBatch);
+      parts_.store->ListEvents(sweep_id_, last_sequence_, kBatch);
   if (absl::IsNotFound(sweep.status())) {
     End(grpc::Status(grpc::StatusCode::NOT_FOUND, "sweep " + sweep_name_ + " was deleted"));
     return;
@@ -82,13 +82,17 @@ void SweepWatch::Load() {
   if (next_.empty() && reads_store_ && !is_last_ && !ended_) Load();
 }
 
-void SweepWatch::PumpLocked() {
-  if (subscription_ == nullptr || writing_ || ended_) return;
-  if (stopping_->load()) {
+void SweepWatch::EndWhereDue() {
+  if (parts_.stopping->load()) {
     End(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server stops"));
     return;
   }
-  if (next_.empty()) Load();
+}
+
+void SweepWatch::PumpLocked() {
+  if (subscription_ == nullptr || writing_ || ended_) return;
+  EndWhereDue();
+  if (!ended_ && next_.empty()) Load();
   if (ended_) return;
   if (next_.empty()) {
     if (is_last_) End(grpc::Status::OK);

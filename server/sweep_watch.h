@@ -15,15 +15,22 @@
 #include "db/sweep_store.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
 #include "server/event_hub.h"
+#include "server/stream_permit.h"
 
 namespace meshwright::server {
+
+// What watches work with; everything outlives them.
+struct WatchParts {
+  db::SweepReader* store = nullptr;
+  EventHub* hub = nullptr;
+  const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
+};
 
 // Deletes itself when the call is over.
 class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
-  // All pointers must outlive the call. `stopping` turns true when the server stops.
-  SweepWatch(db::SweepReader* store, EventHub* hub, const std::atomic<bool>* stopping,
-             const db::SweepRecord& sweep, int64_t after_sequence);
+  SweepWatch(const WatchParts& parts, const db::SweepRecord& sweep, int64_t after_sequence,
+             StreamPermit permit);
 
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
@@ -36,11 +43,13 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   void Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromStore() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromHub() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Ends the call where nothing more may be sent.
+  void EndWhereDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Add(const db::EventRecord& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  db::SweepReader* const store_;
-  const std::atomic<bool>* const stopping_;
+  const WatchParts parts_;
+  const StreamPermit permit_;
   const int64_t sweep_id_;
   const std::string sweep_name_;
 

@@ -114,14 +114,16 @@ grpc::ServerUnaryReactor* SweepsService::ListSweeps(grpc::CallbackServerContext*
 }
 
 grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
-    grpc::CallbackServerContext*, const v1::WatchSweepRequest* request) {
+    grpc::CallbackServerContext* context, const v1::WatchSweepRequest* request) {
   if (const absl::Status status = calls_->Admit(*request); !status.ok()) {
     return new RefusedWatch(Reply(status));
   }
+  absl::StatusOr<StreamPermit> permit = calls_->PermitWatcher(*context);
+  if (!permit.ok()) return new RefusedWatch(Reply(permit.status()));
   const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
   if (!sweep.ok()) return new RefusedWatch(Reply(sweep.status()));
-  return new SweepWatch(parts_.store, parts_.hub, parts_.stopping, *sweep,
-                        request->after_sequence());
+  return new SweepWatch({.store = parts_.store, .hub = parts_.hub, .stopping = parts_.stopping},
+                        *sweep, request->after_sequence(), *std::move(permit));
 }
 
 grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,

@@ -4,161 +4,15 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "db/token_store.h"
-#include "gmock/gmock.h"
-#include "grpcpp/generic/generic_stub.h"
-#include "proto/server_access.h"
 #include "server/method_roles.h"
-#include "tests/server/server_fixture.h"
-#include "tests/server/test_certificates.h"
+#include "tests/server/access_fixture.h"
 
 namespace meshwright::server {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-class AccessTest : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "/access-" + std::to_string(getpid());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override {
-    server_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  std::string db() const { return folder_ + "/sweeps.db"; }
-
-  void StartServer(const std::string& client_ca) {
-    StartServer(authority_.Issue("IP:127.0.0.1"), client_ca);
-  }
-  void StartServer(const TestIdentity& identity, const std::string& client_ca) {
-    ServerOptions options;
-    options.listen = "127.0.0.1:0";
-    options.host_cores = 4;
-    options.version = "test";
-    options.clock = [this] { return absl::Now() + absl::Seconds(ahead_s_.load()); };
-    options.engine.heartbeat = absl::Milliseconds(100);
-    options.tls = {identity.certificate, identity.key, client_ca};
-    options.open_tokens = [this] { return db::TokenStore::Open(db()); };
-    auto server =
-        Server::Start([this] { return db::SqliteSweepStore::Open(db()); }, std::move(options));
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = *std::move(server);
-  }
-
-  // As `meshwright token create` makes one, while the server runs.
-  std::string Token(const std::string& name, db::Role role, const std::string& agent = "",
-                    std::optional<absl::Duration> lives = std::nullopt) {
-    const std::string token = *db::NewToken();
-    db::TokenRecord record{.name = name,
-                           .hash = db::HashOf(token),
-                           .role = role,
-                           .agent = agent,
-                           .create_time = absl::Now()};
-    if (lives) record.expire_time = absl::Now() + *lives;
-    const absl::Status status = (*db::TokenStore::Open(db()))->Add(record);
-    EXPECT_TRUE(status.ok()) << status;
-    return token;
-  }
-  void Revoke(const std::string& name) {
-    const absl::Status status = (*db::TokenStore::Open(db()))->Revoke(name, absl::Now());
-    EXPECT_TRUE(status.ok()) << status;
-  }
-
-  ServerAccess Anonymous() const {
-    return {.address = server_->address(),
-            .ca = authority_.certificate(),
-            .certificate = {},
-            .key = {},
-            .token = {}};
-  }
-  ServerAccess With(const std::string& token) const {
-    ServerAccess access = Anonymous();
-    access.token = token;
-    return access;
-  }
-  ServerAccess With(const TestIdentity& identity) const {
-    ServerAccess access = Anonymous();
-    access.certificate = identity.certificate;
-    access.key = identity.key;
-    return access;
-  }
-  static std::shared_ptr<grpc::Channel> Dial(const ServerAccess& access) {
-    grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    return grpc::CreateCustomChannel(access.address, CredentialsOf(access), arguments);
-  }
-
-  static grpc::Status List(const ServerAccess& access) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-    v1::ListSweepsResponse response;
-    return v1::Sweeps::NewStub(Dial(access))->ListSweeps(&context, {}, &response);
-  }
-  static grpc::Status Create(const ServerAccess& access, v1::Sweep* sweep) {
-    v1::CreateSweepRequest request;
-    request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
-    request.mutable_plan()->mutable_cluster()->set_preset("local-cpu");
-    request.mutable_plan()->set_gpus(4);
-    request.mutable_plan()->set_seq_len(64);
-    request.mutable_plan()->set_global_batch(8);
-    request.set_trials(1);
-    grpc::ClientContext context;
-    return v1::Sweeps::NewStub(Dial(access))->CreateSweep(&context, request, sweep);
-  }
-  static v1::SweepEvent FirstEvent(const ServerAccess& access, const std::string& sweep) {
-    grpc::ClientContext context;
-    v1::WatchSweepRequest request;
-    request.set_name(sweep);
-    const std::unique_ptr<v1::Sweeps::Stub> stub = v1::Sweeps::NewStub(Dial(access));
-    const auto stream = stub->WatchSweep(&context, request);
-    v1::SweepEvent event;
-    EXPECT_TRUE(stream->Read(&event));
-    context.TryCancel();
-    stream->Finish();
-    return event;
-  }
-
-  // A call with an empty message to any path, of a service of ours or not.
-  static grpc::Status CallPath(const ServerAccess& access, const std::string& path) {
-    const std::shared_ptr<grpc::Channel> channel = Dial(access);
-    grpc::GenericStub stub(channel);
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-    grpc::CompletionQueue queue;
-    const grpc::Slice empty;
-    const grpc::ByteBuffer request(&empty, 1);
-    const auto call = stub.PrepareUnaryCall(&context, path, request, &queue);
-    call->StartCall();
-    grpc::ByteBuffer reply;
-    grpc::Status status;
-    call->Finish(&reply, &status, nullptr);
-    void* tag = nullptr;
-    bool ok = false;
-    queue.Next(&tag, &ok);
-    return status;
-  }
-
-  static void ExpectRefused(const grpc::Status& status, grpc::StatusCode code,
-                            const std::string& part) {
-    EXPECT_EQ(status.error_code(), code) << status.error_message();
-    EXPECT_THAT(status.error_message(), HasSubstr(part));
-  }
-  static void ExpectOk(const grpc::Status& status) {
-    EXPECT_TRUE(status.ok()) << status.error_message();
-  }
-
-  TestAuthority authority_;
-  std::string folder_;
-  std::atomic<int64_t> ahead_s_{0};  // how far the server's clock was moved
-  std::unique_ptr<Server> server_;
-};
 
 TEST_F(AccessTest, OnlyLoopbackGoesWithoutTls) {
   for (const char* listen : {"127.0.0.1:0", "127.9.9.9:7077", "localhost:7077", "[::1]:0"}) {
@@ -220,6 +74,12 @@ TEST_F(AccessTest, ATokenGivesItsRole) {
   ExpectRefused(Create(viewer, &sweep), grpc::StatusCode::PERMISSION_DENIED,
                 "token ann has the role viewer, and meshwright.v1.Sweeps/CreateSweep needs "
                 "operator");
+  const std::vector<host::LogEntry> refused = Logged("token ann has the role viewer");
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].level, host::LogLevel::kWarning);
+  EXPECT_EQ(refused[0].about.method, "meshwright.v1.Sweeps/CreateSweep");
+  EXPECT_EQ(refused[0].about.caller, "token ann");
+  EXPECT_EQ(refused[0].about.code, "PERMISSION_DENIED");
   ExpectOk(List(operates));
   ExpectOk(Create(operates, &sweep));
   ExpectRefused(List(agent), grpc::StatusCode::PERMISSION_DENIED, "needs viewer or operator");

@@ -51,6 +51,7 @@ TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
   db::EventRecord event;
   event.kind = "trial_lost";
   metrics.CountEvents({event});
+  metrics.CountRefusal("watchers");
   EXPECT_THAT(Scrape((*page)->address()), Not(HasSubstr("meshwright_agents")));
   EngineFigures figures;
   figures.sweeps = 2;
@@ -67,6 +68,7 @@ TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
               HasSubstr("meshwright_call_seconds_bucket{method=\"/a.B/C\",le=\"0.025\"} 1"));
   EXPECT_THAT(answer, HasSubstr("meshwright_call_seconds_bucket{method=\"/a.B/C\",le=\"0.01\"} 0"));
   EXPECT_THAT(answer, HasSubstr("meshwright_events_total{kind=\"trial_lost\"} 1"));
+  EXPECT_THAT(answer, HasSubstr("meshwright_refusals_total{limit=\"watchers\"} 1"));
   EXPECT_THAT(answer, HasSubstr("meshwright_trials{state=\"pending\"} 7"));
   EXPECT_THAT(answer, HasSubstr("meshwright_trials{state=\"held\"} 3"));
   EXPECT_THAT(answer, HasSubstr("meshwright_agents{state=\"idle\"} 4"));

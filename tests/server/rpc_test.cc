@@ -92,5 +92,18 @@ TEST(RpcStatusTest, CarriesFieldViolations) {
   EXPECT_TRUE(FieldViolationsOf(ToGrpcStatus(absl::NotFoundError("no"))).empty());
 }
 
+TEST(RpcStatusTest, SaysWhatIsTooLong) {
+  const auto read = [](const std::string& said) {
+    return std::string(
+        FromGrpcStatus(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, said)).message());
+  };
+  EXPECT_EQ(read("Received message larger than max (40000000 vs. 33554432)"),
+            "a message has 40000000 bytes, and whom it goes to takes at most 33554432: ask for "
+            "less at once");
+  for (const char* other : {"try again later", "Received message larger than max (many)"}) {
+    EXPECT_EQ(read(other), other);
+  }
+}
+
 }  // namespace
 }  // namespace meshwright::server

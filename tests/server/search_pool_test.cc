@@ -50,7 +50,7 @@ TEST(SearchPool, RunsAsManyAsItHasThreadsAndRefusesBeyondWhatMayWait) {
   pool.Submit(refused.Task());
   ASSERT_TRUE(refused.ended.HasBeenNotified());
   EXPECT_TRUE(absl::IsResourceExhausted(refused.end)) << refused.end;
-  EXPECT_THAT(std::string(refused.end.message()), HasSubstr("1 more requests wait already"));
+  EXPECT_THAT(std::string(refused.end.message()), HasSubstr("runs 1 searches, and 1 more wait"));
   EXPECT_FALSE(waits.running.HasBeenNotified());
   first.released.Notify();
   waits.released.Notify();

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
@@ -12,6 +13,7 @@
 #include "executor/trial/version.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "server/limits.h"
 #include "server/metrics.h"
 #include "server/server.h"
 #include "tools/cli/common/server_flags.h"
@@ -36,6 +38,8 @@ struct ServeFlags {
   double lease_s = 30.0;
   int32_t max_agent_failures = server::EngineOptions().max_agent_failures;
   LogFlags log;
+  server::LimitOptions limits;
+  double max_search_s = absl::ToDoubleSeconds(server::LimitOptions().max_search);
 };
 
 absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags) {
@@ -72,6 +76,8 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.reconnect_grace = options.engine.lease / 6;
   RETURN_IF_ERROR(CheckPositive("max_agent_failures", flags.max_agent_failures));
   options.engine.max_agent_failures = flags.max_agent_failures;
+  options.limits = flags.limits;
+  options.limits.max_search = absl::Seconds(flags.max_search_s);
   options.log = MakeLog(context.err, flags.log, absl::Now);
   db::StoreLock lock;  // outlives the server, and with it the store
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
@@ -94,6 +100,23 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   while (!stop.Requested()) absl::SleepFor(kPoll);
   server->Stop();
   return absl::OkStatus();
+}
+
+// Of how much callers may take (server/limits.h).
+void AddLimitFlags(CLI::App& command, ServeFlags& flags) {
+  const auto add = [&command](const std::string& name, auto& value,
+                              const std::string& description) {
+    command.add_option(name, value, description)->capture_default_str()->option_text("N");
+  };
+  add("--max-agents", flags.limits.max_agents, "Agents' streams at once");
+  add("--max-watchers", flags.limits.max_watchers, "Streams of `sweep watch` at once");
+  add("--max-watchers-per-caller", flags.limits.max_watchers_per_caller,
+      "Of them, those of one token or certificate");
+  add("--max-searches-per-caller", flags.limits.max_searches_per_caller,
+      "Searches that one token or certificate has running and waiting at once");
+  add("--max-calls-per-s", flags.limits.max_calls_per_s,
+      "Calls that one token or certificate may begin in a second, over time");
+  add("--max-search-s", flags.max_search_s, "Seconds after which a search ends without an answer");
 }
 
 }  // namespace
@@ -133,6 +156,7 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Address of this machine alone for Prometheus to scrape, at /metrics; default: "
                    "none")
       ->option_text("HOST:PORT");
+  AddLimitFlags(*command, *flags);
   flags->log.Add(*command);
   command_line::AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
   command_line::AddExample(*command,

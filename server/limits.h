@@ -1,0 +1,66 @@
+// How much of a server its callers may take, so that none of them, nor all together, leave nothing
+// for the rest.
+//
+// Callers are told apart by who they say they are (server/access.h). On loopback, where nobody is
+// asked, all of them may be one person's, and only what holds for all together counts. Who is
+// refused gets ResourceExhausted with a sentence of what was found, the limit, and what to do. How
+// long texts and messages may be is the same for every server: executor/agent/field_limits.h.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "executor/host/monotonic_time.h"
+#include "server/call_rates.h"
+#include "server/places.h"
+
+namespace meshwright::server {
+
+// The defaults leave room around a thousand agents and hundreds of watchers.
+struct LimitOptions {
+  int32_t max_agents = 4000;  // streams at once
+  // Its own, and those before it that broke and that nobody has noticed yet.
+  int32_t max_agents_per_caller = 4;
+  int32_t max_watchers = 2000;  // streams at once
+  int32_t max_watchers_per_caller = 200;
+  // That run and that wait; of all together as many as ServerOptions says.
+  int32_t max_searches_per_caller = 16;
+  double max_calls_per_s = 100.0;  // that each caller begins
+  absl::Duration max_search = absl::Hours(1);
+};
+
+// InvalidArgument for a limit that lets nothing through.
+absl::Status CheckLimitOptions(const LimitOptions& options);
+
+class Limits {
+ public:
+  // `refused` may be empty.
+  Limits(const LimitOptions& options, const host::MonotonicClock& now, const RefusalSink& refused);
+
+  Places& agents() { return agents_; }
+  Places& watchers() { return watchers_; }
+  Places& searches() { return searches_; }
+  CallRates& rates() { return rates_; }
+
+  // When a search that begins now has to end.
+  host::MonotonicTime SearchEnd() const { return now_() + options_.max_search; }
+  bool IsOver(host::MonotonicTime end) const { return now_() >= end; }
+  // What one that did not gets.
+  absl::Status SearchTookTooLong() const;
+
+  // Calls and streams that one connection may have at once: all that the other limits let through,
+  // for they may share one.
+  int32_t MaxStreamsOfAConnection() const;
+
+ private:
+  const LimitOptions options_;
+  const host::MonotonicClock now_;
+  Places agents_;
+  Places watchers_;
+  Places searches_;
+  CallRates rates_;
+};
+
+}  // namespace meshwright::server

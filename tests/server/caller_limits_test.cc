@@ -1,0 +1,82 @@
+// What holds for each caller of a server that asks who calls: how much one may take, and how long
+// what one has begun goes on.
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/server/access_fixture.h"
+
+namespace meshwright::server {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using CallerLimitsTest = AccessTest;
+
+TEST_F(CallerLimitsTest, WhoCallsTooOftenIsRefusedAlone) {
+  limits_.max_calls_per_s = 1.0;
+  calls_clock_stands_ = true;
+  StartServer("");
+  const ServerAccess ann = With(Token("ann", db::Role::kViewer));
+  for (int i = 0; i < 5; ++i) ExpectOk(List(ann));
+  ExpectRefused(List(ann), grpc::StatusCode::RESOURCE_EXHAUSTED,
+                "token ann calls too often: one caller may make 1 calls a second");
+  ExpectOk(List(With(Token("bob", db::Role::kViewer))));
+  ExpectOk(CallPath(ann, "/grpc.health.v1.Health/Check"));
+  monotonic_s_.store(1);
+  ExpectOk(List(ann));
+  EXPECT_EQ(Logged("calls too often").size(), 1u);
+  EXPECT_EQ(Logged("calls too often")[0].about.code, "RESOURCE_EXHAUSTED");
+}
+
+TEST_F(CallerLimitsTest, EachCallersStreamsAndSearchesAreCounted) {
+  limits_.max_watchers_per_caller = 1;
+  limits_.max_searches_per_caller = 1;
+  std::atomic<bool> release{false};
+  std::atomic<int> searching{0};
+  recommend_ = [&](const planner::PlanQuery&, int32_t,
+                   const planner::SearchRun&) -> absl::StatusOr<planner::RecommendAnswer> {
+    ++searching;
+    while (!release.load()) absl::SleepFor(absl::Milliseconds(5));
+    return planner::RecommendAnswer();
+  };
+  StartServer("");
+  const ServerAccess ann = With(Token("ann", db::Role::kOperator));
+  const ServerAccess bob = With(Token("bob", db::Role::kOperator));
+  v1::Sweep sweep;
+  ExpectOk(Create(ann, &sweep));
+  const Watch first(ann, sweep.name());
+  EXPECT_TRUE(WaitFor([&] { return first.has_events(); }));
+  Watch second(ann, sweep.name());
+  ExpectRefused(second.Wait(), grpc::StatusCode::RESOURCE_EXHAUSTED, "token ann has 1 watchers");
+  const Watch others(bob, sweep.name());
+  EXPECT_TRUE(WaitFor([&] { return others.has_events(); }));
+
+  const auto recommend = [](const ServerAccess& access) {
+    v1::RecommendRequest request;
+    request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
+    request.mutable_plan()->mutable_cluster()->set_preset("local-cpu");
+    request.mutable_plan()->set_gpus(4);
+    request.mutable_plan()->set_seq_len(64);
+    request.mutable_plan()->set_global_batch(8);
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    v1::RecommendResponse response;
+    return v1::Planner::NewStub(Dial(access))->Recommend(&context, request, &response);
+  };
+  std::thread anns([&] { ExpectOk(recommend(ann)); });
+  EXPECT_TRUE(WaitFor([&] { return searching.load() == 1; }));
+  ExpectRefused(recommend(ann), grpc::StatusCode::RESOURCE_EXHAUSTED, "token ann has 1 searches");
+  std::thread bobs([&] { ExpectOk(recommend(bob)); });
+  EXPECT_TRUE(WaitFor([&] { return searching.load() == 2; }));
+  release.store(true);
+  anns.join();
+  bobs.join();
+  ExpectOk(recommend(ann));
+}
+
+}  // namespace
+}  // namespace meshwright::server

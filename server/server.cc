@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "proto/address.h"
+#include "server/sweep_watch.h"
 
 namespace meshwright::server {
 namespace {
@@ -140,6 +142,7 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   if (options_.tls) {
     ASSIGN_OR_RETURN(tokens_, options_.open_tokens());
     access_.Begin(tokens_.get());
+    RETURN_IF_ERROR(WarnWhereNobodyCanCall());
   }
   ASSIGN_OR_RETURN(engine_,
                    SweepEngine::Start(store_.get(), &hub_, options_.clock, options_.monotonic_clock,
@@ -149,6 +152,8 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
                          .hub = &hub_,
                          .stopping = &stopping_,
                          .clock = options_.clock,
+                         .monotonic_clock = options_.monotonic_clock,
+                         .heartbeat = options_.engine.heartbeat,
                          .host_cores = options_.host_cores,
                          .version = options_.version});
   agents_service_.Begin(engine_.get(), std::move(store_id), options_.version, options_.clock);
@@ -161,10 +166,33 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   return absl::OkStatus();
 }
 
+absl::Status Server::WarnWhereNobodyCanCall() {
+  if (!options_.tls->client_ca.empty() || !options_.log) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<db::TokenRecord> tokens, tokens_->List());
+  const auto counts = [now = options_.clock()](const db::TokenRecord& token) {
+    return db::CheckCounts(token, now).ok();
+  };
+  if (std::any_of(tokens.begin(), tokens.end(), counts)) return absl::OkStatus();
+  options_.log({.level = host::LogLevel::kWarning,
+                .message =
+                    "nobody can call this server yet: its database has no token that counts, and "
+                    "without --tls-client-ca it takes no certificates; make a token with "
+                    "`meshwright token create`, which works while the server runs"});
+  return absl::OkStatus();
+}
+
 void Server::RunTimer() {
   const auto stopping = [this] { return stopping_.load(); };
+  host::MonotonicTime next_check = host::MonotonicTime::Always();
   std::unique_lock lock(timer_mutex_);
-  while (!timer_wakes_.wait_for(lock, kTick, stopping)) engine_->Tick();
+  while (!timer_wakes_.wait_for(lock, kTick, stopping)) {
+    engine_->Tick();
+    // Of watchers of sweeps in which nothing happens, who else would see that they count no more?
+    const host::MonotonicTime now = options_.monotonic_clock();
+    if (!access_.asks() || now < next_check) continue;
+    next_check = now + kCheckShare * options_.engine.heartbeat;
+    hub_.NotifyAll();
+  }
 }
 
 void Server::Stop() {

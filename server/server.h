@@ -93,6 +93,8 @@ class Server {
   absl::Status Listen();
   // Works with this store from now on, and lets calls in.
   absl::Status Begin(std::unique_ptr<db::SweepStore> store);
+  // Says so where TLS asks for what nobody has.
+  absl::Status WarnWhereNobodyCanCall();
   void RunTimer();
 
   const ServerOptions options_;

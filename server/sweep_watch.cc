@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "proto/rpc_status.h"
+#include "server/plan_request.h"
 #include "server/sweep_messages.h"
 
 namespace meshwright::server {
@@ -23,7 +24,8 @@ SweepWatch::SweepWatch(const WatchParts& parts, const db::SweepRecord& sweep,
       permit_(std::move(permit)),
       sweep_id_(sweep.id),
       sweep_name_(sweep.name),
-      last_sequence_(after_sequence) {
+      last_sequence_(after_sequence),
+      next_check_(parts.now() + kCheckShare * parts.heartbeat) {
   std::unique_ptr<EventHub::Subscription> subscription =
       parts_.hub->Subscribe(sweep_id_, [this] { Pump(); });
   absl::MutexLock lock(&mutex_);
@@ -87,6 +89,10 @@ void SweepWatch::EndWhereDue() {
     End(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server stops"));
     return;
   }
+  const host::MonotonicTime now = parts_.now();
+  if (now < next_check_) return;
+  next_check_ = now + kCheckShare * parts_.heartbeat;
+  if (const absl::Status status = permit_.CheckStillCounts(); !status.ok()) End(Reply(status));
 }
 
 void SweepWatch::PumpLocked() {

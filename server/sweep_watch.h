@@ -1,5 +1,6 @@
 // One WatchSweep call: sends a sweep's events in order and once each, and how far its trials are,
-// until the sweep has ended, is deleted (NOT_FOUND) or the server stops.
+// until the sweep has ended, is deleted (NOT_FOUND), the caller's token counts no more
+// (UNAUTHENTICATED, within a heartbeat, as an agent's stream does) or the server stops.
 //
 // Events that are older than the call come from the store; from then on the hub hands them over.
 // A watcher that reads too slowly is sent back to the store.
@@ -12,18 +13,26 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "db/sweep_store.h"
+#include "executor/host/monotonic_time.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
 #include "server/event_hub.h"
 #include "server/stream_permit.h"
 
 namespace meshwright::server {
 
+// How much of a heartbeat passes between two looks at the caller: what one look comes too early
+// for, the next sees in time.
+inline constexpr double kCheckShare = 0.5;
+
 // What watches work with; everything outlives them.
 struct WatchParts {
   db::SweepReader* store = nullptr;
-  EventHub* hub = nullptr;
+  EventHub* hub = nullptr;  // runs all callbacks each kCheckShare of a heartbeat too
   const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
+  host::MonotonicClock now;
+  absl::Duration heartbeat;  // within which a caller who counts no more is noticed
 };
 
 // Deletes itself when the call is over.
@@ -61,6 +70,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   v1::SweepEvent sending_;                           // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  host::MonotonicTime next_check_ ABSL_GUARDED_BY(mutex_);  // of the caller
   std::unique_ptr<EventHub::Subscription> subscription_;
 };
 

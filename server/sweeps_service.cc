@@ -122,7 +122,11 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
   if (!permit.ok()) return new RefusedWatch(Reply(permit.status()));
   const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
   if (!sweep.ok()) return new RefusedWatch(Reply(sweep.status()));
-  return new SweepWatch({.store = parts_.store, .hub = parts_.hub, .stopping = parts_.stopping},
+  return new SweepWatch({.store = parts_.store,
+                         .hub = parts_.hub,
+                         .stopping = parts_.stopping,
+                         .now = parts_.monotonic_clock,
+                         .heartbeat = parts_.heartbeat},
                         *sweep, request->after_sequence(), *std::move(permit));
 }
 

@@ -16,6 +16,46 @@ using ::testing::HasSubstr;
 
 using CallerLimitsTest = AccessTest;
 
+TEST_F(CallerLimitsTest, AWatchEndsWhenItsTokenIsRevokedOrExpires) {
+  StartServer("");
+  const ServerAccess bob = With(Token("bob", db::Role::kOperator));
+  v1::Sweep sweep;
+  ExpectOk(Create(bob, &sweep));  // which waits for agents, and nothing happens in it
+  const Watch others(bob, sweep.name());
+  Watch revoked(With(Token("ann", db::Role::kViewer)), sweep.name());
+  Watch expired(With(Token("eve", db::Role::kViewer, "", absl::Hours(1))), sweep.name());
+  EXPECT_TRUE(
+      WaitFor([&] { return others.has_events() && revoked.has_events() && expired.has_events(); }));
+  Revoke("ann");
+  ExpectRefused(revoked.Wait(), grpc::StatusCode::UNAUTHENTICATED, "token ann was revoked on 20");
+  EXPECT_FALSE(expired.ended());
+  ahead_s_.store(3601);
+  ExpectRefused(expired.Wait(), grpc::StatusCode::UNAUTHENTICATED, "token eve expired on 20");
+  EXPECT_FALSE(others.ended());
+}
+
+TEST_F(CallerLimitsTest, AServerThatNobodyCanCallSaysSo) {
+  const std::string said = "nobody can call this server yet";
+  StartServer("");
+  ASSERT_EQ(Logged(said).size(), 1u);
+  EXPECT_EQ(Logged(said)[0].level, host::LogLevel::kWarning);
+  EXPECT_THAT(Logged(said)[0].message,
+              AllOf(HasSubstr("--tls-client-ca"), HasSubstr("meshwright token create")));
+  Token("ann", db::Role::kViewer);
+  Revoke("ann");
+  Token("eve", db::Role::kViewer, "", absl::ZeroDuration());
+  server_.reset();
+  StartServer("");
+  EXPECT_EQ(Logged(said).size(), 2u);
+  server_.reset();
+  StartServer(authority_.certificate());
+  EXPECT_EQ(Logged(said).size(), 2u);
+  Token("bob", db::Role::kViewer);
+  server_.reset();
+  StartServer("");
+  EXPECT_EQ(Logged(said).size(), 2u);
+}
+
 TEST_F(CallerLimitsTest, WhoCallsTooOftenIsRefusedAlone) {
   limits_.max_calls_per_s = 1.0;
   calls_clock_stands_ = true;

@@ -21,6 +21,13 @@ namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);  // how soon a stop is noticed
 constexpr absl::Duration kProgressEvery = absl::Milliseconds(200);
+// What ending workers may take, of a lease: they are gone when the server gives their trial away.
+constexpr int64_t kShareToEnd = 10;
+constexpr absl::Duration kMostToEnd = absl::Seconds(1);
+
+absl::Duration UsableOf(absl::Duration lease) {
+  return lease - std::min(lease / kShareToEnd, kMostToEnd);
+}
 
 trial::TrialResult CantRun(const absl::Status& status) {
   trial::TrialResult result;
@@ -132,7 +139,7 @@ void Agent::DoDue() {
   // Also while a server that was dialled does not answer, or one that is connected says nothing.
   if (now >= lease_ends_ && !running_.empty()) {
     Log(absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
-                     ", a lease: ending what runs"),
+                     ", and its lease is about to be over: ending what runs"),
         host::LogLevel::kWarning);
     for (const Running& running : running_) trials_->Cancel(running.key);
     lease_ends_ = host::MonotonicTime::Never();
@@ -196,7 +203,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   failures_ = 0;
   said_unreachable_ = false;
   store_id_ = registered.store_id();
-  lease_ = absl::Seconds(registered.lease_s());
+  lease_ = UsableOf(absl::Seconds(registered.lease_s()));
   lease_ends_ = sent_heartbeats_.at(0) + lease_;
   heartbeat_ = absl::Seconds(registered.heartbeat_s());
   next_heartbeat_ = options_.clock() + heartbeat_;

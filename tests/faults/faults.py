@@ -76,7 +76,8 @@ class Process:
             code = self.popen.wait(timeout=timeout_s)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError(f"did not end within {timeout_s:g} s: {' '.join(self.command)}\n{self.tail()}") from None
+            said = f"did not end within {timeout_s:g} s: {' '.join(self.command)}\n{self.tail()}"
+            raise AssertionError(said) from None
         for reader in self.readers:
             reader.join(timeout=DEADLINE_S)
         return code
@@ -147,10 +148,6 @@ class Agent(Process):
     def __init__(self, name: str, command: typing.Sequence[typing.Any], **options):
         super().__init__(command, **options)
         self.name = name
-
-    def connected(self) -> bool:
-        return self.says("connected to|lost the server|can't reach") is not None and "connected to" in self.says(
-            "connected to|lost the server|can't reach")
 
     def workers(self) -> list[int]:
         return [pid for pid in children_of(self.pid) if "--version" not in command_of(pid)]
@@ -292,7 +289,8 @@ class FaultTest(unittest.TestCase):
     def start_sweep(self, name: str, *more, trials: int, steps: int = 5, ranks: int = 2, seed: int = 0) -> list[str]:
         """Returns its layouts."""
         self.ask("sweep", "start", "--name", name, "--model", "tinystories-15m", "--cluster", "local-cpu", "--gpus",
-                 ranks, "--seq-len", 64, "--global-batch", 8, "--trials", trials, "--steps", steps, "--seed", seed, *more)
+                 ranks, "--seq-len", 64, "--global-batch", 8, "--trials", trials, "--steps", steps, "--seed", seed,
+                 *more)
         return [trial["layout"] for trial in self.show(name)["trials"]]
 
     def show(self, sweep: str) -> dict:

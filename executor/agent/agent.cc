@@ -21,6 +21,13 @@ namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);  // how soon a stop is noticed
 constexpr absl::Duration kProgressEvery = absl::Milliseconds(200);
+// What ending workers may take, of a lease: they are gone when the server gives their trial away.
+constexpr int64_t kShareToEnd = 10;
+constexpr absl::Duration kMostToEnd = absl::Seconds(1);
+
+absl::Duration UsableOf(absl::Duration lease) {
+  return lease - std::min(lease / kShareToEnd, kMostToEnd);
+}
 
 trial::TrialResult CantRun(const absl::Status& status) {
   trial::TrialResult result;
@@ -152,8 +159,8 @@ void Agent::DoDue() {
   if (now >= lease_ends_ && !running_.empty()) {
     for (const Running& running : running_) {
       Log(host::LogLevel::kWarning,
-          absl::StrCat("ends the trial: the server acknowledged no heartbeat for ",
-                       absl::FormatDuration(lease_), ", a lease"),
+          absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
+                       ", and its lease is about to be over: ending the trial"),
           AboutAttempt(running.key));
       trials_->Cancel(running.key);
     }
@@ -218,7 +225,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   failures_ = 0;
   said_unreachable_ = false;
   store_id_ = registered.store_id();
-  lease_ = absl::Seconds(registered.lease_s());
+  lease_ = UsableOf(absl::Seconds(registered.lease_s()));
   lease_ends_ = sent_heartbeats_.at(0) + lease_;
   heartbeat_ = absl::Seconds(registered.heartbeat_s());
   next_heartbeat_ = options_.clock() + heartbeat_;

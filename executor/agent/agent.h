@@ -116,7 +116,7 @@ class Agent {
   int64_t session_ = 0;  // of stream_; events of earlier ones are ignored
   bool registered_ = false;
   std::string store_id_;  // of the server that registered this agent last
-  absl::Duration lease_ = absl::InfiniteDuration();
+  absl::Duration lease_ = absl::InfiniteDuration();  // as long as workers may run of it
   absl::Duration heartbeat_ = absl::Seconds(1);
   std::vector<Running> running_;  // assigned and not ended, oldest first
   int failures_ = 0;              // to connect, in a row
@@ -124,7 +124,7 @@ class Agent {
   host::MonotonicTime next_dial_ = host::MonotonicTime::Always();
   host::MonotonicTime next_heartbeat_ = host::MonotonicTime::Never();
   host::MonotonicTime next_delivery_ = host::MonotonicTime::Never();
-  // A lease after the last heartbeat that was acknowledged, or the registration, was sent; Never
+  // lease_ after the last heartbeat that was acknowledged, or the registration, was sent; Never
   // once what ran was ended for it.
   host::MonotonicTime lease_ends_ = host::MonotonicTime::Never();
   int64_t last_heartbeat_ = 0;  // its number on this stream

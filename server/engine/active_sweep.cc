@@ -56,9 +56,9 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
   }
   // What the store counts includes losses that turned out to be none.
   for (ActiveTrial& trial : trials_) {
-    const auto gone = std::count_if(
-        trial.given.begin(), trial.given.end(),
-        [](const GivenAttempt& attempt) { return attempt.lost || attempt.broken; });
+    const auto gone =
+        std::count_if(trial.given.begin(), trial.given.end(),
+                      [](const GivenAttempt& attempt) { return attempt.lost || attempt.broken; });
     trial.lost_attempts = static_cast<int32_t>(gone);
   }
 }

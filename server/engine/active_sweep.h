@@ -34,6 +34,8 @@ struct ActiveTrial {
   std::vector<GivenAttempt> given;  // by number
   // While it is held: when its agent must have been heard of.
   host::MonotonicTime lease_ends = host::MonotonicTime::Never();
+  // A server before this one assigned it, and its agent has not said that it has it.
+  bool may_be_unsent = false;
 
   // Null where it was never given out.
   GivenAttempt* FindAttempt(int32_t attempt_number);

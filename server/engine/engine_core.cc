@@ -54,7 +54,11 @@ void EngineCore::Load(const SweepStored& stored, host::MonotonicTime now) {
   ids_[stored.sweep.name] = stored.sweep.id;
   if (sweep.held().empty()) return;
   agents_return_until_ = now + options_.lease;
-  for (const int32_t number : sweep.held()) SetLease(*sweep.Find(number), agents_return_until_);
+  for (const int32_t number : sweep.held()) {
+    ActiveTrial& trial = *sweep.Find(number);
+    trial.may_be_unsent = trial.state == db::TrialState::kAssigned;
+    SetLease(trial, agents_return_until_);
+  }
 }
 
 void EngineCore::Load(const std::vector<db::AgentStanding>& standings) {
@@ -250,6 +254,7 @@ void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left)
   trial.lost_attempts += counts ? 1 : 0;
   trial.attempt = transition.to_attempt;
   trial.lease_ends = host::MonotonicTime::Never();
+  trial.may_be_unsent = false;
   found.sweep->SetState(trial, transition.to_state);
   output_.ops.emplace_back(std::move(transition));
 }

@@ -103,6 +103,13 @@ void EngineCore::On(const AgentConnected& event) {
   for (const Found& found : HeldBy(name)) {
     const agent::AttemptKey key{found.sweep->name(), found.trial->number, found.trial->attempt};
     if (!store_is_up_ || Contains(event.held, key)) continue;
+    if (found.trial->may_be_unsent) {
+      Unassign(found,
+               {false, absl::StrCat("the server ended before agent ", name,
+                                    " had it; it runs again as attempt ", key.attempt + 1)},
+               Left::kReturned);
+      continue;
+    }
     const std::string why = absl::StrCat("agent ", name, " came back without it");
     Unassign(found, DecideAfterLoss(*found.trial, why, options_), Left::kLost);
     NoteFailure(name, why);
@@ -172,6 +179,7 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
 void EngineCore::Renew(ConnectedAgent& agent, const agent::AttemptKey& key) {
   const Found found = Find(key);
   if (found && Holds(agent.info.name, key, *found.trial)) {
+    found.trial->may_be_unsent = false;
     SetLease(*found.trial, now_ + options_.lease);
     return;
   }
@@ -278,6 +286,7 @@ void EngineCore::On(const TrialStarted& event) {
   const Found found = Find(event.key);
   if (agent == nullptr || !found || !Holds(event.agent, event.key, *found.trial)) return;
   agents_.Confirm(*agent, event.key);
+  found.trial->may_be_unsent = false;
   if (found.trial->state != db::TrialState::kAssigned) return;
   const std::string reason = absl::StrCat("runs on agent ", event.agent);
   db::TrialTransition transition = TransitionOf(found);

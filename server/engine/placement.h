@@ -45,8 +45,8 @@ inline constexpr int32_t kMissedHeartbeats = 2;
 
 // What becomes of a held trial whose attempt gives no result.
 struct AfterLoss {
-  bool fails = false;  // it is at its end; otherwise it is pending again
-  std::string reason;  // `why` says how it went
+  bool fails = false;                 // it is at its end; otherwise it is pending again
+  std::string reason;                 // `why` says how it went
   bool for_want_of_an_agent = false;  // it fails since no other agent is connected
 
   friend bool operator==(const AfterLoss&, const AfterLoss&) = default;

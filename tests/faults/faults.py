@@ -76,7 +76,8 @@ class Process:
             code = self.popen.wait(timeout=timeout_s)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError(f"did not end within {timeout_s:g} s: {' '.join(self.command)}\n{self.tail()}") from None
+            said = f"did not end within {timeout_s:g} s: {' '.join(self.command)}\n{self.tail()}"
+            raise AssertionError(said) from None
         for reader in self.readers:
             reader.join(timeout=DEADLINE_S)
         return code
@@ -137,9 +138,8 @@ def attempts_in(lines: typing.Iterable[str], pattern: str) -> list[Attempt]:
     for line in lines:
         if not re.search(pattern, line):
             continue
-        trial, attempt = re.search(r"sweeps/[\w.-]+/trials/\d+", line), re.search(r"attempt\D{0,3}(\d+)", line)
-        if trial and attempt:
-            found.append(Attempt(trial[0], int(attempt[1])))
+        if about := re.search(r"sweep=(\S+) trial=(\d+) attempt=(\d+)", line):
+            found.append(Attempt(f"sweeps/{about[1]}/trials/{about[2]}", int(about[3])))
     return found
 
 
@@ -148,15 +148,11 @@ class Agent(Process):
         super().__init__(command, **options)
         self.name = name
 
-    def connected(self) -> bool:
-        return self.says("connected to|lost the server|can't reach") is not None and "connected to" in self.says(
-            "connected to|lost the server|can't reach")
-
     def workers(self) -> list[int]:
         return [pid for pid in children_of(self.pid) if "--version" not in command_of(pid)]
 
     def given(self) -> list[Attempt]:
-        return attempts_in(list(self.err), r"\bruns\b.*attempt")
+        return attempts_in(list(self.err), r"\bruns\b.*attempt=")
 
     def acknowledged(self) -> list[Attempt]:
         """Results of which it heard that the server has them."""
@@ -292,7 +288,8 @@ class FaultTest(unittest.TestCase):
     def start_sweep(self, name: str, *more, trials: int, steps: int = 5, ranks: int = 2, seed: int = 0) -> list[str]:
         """Returns its layouts."""
         self.ask("sweep", "start", "--name", name, "--model", "tinystories-15m", "--cluster", "local-cpu", "--gpus",
-                 ranks, "--seq-len", 64, "--global-batch", 8, "--trials", trials, "--steps", steps, "--seed", seed, *more)
+                 ranks, "--seq-len", 64, "--global-batch", 8, "--trials", trials, "--steps", steps, "--seed", seed,
+                 *more)
         return [trial["layout"] for trial in self.show(name)["trials"]]
 
     def show(self, sweep: str) -> dict:

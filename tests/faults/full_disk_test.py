@@ -128,7 +128,8 @@ class SmallDiskTest(FullDiskTest):
         self.disk.mkdir()
         self.database = self.disk / "sweeps.db"
         script = 'mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"'
-        self.on_disk = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", self.SIZE, self.disk]
+        self.on_disk = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", self.SIZE,
+                        self.disk]
 
     def seen_from_here(self, path: pathlib.Path) -> pathlib.Path:
         return pathlib.Path(f"/proc/{self.server.pid}/root{path}")

@@ -27,7 +27,8 @@ def text(value: str) -> bytes:
 
 def headers(method: str) -> bytes:
     """POST to a method such as "/package.Service/Method"."""
-    literals = [(":path", method), (":authority", "localhost"), ("content-type", "application/grpc"), ("te", "trailers")]
+    literals = [(":path", method), (":authority", "localhost"), ("content-type", "application/grpc"),
+                ("te", "trailers")]
     post, http = b"\x83", b"\x86"
     return post + http + b"".join(b"\x00" + text(name) + text(value) for name, value in literals)
 

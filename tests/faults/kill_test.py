@@ -47,8 +47,8 @@ class KillTest(faults.FaultTest):
             self.kill_one(kind)
         for watch in self.watches:
             watch.await_end(300.0)
-        print(f"{self.kills.total()} kills ({dict(self.kills)}) during {len(self.watches)} sweeps of {self.TRIALS} trials in "
-              f"{time.monotonic() - began:.0f} s", flush=True)
+        print(f"{self.kills.total()} kills ({dict(self.kills)}) during {len(self.watches)} sweeps of {self.TRIALS} "
+              f"trials in {time.monotonic() - began:.0f} s", flush=True)
 
     def start_agent(self, name: str) -> None:
         self.alive[name] = self.agent(name)
@@ -115,7 +115,8 @@ class KillTest(faults.FaultTest):
         return True
 
     def kill_worker(self) -> bool:
-        victims = [(agent, worker) for agent in self.alive.values() if self.may_lose(agent) for worker in agent.workers()]
+        agents = [agent for agent in self.alive.values() if self.may_lose(agent)]
+        victims = [(agent, worker) for agent in agents for worker in agent.workers()]
         if not victims:
             return False
         agent, worker = self.random.choice(victims)

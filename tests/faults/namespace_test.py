@@ -34,8 +34,8 @@ class Link:
         try:
             for namespace in (self.near, self.far):
                 run("ip", "netns", "add", namespace)
-            run("ip", "link", "add", "name", "cable", "netns", self.near, "type", "veth", "peer", "name", "cable", "netns",
-                self.far)
+            run("ip", "link", "add", "name", "cable", "netns", self.near, "type", "veth",
+                "peer", "name", "cable", "netns", self.far)
             for namespace, address in ((self.near, SERVER_ADDRESS), (self.far, AGENT_ADDRESS)):
                 run("ip", "-n", namespace, "address", "add", f"{address}/24", "dev", "cable")
                 run("ip", "-n", namespace, "link", "set", "lo", "up")
@@ -61,8 +61,8 @@ def make_authority(folder: pathlib.Path) -> None:
         "/CN=CA", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
     run("openssl", "req", "-new", *key, "-keyout", folder / "server.key", "-subj", "/CN=server", "-addext",
         f"subjectAltName=IP:{SERVER_ADDRESS}", "-addext", "extendedKeyUsage=serverAuth", "-out", request)
-    run("openssl", "x509", "-req", "-in", request, "-CA", folder / "ca.pem", "-CAkey", folder / "ca.key", "-CAcreateserial",
-        "-copy_extensions", "copy", "-days", "2", "-out", folder / "server.pem")
+    run("openssl", "x509", "-req", "-in", request, "-CA", folder / "ca.pem", "-CAkey", folder / "ca.key",
+        "-CAcreateserial", "-copy_extensions", "copy", "-days", "2", "-out", folder / "server.pem")
 
 
 class NamespaceTest(faults.FaultTest):
@@ -123,7 +123,7 @@ class NamespaceTest(faults.FaultTest):
         self.link.set("down")
         left = faults.await_true("near gets the trial", lambda: self.near.given() and [self.far.workers()])[0]
         self.assertEqual(left, [])
-        self.far.await_line("acknowledged no heartbeat for .* a lease: ending what runs")
+        self.far.await_line("acknowledged no heartbeat for .*: ending what runs")
         self.sweep.await_end()
         self.link.set("up")
         faults.await_true("far is back", lambda: {"far", "near"} == {

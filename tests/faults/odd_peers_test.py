@@ -141,6 +141,11 @@ class OddPeersTest(faults.FaultTest):
                     break
         return sent
 
+    @staticmethod
+    def call_of(method: str, data: bytes) -> bytes:
+        return (http2_peer.frame(http2_peer.HEADERS, http2_peer.END_HEADERS, 1, http2_peer.headers(method)) +
+                http2_peer.frame(http2_peer.DATA, http2_peer.END_STREAM, 1, data))
+
     def test_garbage_on_the_port_ends_its_connection_alone(self):
         seed = int(os.environ.get("MESHWRIGHT_FAULT_SEED") or random.SystemRandom().randrange(1 << 32))
         print(f"MESHWRIGHT_FAULT_SEED={seed}", flush=True)
@@ -149,9 +154,7 @@ class OddPeersTest(faults.FaultTest):
         garbage = [draw.randbytes(draw.randrange(1, 4096)) for _ in range(100)]
         garbage += [begin + draw.randbytes(draw.randrange(1, 4096)) for _ in range(100)]
         garbage += [http2_peer.PREFACE[:i] for i in range(len(http2_peer.PREFACE))]
-        garbage += [begin + http2_peer.frame(http2_peer.HEADERS, http2_peer.END_HEADERS, 1, http2_peer.headers(method)) +
-                    http2_peer.frame(http2_peer.DATA, http2_peer.END_STREAM, 1, data)
-                    for method in (WATCH, CONNECT, "/nothing", "")
+        garbage += [begin + self.call_of(method, data) for method in (WATCH, CONNECT, "/nothing", "")
                     for data in (b"", b"\0\xff\xff\xff\xff", http2_peer.message(draw.randbytes(100)))]
         garbage += [b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\0" * 100_000]
         for data in garbage:

@@ -253,6 +253,29 @@ TEST_F(EngineCoreTest, ALossThatWasNoneIsNoneOfTheThreeThatFailATrial) {
   EXPECT_EQ(core_.sweeps().at(1).trials()[0].lost_attempts, 0);
 }
 
+// The server before this one ended between storing an assignment and sending it.
+TEST_F(EngineCoreTest, AnAssignmentThatWasNotSentIsNoLoss) {
+  SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
+  stored.trials[0].state = db::TrialState::kAssigned;
+  stored.trials[0].agent = "a";
+  db::AttemptHead& attempt = stored.attempts.emplace_back();
+  attempt.trial = 1;
+  attempt.number = 1;
+  attempt.agent = "a";
+  core_.Load(stored, {now_});
+  const EngineOutput back = Connect("a", 1);
+  EXPECT_FALSE(TransitionIn(back)->lost);
+  EXPECT_THAT(Given(back), ElementsAre("1: s1/1/2"));
+  EXPECT_EQ(core_.sweeps().at(1).trials()[0].lost_attempts, 0);
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  // One that it had is one.
+  core_ = EngineCore(EngineOptions());
+  core_.Load(stored, {now_});
+  Tell(AgentConnected{CpuAgent("a", 4), 1, {{"s1", 1, 1}}});
+  Tell(AgentDisconnected{"a", 1});
+  EXPECT_TRUE(TransitionIn(Connect("a", 2))->lost);
+}
+
 // The store's own count has them.
 TEST_F(EngineCoreTest, AStartCountsTheAttemptsThatStayedLost) {
   SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};

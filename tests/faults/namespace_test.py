@@ -123,7 +123,7 @@ class NamespaceTest(faults.FaultTest):
         self.link.set("down")
         left = faults.await_true("near gets the trial", lambda: self.near.given() and [self.far.workers()])[0]
         self.assertEqual(left, [])
-        self.far.await_line("acknowledged no heartbeat for .*: ending what runs")
+        self.far.await_line("acknowledged no heartbeat for .*: ending the trial")
         self.sweep.await_end()
         self.link.set("up")
         faults.await_true("far is back", lambda: {"far", "near"} == {

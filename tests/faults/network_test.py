@@ -16,7 +16,7 @@ from tcp_proxy import Network, TcpProxy
 
 class NetworkTest(faults.FaultTest):
     LEASE_S = 3.0
-    AGENT_ENDS = "acknowledged no heartbeat for .*: ending what runs"
+    AGENT_ENDS = "acknowledged no heartbeat for .*: ending the trial"
 
     def setUp(self):
         super().setUp()

@@ -101,6 +101,9 @@ class OldDatabaseTest(faults.FaultTest):
     def test_schema_4(self):
         self.check_release("schema_4.db")
 
+    def test_schema_6(self):
+        self.check_release("schema_6.db")
+
 
 if __name__ == "__main__":
     faults.main()

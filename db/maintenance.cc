@@ -41,9 +41,9 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenToRead(const std::string& 
 // Rows of `table` that no sweep names in `column`.
 absl::StatusOr<int64_t> ForgetUnused(SqliteConnection* connection, absl::string_view table,
                                      absl::string_view column) {
-  RETURN_IF_ERROR(connection->Execute(
-      absl::StrCat("DELETE FROM ", table, " WHERE hash NOT IN (SELECT ", column,
-                   " FROM sweeps WHERE ", column, " IS NOT NULL)")));
+  RETURN_IF_ERROR(
+      connection->Execute(absl::StrCat("DELETE FROM ", table, " WHERE hash NOT IN (SELECT ", column,
+                                       " FROM sweeps WHERE ", column, " IS NOT NULL)")));
   return connection->Changes();
 }
 
@@ -93,13 +93,13 @@ absl::StatusOr<CompactResult> CompactStore(const std::string& path,
   result.bytes_before = SizeOf(path) + SizeOf(absl::StrCat(path, "-wal"));
   if (events_before) {
     SqliteSweeps sweeps(connection.get());
-    ASSIGN_OR_RETURN(result.events, sweeps.PruneEvents(*events_before,
-                                                       std::numeric_limits<int64_t>::max()));
+    ASSIGN_OR_RETURN(result.events,
+                     sweeps.PruneEvents(*events_before, std::numeric_limits<int64_t>::max()));
   }
   ASSIGN_OR_RETURN(result.shapes, ForgetUnusedShapes(connection.get()));
   // VACUUM writes all of it to a temporary database, which is not to be in memory.
-  RETURN_IF_ERROR(connection->Execute(
-      "PRAGMA temp_store = FILE; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
+  RETURN_IF_ERROR(
+      connection->Execute("PRAGMA temp_store = FILE; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
   result.bytes_after = SizeOf(path);
   return result;
 }

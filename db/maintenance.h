@@ -17,9 +17,9 @@ struct BackUpResult {
 };
 
 // Copies what is stored at this moment to `to`, for its owner alone, while a server may go on
-// writing. The copy is there whole, looked over and on the disk, or not at all. NotFound where there
-// is no database, AlreadyExists where there is a file `to`, FailedPrecondition where the database is
-// of an older or newer version.
+// writing. The copy is there whole, looked over and on the disk, or not at all. NotFound where
+// there is no database, AlreadyExists where there is a file `to`, FailedPrecondition where the
+// database is of an older or newer version.
 absl::StatusOr<BackUpResult> BackUpStore(const std::string& path, const std::string& to);
 
 struct CompactResult {

@@ -127,8 +127,8 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 
 template <typename Record>
 const std::string& RowsOf(std::string_view rows) {
-  static const auto* const kSelect = new std::string(
-      absl::StrCat("SELECT ", ColumnsOf<Record>(kRead), " FROM ", View(rows), " "));
+  static const auto* const kSelect =
+      new std::string(absl::StrCat("SELECT ", ColumnsOf<Record>(kRead), " FROM ", View(rows), " "));
   return *kSelect;
 }
 
@@ -158,34 +158,34 @@ const std::string& SelectSweeps() {
   static const std::string* const kSelect = [] {
     std::string counts;
     for (const auto& [state, name] : kTrialStateNames) {
-      absl::StrAppend(&counts, counts.empty() ? "" : " || ' ' || ", "count(*) FILTER (WHERE state = '",
-                      View(name), "')");
+      absl::StrAppend(&counts, counts.empty() ? "" : " || ' ' || ",
+                      "count(*) FILTER (WHERE state = '", View(name), "')");
     }
-    return new std::string(absl::StrCat(
-        "SELECT ", ColumnsOf<SweepRecord>(kRead),
-        ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)",
-        // All of them in one look at the sweep's trials.
-        ", (SELECT ", counts, " FROM trials WHERE sweep_id = sweeps.id) FROM ", View(kSweepRows),
-        " "));
+    return new std::string(
+        absl::StrCat("SELECT ", ColumnsOf<SweepRecord>(kRead),
+                     ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)",
+                     // All of them in one look at the sweep's trials.
+                     ", (SELECT ", counts, " FROM trials WHERE sweep_id = sweeps.id) FROM ",
+                     View(kSweepRows), " "));
   }();
   return *kSelect;
 }
 
 const std::string& SelectTrials() {
-  static const auto* const kSelect =
-      new std::string(absl::StrCat("SELECT ", ColumnsOf<TrialRecord>(kRead),
-                                   ", model_json, model, training_json FROM ", View(kTrialRows),
-                                   " "));
+  static const auto* const kSelect = new std::string(
+      absl::StrCat("SELECT ", ColumnsOf<TrialRecord>(kRead),
+                   ", model_json, model, training_json FROM ", View(kTrialRows), " "));
   return *kSelect;
 }
 
 const std::string& SelectBriefTrials() {
-  static const auto* const kSelect = new std::string(absl::StrReplaceAll(
-      absl::StrCat("SELECT ", ColumnsOf<TrialRecord>(kRead), ", '', '', '' FROM "),
-      {{"plan_json", "''"},
-       {"predicted_json", "''"},
-       {"result_json", "CASE WHEN measurement IS NOT NULL THEN '' END"}}) +
-                                                     std::string(kTrialRows) + " ");
+  static const auto* const kSelect = new std::string(
+      absl::StrReplaceAll(
+          absl::StrCat("SELECT ", ColumnsOf<TrialRecord>(kRead), ", '', '', '' FROM "),
+          {{"plan_json", "''"},
+           {"predicted_json", "''"},
+           {"result_json", "CASE WHEN measurement IS NOT NULL THEN '' END"}}) +
+      std::string(kTrialRows) + " ");
   return *kSelect;
 }
 
@@ -225,8 +225,8 @@ TrialRecord ReadTrial(const SqliteStatement& row) {
   RowReader reader(row);
   VisitFields(trial, reader);
   const int column = reader.column();
-  trial.plan_json = JoinPlan(trial.plan_json, row.Text(column), row.Text(column + 1),
-                             row.Text(column + 2));
+  trial.plan_json =
+      JoinPlan(trial.plan_json, row.Text(column), row.Text(column + 1), row.Text(column + 2));
   return trial;
 }
 

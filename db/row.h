@@ -11,8 +11,8 @@ namespace meshwright::db {
 
 int64_t ToMicros(absl::Time time);
 
-// "SELECT ... FROM ... ": rows as the Read functions expect them, to be narrowed by WHERE and ORDER BY
-// with the names of the records' columns.
+// "SELECT ... FROM ... ": rows as the Read functions expect them, to be narrowed by WHERE and ORDER
+// BY with the names of the records' columns.
 const std::string& SelectSweeps();
 const std::string& SelectTrials();
 // The same with '' for the texts.

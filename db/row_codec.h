@@ -28,14 +28,10 @@ inline constexpr planner::TextParts kWrittenOnce = 4;  // in the record's other 
 constexpr planner::Field ReadOnly(planner::Field field) { return InParts(kRead, field); }
 
 // In the record's own table alone.
-constexpr planner::Field Changing(planner::Field field) {
-  return InParts(kRead | kWritten, field);
-}
+constexpr planner::Field Changing(planner::Field field) { return InParts(kRead | kWritten, field); }
 
 // In the record's other table alone.
-constexpr planner::Field Once(planner::Field field) {
-  return InParts(kRead | kWrittenOnce, field);
-}
+constexpr planner::Field Once(planner::Field field) { return InParts(kRead | kWrittenOnce, field); }
 
 // "name, state, ...": the columns that are written, or that are read, in the order of the fields.
 class ColumnNames {

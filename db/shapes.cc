@@ -69,11 +69,16 @@ std::string JoinPlan(const std::string& own, std::string_view model, std::string
   const bool is_whole = plan->contains(kModel) || plan->contains(kTraining);
   if (is_whole) return own;
   if (!model.empty()) {
-    nlohmann::json named = nlohmann::json::parse(model);
-    named[kName] = model_name;
-    (*plan)[kModel] = std::move(named);
+    absl::StatusOr<nlohmann::json> named = planner::ParseJson("model", model);
+    if (!named.ok()) return own;
+    (*named)[kName] = model_name;
+    (*plan)[kModel] = *std::move(named);
   }
-  if (!training.empty()) (*plan)[kTraining] = nlohmann::json::parse(training);
+  if (!training.empty()) {
+    absl::StatusOr<nlohmann::json> read = planner::ParseJson("training", training);
+    if (!read.ok()) return own;
+    (*plan)[kTraining] = *std::move(read);
+  }
   return plan->dump();
 }
 

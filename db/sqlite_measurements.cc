@@ -102,8 +102,8 @@ absl::StatusOr<MeasuredRow> SqliteSweeps::ReadMeasured(const MeasurementPlace& p
   row.devices = select.Int(5);
   row.sweep = select.Text(6);
   row.seed = static_cast<uint64_t>(select.Int(7));
-  ASSIGN_OR_RETURN(row.trial, ReadTrialByNumber(select.Int(1), static_cast<int32_t>(select.Int(2)),
-                                                with_texts));
+  ASSIGN_OR_RETURN(
+      row.trial, ReadTrialByNumber(select.Int(1), static_cast<int32_t>(select.Int(2)), with_texts));
   return row;
 }
 

@@ -318,10 +318,10 @@ absl::Status SqliteSweeps::Together(Work work) {
 absl::StatusOr<std::vector<EventRecord>> SqliteSweeps::ListEvents(int64_t sweep_id,
                                                                   int64_t after_sequence,
                                                                   int32_t limit) {
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat(
-                       SelectEvents(),
-                       "WHERE sweep_id = ? AND sequence > ? ORDER BY sequence LIMIT ?")));
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare(absl::StrCat(
+          SelectEvents(), "WHERE sweep_id = ? AND sequence > ? ORDER BY sequence LIMIT ?")));
   select.Bind(sweep_id).Bind(after_sequence).Bind(int64_t{limit});
   std::vector<EventRecord> events;
   while (true) {

@@ -32,9 +32,9 @@ absl::string_view OrderBy(TrialOrder order) {
 
 absl::StatusOr<TrialRecord> SqliteSweeps::ReadTrialByNumber(int64_t sweep_id, int32_t number,
                                                             bool with_texts) {
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat(with_texts ? SelectTrials() : SelectBriefTrials(),
-                                                     "WHERE sweep_id = ? AND number = ?")));
+  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(absl::StrCat(
+                                               with_texts ? SelectTrials() : SelectBriefTrials(),
+                                               "WHERE sweep_id = ? AND number = ?")));
   select.Bind(sweep_id).Bind(int64_t{number});
   ASSIGN_OR_RETURN(const bool row, select.Step());
   if (!row) return absl::NotFoundError(absl::StrCat("the sweep has no trial ", number));
@@ -63,10 +63,9 @@ absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ReadTrials(const std::str
                                                                   TrialOrder order, int32_t offset,
                                                                   int32_t limit) {
   const absl::string_view by = OrderBy(order);
-  ASSIGN_OR_RETURN(
-      SqliteStatement select,
-      connection_->Prepare(
-          absl::StrCat(rows, "WHERE sweep_id = ? ORDER BY ", by, " LIMIT ? OFFSET ?")));
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare(absl::StrCat(rows, "WHERE sweep_id = ? ORDER BY ", by,
+                                                     " LIMIT ? OFFSET ?")));
   select.Bind(sweep_id).Bind(int64_t{limit}).Bind(int64_t{offset});
   std::vector<TrialRecord> trials;
   while (true) {
@@ -78,10 +77,9 @@ absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ReadTrials(const std::str
 
 absl::StatusOr<std::vector<AttemptRecord>> SqliteSweeps::ListAttempts(int64_t sweep_id,
                                                                       int32_t number) {
-  ASSIGN_OR_RETURN(
-      SqliteStatement select,
-      connection_->Prepare(absl::StrCat(
-          SelectAttempts(), "WHERE sweep_id = ? AND trial = ? ORDER BY number")));
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare(absl::StrCat(
+                       SelectAttempts(), "WHERE sweep_id = ? AND trial = ? ORDER BY number")));
   select.Bind(sweep_id).Bind(int64_t{number});
   std::vector<AttemptRecord> attempts;
   while (true) {
@@ -92,9 +90,9 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteSweeps::ListAttempts(int64_t sw
 }
 
 absl::StatusOr<std::vector<TrialHead>> SqliteSweeps::ListTrialHeads(int64_t sweep_id) {
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(
-                       absl::StrCat(SelectTrialHeads(), "WHERE sweep_id = ? ORDER BY number")));
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare(absl::StrCat(SelectTrialHeads(), "WHERE sweep_id = ? ORDER BY number")));
   select.Bind(sweep_id);
   std::vector<TrialHead> heads;
   while (true) {
@@ -106,8 +104,8 @@ absl::StatusOr<std::vector<TrialHead>> SqliteSweeps::ListTrialHeads(int64_t swee
 
 absl::StatusOr<std::vector<AttemptHead>> SqliteSweeps::ListAttemptHeads(int64_t sweep_id) {
   ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat(
-                       SelectAttemptHeads(), "WHERE sweep_id = ? ORDER BY trial, number")));
+                   connection_->Prepare(absl::StrCat(SelectAttemptHeads(),
+                                                     "WHERE sweep_id = ? ORDER BY trial, number")));
   select.Bind(sweep_id);
   std::vector<AttemptHead> heads;
   while (true) {

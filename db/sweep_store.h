@@ -115,7 +115,8 @@ class SweepAccess : public SweepReader {
   // Stores a sweep, its trials and a first event. An empty name becomes "<name_stem>-<number>",
   // with the number of the sweep or the first after it that makes a name which is not taken. A
   // request_id that was seen before returns the sweep it made, or InvalidArgument where that was
-  // made of another request; AlreadyExists for a name that is taken. Under the name of a deleted sweep attempts are numbered from where that one's ended.
+  // made of another request; AlreadyExists for a name that is taken. Under the name of a deleted
+  // sweep attempts are numbered from where that one's ended.
   virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                                   const std::vector<TrialRecord>& trials) = 0;
   // Aborted when the sweep is not in from_state.

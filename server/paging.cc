@@ -39,7 +39,8 @@ absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token) 
 std::string PageToken(int64_t position) { return std::to_string(position); }
 
 std::string BoundPageToken(const std::string& place, const std::string& words) {
-  return absl::StrCat(place, ".", db::HashOf(absl::StrCat(place, "\n", words)).substr(0, kHashDigits));
+  return absl::StrCat(place, ".",
+                      db::HashOf(absl::StrCat(place, "\n", words)).substr(0, kHashDigits));
 }
 
 absl::StatusOr<std::string> ReadBoundPageToken(const std::string& page_token,

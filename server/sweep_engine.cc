@@ -378,12 +378,11 @@ void SweepEngine::PruneWhenDue() {
     next_pruning_ = monotonic_clock_() + kBetweenPrunings;
   }
   const auto pruned = std::make_shared<int64_t>(0);
-  writer_.Submit({.store =
-                      [pruned, before = clock_() - options_.event_retention](
-                          db::SweepAccess& access) -> absl::Status {
-                        ASSIGN_OR_RETURN(*pruned, access.PruneEvents(before, kEventsAtOnce));
-                        return absl::OkStatus();
-                      },
+  writer_.Submit({.store = [pruned, before = clock_() - options_.event_retention](
+                               db::SweepAccess& access) -> absl::Status {
+                    ASSIGN_OR_RETURN(*pruned, access.PruneEvents(before, kEventsAtOnce));
+                    return absl::OkStatus();
+                  },
                   .stored =
                       [this, pruned](const absl::Status&) {
                         if (*pruned < kEventsAtOnce) return;

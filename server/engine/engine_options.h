@@ -12,7 +12,8 @@ struct EngineOptions {
   absl::Duration heartbeat = absl::Seconds(5);        // how often agents are asked to report
   absl::Duration reconnect_grace = absl::Seconds(5);  // after a broken stream, instead of the lease
   int32_t max_lost_attempts = 3;                      // then the trial fails
-  // Events of sweeps that ended longer ago are forgotten, all but each sweep's last; infinite: none.
+  // Events of sweeps that ended longer ago are forgotten, all but each sweep's last; infinite:
+  // none.
   absl::Duration event_retention = absl::Hours(24 * 90);
   int32_t max_agent_failures = 3;  // of what it runs on, in a row: then the agent is set aside
 };

@@ -399,8 +399,8 @@ TEST_P(MeasurementsOfFixtureTest, SweepsOfOneModelHaveOneShape) {
   EXPECT_EQ(*connection->QueryInt("SELECT min(length(training_hash)) FROM sweeps "
                                   "WHERE name <> 'of-no-plan'"),
             32);
-  EXPECT_EQ(*connection->QueryInt("SELECT model_hash IS NULL FROM sweeps WHERE name = 'of-no-plan'"),
-            1);
+  EXPECT_EQ(
+      *connection->QueryInt("SELECT model_hash IS NULL FROM sweeps WHERE name = 'of-no-plan'"), 1);
   EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM models"), 1);
 }
 

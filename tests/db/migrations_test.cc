@@ -165,10 +165,18 @@ class ReleaseTest : public MigrationsTest, public testing::WithParamInterface<co
       for (const TrialRecord& trial : trials) {
         const MeasuredTrial measured = trial.measured.value_or(MeasuredTrial{});
         rows[absl::StrCat(sweep.name, "/", trial.number)] = {
-            trial.layout, std::string(TrialStateName(trial.state)), trial.reason, trial.agent,
-            trial.plan_json, trial.predicted_json, measured.result_json,
-            absl::StrCat(measured.mfu.value_or(-1)), absl::StrCat(measured.peak_bytes.value_or(-1)),
-            sweep.cluster_json, sweep.profile_json, sweep.funnel_json};
+            trial.layout,
+            std::string(TrialStateName(trial.state)),
+            trial.reason,
+            trial.agent,
+            trial.plan_json,
+            trial.predicted_json,
+            measured.result_json,
+            absl::StrCat(measured.mfu.value_or(-1)),
+            absl::StrCat(measured.peak_bytes.value_or(-1)),
+            sweep.cluster_json,
+            sweep.profile_json,
+            sweep.funnel_json};
       }
     }
     return rows;
@@ -204,8 +212,7 @@ TEST_P(ReleaseTest, EveryColumnReadsAsItDid) {
   EXPECT_THAT(check->problems, IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Releases, ReleaseTest,
-                         testing::Values("schema_4.db", "schema_6.db"),
+INSTANTIATE_TEST_SUITE_P(Releases, ReleaseTest, testing::Values("schema_4.db", "schema_6.db"),
                          [](const auto& tested) { return std::string(tested.param).substr(0, 8); });
 
 // tests/db/fixtures/README.md says what is in it.

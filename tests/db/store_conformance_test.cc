@@ -174,7 +174,8 @@ TEST_P(StoreConformanceTest, ForgetsEventsOfSweepsThatEndedLongAgoButTheLast) {
   const SweepRecord young = Create("young", 1);
   const SweepRecord open = Create("open", 1);
   ASSERT_TRUE(store_->CancelSweep(old.id, "so", At(100), "").ok());
-  ASSERT_TRUE(store_->AppendEvent({.sweep_id = old.id, .kind = "result_refused", .time = At(101)}).ok());
+  ASSERT_TRUE(
+      store_->AppendEvent({.sweep_id = old.id, .kind = "result_refused", .time = At(101)}).ok());
   ASSERT_TRUE(store_->CancelSweep(young.id, "so", At(200), "").ok());
   EXPECT_EQ(*store_->PruneEvents(At(150), 1), 1);
   EXPECT_EQ(*store_->PruneEvents(At(150), 10), 1);

@@ -87,7 +87,7 @@ class FileSizeTest(FullDiskTest):
     def test_an_agent_whose_folder_is_full_keeps_results_in_memory(self):
         agent = self.start_agent_without_room()
         self.server.kill()
-        agent.await_line("keeps a result in memory only")
+        agent.await_line("keeps the result in memory only")
         self.assertEqual(list((self.folder / "state-a").glob("**/*.tmp")), [])
         self.server = self.serve()
         self.sweep.await_end()
@@ -99,7 +99,7 @@ class FileSizeTest(FullDiskTest):
     def test_what_an_agent_could_not_keep_runs_again_where_it_is_killed(self):
         agent = self.start_agent_without_room()
         self.server.kill()
-        agent.await_line("keeps a result in memory only")
+        agent.await_line("keeps the result in memory only")
         agent.kill()
         self.server = self.serve()
         self.connected_agent("a", environment={"STAND_IN_STEP_S": "0.002"})

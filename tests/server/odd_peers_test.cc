@@ -70,7 +70,8 @@ TEST_F(OddPeersTest, ATrialThatCantBeReadIsMarkedBesideThoseThatCan) {
   ASSERT_TRUE(Create(TinySweep(3), &sweep).ok());
   Watch(sweep.name());
   Execute(
-      "UPDATE results SET result_json = json_set(result_json, '$.step_s', null) WHERE measurement = "
+      "UPDATE results SET result_json = json_set(result_json, '$.step_s', null) WHERE measurement "
+      "= "
       "(SELECT id FROM measurements WHERE trial = 1)");
   Execute("UPDATE candidates SET predicted_json = 'nothing' WHERE number = 2");
   const std::vector<v1::Trial> trials = Trials(sweep.name());

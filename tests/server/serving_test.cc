@@ -27,9 +27,8 @@ int HealthOf(const std::shared_ptr<grpc::Channel>& channel, const std::string& s
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
   grpc::CompletionQueue queue;
-  const grpc::Slice named(service.empty()
-                              ? ""
-                              : std::string("\x0a") + static_cast<char>(service.size()) + service);
+  const grpc::Slice named(
+      service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service);
   const grpc::ByteBuffer request(&named, 1);
   const auto call =
       stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);

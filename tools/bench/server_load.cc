@@ -228,7 +228,8 @@ absl::Duration TimeFilter(v1::Sweeps::Stub& sweeps, const std::string& filter,
   const grpc::Status status = sweeps.ListTrials(&context, request, &response);
   if (!status.ok()) Fail(status.error_message());
   if (response.trials_size() != trials) {
-    Fail(absl::StrCat("filter ", filter, ": ", response.trials_size(), " trials in place of ", trials));
+    Fail(absl::StrCat("filter ", filter, ": ", response.trials_size(), " trials in place of ",
+                      trials));
   }
   return absl::Now() - begin;
 }
@@ -236,7 +237,8 @@ absl::Duration TimeFilter(v1::Sweeps::Stub& sweeps, const std::string& filter,
 nlohmann::json Filters(const Load& load) {
   const auto sweeps = v1::Sweeps::NewStub(Dial(load.address));
   const std::vector<std::string> met = {
-      "outcome = ok", "tp >= 2 and outcome = ok",
+      "outcome = ok",
+      "tp >= 2 and outcome = ok",
       "model = model-3 and cluster = cluster-4 and outcome = ok",
       "model = model-3 and cluster = cluster-4 and outcome = ok and tp = 8 and pp = 16",
       "tp = 8 and pp = 16 and dp = 32 and rc = full and zero = 3 and mb = 4",

@@ -3,8 +3,8 @@
 //
 // usage: store_fill DATABASE TRIALS
 //
-// Sweeps of 1,000 trials over 20 models and 10 clusters, each with a plan, a prediction and a result
-// of the size that those of four devices have. Prints one JSON object: trials and seconds.
+// Sweeps of 1,000 trials over 20 models and 10 clusters, each with a plan, a prediction and a
+// result of the size that those of four devices have. Prints one JSON object: trials and seconds.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -106,8 +106,8 @@ class Filler {
       trial.number = number;
       trial.layout = SomeLayout();
       trial.reason = "waits for its turn";
-      trial.plan_json = Padded({{"model", {{"name", "m"}}}, {"training", {{"seq_len", 4096}}}},
-                               kOwnPlanBytes);
+      trial.plan_json =
+          Padded({{"model", {{"name", "m"}}}, {"training", {{"seq_len", 4096}}}}, kOwnPlanBytes);
       trial.predicted_json = predicted;
     }
     return trials;
@@ -161,11 +161,11 @@ absl::Status Fill(const std::string& path, int64_t trials) {
   const absl::Time begin = absl::Now();
   int number = 0;
   for (int64_t left = trials; left > 0; left -= kTrialsPerSweep) {
-    RETURN_IF_ERROR(filler.AddSweep(
-        ++number, static_cast<int>(std::min<int64_t>(left, kTrialsPerSweep))));
+    RETURN_IF_ERROR(
+        filler.AddSweep(++number, static_cast<int>(std::min<int64_t>(left, kTrialsPerSweep))));
   }
-  std::cout << nlohmann::json({{"trials", trials},
-                               {"fill_s", absl::ToDoubleSeconds(absl::Now() - begin)}})
+  std::cout << nlohmann::json(
+                   {{"trials", trials}, {"fill_s", absl::ToDoubleSeconds(absl::Now() - begin)}})
                    .dump()
             << std::endl;
   return absl::OkStatus();

@@ -115,7 +115,8 @@ void AddDbCommand(CLI::App& app, CommandContext& context) {
   };
 
   auto flags = std::make_shared<DbFlags>();
-  CLI::App* check = AddPart(*group, "check", "Check that the file is whole; changes nothing", flags);
+  CLI::App* check =
+      AddPart(*group, "check", "Check that the file is whole; changes nothing", flags);
   command_line::AddExample(*check, "meshwright db check --db sweeps.db");
   check->callback(run(flags, [&context](const DbFlags& given) {
     return Check(given.path, given.output.format, context);

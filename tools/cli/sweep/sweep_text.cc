@@ -285,8 +285,7 @@ namespace {
 
 // As it was sent; null where the server did not keep it.
 ordered_json RequestToJson(const v1::Sweep& sweep) {
-  absl::StatusOr<ordered_json> request =
-      planner::ParseOrderedJson("request", sweep.request_json());
+  absl::StatusOr<ordered_json> request = planner::ParseOrderedJson("request", sweep.request_json());
   return request.ok() ? *std::move(request) : ordered_json(nullptr);
 }
 

@@ -60,12 +60,13 @@ std::string TrialCountsText(const v1::Sweep& sweep);
 // trials, trials_ended, trials_by_state (counts by name), rerun_of (name or null), planner_version,
 // create_time, end_time (null before), last_sequence, funnel.
 nlohmann::ordered_json SweepToJson(const v1::Sweep& sweep);
-// Keys: sweep (as SweepToJson), request (that made it; null where it was not kept), peak_flops (of a rank, which every MFU of the sweep is a share of),
-// peak_source, trials (shortest measured step first), and of each trial: trial, layout, requested,
-// state, reason, attempt, agent, host, seed, rank, rank_shared (not told apart from another),
-// step_s, step_low_s, step_high_s (95 % of the median), mfu, mfu_causal, mfu_note (why one is above
-// 1), predicted (an entry of `layouts[]`), measured (what `meshwright trial` measures), unreadable
-// (what of them can't be read). What is not there is null.
+// Keys: sweep (as SweepToJson), request (that made it; null where it was not kept), peak_flops (of
+// a rank, which every MFU of the sweep is a share of), peak_source, trials (shortest measured step
+// first), and of each trial: trial, layout, requested, state, reason, attempt, agent, host, seed,
+// rank, rank_shared (not told apart from another), step_s, step_low_s, step_high_s (95 % of the
+// median), mfu, mfu_causal, mfu_note (why one is above 1), predicted (an entry of `layouts[]`),
+// measured (what `meshwright trial` measures), unreadable (what of them can't be read). What is not
+// there is null.
 nlohmann::ordered_json ShownSweepToJson(const ShownSweep& shown);
 // Keys: sequence, time, sweep, trial (null for the sweep itself), attempt, kind, message, data.
 nlohmann::ordered_json EventToJson(const v1::SweepEvent& event);

@@ -87,9 +87,13 @@ class Process:
             self.popen.kill()
         self.wait()
 
+    def lines(self, pattern: str) -> list[str]:
+        """The lines of its log that have it, the oldest first."""
+        return [line for line in list(self.err) if re.search(pattern, line)]
+
     def says(self, pattern: str) -> str | None:
         """The last line of its log that has it."""
-        return next((line for line in reversed(list(self.err)) if re.search(pattern, line)), None)
+        return (self.lines(pattern) or [None])[-1]
 
     def await_line(self, pattern: str, timeout_s: float = DEADLINE_S) -> str:
         try:

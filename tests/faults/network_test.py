@@ -99,6 +99,9 @@ class NetworkTest(faults.FaultTest):
             self.await_count("trial_requeued", times)
             self.heal()
             self.await_count("trial_running", times + 1)
+            # The server knows of the agent first. Cut before the agent knows of the server, its lease would go on from
+            # before, and three such cuts are the end of it.
+            faults.await_true("far is back", lambda: len(self.far.lines("connected to")) == times + 1)
         self.sweep.await_end()
         self.check_trial("far", 1)
         self.assertEqual([agent["failures_in_a_row"] for agent in self.ask("agents", "list")["agents"]], [0])

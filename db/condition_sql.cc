@@ -21,8 +21,29 @@ absl::string_view Sign(Comparison comparison) {
   return kSigns[static_cast<size_t>(comparison)];
 }
 
+// The last column that it needs, of columns in the order of an index's rows.
+size_t LastColumn(const Condition& condition) {
+  if (condition.kind == Condition::Kind::kCompare) return condition.field;
+  size_t last = 0;
+  for (const Condition& part : condition.parts) last = std::max(last, LastColumn(part));
+  return last;
+}
+
+// As SQLite is to look at them: it stops at the first that does not hold, and reading a column
+// takes longer the further behind in its row it stands.
+std::vector<const Condition*> CheapestFirst(const std::vector<Condition>& parts) {
+  std::vector<const Condition*> sorted;
+  for (const Condition& part : parts) sorted.push_back(&part);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Condition* a, const Condition* b) {
+    return LastColumn(*a) < LastColumn(*b);
+  });
+  return sorted;
+}
+
 class Compiler {
  public:
+  explicit Compiler(int first_parameter) : first_parameter_(first_parameter) {}
+
   void Add(const Condition& condition) {
     switch (condition.kind) {
       case Condition::Kind::kAll:
@@ -43,22 +64,29 @@ class Compiler {
  private:
   void Join(const Condition& condition, absl::string_view word, absl::string_view none) {
     if (condition.parts.empty()) absl::StrAppend(&sql_.text, none);
-    for (size_t i = 0; i < condition.parts.size(); ++i) {
-      absl::StrAppend(&sql_.text, i > 0 ? word : "", "(");
-      Add(condition.parts[i]);
+    absl::string_view before;
+    for (const Condition* part : CheapestFirst(condition.parts)) {
+      absl::StrAppend(&sql_.text, before, "(");
+      Add(*part);
       sql_.text += ')';
+      before = word;
     }
   }
 
   void Compare(const Condition& condition) {
     const MeasurementColumn& column = MeasurementColumns()[condition.field];
-    // NULL compares as NULL, of which NOT is NULL again.
-    if (column.may_be_null) absl::StrAppend(&sql_.text, View(column.name), " IS NOT NULL AND ");
-    absl::StrAppend(&sql_.text, View(column.name), " ", Sign(condition.comparison), " ");
+    // NULL compares as NULL, of which NOT is NULL again; but not by IS.
+    const bool equal = condition.comparison == Comparison::kEqual;
+    if (column.may_be_null && !equal) {
+      absl::StrAppend(&sql_.text, View(column.name), " IS NOT NULL AND ");
+    }
+    absl::StrAppend(&sql_.text, View(column.name), " ",
+                    column.may_be_null && equal ? "IS" : Sign(condition.comparison), " ");
     const bool list = condition.comparison == Comparison::kIn;
     if (list) sql_.text += '(';
     for (size_t i = 0; i < condition.values.size(); ++i) {
-      absl::StrAppend(&sql_.text, i > 0 ? ", ?" : "?");
+      absl::StrAppend(&sql_.text, i > 0 ? ", ?" : "?",
+                      static_cast<size_t>(first_parameter_) + sql_.values.size());
       sql_.values.push_back(Stored(condition.field, condition.values[i]));
     }
     if (list) sql_.text += ')';
@@ -70,6 +98,7 @@ class Compiler {
     return std::string(field.words[static_cast<size_t>(std::get<int64_t>(value))]);
   }
 
+  const int first_parameter_;
   ConditionSql sql_;
 };
 
@@ -97,8 +126,8 @@ void ConditionSql::BindTo(SqliteStatement& statement) const {
   }
 }
 
-ConditionSql CompileCondition(const Condition& condition) {
-  Compiler compiler;
+ConditionSql CompileCondition(const Condition& condition, int first_parameter) {
+  Compiler compiler(first_parameter);
   compiler.Add(condition);
   return compiler.Take();
 }

@@ -15,11 +15,13 @@ struct ConditionSql {
   std::string text;                             // an expression that is 0 or 1, and never NULL
   std::vector<planner::ConditionValue> values;  // of its parameters, in order; words as texts
 
+  // Requires that all parameters before its first one are bound.
   void BindTo(SqliteStatement& statement) const;
 };
 
-// Requires fields and values as ParseMeasurementCondition() gives them.
-ConditionSql CompileCondition(const planner::Condition& condition);
+// Requires fields and values as ParseMeasurementCondition() gives them. Its parameters are numbered
+// from `first_parameter` on.
+ConditionSql CompileCondition(const planner::Condition& condition, int first_parameter);
 
 // Whether every row that meets the condition has one model, one cluster and one outcome.
 bool FixesModelClusterAndOutcome(const planner::Condition& condition);

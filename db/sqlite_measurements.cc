@@ -54,17 +54,19 @@ absl::string_view IndexFor(const MeasurementQuery& query) {
 absl::Status SqliteSweeps::ReadPlaces(const MeasurementQuery& query, bool with_figure,
                                       std::vector<MeasurementPlace>& places) {
   const OrderSql& order = SqlOf(query.order);
-  const ConditionSql where = CompileCondition(query.where);
+  const ConditionSql where = CompileCondition(query.where, /*first_parameter=*/4);
   const std::string place = with_figure
                                 ? absl::StrCat(order.figure, " ", order.not_before, " ?1 AND (",
                                                order.figure, " ", order.behind, " ?1 OR id > ?2)")
                                 : absl::StrCat(order.figure, " IS NULL AND ?1 IS NULL AND id > ?2");
+  // In the order in which SQLite looks at them: most rows are passed over for the condition, the
+  // columns of which stand before the source in an index.
   ASSIGN_OR_RETURN(
       SqliteStatement select,
       connection_->PrepareOnce(absl::StrCat(
-          "SELECT id, ", order.figure, " FROM measurements INDEXED BY ", IndexFor(query), " WHERE ",
-          query.sweep_id ? "sweep_id = ?3" : "source <> 'imported' AND ?3 IS NULL", " AND ", place,
-          " AND (", where.text, ") ORDER BY ",
+          "SELECT id, ", order.figure, " FROM measurements INDEXED BY ", IndexFor(query),
+          " WHERE (", where.text, ") AND ", place, " AND ",
+          query.sweep_id ? "sweep_id = ?3" : "source <> 'imported' AND ?3 IS NULL", " ORDER BY ",
           with_figure ? absl::StrCat(order.figure, " ", order.direction, ", id") : "id", " LIMIT ",
           query.limit - static_cast<int32_t>(places.size()))));
   const bool from_place = query.after.has_value() && query.after->figure.has_value() == with_figure;

@@ -260,7 +260,8 @@ TEST_F(MeasurementsTest, AnswersRandomConditionsAsALookAtEveryRowDoes) {
     query.order = i % 2 == 0 ? MeasurementOrder::kMfu : MeasurementOrder::kStepTime;
     const std::vector<std::string> expected = Naively(query.where, query.order);
     answered += !expected.empty() && expected.size() < rows_.size() ? 1 : 0;
-    ASSERT_EQ(Listed(query, i % 3 == 0 ? 7 : 1000), expected) << CompileCondition(query.where).text;
+    ASSERT_EQ(Listed(query, i % 3 == 0 ? 7 : 1000), expected)
+        << CompileCondition(query.where, /*first_parameter=*/1).text;
   }
   EXPECT_GT(answered, 300);
 }
@@ -288,11 +289,13 @@ TEST_F(MeasurementsTest, WhatFixesModelClusterAndOutcomeIsSeen) {
 }
 
 TEST_F(MeasurementsTest, WordsOfTheCallerAreParametersAlone) {
-  const std::string text = "model = \"x' OR 1=1 --\" and outcome = ok and mfu > 0.5";
-  const ConditionSql sql = CompileCondition(*ParseMeasurementCondition("where", text));
-  EXPECT_EQ(sql.text, "(model = ?) AND (outcome = ?) AND (mfu IS NOT NULL AND mfu > ?)");
-  EXPECT_THAT(sql.values, ElementsAre(ConditionValue("x' OR 1=1 --"), ConditionValue("ok"),
-                                      ConditionValue(0.5)));
+  const std::string text = "model = \"x' OR 1=1 --\" and outcome = ok and tp = 2 and mfu > 0.5";
+  const ConditionSql sql =
+      CompileCondition(*ParseMeasurementCondition("where", text), /*first_parameter=*/4);
+  EXPECT_EQ(sql.text,
+            "(tp IS ?4) AND (outcome = ?5) AND (mfu IS NOT NULL AND mfu > ?6) AND (model = ?7)");
+  EXPECT_THAT(sql.values, ElementsAre(ConditionValue(int64_t{2}), ConditionValue("ok"),
+                                      ConditionValue(0.5), ConditionValue("x' OR 1=1 --")));
 }
 
 TEST_F(MeasurementsTest, LongConditionsAreAnswered) {

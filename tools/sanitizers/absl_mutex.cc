@@ -1,0 +1,135 @@
+// Abseil's mutex and condition variable, for programs under the thread sanitizer.
+//
+// Those of a system's library are compiled without it, so that it would not see what they order and
+// take every guarded access for a race. A definition in the program goes before one of a shared
+// library, also for callers inside of shared libraries. Callers may rely on Abseil's contract but
+// for fairness and speed: who waits looks again after a pause.
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace absl {
+ABSL_NAMESPACE_BEGIN
+namespace {
+
+// A mutex holds 0 where it is free, kWriter, or how many readers hold it.
+constexpr intptr_t kWriter = -1;
+
+void Pause() { SleepFor(Microseconds(50)); }
+
+}  // namespace
+
+Mutex::~Mutex() = default;
+
+bool Mutex::TryLock() {
+  intptr_t holders = 0;
+  return mu_.compare_exchange_strong(holders, kWriter, std::memory_order_acq_rel);
+}
+
+void Mutex::Lock() {
+  while (!TryLock()) Pause();
+}
+
+void Mutex::Unlock() { mu_.store(0, std::memory_order_release); }
+
+bool Mutex::ReaderTryLock() {
+  intptr_t holders = mu_.load(std::memory_order_relaxed);
+  while (holders != kWriter) {
+    if (mu_.compare_exchange_weak(holders, holders + 1, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+void Mutex::ReaderLock() {
+  while (!ReaderTryLock()) Pause();
+}
+
+void Mutex::ReaderUnlock() { mu_.fetch_sub(1, std::memory_order_acq_rel); }
+
+void Mutex::AssertHeld() const {
+  if (mu_.load(std::memory_order_relaxed) != kWriter) std::abort();
+}
+
+void Mutex::AssertReaderHeld() const {
+  if (mu_.load(std::memory_order_relaxed) == 0) std::abort();
+}
+
+bool Mutex::AwaitWithDeadline(const Condition& condition, Time deadline) {
+  const bool writer = mu_.load(std::memory_order_relaxed) == kWriter;
+  while (!condition.Eval()) {
+    if (Now() >= deadline) return false;
+    writer ? Unlock() : ReaderUnlock();
+    Pause();
+    writer ? Lock() : ReaderLock();
+  }
+  return true;
+}
+
+bool Mutex::AwaitWithTimeout(const Condition& condition, Duration timeout) {
+  return AwaitWithDeadline(condition, Now() + timeout);
+}
+
+void Mutex::Await(const Condition& condition) { AwaitWithDeadline(condition, InfiniteFuture()); }
+
+bool Mutex::LockWhenWithDeadline(const Condition& condition, Time deadline) {
+  Lock();
+  return AwaitWithDeadline(condition, deadline);
+}
+
+bool Mutex::LockWhenWithTimeout(const Condition& condition, Duration timeout) {
+  return LockWhenWithDeadline(condition, Now() + timeout);
+}
+
+void Mutex::LockWhen(const Condition& condition) {
+  LockWhenWithDeadline(condition, InfiniteFuture());
+}
+
+bool Mutex::ReaderLockWhenWithDeadline(const Condition& condition, Time deadline) {
+  ReaderLock();
+  return AwaitWithDeadline(condition, deadline);
+}
+
+bool Mutex::ReaderLockWhenWithTimeout(const Condition& condition, Duration timeout) {
+  return ReaderLockWhenWithDeadline(condition, Now() + timeout);
+}
+
+void Mutex::ReaderLockWhen(const Condition& condition) {
+  ReaderLockWhenWithDeadline(condition, InfiniteFuture());
+}
+
+// A condition variable holds how often it was signalled; who waits may wake in vain.
+CondVar::~CondVar() = default;
+
+bool CondVar::WaitWithDeadline(Mutex* mutex, Time deadline) {
+  const intptr_t before = cv_.load(std::memory_order_acquire);
+  bool late = false;
+  while (!late && cv_.load(std::memory_order_acquire) == before) {
+    mutex->Unlock();
+    Pause();
+    late = Now() >= deadline;
+    mutex->Lock();
+  }
+  return late;
+}
+
+bool CondVar::WaitWithTimeout(Mutex* mutex, Duration timeout) {
+  return WaitWithDeadline(mutex, Now() + timeout);
+}
+
+void CondVar::Wait(Mutex* mutex) { WaitWithDeadline(mutex, InfiniteFuture()); }
+
+void CondVar::Signal() { cv_.fetch_add(1, std::memory_order_acq_rel); }
+
+void CondVar::SignalAll() { Signal(); }
+
+ABSL_NAMESPACE_END
+}  // namespace absl
+
+// What shared libraries without the sanitizer do among themselves is not looked at.
+extern "C" const char* __tsan_default_options() {
+  return "ignore_noninstrumented_modules=1:second_deadlock_stack=1";
+}

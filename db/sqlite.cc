@@ -215,6 +215,8 @@ absl::Status SqliteConnection::Execute(const std::string& sql) {
   return code == SQLITE_OK ? absl::OkStatus() : Error(code);
 }
 
+void SqliteConnection::Interrupt() { sqlite3_interrupt(db_.get()); }
+
 absl::Status SqliteConnection::Run(std::string_view sql) {
   ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
   return statement.Run();

@@ -85,6 +85,8 @@ class SqliteConnection {
   absl::StatusOr<SqliteStatement> PrepareOnce(std::string_view sql);
   // Runs statements without parameters; rows are ignored.
   absl::Status Execute(const std::string& sql);
+  // Ends what other threads run on this connection now, as an error of theirs.
+  void Interrupt();
   // Runs one statement without parameters or rows, which stays compiled.
   absl::Status Run(std::string_view sql);
   // The first column of the first row of a statement that must have one.

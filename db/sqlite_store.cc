@@ -4,7 +4,6 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "db/database.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::db {
@@ -14,8 +13,9 @@ constexpr size_t kMostIdleReaders = 8;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const std::string& path) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenDatabase(path));
+absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const std::string& path,
+                                                                         LookOver look_over) {
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenDatabase(path, look_over));
   return absl::WrapUnique(new SqliteSweepStore(std::move(connection)));
 }
 

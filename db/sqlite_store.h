@@ -12,6 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "db/database.h"
 #include "db/sqlite.h"
 #include "db/sqlite_sweeps.h"
 #include "db/sweep_store.h"
@@ -21,7 +22,8 @@ namespace meshwright::db {
 class SqliteSweepStore final : public SweepStore {
  public:
   // As OpenDatabase().
-  static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(const std::string& path);
+  static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(
+      const std::string& path, LookOver look_over = LookOver::kBefore);
 
   absl::StatusOr<std::vector<EventRecord>> Atomically(Work work) override;
 

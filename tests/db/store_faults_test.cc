@@ -8,7 +8,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "absl/time/clock.h"
 #include "db/check.h"
+#include "db/damage_search.h"
 #include "db/migrations.h"
 #include "db/sqlite_store.h"
 #include "db/store_lock.h"
@@ -235,6 +237,45 @@ TEST_F(StoreFaultsTest, ADamagedFileIsRefusedAndLeftAlone) {
     ASSERT_TRUE(check.ok()) << check.status();
     EXPECT_FALSE(check->ok());
   }
+}
+
+TEST_F(StoreFaultsTest, DamageOfAFileInUseIsFoundBesideIt) {
+  Open()->CreateSweep(SomeSweep("one"), SomeTrials(50)).status().IgnoreError();
+  {
+    const auto store = *SqliteSweepStore::Open(path_, LookOver::kLater);
+    const auto search = *DamageSearch::Start(path_);
+    while (!search->ended()) absl::SleepFor(absl::Milliseconds(1));
+    EXPECT_TRUE(search->found().ok()) << search->found();
+  }
+  Execute("VACUUM");
+  const std::string whole = Bytes();
+  std::ofstream(path_, std::ios::binary | std::ios::trunc)
+      << whole.substr(0, whole.size() - 4096) << std::string(4096, '\x5a');
+  const auto store = SqliteSweepStore::Open(path_, LookOver::kLater);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const auto search = *DamageSearch::Start(path_);
+  while (!search->ended()) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_TRUE(absl::IsDataLoss(search->found()));
+  EXPECT_THAT(std::string(search->found().message()), HasSubstr("is damaged ("));
+}
+
+TEST_F(StoreFaultsTest, AFileThatIsMigratedIsLookedOverBefore) {
+  Open()->CreateSweep(SomeSweep("one"), SomeTrials(50)).status().IgnoreError();
+  Execute("VACUUM; PRAGMA user_version = 6");
+  const std::string whole = Bytes();
+  std::ofstream(path_, std::ios::binary | std::ios::trunc)
+      << whole.substr(0, whole.size() - 4096) << std::string(4096, '\x5a');
+  EXPECT_TRUE(absl::IsDataLoss(SqliteSweepStore::Open(path_, LookOver::kLater).status()));
+}
+
+TEST_F(StoreFaultsTest, ASearchForDamageEndsAtOnceWithItsObject) {
+  Open()->CreateSweep(SomeSweep("one"), SomeTrials(50)).status().IgnoreError();
+  Execute(
+      "CREATE TABLE padding (bytes BLOB);"
+      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+      "INSERT INTO padding SELECT zeroblob(3000) FROM n");
+  auto search = *DamageSearch::Start(path_);
+  search.reset();
 }
 
 TEST_F(StoreFaultsTest, CheckLeavesNothingBehind) {

@@ -5,11 +5,15 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "db/damage_search.h"
+#include "db/database.h"
 #include "db/sqlite_store.h"
 #include "db/store_lock.h"
 #include "db/token_store.h"
+#include "executor/host/log.h"
 #include "executor/trial/version.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
@@ -58,6 +62,18 @@ absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags
   return tls;
 }
 
+// Ends a search that has ended. DataLoss where it found damage.
+absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::DamageSearch>& search,
+                                 const host::LogFunction& log) {
+  for (; !stop.Requested(); absl::SleepFor(kPoll)) {
+    if (search == nullptr || !search->ended()) continue;
+    RETURN_IF_ERROR(search->found());
+    search.reset();
+    log({.message = "the database was looked over and is whole"});
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   QuietGrpcLog();
@@ -81,11 +97,19 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.event_retention = absl::Hours(24) * flags.keep_events_days;
   options.limits = flags.limits;
   options.limits.max_search = absl::Seconds(flags.max_search_s);
-  options.log = MakeLog(context.err, flags.log, absl::Now);
+  const host::LogFunction log = MakeLog(context.err, flags.log, absl::Now);
+  options.log = log;
   db::StoreLock lock;  // outlives the server, and with it the store
+  std::unique_ptr<db::DamageSearch> search;
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
     ASSIGN_OR_RETURN(lock, db::StoreLock::Take(flags.db));
-    return db::SqliteSweepStore::Open(flags.db);
+    const db::LookOver look_over = db::LookOverFor(flags.db);
+    ASSIGN_OR_RETURN(auto store, db::SqliteSweepStore::Open(flags.db, look_over));
+    if (look_over == db::LookOver::kLater) {
+      ASSIGN_OR_RETURN(search, db::DamageSearch::Start(flags.db));
+      log({.message = absl::StrCat("looks database ", flags.db, " over for damage meanwhile")});
+    }
+    return store;
   };
   std::optional<server::Metrics> metrics;  // outlives the server
   std::unique_ptr<server::MetricsPage> page;
@@ -100,9 +124,9 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   if (page != nullptr) {
     context.out << "metrics on http://" << page->address() << "/metrics" << std::endl;
   }
-  while (!stop.Requested()) absl::SleepFor(kPoll);
+  const absl::Status damage = WaitForStopOrDamage(stop, search, log);
   server->Stop();
-  return absl::OkStatus();
+  return damage;
 }
 
 // Of how much callers may take (server/limits.h).

@@ -47,6 +47,7 @@ void RefuseTime(const Measurement& measured, RowPrediction& row) {
       absl::StrFormat("makes an MFU of %.0f %% on these devices; must be at most %.0f %%",
                       100.0 * *row.mfu, 100.0 * kMostMfu));
   row.predicted.reset();
+  row.layout.reset();
   row.step_s.reset();
   row.tokens_per_s_per_device.reset();
   row.mfu.reset();
@@ -86,6 +87,7 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
     const PeakRank peak_rank =
         MeaningOfPeakRank(measured.notes).value_or(plan.row->profile->kept.peak_rank);
     result.predicted = Predict(*plan.row, *plan.layout, peak_rank);
+    result.layout = plan.layout;
   }
   if (measured.outcome != RunOutcome::kOk || result.subject == kUnreadable) return result;
   if (measured.peak_mem_gib) result.peak_bytes = *measured.peak_mem_gib * kGib;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "planner/layout/layout.h"
 #include "planner/measurement/measurement.h"
 #include "planner/measurement/measurement_presets.h"
 
@@ -31,8 +32,9 @@ struct RowPrediction {
   std::string sweep;
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
-  std::string reason;   // why there is no prediction; empty where there is one
-  std::string subject;  // column or rule that the reason is about, or kUnreadable
+  std::optional<Layout> layout;  // that was predicted; there is one where `predicted` is
+  std::string reason;            // why there is no prediction; empty where there is one
+  std::string subject;           // column or rule that the reason is about, or kUnreadable
 
   // Set only for runs that went through (kOk).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu

@@ -119,6 +119,7 @@ TEST(JsonSchema, DescribesMeasurements) {
          "us,a,m,32,4096,14336,32,8,128256,4096,H100,80,8,4,1,1,2,1,32,bf16,flash,1,1,megatron,ok,"
          "5.5\n";
   ExpectDescribed("validate", {"validate", "--measurements", folder + "/runs.csv"});
+  ExpectDescribed("replay", {"replay", "--measurements", folder + "/runs.csv"});
   const json fitted = ExpectDescribed(
       "calibrate", {"calibrate", "--measurements", folder + "/runs.csv", "--cluster", "h100",
                     "--framework", "megatron", "-o", folder + "/fitted.json"});

@@ -20,6 +20,7 @@
 #include "tools/cli/plan/planner_commands.h"
 #include "tools/cli/plan/scale_command.h"
 #include "tools/cli/plan/study_command.h"
+#include "tools/cli/replay/replay_command.h"
 #include "tools/cli/schedule/schedule_command.h"
 #include "tools/cli/serve/serve_command.h"
 #include "tools/cli/sweep/history_command.h"
@@ -123,6 +124,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddBenchmarkCommand(*app, context);
   AddListCommand(*app, context);
   AddValidateCommand(*app, context);
+  AddReplayCommand(*app, context);
   AddCalibrateCommand(*app, context);
   AddSweepCommand(*app, context);
   AddHistoryCommand(*app, context);

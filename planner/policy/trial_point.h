@@ -1,0 +1,20 @@
+// Layouts as points, so that how alike two of them are is a distance: 1 for a factor of two on an
+// axis, for another word and for a switch.
+#pragma once
+
+#include <vector>
+
+#include "planner/layout/layout.h"
+
+namespace meshwright::planner {
+
+using TrialPoint = std::vector<double>;
+
+// All layouts' points have as many numbers. Which layers a stage has and which modules are run
+// again are not in them, but that somebody chose them is.
+TrialPoint PointOf(const Layout& layout);
+
+// Requires points of one length.
+double SquaredDistance(const TrialPoint& a, const TrialPoint& b);
+
+}  // namespace meshwright::planner

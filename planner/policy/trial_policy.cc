@@ -1,0 +1,151 @@
+#include "planner/policy/trial_policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_format.h"
+#include "planner/policy/fit_belief.h"
+#include "planner/policy/normal.h"
+
+namespace meshwright::planner {
+namespace {
+
+// E[max(0, ln best - ln t)] of a step time t whose logarithm is normal: as a share of the best,
+// for gains that are small.
+double ExpectedImprovement(double best_s, double step_s, double spread) {
+  const double ahead = std::log(best_s / step_s);
+  if (spread <= 0.0) return std::max(0.0, ahead);
+  const double z = ahead / spread;
+  return ahead * NormalShareBelow(z) + spread * NormalDensity(z);
+}
+
+std::vector<Residual> ResidualsOf(absl::Span<const TrialCandidate> candidates,
+                                  absl::Span<const TrialFinding> findings,
+                                  const ResidualPriors& priors) {
+  std::vector<TrialPoint> points;
+  for (const TrialCandidate& candidate : candidates) points.push_back(candidate.point);
+  std::vector<MeasuredResidual> measured;
+  std::vector<size_t> running;
+  for (const TrialFinding& finding : findings) {
+    if (finding.end == TrialEnd::kMeasured) {
+      const double ratio = finding.step_s / candidates[finding.candidate].step_s;
+      measured.push_back({finding.candidate, std::log(ratio)});
+    } else if (finding.end == TrialEnd::kRunning) {
+      running.push_back(finding.candidate);
+    }
+  }
+  return ResidualModel(std::move(points), priors).Given(measured, running);
+}
+
+std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidates,
+                                       absl::Span<const TrialFinding> findings, double share) {
+  std::vector<double> before;
+  for (const TrialCandidate& candidate : candidates) before.push_back(candidate.oom_probability);
+  std::vector<FitFinding> fits;
+  for (const TrialFinding& finding : findings) {
+    if (finding.end == TrialEnd::kMeasured || finding.end == TrialEnd::kOutOfMemory) {
+      fits.push_back({finding.candidate, finding.end == TrialEnd::kMeasured});
+    }
+  }
+  return OomProbabilitiesGiven(before, fits, share);
+}
+
+std::optional<double> BestOf(absl::Span<const TrialFinding> findings) {
+  std::optional<double> best_s;
+  for (const TrialFinding& finding : findings) {
+    if (finding.end != TrialEnd::kMeasured) continue;
+    best_s = std::min(best_s.value_or(finding.step_s), finding.step_s);
+  }
+  return best_s;
+}
+
+std::vector<TrialBelief> BeliefsOf(absl::Span<const TrialCandidate> candidates,
+                                   absl::Span<const TrialFinding> findings,
+                                   const TrialPolicyOptions& options) {
+  const std::vector<Residual> residuals = ResidualsOf(candidates, findings, options.residuals);
+  const std::vector<double> oom =
+      OomProbabilitiesOf(candidates, findings, options.common_memory_share);
+  const std::optional<double> best_s = BestOf(findings);
+  std::vector<TrialBelief> beliefs(candidates.size());
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    TrialBelief& belief = beliefs[i];
+    belief.step_s = candidates[i].step_s * std::exp(residuals[i].mean);
+    belief.spread = residuals[i].sd;
+    belief.oom_probability = oom[i];
+    if (best_s) belief.gain = ExpectedImprovement(*best_s, belief.step_s, belief.spread);
+  }
+  return beliefs;
+}
+
+// The candidate that is worth the most of those that may run; equals in their order.
+std::optional<size_t> MostWorth(const std::vector<TrialBelief>& beliefs,
+                                absl::Span<const TrialFinding> findings, bool has_best,
+                                double most_oom_probability) {
+  std::vector<bool> may_run(beliefs.size(), true);
+  for (const TrialFinding& finding : findings) may_run[finding.candidate] = false;
+  const auto better = [&](const TrialBelief& a, const TrialBelief& b) {
+    return has_best ? a.gain > b.gain : a.step_s < b.step_s;
+  };
+  std::optional<size_t> most;
+  for (size_t i = 0; i < beliefs.size(); ++i) {
+    if (!may_run[i] || beliefs[i].oom_probability >= most_oom_probability) continue;
+    if (!most || better(beliefs[i], beliefs[*most])) most = i;
+  }
+  return most;
+}
+
+}  // namespace
+
+TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
+                        absl::Span<const TrialFinding> findings,
+                        const TrialPolicyOptions& options) {
+  TrialChoice choice;
+  choice.beliefs = BeliefsOf(candidates, findings, options);
+  const bool has_best = BestOf(findings).has_value();
+  const std::optional<size_t> most =
+      MostWorth(choice.beliefs, findings, has_best, options.most_oom_probability);
+  if (most && has_best) choice.gain = choice.beliefs[*most].gain;
+  if (!most) {
+    choice.stop = TrialStop::kNothingFits;
+  } else if (static_cast<int64_t>(findings.size()) >= options.max_trials) {
+    choice.stop = TrialStop::kTrials;
+  } else if (has_best && *choice.gain < options.min_gain) {
+    choice.stop = TrialStop::kGain;
+  } else {
+    choice.next = most;
+  }
+  return choice;
+}
+
+std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& options) {
+  const auto gain = [&] { return 100.0 * choice.gain.value_or(0.0); };
+  switch (choice.stop) {
+    case TrialStop::kGain:
+      return absl::StrFormat(
+          "no other layout is expected to be faster by %.1f %% of the best: at most %.2g %%",
+          100.0 * options.min_gain, gain());
+    case TrialStop::kTrials:
+      return absl::StrFormat(
+          "%d trials were asked for at most; another is expected to gain %.2g %%",
+          options.max_trials, gain());
+    case TrialStop::kNothingFits:
+      return absl::StrFormat(
+          "every other layout runs out of memory with a probability of at least %.2g",
+          options.most_oom_probability);
+    case TrialStop::kNone:
+      break;
+  }
+  const TrialBelief& belief = choice.beliefs[*choice.next];
+  if (!choice.gain) {
+    return absl::StrFormat(
+        "the fastest by its estimate, %.4g s, of those that rather fit (it runs out of memory with "
+        "a probability of %.2g)",
+        belief.step_s, belief.oom_probability);
+  }
+  return absl::StrFormat(
+      "expected to be faster by %.2g %% of the best: %.4g s within %.1f %%, out of memory with a "
+      "probability of %.2g",
+      gain(), belief.step_s, 100.0 * belief.spread, belief.oom_probability);
+}
+
+}  // namespace meshwright::planner

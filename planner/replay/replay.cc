@@ -1,0 +1,220 @@
+#include "planner/replay/replay.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "planner/measurement/metrics.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr uint64_t kRandomOrders = 200;
+
+using Rows = std::vector<const RowPrediction*>;
+
+// A sweep's rows, and those of them that can be run again.
+struct Problem {
+  Rows rows;
+  Rows candidates;
+  OptionalNumber best_mfu;
+
+  // Points of MFU below the best.
+  double RegretOf(double mfu) const { return 100.0 * (*best_mfu - mfu); }
+};
+
+bool CanRun(const RowPrediction& row) {
+  if (!row.predicted || row.outcome == RunOutcome::kUnknown) return false;
+  return row.outcome != RunOutcome::kOk || (row.step_s && row.mfu);
+}
+
+Problem ProblemOf(Rows rows) {
+  Problem problem;
+  problem.rows = std::move(rows);
+  for (const RowPrediction* row : problem.rows) {
+    if (CanRun(*row)) problem.candidates.push_back(row);
+    if (row->outcome != RunOutcome::kOk || !row->mfu) continue;
+    problem.best_mfu = std::max(problem.best_mfu.value_or(0.0), *row->mfu);
+  }
+  return problem;
+}
+
+// What a run of rows, one after another, has come to.
+class Run {
+ public:
+  explicit Run(const Problem& problem) : problem_(problem) {}
+
+  void Add(const RowPrediction& row) {
+    ++trials_;
+    if (row.outcome == RunOutcome::kOom) ++oom_;
+    if (row.outcome == RunOutcome::kError) ++error_;
+    if (row.outcome != RunOutcome::kOk) return;
+    found_mfu_ = std::max(found_mfu_.value_or(0.0), *row.mfu);
+    if (!to_found_ && problem_.RegretOf(*found_mfu_) <= kFoundPoints) {
+      to_found_ = trials_;
+      oom_to_found_ = oom_;
+    }
+  }
+
+  int64_t trials() const { return trials_; }
+  int64_t oom() const { return oom_; }
+  int64_t error() const { return error_; }
+  OptionalNumber found_mfu() const { return found_mfu_; }
+  OptionalInt to_found() const { return to_found_; }
+  int64_t oom_to_found() const { return oom_to_found_; }
+
+ private:
+  const Problem& problem_;
+  int64_t trials_ = 0;
+  int64_t oom_ = 0;
+  int64_t error_ = 0;
+  OptionalNumber found_mfu_;
+  OptionalInt to_found_;
+  int64_t oom_to_found_ = 0;
+};
+
+Run RunOrder(const Problem& problem, const Rows& order) {
+  Run run(problem);
+  for (const RowPrediction* row : order) {
+    run.Add(*row);
+    if (run.to_found()) break;
+  }
+  return run;
+}
+
+OrderReplay PredictedOrder(const Problem& problem, double most_oom_probability) {
+  Rows order = problem.candidates;
+  std::stable_sort(order.begin(), order.end(), [&](const RowPrediction* a, const RowPrediction* b) {
+    const auto key = [&](const RowPrediction& row) {
+      return std::pair(row.predicted->oom_probability >= most_oom_probability,
+                       row.predicted->step_s);
+    };
+    return key(*a) < key(*b);
+  });
+  const Run run = RunOrder(problem, order);
+  OrderReplay replay;
+  if (!run.to_found()) return replay;
+  replay.trials_to_within_1_point = static_cast<double>(*run.to_found());
+  replay.oom_trials = static_cast<double>(run.oom_to_found());
+  return replay;
+}
+
+OrderReplay RandomOrder(const Problem& problem) {
+  std::vector<double> trials;
+  std::vector<double> oom;
+  for (uint64_t seed = 0; seed < kRandomOrders; ++seed) {
+    std::mt19937_64 random(seed);
+    Rows order = problem.candidates;
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    const Run run = RunOrder(problem, order);
+    if (!run.to_found()) return {};
+    trials.push_back(static_cast<double>(*run.to_found()));
+    oom.push_back(static_cast<double>(run.oom_to_found()));
+  }
+  return {.trials_to_within_1_point = Median(trials), .oom_trials = Median(oom)};
+}
+
+TrialFinding FindingOf(size_t candidate, const RowPrediction& row) {
+  switch (row.outcome) {
+    case RunOutcome::kOk:
+      return {.candidate = candidate, .end = TrialEnd::kMeasured, .step_s = *row.step_s};
+    case RunOutcome::kOom:
+      return {.candidate = candidate, .end = TrialEnd::kOutOfMemory};
+    case RunOutcome::kError:
+    case RunOutcome::kUnknown:
+      break;
+  }
+  return {.candidate = candidate, .end = TrialEnd::kFailed};
+}
+
+void RunPolicy(const Problem& problem, const TrialPolicyOptions& options, SweepReplay& replay) {
+  std::vector<TrialCandidate> candidates;
+  for (const RowPrediction* row : problem.candidates) {
+    candidates.push_back({.point = PointOf(*row->layout),
+                          .step_s = row->predicted->step_s,
+                          .oom_probability = row->predicted->oom_probability});
+  }
+  Run run(problem);
+  std::vector<TrialFinding> findings;
+  while (true) {
+    const TrialChoice choice = ChooseTrial(candidates, findings, options);
+    if (!choice.next) {
+      replay.stop = choice.stop;
+      replay.stop_reason = ReasonOf(choice, options);
+      break;
+    }
+    const RowPrediction& row = *problem.candidates[*choice.next];
+    run.Add(row);
+    findings.push_back(FindingOf(*choice.next, row));
+    replay.trial_rows.push_back(row.row);
+    replay.reasons.push_back(ReasonOf(choice, options));
+  }
+  replay.trials = run.trials();
+  replay.oom_trials = run.oom();
+  replay.error_trials = run.error();
+  replay.found_mfu = run.found_mfu();
+  replay.trials_to_within_1_point = run.to_found();
+  if (problem.best_mfu) {
+    replay.found_regret_points = problem.RegretOf(run.found_mfu().value_or(0.0));
+  }
+}
+
+SweepReplay ReplayOf(const Problem& problem, const TrialPolicyOptions& options) {
+  SweepReplay replay;
+  replay.sweep = problem.rows.front()->sweep;
+  replay.rows = static_cast<int64_t>(problem.rows.size());
+  replay.candidates = static_cast<int64_t>(problem.candidates.size());
+  replay.ok =
+      std::count_if(problem.candidates.begin(), problem.candidates.end(),
+                    [](const RowPrediction* row) { return row->outcome == RunOutcome::kOk; });
+  replay.best_mfu = problem.best_mfu;
+  RunPolicy(problem, options, replay);
+  replay.predicted_order = PredictedOrder(problem, options.most_oom_probability);
+  replay.random_order = RandomOrder(problem);
+  return replay;
+}
+
+}  // namespace
+
+std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
+                                      absl::Span<const RowPrediction> rows,
+                                      const TrialPolicyOptions& options) {
+  std::map<std::pair<std::string, OptionalInt>, size_t> places;
+  std::vector<std::pair<OptionalInt, Rows>> sweeps;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto [place, is_new] =
+        places.try_emplace({rows[i].sweep, measured[i].gbs}, sweeps.size());
+    if (is_new) sweeps.emplace_back(measured[i].gbs, Rows());
+    sweeps[place->second].second.push_back(&rows[i]);
+  }
+  std::vector<SweepReplay> replays;
+  for (auto& [global_batch, group] : sweeps) {
+    replays.push_back(ReplayOf(ProblemOf(std::move(group)), options));
+    replays.back().global_batch = global_batch;
+  }
+  return replays;
+}
+
+ReplayTotal TotalOf(absl::Span<const SweepReplay> sweeps) {
+  ReplayTotal total;
+  int64_t trials = 0;
+  for (const SweepReplay& sweep : sweeps) {
+    if (sweep.rows < kLeastRows || !sweep.best_mfu) continue;
+    ++total.sweeps;
+    const double regret = *sweep.found_regret_points;
+    if (regret <= kFoundPoints && regret <= 100.0 * kFoundShare * *sweep.best_mfu) ++total.found;
+    total.worst_regret_points = std::max(total.worst_regret_points.value_or(0.0), regret);
+    trials += sweep.trials;
+    total.most_trials = std::max(total.most_trials, sweep.trials);
+    total.most_oom_trials = std::max(total.most_oom_trials, sweep.oom_trials);
+  }
+  if (total.sweeps > 0) {
+    total.mean_trials = static_cast<double>(trials) / static_cast<double>(total.sweeps);
+  }
+  return total;
+}
+
+}  // namespace meshwright::planner

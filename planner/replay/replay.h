@@ -1,0 +1,79 @@
+// Sweeps that were measured before, run again by the policy (planner/policy/trial_policy.h) with
+// the recorded results in place of runs: how many trials it takes, and how good the layout is that
+// it ends with.
+//
+// - A sweep is what rows of one `sweep` and one global batch have in common; its candidates are the
+//   rows that the planner can model and whose outcome is known, and where that is kOk, their time.
+// - The policy sees of a candidate what it would see before a run, and of what it ran the result. A
+//   row with outcome kError counts as a trial.
+// - Regret is in percentage points of MFU below the best that was measured in the sweep, of rows
+//   that the planner could not model, too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "planner/measurement/row_prediction.h"
+#include "planner/policy/trial_policy.h"
+
+namespace meshwright::planner {
+
+// What counts as found, in points of MFU below the best.
+inline constexpr double kFoundPoints = 1.0;
+
+// Trials until the best of them is within kFoundPoints of the sweep's best, and how many of them
+// ran out of memory; nullopt where an order never gets there.
+struct OrderReplay {
+  OptionalNumber trials_to_within_1_point;
+  OptionalNumber oom_trials;
+};
+
+struct SweepReplay {
+  std::string sweep;
+  OptionalInt global_batch;
+  int64_t rows = 0;
+  int64_t candidates = 0;
+  int64_t ok = 0;           // of the candidates
+  OptionalNumber best_mfu;  // a fraction; nullopt where nothing went through with a time
+
+  int64_t trials = 0;
+  int64_t oom_trials = 0;
+  int64_t error_trials = 0;
+  OptionalNumber found_mfu;
+  OptionalNumber found_regret_points;  // all of the best where nothing was found
+  OptionalInt trials_to_within_1_point;
+  std::vector<int64_t> trial_rows;   // as they are counted over all files, in the order of the run
+  std::vector<std::string> reasons;  // of each trial
+  TrialStop stop = TrialStop::kNone;
+  std::string stop_reason;
+
+  // Instead of the policy: the fastest predicted first, of those that rather fit, then the others;
+  // and the median of 200 orders at random.
+  OrderReplay predicted_order;
+  OrderReplay random_order;
+};
+
+// `rows` are the predictions of `measured`, in the same order. Sweeps in the order of their first
+// rows.
+std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
+                                      absl::Span<const RowPrediction> rows,
+                                      const TrialPolicyOptions& options);
+
+// Over the sweeps that are worth a search: of at least kLeastRows rows, some of which went through.
+struct ReplayTotal {
+  int64_t sweeps = 0;
+  // Of them, those that end within kFoundPoints and within kFoundShare of the best.
+  int64_t found = 0;
+  OptionalNumber worst_regret_points;
+  OptionalNumber mean_trials;
+  int64_t most_trials = 0;
+  int64_t most_oom_trials = 0;
+};
+inline constexpr int64_t kLeastRows = 20;
+inline constexpr double kFoundShare = 0.03;
+
+ReplayTotal TotalOf(absl::Span<const SweepReplay> sweeps);
+
+}  // namespace meshwright::planner

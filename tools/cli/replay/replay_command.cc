@@ -1,0 +1,121 @@
+#include "tools/cli/replay/replay_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/replay/replay.h"
+#include "planner/report/replay_report.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/common/measurement_files.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/replay/replay_text.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr char kFooter[] = R"(
+The files are those of `meshwright validate --help`. Rows of one sweep and one global batch are the
+layouts that a sweep may run. After each result the estimates of the others are corrected, and the
+layout runs next whose expected improvement on the best so far is largest; it sees of a row what it
+would see before the run, and of a row that it ran the outcome and the step time.
+
+Per sweep:
+  trials, oom_trials        trials that it took until it stopped; of them, those out of memory
+  found_regret_points       best measured MFU of the sweep less that of the best trial, in points
+  trials_to_within_1_point  trials until the best was within 1 point; the same of two orders without
+                            feedback: the fastest predicted first, and the median of 200 at random
+  trial_rows                rows in the order of the trials, counted from 0 over all files
+)";
+
+struct ReplayFlags {
+  std::vector<std::string> measurements;
+  std::vector<std::string> presets;
+  std::string sweep;
+  planner::TrialPolicyOptions policy;
+  OutputFlags output;
+};
+
+// The rows of the sweep that was asked for, or all of them.
+absl::Status KeepSweep(const std::string& sweep, std::vector<planner::Measurement>& measured,
+                       std::vector<planner::RowPrediction>& rows) {
+  if (sweep.empty()) return absl::OkStatus();
+  const auto is_other = [&](const auto& row) { return row.sweep != sweep; };
+  std::erase_if(measured, is_other);
+  std::erase_if(rows, is_other);
+  if (!rows.empty()) return absl::OkStatus();
+  return FieldError("sweep", sweep, "must be the sweep of a row in the files");
+}
+
+absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(CheckPositive("trials", flags.policy.max_trials));
+  RETURN_IF_ERROR(CheckPositive("min_gain", flags.policy.min_gain));
+  ASSIGN_OR_RETURN(std::vector<planner::Measurement> measured,
+                   ReadMeasurementFiles(context.files, flags.measurements));
+  ASSIGN_OR_RETURN(const PresetFiles files, PresetFiles::Read(context.files, flags.presets));
+  ASSIGN_OR_RETURN(const planner::MeasurementPresets presets, files.All(context.host_cores));
+  const StopRequest stop(context);
+  std::vector<planner::RowPrediction> rows;
+  for (const planner::Measurement& measurement : measured) {
+    if (stop.Requested()) {
+      context.err << "meshwright: interrupted" << std::endl;
+      context.exit_code = stop.exit_code();
+      return absl::OkStatus();
+    }
+    rows.push_back(planner::PredictRow(static_cast<int64_t>(rows.size()), measurement, presets));
+  }
+  RETURN_IF_ERROR(KeepSweep(flags.sweep, measured, rows));
+  const std::vector<planner::SweepReplay> sweeps =
+      planner::ReplaySweeps(measured, rows, flags.policy);
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson(planner::ReplayToJson(sweeps), context.out);
+  } else {
+    PrintReplay(sweeps, context.out);
+  }
+  const bool any = std::any_of(sweeps.begin(), sweeps.end(), [](const planner::SweepReplay& sweep) {
+    return sweep.candidates > 0;
+  });
+  context.exit_code = any ? kExitOk : kExitNothingFits;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddReplayCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ReplayFlags>();
+  CLI::App* command = app.add_subcommand(
+      "replay", "Choose trials of sweeps that were measured before, and see what they find");
+  command->footer(kFooter);
+  command
+      ->add_option("--measurements", flags->measurements,
+                   "CSV files of measured runs; rows count from 0 over all files in this order")
+      ->required()
+      ->option_text("FILE.csv...");
+  command->add_option("--sweep", flags->sweep, "Only the sweep of this name")->option_text("NAME");
+  command->add_option("--trials", flags->policy.max_trials, "Trials of a sweep at most")
+      ->capture_default_str()
+      ->option_text("N");
+  command
+      ->add_option("--min-gain", flags->policy.min_gain,
+                   "Stop where no layout is expected to be faster by this share of the best")
+      ->capture_default_str()
+      ->option_text("SHARE");
+  command
+      ->add_option("--presets", flags->presets,
+                   "Cluster and framework files that take the place of the presets of their names")
+      ->option_text("FILE.json...");
+  flags->output.AddFormat(*command);
+  command_line::AddExample(*command, "meshwright replay --measurements runs.csv --sweep llama-13b");
+  command->callback([flags, &context] {
+    const absl::Status status = RunReplay(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright::cli

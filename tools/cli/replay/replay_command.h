@@ -1,0 +1,11 @@
+// The command "replay".
+#pragma once
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/common/context.h"
+
+namespace meshwright::cli {
+
+void AddReplayCommand(CLI::App& app, CommandContext& context);
+
+}  // namespace meshwright::cli

@@ -179,8 +179,9 @@ absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view re
       [&](SqliteSweeps& sweeps) { return sweeps.CancelSweep(sweep_id, reason, time, actor); });
 }
 
-absl::Status SqliteSweepStore::DeleteSweep(int64_t sweep_id) {
-  return Writing([&](SqliteSweeps& sweeps) { return sweeps.DeleteSweep(sweep_id); });
+absl::Status SqliteSweepStore::DeleteSweep(int64_t sweep_id, absl::Time time,
+                                           std::string_view actor) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.DeleteSweep(sweep_id, time, actor); });
 }
 
 absl::Status SqliteSweepStore::UpdateTrial(const TrialTransition& transition) {

@@ -56,7 +56,7 @@ class SqliteSweepStore final : public SweepStore {
   absl::Status UpdateSweep(const SweepTransition& transition) override;
   absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time,
                            std::string_view actor) override;
-  absl::Status DeleteSweep(int64_t sweep_id) override;
+  absl::Status DeleteSweep(int64_t sweep_id, absl::Time time, std::string_view actor) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
   absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "db/row.h"
 #include "db/token.h"
 #include "planner/base/field_error.h"
@@ -202,7 +203,7 @@ absl::StatusOr<int32_t> SqliteSweeps::FirstAttempt(std::string_view name) {
   return retired ? static_cast<int32_t>(select.Int(0)) + 1 : 1;
 }
 
-absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id) {
+absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id, absl::Time time, std::string_view actor) {
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   ASSIGN_OR_RETURN(const SweepRecord sweep, ReadSweepById(sweep_id));
   if (!HasEnded(sweep.state)) {
@@ -210,13 +211,14 @@ absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id) {
         "sweep ", sweep.name, " is ", View(SweepStateName(sweep.state)), " and has not ended"));
   }
   ASSIGN_OR_RETURN(SqliteStatement retire,
-                   connection_->Prepare("INSERT OR REPLACE INTO retired_names (name, last_attempt) "
+                   connection_->Prepare("INSERT OR REPLACE INTO retired_names "
+                                        "(name, last_attempt, delete_time_us, actor) "
                                         "SELECT ?1, max("
                                         "coalesce((SELECT max(attempt) FROM trials "
                                         "WHERE sweep_id = ?2), 1), "
                                         "coalesce((SELECT max(number) FROM attempts "
-                                        "WHERE sweep_id = ?2), 1))"));
-  retire.Bind(sweep.name).Bind(sweep_id);
+                                        "WHERE sweep_id = ?2), 1)), ?3, ?4"));
+  retire.Bind(sweep.name).Bind(sweep_id).Bind(absl::ToUnixMicros(time)).Bind(actor);
   RETURN_IF_ERROR(retire.Run());
   // Trials, attempts and events go with it.
   ASSIGN_OR_RETURN(SqliteStatement remove, connection_->Prepare("DELETE FROM sweeps WHERE id = ?"));
@@ -225,11 +227,26 @@ absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id) {
   return change.Commit();
 }
 
+absl::Status SqliteSweeps::WhyNotFound(std::string_view name) {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare("SELECT delete_time_us, actor FROM retired_names "
+                                        "WHERE name = ? AND delete_time_us IS NOT NULL"));
+  select.Bind(name);
+  ASSIGN_OR_RETURN(const bool deleted, select.Step());
+  if (!deleted) return SweepNotFound(name);
+  const std::string actor = select.Text(1);
+  return absl::NotFoundError(
+      absl::StrCat(SweepNotFound(name).message(), " any more: it was deleted",
+                   actor.empty() ? "" : absl::StrCat(" by ", actor), " at ",
+                   absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMicros(select.Int(0)),
+                                    absl::UTCTimeZone())));
+}
+
 absl::StatusOr<SweepRecord> SqliteSweeps::GetSweep(std::string_view name) {
   ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SweepsWhere("WHERE name = ?")));
   select.Bind(name);
   ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
-  if (sweeps.empty()) return SweepNotFound(name);
+  if (sweeps.empty()) return WhyNotFound(name);
   return sweeps.front();
 }
 

@@ -31,7 +31,7 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status UpdateSweep(const SweepTransition& transition) override;
   absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time,
                            std::string_view actor) override;
-  absl::Status DeleteSweep(int64_t sweep_id) override;
+  absl::Status DeleteSweep(int64_t sweep_id, absl::Time time, std::string_view actor) override;
   absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
                                                       int32_t offset, int32_t limit) override;
   absl::StatusOr<std::vector<TrialRecord>> ListTrialsBriefly(int64_t sweep_id, TrialOrder order,
@@ -82,6 +82,8 @@ class SqliteSweeps final : public SweepAccess {
 
   absl::StatusOr<std::vector<SweepRecord>> ReadSweeps(SqliteStatement& select);
   absl::StatusOr<SweepRecord> ReadSweepById(int64_t id);
+  // NotFound, with who deleted it where somebody did.
+  absl::Status WhyNotFound(std::string_view name);
   // The name of a sweep that was given none.
   absl::StatusOr<std::string> NextName(std::string_view stem);
   // The number that the first attempts of a new sweep get.

@@ -125,9 +125,9 @@ class SweepAccess : public SweepReader {
   // FailedPrecondition once it has ended.
   virtual absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time,
                                    std::string_view actor) = 0;
-  // Forgets the sweep with its trials, attempts and events. NotFound when there is none;
-  // FailedPrecondition while it has not ended.
-  virtual absl::Status DeleteSweep(int64_t sweep_id) = 0;
+  // Forgets the sweep with its trials, attempts and events, at the wish of `actor`, who may be
+  // empty. NotFound when there is none; FailedPrecondition while it has not ended.
+  virtual absl::Status DeleteSweep(int64_t sweep_id, absl::Time time, std::string_view actor) = 0;
 
   // Aborted, naming the state found, when the trial is not in (from_state, from_attempt).
   virtual absl::Status UpdateTrial(const TrialTransition& transition) = 0;

@@ -274,7 +274,8 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_
     const absl::Status cancelled = Cancel(name, actor).status();
     if (!cancelled.ok() && !absl::IsFailedPrecondition(cancelled)) return cancelled;
   }
-  return StoreNow([id = sweep.id](db::SweepAccess& access) { return access.DeleteSweep(id); },
+  return StoreNow([id = sweep.id, time = clock_(), by = std::string(actor)](
+                      db::SweepAccess& access) { return access.DeleteSweep(id, time, by); },
                   [this, id = sweep.id, deleted = sweep.name, by = std::string(actor)] {
                     Log({.message = absl::StrCat("the sweep was deleted",
                                                  by.empty() ? "" : absl::StrCat(" by ", by)),

@@ -166,6 +166,7 @@ void Agent::DoDue() {
     }
     lease_ends_ = host::MonotonicTime::Never();
   }
+  if (results_->has_unwritten() && now >= next_write_) WriteResults(now);
   if (stream_ == nullptr) {
     if (now >= next_dial_) Dial();
     return;

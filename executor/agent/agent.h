@@ -97,6 +97,8 @@ class Agent {
   void SendHeartbeat(host::MonotonicTime now);
   // What is due by the clock: dialling, heartbeats, redelivery, the end of a lease.
   void DoDue();
+  // Those that could not be written before.
+  void WriteResults(host::MonotonicTime now);
   void Deliver(const KeptResult& kept);
   void DeliverAll();
   void Send(const v1::AgentMessage& message);
@@ -124,6 +126,7 @@ class Agent {
   host::MonotonicTime next_dial_ = host::MonotonicTime::Always();
   host::MonotonicTime next_heartbeat_ = host::MonotonicTime::Never();
   host::MonotonicTime next_delivery_ = host::MonotonicTime::Never();
+  host::MonotonicTime next_write_ = host::MonotonicTime::Always();
   // lease_ after the last heartbeat that was acknowledged, or the registration, was sent; Never
   // once what ran was ended for it.
   host::MonotonicTime lease_ends_ = host::MonotonicTime::Never();

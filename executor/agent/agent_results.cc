@@ -11,6 +11,7 @@ namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);
 constexpr absl::Duration kRedelivery = absl::Seconds(5);
+constexpr absl::Duration kRewrite = absl::Seconds(5);
 // Of the 5 s within which a service that is stopped should have ended: what runs, what it measured,
 // and the last word.
 constexpr absl::Duration kStopWait = absl::Seconds(2);
@@ -45,6 +46,12 @@ void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
         absl::StrCat("keeps the result in memory only: ", status.message()), AboutAttempt(ran.key));
   }
   if (kept.store_id == store_id_) Deliver(kept);
+}
+
+void Agent::WriteResults(host::MonotonicTime now) {
+  next_write_ = now + kRewrite;
+  if (!results_->WriteUnwritten().ok()) return;
+  Log(host::LogLevel::kInfo, "the results that were kept in memory only are on the disk now");
 }
 
 void Agent::Deliver(const KeptResult& kept) {

@@ -83,16 +83,28 @@ absl::Status SyncFolder(const std::string& folder) {
   return synced ? absl::OkStatus() : Failed(folder);
 }
 
+// A disk that is nearly full takes a part first, and says what is wrong once it is asked for more.
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
 // The file is there with all of its text, or not at all.
 absl::Status WriteDurably(const std::string& path, const std::string& text) {
   const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return Failed(temporary);
   absl::Cleanup remove = [&] { unlink(temporary.c_str()); };
-  const bool written =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
+  const absl::Status written =
+      WriteAll(fd, text) && fsync(fd) == 0 ? absl::OkStatus() : Failed(temporary);
   const bool closed = close(fd) == 0;
-  if (!written || !closed) return Failed(temporary);
+  if (!written.ok()) return written;
+  if (!closed) return Failed(temporary);
   if (rename(temporary.c_str(), path.c_str()) != 0) return Failed(path);
   std::move(remove).Cancel();
   return SyncFolder(fs::path(path).parent_path());
@@ -128,9 +140,7 @@ std::string ResultBox::PathOf(const std::string& store_id, const AttemptKey& key
                       key.trial, ".", key.attempt, ".json");
 }
 
-absl::Status ResultBox::Add(const KeptResult& kept) {
-  kept_.push_back(kept);
-  if (folder_.empty()) return absl::OkStatus();
+absl::Status ResultBox::Write(const KeptResult& kept) const {
   const nlohmann::json json = {{"store_id", kept.store_id}, {"sweep", kept.key.sweep},
                                {"trial", kept.key.trial},   {"attempt", kept.key.attempt},
                                {"token", kept.token},       {"result", ToJson(kept.result)}};
@@ -138,10 +148,31 @@ absl::Status ResultBox::Add(const KeptResult& kept) {
                       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+absl::Status ResultBox::Add(const KeptResult& kept) {
+  kept_.push_back(kept);
+  if (folder_.empty()) return absl::OkStatus();
+  const absl::Status written = Write(kept);
+  if (!written.ok()) unwritten_.insert(PathOf(kept.store_id, kept.key));
+  return written;
+}
+
+absl::Status ResultBox::WriteUnwritten() {
+  for (const KeptResult& kept : kept_) {
+    const std::string path = PathOf(kept.store_id, kept.key);
+    if (unwritten_.count(path) == 0) continue;
+    if (absl::Status status = Write(kept); !status.ok()) return status;
+    unwritten_.erase(path);
+  }
+  return absl::OkStatus();
+}
+
 void ResultBox::Remove(const std::string& store_id, const AttemptKey& key) {
   std::erase_if(
       kept_, [&](const KeptResult& kept) { return kept.store_id == store_id && kept.key == key; });
-  if (!folder_.empty()) unlink(PathOf(store_id, key).c_str());
+  if (folder_.empty()) return;
+  const std::string path = PathOf(store_id, key);
+  unwritten_.erase(path);
+  unlink(path.c_str());
 }
 
 }  // namespace meshwright::agent

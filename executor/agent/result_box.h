@@ -5,6 +5,7 @@
 // the store it came from. Not thread-safe.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ class ResultBox {
 
   // Keeps the result in memory even when the folder can't be written, and says so.
   absl::Status Add(const KeptResult& kept);
+  // Whether a result that is still there could not be written.
+  bool has_unwritten() const { return !unwritten_.empty(); }
+  // Tries again to write all of those.
+  absl::Status WriteUnwritten();
   void Remove(const std::string& store_id, const AttemptKey& key);
   const std::vector<KeptResult>& kept() const { return kept_; }
 
@@ -42,8 +47,11 @@ class ResultBox {
   // Inside the folder, whatever the names are.
   std::string PathOf(const std::string& store_id, const AttemptKey& key) const;
 
+  absl::Status Write(const KeptResult& kept) const;
+
   std::string folder_;
   std::vector<KeptResult> kept_;
+  std::set<std::string> unwritten_;  // paths
 };
 
 }  // namespace meshwright::agent

@@ -283,7 +283,7 @@ TEST_P(StoreConformanceTest, AResultIsAMeasurementAtOnceAndUntilItsSweepGoes) {
   // A trial that ends without a result was not measured.
   ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5), "").ok());
   EXPECT_EQ(store_->ListMeasured({.limit = 10})->size(), 3u);
-  ASSERT_TRUE(store_->DeleteSweep(sweep.id).ok());
+  ASSERT_TRUE(store_->DeleteSweep(sweep.id, At(9), "").ok());
   EXPECT_TRUE(store_->ListMeasured({.limit = 10})->empty());
 }
 
@@ -329,16 +329,20 @@ TEST_P(StoreConformanceTest, DeleteForgetsAnEndedSweepAlone) {
   const SweepRecord one = Create("one", 3);
   const SweepRecord two = Create("two", 2);
   ASSERT_TRUE(store_->UpdateTrial(Assign(one.id, 1, 1)).ok());
-  const absl::Status running = store_->DeleteSweep(one.id);
+  const absl::Status running = store_->DeleteSweep(one.id, At(9), "token bob");
   EXPECT_TRUE(absl::IsFailedPrecondition(running)) << running;
   ASSERT_TRUE(store_->CancelSweep(one.id, "enough", At(5), "").ok());
-  ASSERT_TRUE(store_->DeleteSweep(one.id).ok());
+  ASSERT_TRUE(store_->DeleteSweep(one.id, At(9), "token bob").ok());
   EXPECT_TRUE(absl::IsNotFound(store_->GetSweep("one").status()));
+  EXPECT_EQ(store_->GetSweep("one").status().message(),
+            "no sweep is named \"one\" any more: it was deleted by token bob at " +
+                absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", At(9), absl::UTCTimeZone()));
+  EXPECT_EQ(store_->GetSweep("other").status().message(), "no sweep is named \"other\"");
   EXPECT_TRUE(absl::IsNotFound(store_->GetTrial(one.id, 1).status()));
   EXPECT_TRUE(store_->ListAttempts(one.id, 1)->empty());
   EXPECT_TRUE(store_->ListEvents(one.id, 0, 10)->empty());
   EXPECT_EQ(store_->ListTrials(two.id, TrialOrder::kNumber, 0, 10)->size(), 2u);
-  EXPECT_TRUE(absl::IsNotFound(store_->DeleteSweep(one.id)));
+  EXPECT_TRUE(absl::IsNotFound(store_->DeleteSweep(one.id, At(9), "")));
 }
 
 // What still comes from the old one's attempts is then none of the new one's.
@@ -353,7 +357,7 @@ TEST_P(StoreConformanceTest, UnderADeletedNameAttemptsGoOn) {
     lost.to_attempt = first + 1;
     ASSERT_TRUE(store_->UpdateTrial(lost).ok());
     ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5), "").ok());
-    ASSERT_TRUE(store_->DeleteSweep(sweep.id).ok());
+    ASSERT_TRUE(store_->DeleteSweep(sweep.id, At(9), "").ok());
   }
   EXPECT_EQ(store_->GetTrial(Create("another").id, 1)->attempt, 1);
 }

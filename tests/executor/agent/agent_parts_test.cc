@@ -1,6 +1,11 @@
 // The agent's back-off, its kept results, and its devices.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -48,6 +53,43 @@ TEST_F(ResultBoxTest, OutlivesTheProcess) {
   ASSERT_EQ(next.kept().size(), 1u);
   EXPECT_EQ(next.kept()[0].key, (AttemptKey{"s", 2, 1}));
   EXPECT_EQ(next.kept()[0].result, Kept(2).result);
+}
+
+TEST_F(ResultBoxTest, WritesLaterWhatItCouldNotWriteAtFirst) {
+  ResultBox box = *ResultBox::Open(folder_);
+  ASSERT_TRUE(box.Add(Kept(1)).ok());
+  EXPECT_FALSE(box.has_unwritten());
+  std::filesystem::remove_all(folder_);
+  const absl::Status failed = box.Add(Kept(2));
+  EXPECT_TRUE(absl::IsUnavailable(failed));
+  EXPECT_NE(failed.message().find("No such file or directory"), std::string::npos) << failed;
+  EXPECT_FALSE(box.Add(Kept(3)).ok());
+  EXPECT_TRUE(box.has_unwritten());
+  EXPECT_FALSE(box.WriteUnwritten().ok());
+  box.Remove(kStore, {"s", 3, 1});
+  std::filesystem::create_directories(folder_);
+  EXPECT_TRUE(box.WriteUnwritten().ok());
+  EXPECT_FALSE(box.has_unwritten());
+  const ResultBox next = *ResultBox::Open(folder_);
+  ASSERT_EQ(next.kept().size(), 1u);
+  EXPECT_EQ(next.kept()[0].key, (AttemptKey{"s", 2, 1}));
+}
+
+// Of a disk that took a part of the text before it was full, too.
+TEST_F(ResultBoxTest, SaysThatTheDiskIsFull) {
+  ResultBox box = *ResultBox::Open(folder_);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {.rlim_cur = 100, .rlim_max = 100};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const absl::Status status = box.Add(Kept(1));
+    const bool says = status.message().find(std::strerror(EFBIG)) != absl::string_view::npos;
+    _exit(says && box.has_unwritten() && std::filesystem::is_empty(folder_) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(ResultBoxTest, LeavesForeignFilesAlone) {

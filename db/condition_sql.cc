@@ -33,6 +33,7 @@ size_t LastColumn(const Condition& condition) {
 // takes longer the further behind in its row it stands.
 std::vector<const Condition*> CheapestFirst(const std::vector<Condition>& parts) {
   std::vector<const Condition*> sorted;
+  sorted.reserve(parts.size());
   for (const Condition& part : parts) sorted.push_back(&part);
   std::stable_sort(sorted.begin(), sorted.end(), [](const Condition* a, const Condition* b) {
     return LastColumn(*a) < LastColumn(*b);

@@ -100,7 +100,7 @@ absl::Status WriteDurably(const std::string& path, const std::string& text) {
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return Failed(temporary);
   absl::Cleanup remove = [&] { unlink(temporary.c_str()); };
-  const absl::Status written =
+  absl::Status written =
       WriteAll(fd, text) && fsync(fd) == 0 ? absl::OkStatus() : Failed(temporary);
   const bool closed = close(fd) == 0;
   if (!written.ok()) return written;
@@ -151,7 +151,7 @@ absl::Status ResultBox::Write(const KeptResult& kept) const {
 absl::Status ResultBox::Add(const KeptResult& kept) {
   kept_.push_back(kept);
   if (folder_.empty()) return absl::OkStatus();
-  const absl::Status written = Write(kept);
+  absl::Status written = Write(kept);
   if (!written.ok()) unwritten_.insert(PathOf(kept.store_id, kept.key));
   return written;
 }

@@ -28,13 +28,13 @@ struct PlanQuery {
   TrainingSpec training;
   int32_t top = 10;
   std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
-  std::string offload = "";  // SearchRequest::offloads as ParseOffloads() reads them
-  std::string where = "";    // SearchRequest::where as ParseFilter() reads it
+  std::string offload = {};  // SearchRequest::offloads as ParseOffloads() reads them
+  std::string where = {};    // SearchRequest::where as ParseFilter() reads it
   std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
-  std::string objective = "";  // SearchRequest::objective as ParseObjective() reads it; empty: MFU
-  std::string pareto = "";     // SearchRequest::pareto as ParseMerits() reads it; empty: none
-  std::string best_per = "";   // SearchRequest::best_per as ParseGroupFields() reads it
-  std::string mine = "";       // text form of the layout whose standing is asked for; empty: none
+  std::string objective = {};  // SearchRequest::objective as ParseObjective() reads it; empty: MFU
+  std::string pareto = {};     // SearchRequest::pareto as ParseMerits() reads it; empty: none
+  std::string best_per = {};   // SearchRequest::best_per as ParseGroupFields() reads it
+  std::string mine = {};       // text form of the layout whose standing is asked for; empty: none
 
   friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
 };

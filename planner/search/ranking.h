@@ -30,7 +30,7 @@ class Ranking {
 
   // Takes what another part of the same search found.
   void Merge(Ranking&& other) {
-    for (Entry& entry : other.best_) Insert(std::move(entry));
+    for (const Entry& entry : other.best_) Insert(entry);
   }
 
   // Whether a layout with this score that stands behind all that were offered would be among them.
@@ -45,7 +45,7 @@ class Ranking {
 
   std::vector<RankedLayout> Take() {
     std::vector<RankedLayout> layouts;
-    for (Entry& entry : best_) layouts.push_back(std::move(entry.ranked));
+    for (const Entry& entry : best_) layouts.push_back(entry.ranked);
     best_.clear();
     return layouts;
   }
@@ -57,12 +57,12 @@ class Ranking {
     PointOrder order = 0;
   };
 
-  void Insert(Entry entry) {
+  void Insert(const Entry& entry) {
     const auto before = [](const Entry& a, const Entry& b) {
       return a.score != b.score ? a.score > b.score : a.order < b.order;
     };
     const auto place = std::upper_bound(best_.begin(), best_.end(), entry, before);
-    best_.insert(place, std::move(entry));
+    best_.insert(place, entry);
     if (best_.size() > top_) best_.pop_back();
   }
 

@@ -126,6 +126,9 @@ TEST_F(OddPeersTest, NamesASweepAfterAModelWhoseNameIsNone) {
 }
 
 TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
+  // Before the agent, which sends no heartbeats: one that was silent gets nothing.
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   grpc::ClientContext context;
   const auto stream = agents_->Connect(&context);
   v1::AgentMessage message;
@@ -134,8 +137,6 @@ TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
   message.mutable_register_()->mutable_device_set()->set_device_kind(v1::DEVICE_KIND_CPU);
   message.mutable_register_()->mutable_device_set()->set_devices(4);
   ASSERT_TRUE(stream->Write(message));
-  v1::Sweep sweep;
-  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   v1::ServerMessage received;
   while (!received.has_assignment()) ASSERT_TRUE(stream->Read(&received));
   const std::string token = received.assignment().token();

@@ -96,6 +96,9 @@ function(meshwright_test name)
   if(NOT ARG_TIMEOUT_S)
     set(ARG_TIMEOUT_S 120)
   endif()
+  if(MESHWRIGHT_SANITIZE)
+    math(EXPR ARG_TIMEOUT_S "10 * ${ARG_TIMEOUT_S}")  # what sanitizers without optimisation take
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT_S}
     SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\] .*whole file"

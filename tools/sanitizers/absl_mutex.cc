@@ -130,6 +130,7 @@ ABSL_NAMESPACE_END
 }  // namespace absl
 
 // What shared libraries without the sanitizer do among themselves is not looked at.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __tsan_default_options() {
   return "ignore_noninstrumented_modules=1:second_deadlock_stack=1";
 }

@@ -124,7 +124,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   if (page != nullptr) {
     context.out << "metrics on http://" << page->address() << "/metrics" << std::endl;
   }
-  const absl::Status damage = WaitForStopOrDamage(stop, search, log);
+  absl::Status damage = WaitForStopOrDamage(stop, search, log);
   server->Stop();
   return damage;
 }

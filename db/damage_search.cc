@@ -28,9 +28,9 @@ DamageSearch::~DamageSearch() {
 }
 
 void DamageSearch::Run() {
-  const absl::Status status = CheckIsWhole(connection_.get());
+  absl::Status status = CheckIsWhole(connection_.get());
   absl::MutexLock lock(&mutex_);
-  if (absl::IsDataLoss(status)) found_ = status;
+  found_ = std::move(status);
   ended_ = true;
 }
 

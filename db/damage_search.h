@@ -22,11 +22,10 @@ class DamageSearch {
   DamageSearch(const DamageSearch&) = delete;
   DamageSearch& operator=(const DamageSearch&) = delete;
 
-  // DataLoss, as CheckIsWhole() says it, once damage was found; OK before that, and for a whole
-  // file.
-  absl::Status found() const;
-  // Whether all of the file was looked at.
   bool ended() const;
+  // Of a search that has ended: OK for a whole file, DataLoss as CheckIsWhole() says it for one
+  // that is damaged, and why it could not be looked over.
+  absl::Status found() const;
 
  private:
   explicit DamageSearch(std::unique_ptr<SqliteConnection> connection);

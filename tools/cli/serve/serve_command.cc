@@ -67,9 +67,15 @@ absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::Da
                                  const host::LogFunction& log) {
   for (; !stop.Requested(); absl::SleepFor(kPoll)) {
     if (search == nullptr || !search->ended()) continue;
-    RETURN_IF_ERROR(search->found());
+    const absl::Status found = search->found();
+    if (absl::IsDataLoss(found)) return found;
+    if (found.ok()) {
+      log({.message = "the database was looked over and is whole"});
+    } else {
+      log({.level = host::LogLevel::kWarning,
+           .message = absl::StrCat("could not look the database over: ", found.message())});
+    }
     search.reset();
-    log({.message = "the database was looked over and is whole"});
   }
   return absl::OkStatus();
 }

@@ -134,3 +134,8 @@ ABSL_NAMESPACE_END
 extern "C" const char* __tsan_default_options() {
   return "ignore_noninstrumented_modules=1:second_deadlock_stack=1";
 }
+
+// gRPC's headers are compiled with it and what they rely on, counts of references in libgrpc++, is
+// not.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" const char* __tsan_default_suppressions() { return "race:grpc::internal::\n"; }

@@ -1,72 +1,79 @@
 #include "planner/report/replay_report.h"
 
-#include <optional>
-#include <string_view>
+#include <vector>
+
+#include "planner/base/enum_names.h"
+#include "planner/codec/fields.h"
+#include "planner/codec/json_codec.h"
 
 namespace meshwright::planner {
 namespace {
 
-using nlohmann::ordered_json;
+constexpr EnumNames<TrialStop, 4> kTrialStopNames = {{
+    {TrialStop::kNone, ""},
+    {TrialStop::kGain, "gain"},
+    {TrialStop::kTrials, "trials"},
+    {TrialStop::kNothingFits, "nothing_fits"},
+}};
 
-template <typename T>
-ordered_json OrNull(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
+struct Report {
+  std::vector<SweepReplay> sweeps;
+  ReplayTotal total;
+};
+
+}  // namespace
+
+template <ConstOr<OrderReplay> Order, typename Visitor>
+void VisitFields(Order& order, Visitor& visit) {
+  visit(OrNull("trials_to_within_1_point"), order.trials_to_within_1_point);
+  visit(OrNull("oom_trials"), order.oom_trials);
 }
 
-std::string_view StopName(TrialStop stop) {
-  switch (stop) {
-    case TrialStop::kGain:
-      return "gain";
-    case TrialStop::kTrials:
-      return "trials";
-    case TrialStop::kNothingFits:
-      return "nothing_fits";
-    case TrialStop::kNone:
-      break;
-  }
-  return "";
+template <ConstOr<SweepReplay> Sweep, typename Visitor>
+void VisitFields(Sweep& sweep, Visitor& visit) {
+  visit("sweep", sweep.sweep);
+  visit(OrNull("global_batch"), sweep.global_batch);
+  visit("rows", sweep.rows);
+  visit("candidates", sweep.candidates);
+  visit("ok", sweep.ok);
+  visit(OrNull("best_mfu"), sweep.best_mfu);
+  visit("trials", sweep.trials);
+  visit("oom_trials", sweep.oom_trials);
+  visit("error_trials", sweep.error_trials);
+  visit(OrNull("found_mfu"), sweep.found_mfu);
+  visit(OrNull("found_regret_points"), sweep.found_regret_points);
+  visit(OrNull("trials_to_within_1_point"), sweep.trials_to_within_1_point);
+  visit("trial_rows", sweep.trial_rows);
+  visit("trial_reasons", sweep.reasons);
+  visit("stop", sweep.stop, kTrialStopNames);
+  visit("stop_reason", sweep.stop_reason);
+  visit("predicted_order", sweep.predicted_order);
+  visit("random_order", sweep.random_order);
 }
 
-ordered_json OrderToJson(const OrderReplay& order) {
-  return {{"trials_to_within_1_point", OrNull(order.trials_to_within_1_point)},
-          {"oom_trials", OrNull(order.oom_trials)}};
+template <ConstOr<ReplayTotal> Total, typename Visitor>
+void VisitFields(Total& total, Visitor& visit) {
+  visit("sweeps", total.sweeps);
+  visit("found", total.found);
+  visit(OrNull("worst_regret_points"), total.worst_regret_points);
+  visit(OrNull("mean_trials"), total.mean_trials);
+  visit("most_trials", total.most_trials);
+  visit("most_oom_trials", total.most_oom_trials);
 }
 
-ordered_json SweepToJson(const SweepReplay& sweep) {
-  return {{"sweep", sweep.sweep},
-          {"global_batch", OrNull(sweep.global_batch)},
-          {"rows", sweep.rows},
-          {"candidates", sweep.candidates},
-          {"ok", sweep.ok},
-          {"best_mfu", OrNull(sweep.best_mfu)},
-          {"trials", sweep.trials},
-          {"oom_trials", sweep.oom_trials},
-          {"error_trials", sweep.error_trials},
-          {"found_mfu", OrNull(sweep.found_mfu)},
-          {"found_regret_points", OrNull(sweep.found_regret_points)},
-          {"trials_to_within_1_point", OrNull(sweep.trials_to_within_1_point)},
-          {"trial_rows", sweep.trial_rows},
-          {"trial_reasons", sweep.reasons},
-          {"stop", StopName(sweep.stop)},
-          {"stop_reason", sweep.stop_reason},
-          {"predicted_order", OrderToJson(sweep.predicted_order)},
-          {"random_order", OrderToJson(sweep.random_order)}};
+namespace {
+
+template <ConstOr<Report> Answer, typename Visitor>
+void VisitFields(Answer& answer, Visitor& visit) {
+  visit("sweeps", answer.sweeps);
+  visit("total", answer.total);
 }
 
 }  // namespace
 
-ordered_json ReplayToJson(absl::Span<const SweepReplay> sweeps) {
-  ordered_json list = ordered_json::array();
-  for (const SweepReplay& sweep : sweeps) list.push_back(SweepToJson(sweep));
-  const ReplayTotal total = TotalOf(sweeps);
-  return {{"sweeps", std::move(list)},
-          {"total",
-           {{"sweeps", total.sweeps},
-            {"found", total.found},
-            {"worst_regret_points", OrNull(total.worst_regret_points)},
-            {"mean_trials", OrNull(total.mean_trials)},
-            {"most_trials", total.most_trials},
-            {"most_oom_trials", total.most_oom_trials}}}};
+nlohmann::ordered_json ReplayToJson(absl::Span<const SweepReplay> sweeps) {
+  return WriteOrderedJson(
+      Report{.sweeps = {sweeps.begin(), sweeps.end()}, .total = TotalOf(sweeps)});
 }
 
 }  // namespace meshwright::planner

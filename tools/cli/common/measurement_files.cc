@@ -71,6 +71,17 @@ PresetFiles::File PresetFiles::Describe(std::string text) {
   return file;
 }
 
+std::optional<std::vector<planner::RowPrediction>> PredictRows(
+    const std::vector<planner::Measurement>& measured, const planner::MeasurementPresets& presets,
+    const StopRequest& stop) {
+  std::vector<planner::RowPrediction> rows;
+  for (const planner::Measurement& measurement : measured) {
+    if (stop.Requested()) return std::nullopt;
+    rows.push_back(planner::PredictRow(static_cast<int64_t>(rows.size()), measurement, presets));
+  }
+  return rows;
+}
+
 absl::StatusOr<PresetFiles> PresetFiles::Read(CommandFiles& files,
                                               const std::vector<std::string>& paths) {
   PresetFiles presets;

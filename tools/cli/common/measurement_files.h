@@ -1,6 +1,7 @@
 // Files and presets that the commands about measurements read.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,8 +9,10 @@
 #include "absl/status/statusor.h"
 #include "planner/measurement/measurement.h"
 #include "planner/measurement/measurement_presets.h"
+#include "planner/measurement/row_prediction.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
+#include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/command_files.h"
 
 namespace meshwright::cli {
@@ -17,6 +20,11 @@ namespace meshwright::cli {
 // All rows of all files, in the order given. InvalidArgument names the file.
 absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
     CommandFiles& files, const std::vector<std::string>& paths);
+
+// What the planner says of each row, numbered from 0; nullopt where the user interrupted it.
+std::optional<std::vector<planner::RowPrediction>> PredictRows(
+    const std::vector<planner::Measurement>& measured, const planner::MeasurementPresets& presets,
+    const StopRequest& stop);
 
 // The clusters and framework profiles that --presets names.
 class PresetFiles {

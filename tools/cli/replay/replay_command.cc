@@ -61,15 +61,13 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const PresetFiles files, PresetFiles::Read(context.files, flags.presets));
   ASSIGN_OR_RETURN(const planner::MeasurementPresets presets, files.All(context.host_cores));
   const StopRequest stop(context);
-  std::vector<planner::RowPrediction> rows;
-  for (const planner::Measurement& measurement : measured) {
-    if (stop.Requested()) {
-      context.err << "meshwright: interrupted" << std::endl;
-      context.exit_code = stop.exit_code();
-      return absl::OkStatus();
-    }
-    rows.push_back(planner::PredictRow(static_cast<int64_t>(rows.size()), measurement, presets));
+  auto predicted = PredictRows(measured, presets, stop);
+  if (!predicted) {
+    context.err << "meshwright: interrupted" << std::endl;
+    context.exit_code = stop.exit_code();
+    return absl::OkStatus();
   }
+  std::vector<planner::RowPrediction>& rows = *predicted;
   RETURN_IF_ERROR(KeepSweep(flags.sweep, measured, rows));
   const std::vector<planner::SweepReplay> sweeps =
       planner::ReplaySweeps(measured, rows, flags.policy);

@@ -84,15 +84,13 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
                    ReadMeasurementFiles(context.files, flags.measurements));
   ASSIGN_OR_RETURN(const planner::MeasurementPresets presets, Presets(flags, context));
   const StopRequest stop(context);
-  std::vector<planner::RowPrediction> rows;
-  for (const planner::Measurement& measurement : measured) {
-    if (stop.Requested()) {
-      context.err << "meshwright: interrupted; nothing was written" << std::endl;
-      context.exit_code = stop.exit_code();
-      return absl::OkStatus();
-    }
-    rows.push_back(planner::PredictRow(static_cast<int64_t>(rows.size()), measurement, presets));
+  const auto predicted = PredictRows(measured, presets, stop);
+  if (!predicted) {
+    context.err << "meshwright: interrupted; nothing was written" << std::endl;
+    context.exit_code = stop.exit_code();
+    return absl::OkStatus();
   }
+  const std::vector<planner::RowPrediction>& rows = *predicted;
   const planner::ValidationReport report = planner::ReportValidation(rows);
   const planner::Refusals refusals = planner::CountRefusals(rows);
   if (rows_file.wanted()) RETURN_IF_ERROR(rows_file.Write(planner::RowsToCsv(rows)));

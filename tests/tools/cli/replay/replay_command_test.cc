@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "nlohmann/json.hpp"
+#include "tests/tools/cli/toy_cluster.h"
 #include "tests/tools/command_runner.h"
 #include "tests/tools/golden.h"
 
@@ -29,17 +30,12 @@ constexpr char kRuns[] =
     "small,llama-x,16,2048,5632,16,16,32000,2048,toy,8,1,1,8,1,128,,ok,4.0\n"
     "odd,mixtral-y,40,5120,13824,40,40,32000,2048,toy,8,8,1,1,1,64,,ok,9.0\n";
 
-constexpr char kCluster[] = R"({"name": "toy", "devices_per_node": 8,
-  "device": {"name": "toy", "peak_bf16_flops": 1e14, "peak_fp32_flops": 1e13,
-             "memory_bytes": 51539607552, "memory_bytes_per_s": 1e12, "matmul_efficiency": 0.5},
-  "scale_up": {"bytes_per_s": 1e11}, "scale_out": {"bytes_per_s": 1e10}})";
-
 class ReplayCommandTest : public testing::Test {
  protected:
   void SetUp() override {
     fs::create_directories(folder_);
     std::ofstream(folder_ / "runs.csv") << kRuns;
-    std::ofstream(folder_ / "toy.json") << kCluster;
+    std::ofstream(folder_ / "toy.json") << kToyCluster;
   }
   void TearDown() override { fs::remove_all(folder_); }
 

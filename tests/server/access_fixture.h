@@ -20,9 +20,9 @@
 #include "db/token_store.h"
 #include "executor/host/log.h"
 #include "gmock/gmock.h"
-#include "grpcpp/generic/generic_stub.h"
 #include "proto/server_access.h"
 #include "server/server.h"
+#include "tests/server/raw_call.h"
 #include "tests/server/server_fixture.h"
 #include "tests/server/test_certificates.h"
 
@@ -146,22 +146,8 @@ class AccessTest : public testing::Test {
 
   // A call with an empty message to any path, of a service of ours or not.
   static grpc::Status CallPath(const ServerAccess& access, const std::string& path) {
-    const std::shared_ptr<grpc::Channel> channel = Dial(access);
-    grpc::GenericStub stub(channel);
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-    grpc::CompletionQueue queue;
-    const grpc::Slice empty;
-    const grpc::ByteBuffer request(&empty, 1);
-    const auto call = stub.PrepareUnaryCall(&context, path, request, &queue);
-    call->StartCall();
     grpc::ByteBuffer reply;
-    grpc::Status status;
-    call->Finish(&reply, &status, nullptr);
-    void* tag = nullptr;
-    bool ok = false;
-    queue.Next(&tag, &ok);
-    return status;
+    return CallRaw(Dial(access), path, "", &reply);
   }
 
   // A watch that runs on a thread of its own until it ends.

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "grpcpp/generic/generic_stub.h"
 #include "proto/rpc_status.h"
+#include "tests/server/raw_call.h"
 #include "tests/server/server_fixture.h"
 
 namespace meshwright::server {
@@ -23,22 +23,10 @@ int StatusIn(grpc::ByteBuffer& reply) {
 // What the standard health service answers: 1 serving, 2 not; 0 where it does not answer. Written
 // out, as the project has no stub of it: the request's only field is a text, the reply's a number.
 int HealthOf(const std::shared_ptr<grpc::Channel>& channel, const std::string& service = "") {
-  grpc::GenericStub stub(channel);
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-  grpc::CompletionQueue queue;
-  const grpc::Slice named(
-      service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service);
-  const grpc::ByteBuffer request(&named, 1);
-  const auto call =
-      stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
-  call->StartCall();
+  const std::string request =
+      service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service;
   grpc::ByteBuffer reply;
-  grpc::Status status;
-  call->Finish(&reply, &status, nullptr);
-  void* tag = nullptr;
-  bool ok = false;
-  queue.Next(&tag, &ok);
+  const grpc::Status status = CallRaw(channel, "/grpc.health.v1.Health/Check", request, &reply);
   if (!status.ok()) return 0;
   return StatusIn(reply);
 }

@@ -102,10 +102,15 @@ struct SweepRecord {
   std::string planner_version;
   std::string request_json;  // what it was asked for with; empty where that was not kept
   std::string rerun_of;      // name of the sweep whose trials these are again; empty for none
+  // Of its candidates it chooses so many trials at most, while one is expected to be faster than
+  // the best by this share of it.
+  int32_t max_trials = 0;
+  double min_gain = 0.0;
   // Who asks for it, for its first event; only read where a sweep is made.
   std::string actor;
   // Counted by the store when it reads a sweep; ignored on writes.
   TrialCounts trial_counts;
+  int32_t candidates = 0;  // layouts, those of its trials among them
   int64_t last_sequence = 0;
 
   friend bool operator==(const SweepRecord&, const SweepRecord&) = default;
@@ -122,11 +127,13 @@ struct MeasuredTrial {
   friend bool operator==(const MeasuredTrial&, const MeasuredTrial&) = default;
 };
 
+// A layout that a sweep may run. It is a trial from the beginning, or once it was chosen.
 struct TrialRecord {
   int64_t sweep_id = 0;
-  int32_t number = 0;  // from 1, the rank by predicted MFU
+  int32_t number = 0;  // from 1, the rank by predicted MFU among the candidates
   std::string layout;
   bool requested = false;  // the request named this layout
+  bool is_open = false;    // only a candidate; read where a sweep is made, and false of what is read
   TrialState state = TrialState::kPending;
   std::string reason;
   int32_t attempt = 1;        // that runs, comes next or gave the result
@@ -135,6 +142,9 @@ struct TrialRecord {
   std::string host;
   std::string plan_json;
   std::string predicted_json;
+  // What the choice goes by; nullopt of what a release stored that did not choose.
+  std::optional<double> predicted_step_s;
+  std::optional<double> oom_probability;
   std::optional<MeasuredTrial> measured;
 
   friend bool operator==(const TrialRecord&, const TrialRecord&) = default;
@@ -160,10 +170,13 @@ struct AttemptRecord {
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
 };
 
-// What of a trial decides what comes next.
+// What of a candidate decides what comes next.
 struct TrialHead {
   int32_t number = 0;
   std::string layout;
+  bool has_begun = true;  // it is a trial; otherwise it waits to be chosen
+  std::optional<double> predicted_step_s = {};
+  std::optional<double> oom_probability = {};
   TrialState state = TrialState::kPending;
   int32_t attempt = 1;
   int32_t lost_attempts = 0;

@@ -45,6 +45,8 @@ void VisitFields(Sweep& sweep, Visitor& visit) {
   visit(ReadOnly("request_json"), sweep.request_json);
   visit("planner_version", sweep.planner_version);
   visit("rerun_of", sweep.rerun_of);
+  visit("max_trials", sweep.max_trials);
+  visit("min_gain", sweep.min_gain);
 }
 
 template <planner::ConstOr<MeasuredTrial> Measured, typename Visitor>
@@ -69,6 +71,8 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit(ReadOnly("host"), trial.host);
   visit(Once("plan_json"), trial.plan_json);
   visit(Once("predicted_json"), trial.predicted_json);
+  visit(Once("predicted_step_s"), trial.predicted_step_s);
+  visit(Once("oom_probability"), trial.oom_probability);
   visit(ReadOnly("measured"), trial.measured);
   visit(Once("requested"), trial.requested);
 }
@@ -77,6 +81,9 @@ template <planner::ConstOr<TrialHead> Trial, typename Visitor>
 void VisitFields(Trial& trial, Visitor& visit) {
   visit("number", trial.number);
   visit("layout", trial.layout);
+  visit("has_begun", trial.has_begun);
+  visit("predicted_step_s", trial.predicted_step_s);
+  visit("oom_probability", trial.oom_probability);
   visit("state", trial.state, kTrialStateNames);
   visit("attempt", trial.attempt);
   visit("lost_attempts", trial.lost_attempts);
@@ -139,7 +146,8 @@ constexpr std::string_view kSweepRows =
     "LEFT JOIN clusters AS c ON c.hash = s.cluster_hash "
     "LEFT JOIN profiles AS p ON p.hash = s.profile_hash) AS sweeps";
 constexpr std::string_view kTrialRows =
-    "(SELECT t.*, c.layout, c.requested, c.plan_json, c.predicted_json, s.model, "
+    "(SELECT t.*, c.layout, c.requested, c.plan_json, c.predicted_json, c.predicted_step_s, "
+    "c.oom_probability, s.model, "
     "o.json AS model_json, g.json AS training_json, m.id AS measurement, m.worker_version, m.mfu, "
     "m.step_s, m.peak_bytes, r.result_json FROM trials AS t "
     "LEFT JOIN candidates AS c ON c.sweep_id = t.sweep_id AND c.number = t.number "
@@ -147,6 +155,16 @@ constexpr std::string_view kTrialRows =
     "LEFT JOIN trainings AS g ON g.hash = s.training_hash "
     "LEFT JOIN measurements AS m ON m.sweep_id = t.sweep_id AND m.trial = t.number "
     "LEFT JOIN results AS r ON r.measurement = m.id) AS trials";
+// A candidate that has not begun is as its trial will be when it is made.
+constexpr std::string_view kHeadRows =
+    "(SELECT c.sweep_id, c.number, c.layout, c.predicted_step_s, c.oom_probability, "
+    "t.number IS NOT NULL AS has_begun, coalesce(t.state, 'pending') AS state, "
+    "coalesce(t.attempt, n.last_attempt + 1, 1) AS attempt, "
+    "coalesce(t.lost_attempts, 0) AS lost_attempts, coalesce(t.agent, '') AS agent, "
+    "coalesce(t.host, '') AS host, m.id AS measurement, m.step_s FROM candidates AS c "
+    "JOIN sweeps AS s ON s.id = c.sweep_id LEFT JOIN retired_names AS n ON n.name = s.name "
+    "LEFT JOIN trials AS t ON t.sweep_id = c.sweep_id AND t.number = c.number "
+    "LEFT JOIN measurements AS m ON m.sweep_id = c.sweep_id AND m.trial = c.number) AS candidates";
 constexpr std::string_view kAttemptRows =
     "(SELECT a.*, p.agent, p.host FROM attempts AS a LEFT JOIN placements AS p "
     "ON p.sweep_id = a.sweep_id AND p.trial = a.trial AND p.attempt = a.number AND p.member = 0) "
@@ -165,7 +183,8 @@ const std::string& SelectSweeps() {
         absl::StrCat("SELECT ", ColumnsOf<SweepRecord>(kRead),
                      ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)",
                      // All of them in one look at the sweep's trials.
-                     ", (SELECT ", counts, " FROM trials WHERE sweep_id = sweeps.id) FROM ",
+                     ", (SELECT ", counts, " FROM trials WHERE sweep_id = sweeps.id)",
+                     ", (SELECT count(*) FROM candidates WHERE sweep_id = sweeps.id) FROM ",
                      View(kSweepRows), " "));
   }();
   return *kSelect;
@@ -195,7 +214,7 @@ const std::string& SelectPlans() {
   return *kSelect;
 }
 
-const std::string& SelectTrialHeads() { return RowsOf<TrialHead>(kTrialRows); }
+const std::string& SelectTrialHeads() { return RowsOf<TrialHead>(kHeadRows); }
 
 const std::string& SelectAttempts() { return RowsOf<AttemptRecord>(kAttemptRows); }
 
@@ -213,10 +232,11 @@ SweepRecord ReadSweep(const SqliteStatement& row) {
   sweep.profile_json = WithName(sweep.profile_json, sweep.profile);
   int column = reader.column();
   sweep.last_sequence = row.Int(column++);
-  const std::vector<std::string> counts = absl::StrSplit(row.Text(column), ' ');
+  const std::vector<std::string> counts = absl::StrSplit(row.Text(column++), ' ');
   for (size_t i = 0; i < std::min(counts.size(), kTrialStates); ++i) {
     if (!absl::SimpleAtoi(counts[i], &sweep.trial_counts[kTrialStateNames[i].first])) break;
   }
+  sweep.candidates = static_cast<int32_t>(row.Int(column));
   return sweep;
 }
 
@@ -246,9 +266,9 @@ absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep)
   return InsertRow(connection, "sweeps", sweep);
 }
 
-absl::Status InsertTrial(SqliteConnection* connection, const TrialRecord& trial) {
-  RETURN_IF_ERROR(InsertRow<kWrittenOnce>(connection, "candidates", trial));
-  return InsertRow(connection, "trials", trial);
+absl::Status InsertCandidate(SqliteConnection* connection, const TrialRecord& candidate) {
+  RETURN_IF_ERROR(InsertRow<kWrittenOnce>(connection, "candidates", candidate));
+  return candidate.is_open ? absl::OkStatus() : InsertRow(connection, "trials", candidate);
 }
 
 absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event) {

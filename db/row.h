@@ -32,8 +32,8 @@ AttemptHead ReadAttemptHead(const SqliteStatement& row);
 EventRecord ReadEvent(const SqliteStatement& row);
 
 absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep);
-// A trial and the candidate that it runs. `plan_json` is the plan's own part.
-absl::Status InsertTrial(SqliteConnection* connection, const TrialRecord& trial);
+// A candidate, and its trial unless that is open. `plan_json` is the plan's own part.
+absl::Status InsertCandidate(SqliteConnection* connection, const TrialRecord& candidate);
 absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event);
 
 }  // namespace meshwright::db

@@ -164,7 +164,7 @@ absl::Status SqliteSweeps::StoreRequest(const SweepRecord& sweep) {
 }
 
 absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
-                                                      const std::vector<TrialRecord>& trials) {
+                                                      const std::vector<TrialRecord>& candidates) {
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   ASSIGN_OR_RETURN(std::optional<SweepRecord> made_before, FindRequest(sweep));
   if (made_before) return *std::move(made_before);
@@ -173,22 +173,28 @@ absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
     ASSIGN_OR_RETURN(record.name, NextName(record.name_stem));
   }
   const PlanParts common =
-      trials.empty() ? PlanParts() : SplitPlan(trials.front().plan_json, record.model);
+      candidates.empty() ? PlanParts() : SplitPlan(candidates.front().plan_json, record.model);
   RETURN_IF_ERROR(StoreSweep(record, common));
   ASSIGN_OR_RETURN(const int32_t first_attempt, FirstAttempt(record.name));
-  for (TrialRecord trial : trials) {
+  int64_t trials = 0;
+  for (TrialRecord trial : candidates) {
     trial.sweep_id = record.id;
     trial.attempt = first_attempt;
     const PlanParts plan = SplitPlan(trial.plan_json, record.model);
     const bool is_of_its_sweep = plan.model == common.model && plan.training == common.training;
     if (is_of_its_sweep) trial.plan_json = plan.own;
-    RETURN_IF_ERROR(InsertTrial(connection_, trial));
+    trials += trial.is_open ? 0 : 1;
+    RETURN_IF_ERROR(InsertCandidate(connection_, trial));
   }
   EventRecord event;
   event.sweep_id = record.id;
   event.kind = "sweep_created";
   event.actor = sweep.actor;
-  event.message = absl::StrCat(trials.size(), " trials of ", record.model);
+  event.message = absl::StrCat(trials, " trials of ", record.model);
+  if (const auto open = static_cast<int64_t>(candidates.size()) - trials; open > 0) {
+    absl::StrAppend(&event.message, ", and up to ", record.max_trials, " chosen among ", open,
+                    " layouts");
+  }
   event.time = record.create_time;
   RETURN_IF_ERROR(StoreEvent(event).status());
   RETURN_IF_ERROR(change.Commit());

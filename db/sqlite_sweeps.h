@@ -88,6 +88,7 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::string> NextName(std::string_view stem);
   // The number that the first attempts of a new sweep get.
   absl::StatusOr<int32_t> FirstAttempt(std::string_view name);
+  absl::Status BeginTrial(const TrialTransition& transition);
   absl::Status StoreTransition(const TrialTransition& transition);
   absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number, bool with_texts);
   // `rows` selects them.

@@ -208,7 +208,20 @@ absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
   return change.Commit();
 }
 
+absl::Status SqliteSweeps::BeginTrial(const TrialTransition& transition) {
+  // Of a trial that was there before the transition says what it found.
+  ASSIGN_OR_RETURN(SqliteStatement insert,
+                   connection_->Prepare("INSERT OR IGNORE INTO trials "
+                                        "(sweep_id, number, state, reason, attempt) "
+                                        "SELECT sweep_id, number, 'pending', '', ?3 "
+                                        "FROM candidates WHERE sweep_id = ?1 AND number = ?2"));
+  insert.Bind(transition.sweep_id).Bind(int64_t{transition.number});
+  insert.Bind(int64_t{transition.from_attempt});
+  return insert.Run();
+}
+
 absl::Status SqliteSweeps::StoreTransition(const TrialTransition& transition) {
+  if (transition.begins) RETURN_IF_ERROR(BeginTrial(transition));
   RETURN_IF_ERROR(ApplyTransition(transition));
   RETURN_IF_ERROR(RecordAttempt(transition));
   if (transition.measured) RETURN_IF_ERROR(StoreMeasurement(transition));

@@ -39,6 +39,7 @@ struct TrialTransition {
   bool broken = false;
   std::string reason;
   int32_t policy_version = 0;  // of the rules that gave it out; only where it is assigned
+  bool begins = false;         // the candidate becomes a trial, pending in from_attempt, before that
   // Who holds it from now on, or whose result it is; empty: as before.
   std::string agent = {};
   std::string host = {};
@@ -92,7 +93,7 @@ class SweepReader {
   virtual absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) = 0;
   virtual absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                                   int32_t number) = 0;
-  // All trials of a sweep by number, and all of its attempts by trial and number, without their
+  // All candidates of a sweep by number, and all of its attempts by trial and number, without their
   // texts.
   virtual absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) = 0;
   virtual absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) = 0;
@@ -112,13 +113,13 @@ class SweepReader {
 // Reads and changes it.
 class SweepAccess : public SweepReader {
  public:
-  // Stores a sweep, its trials and a first event. An empty name becomes "<name_stem>-<number>",
+  // Stores a sweep, its candidates and a first event; those that are not open are trials at once. An empty name becomes "<name_stem>-<number>",
   // with the number of the sweep or the first after it that makes a name which is not taken. A
   // request_id that was seen before returns the sweep it made, or InvalidArgument where that was
   // made of another request; AlreadyExists for a name that is taken. Under the name of a deleted
   // sweep attempts are numbered from where that one's ended.
   virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
-                                                  const std::vector<TrialRecord>& trials) = 0;
+                                                  const std::vector<TrialRecord>& candidates) = 0;
   // Aborted when the sweep is not in from_state.
   virtual absl::Status UpdateSweep(const SweepTransition& transition) = 0;
   // Cancels the sweep and every trial that has not ended, at the wish of `actor`, who may be empty.

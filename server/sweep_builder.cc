@@ -36,6 +36,13 @@ absl::Status CheckOptions(const SweepOptions& options) {
   RETURN_IF_ERROR(CheckRange("trials", options.trials, least, kMaxTrials));
   const auto named = static_cast<int64_t>(options.layouts.size());
   if (named > kMaxTrials) return CheckRange("layouts", named, 0, kMaxTrials);
+  if (options.candidates != 0) {
+    RETURN_IF_ERROR(CheckRange("candidates", options.candidates, options.trials, kMaxTrials));
+  }
+  if (!(options.min_gain >= 0.0 && options.min_gain <= 1.0)) {
+    return FieldError("min_gain", absl::StrCat(options.min_gain),
+                      "must be at least 0 and at most 1");
+  }
   RETURN_IF_ERROR(CheckRange("steps", options.steps, 1, trial::kMostSteps));
   if (!options.memory_limit_bytes) return absl::OkStatus();
   return CheckRange("memory_limit_bytes", *options.memory_limit_bytes, kMinMemoryLimit,
@@ -120,6 +127,8 @@ db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const Sweep
   db::TrialRecord trial;
   trial.layout = planner::FormatLayout(plan.layout);
   trial.requested = candidate.requested;
+  trial.predicted_step_s = candidate.ranked.estimate.time.step_s();
+  trial.oom_probability = candidate.ranked.estimate.oom_probability;
   trial.reason = kWaits;
   trial.plan_json = ToJson(plan).dump();
   trial.predicted_json = planner::LayoutToJson(plan.layout, candidate.ranked.estimate).dump();
@@ -142,15 +151,19 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
   request.runner = trial::WorkerAsRunner(request.profile, device);
   ASSIGN_OR_RETURN(std::vector<Candidate> candidates, NamedLayouts(request, options, device));
   planner::Funnel funnel;
+  const auto asked_for = static_cast<int32_t>(candidates.size());
   if (options.trials > 0) {
-    request.top = options.trials;
-    ASSIGN_OR_RETURN(const planner::SearchResult result, planner::Search(request));
+    request.top = options.candidates != 0 ? options.candidates
+                                          : std::max(kUsualCandidates, options.trials);
+    ASSIGN_OR_RETURN(planner::SearchResult result, planner::Search(request));
     if (result.layouts.empty() && candidates.empty()) return NothingFits(request, result);
     funnel = result.funnel;
     for (const planner::RankedLayout& ranked : result.layouts) {
       AddCandidate({{named(ranked.layout), ranked.estimate}, /*requested=*/false}, candidates);
     }
   }
+  const auto found = static_cast<int32_t>(candidates.size()) - asked_for;
+  const bool chooses = found > options.trials || (found > 0 && options.min_gain > 0.0);
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
     return a.ranked.estimate.mfu > b.ranked.estimate.mfu;
   });
@@ -160,10 +173,15 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
   made.sweep.funnel_json = planner::FunnelToJson(funnel).dump();
   made.sweep.planner_version = planner_version;
   made.sweep.create_time = now;
+  if (chooses) {
+    made.sweep.max_trials = asked_for + options.trials;
+    made.sweep.min_gain = options.min_gain;
+  }
   for (const Candidate& candidate : candidates) {
     db::TrialRecord trial = DescribeTrial(request, options, candidate, device);
-    trial.number = static_cast<int32_t>(made.trials.size()) + 1;
-    made.trials.push_back(std::move(trial));
+    trial.number = static_cast<int32_t>(made.candidates.size()) + 1;
+    trial.is_open = chooses && !candidate.requested;
+    made.candidates.push_back(std::move(trial));
   }
   return made;
 }
@@ -179,15 +197,19 @@ NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialR
   made.sweep.reason = kJustCreated;
   made.sweep.create_time = now;
   made.sweep.end_time.reset();
+  made.sweep.max_trials = 0;
+  made.sweep.min_gain = 0.0;
   for (const db::TrialRecord& measured : trials) {
     db::TrialRecord trial;
-    trial.number = measured.number;
+    trial.number = static_cast<int32_t>(made.candidates.size()) + 1;
     trial.layout = measured.layout;
+    trial.predicted_step_s = measured.predicted_step_s;
+    trial.oom_probability = measured.oom_probability;
     trial.requested = measured.requested;
     trial.reason = kWaits;
     trial.plan_json = measured.plan_json;
     trial.predicted_json = measured.predicted_json;
-    made.trials.push_back(std::move(trial));
+    made.candidates.push_back(std::move(trial));
   }
   return made;
 }

@@ -69,7 +69,10 @@ SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
                  Decide(StoreBack());
                }}) {}
 
-SweepEngine::~SweepEngine() { writer_.Stop(); }
+SweepEngine::~SweepEngine() {
+  chooser_.Stop();
+  writer_.Stop();
+}
 
 absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(
     db::SweepStore* store, EventHub* hub, Clock clock, host::MonotonicClock monotonic_clock,
@@ -105,7 +108,20 @@ EngineOutput SweepEngine::Handle(EngineEvent event) {
   EngineOutput output = core_.Handle({clock_(), monotonic_clock_(), std::move(event)});
   for (const host::LogEntry& entry : output.log) Log(entry);
   for (const Message& message : MessagesOf(output.sends_at_once)) Deliver(message);
+  Ask(std::exchange(output.questions, {}));
   return output;
+}
+
+void SweepEngine::Ask(std::vector<ChoiceQuestion> questions) {
+  const int64_t number = core_number_.load();
+  for (ChoiceQuestion& question : questions) {
+    chooser_.Ask(std::move(question), [this, number](ChoiceMade made) {
+      absl::MutexLock lock(&mutex_);
+      // What an earlier core asked is no news of what this one knows.
+      if (core_number_.load() != number) made.revision = kNoRevision;
+      DecideLocked(std::move(made));
+    });
+  }
 }
 
 void SweepEngine::Submit(const EngineOutput& output,
@@ -238,7 +254,7 @@ absl::StatusOr<db::SweepRecord> SweepEngine::Create(const NewSweep& made) {
   db::SweepRecord unnamed = made.sweep;
   unnamed.name_stem = SweepIdStem(made.sweep.model);
   RETURN_IF_ERROR(StoreNow(
-      [created, unnamed, trials = made.trials](db::SweepAccess& access) -> absl::Status {
+      [created, unnamed, trials = made.candidates](db::SweepAccess& access) -> absl::Status {
         ASSIGN_OR_RETURN(const db::SweepRecord sweep, access.CreateSweep(unnamed, trials));
         ASSIGN_OR_RETURN(*created, ReadActive(sweep, access));
         return absl::OkStatus();

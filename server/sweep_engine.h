@@ -30,6 +30,7 @@
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "server/agent_link.h"
+#include "server/chooser.h"
 #include "server/digest_result.h"
 #include "server/engine/engine_core.h"
 #include "server/event_hub.h"
@@ -95,7 +96,10 @@ class SweepEngine {
   // Does what is due, and forgets old events. To be called whenever time has passed.
   void Tick();
   // Waits until everything that was decided so far is stored and told.
-  void Flush() { writer_.Flush(absl::InfiniteDuration()); }
+  void Flush() {
+    chooser_.Flush();
+    writer_.Flush(absl::InfiniteDuration());
+  }
 
   const EngineOptions& options() const { return options_; }
   // To the operator.
@@ -127,6 +131,8 @@ class SweepEngine {
   EngineOutput DecideLocked(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Decides; the caller submits the outcome under the same lock.
   EngineOutput Handle(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has questions answered.
+  void Ask(std::vector<ChoiceQuestion> questions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Has the ops stored and then the messages sent; `stored` runs behind that, unless it is empty.
   void Submit(const EngineOutput& output, std::function<void(const absl::Status&)> stored)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -179,7 +185,8 @@ class SweepEngine {
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   host::MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = host::MonotonicTime::Always();
   std::atomic<int64_t> core_number_{0};  // counts the cores; what an earlier one decided is void
-  GroupWriter writer_;                   // the last member: its thread uses all others
+  Chooser chooser_;
+  GroupWriter writer_;  // the last member: its thread uses all others
 };
 
 }  // namespace meshwright::server

@@ -76,6 +76,9 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   out.set_seed(sweep.seed);
   out.set_memory_limit_bytes(sweep.memory_limit_bytes.value_or(0));
   ParseStored(sweep.funnel_json, out.mutable_funnel());
+  out.set_candidates(sweep.candidates);
+  out.set_max_trials(sweep.max_trials);
+  out.set_min_gain(sweep.min_gain);
   out.set_planner_version(sweep.planner_version);
   out.set_trials(sweep.trial_counts.total());
   out.set_trials_ended(sweep.trial_counts.ended());

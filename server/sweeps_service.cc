@@ -1,5 +1,6 @@
 #include "server/sweeps_service.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
   options.sweep_id = request.sweep_id();
   options.request_id = request.request_id();
   options.trials = request.trials();
+  options.candidates = request.candidates();
+  if (request.has_min_gain()) options.min_gain = request.min_gain();
   options.layouts.assign(request.layouts().begin(), request.layouts().end());
   options.adaptive = request.steps() == 0;
   options.steps = options.adaptive ? trial::kMostAdaptiveSteps : request.steps();
@@ -80,7 +83,10 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
   ASSIGN_OR_RETURN(NewSweep made, BuildSweep(search, options, parts_.version, parts_.clock()));
   if (request.validate_only()) {
     *response = ToWire(made.sweep);
-    response->set_trials(static_cast<int32_t>(made.trials.size()));
+    response->set_candidates(static_cast<int32_t>(made.candidates.size()));
+    const auto is_trial = [](const db::TrialRecord& candidate) { return !candidate.is_open; };
+    response->set_trials(static_cast<int32_t>(
+        std::count_if(made.candidates.begin(), made.candidates.end(), is_trial)));
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
@@ -97,6 +103,10 @@ absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
   ASSIGN_OR_RETURN(const std::vector<db::TrialRecord> trials,
                    parts_.store->ListTrials(source.id, db::TrialOrder::kNumber, 0,
                                             std::numeric_limits<int32_t>::max()));
+  if (trials.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("sweep ", source.name, " has no trial to run again"));
+  }
   SweepOptions options;
   options.sweep_id = request.sweep_id();
   options.request_id = request.request_id();

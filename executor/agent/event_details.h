@@ -18,6 +18,8 @@ namespace meshwright::agent {
 struct TrialPlaced {
   std::string layout;
   std::string agent;
+  // Of one that was chosen: by how much it is expected to be faster than the best, a share of it.
+  std::optional<double> expected_gain = std::nullopt;
 
   friend bool operator==(const TrialPlaced&, const TrialPlaced&) = default;
 };

@@ -11,6 +11,7 @@ template <planner::ConstOr<TrialPlaced> Placed, typename Visitor>
 void VisitFields(Placed& placed, Visitor& visit) {
   visit("layout", placed.layout);
   visit("agent", placed.agent);
+  visit("expected_gain", placed.expected_gain);
 }
 
 template <planner::ConstOr<TrialStep> Step, typename Visitor>

@@ -50,11 +50,15 @@ std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidat
   return OomProbabilitiesGiven(before, fits, share);
 }
 
-std::optional<double> BestOf(absl::Span<const TrialFinding> findings) {
+// The shortest step that was measured, or that is believed of what runs.
+std::optional<double> BestOf(absl::Span<const TrialFinding> findings,
+                             const std::vector<TrialBelief>& beliefs) {
   std::optional<double> best_s;
   for (const TrialFinding& finding : findings) {
-    if (finding.end != TrialEnd::kMeasured) continue;
-    best_s = std::min(best_s.value_or(finding.step_s), finding.step_s);
+    const bool runs = finding.end == TrialEnd::kRunning;
+    if (!runs && finding.end != TrialEnd::kMeasured) continue;
+    const double step_s = runs ? beliefs[finding.candidate].step_s : finding.step_s;
+    best_s = std::min(best_s.value_or(step_s), step_s);
   }
   return best_s;
 }
@@ -65,14 +69,17 @@ std::vector<TrialBelief> BeliefsOf(absl::Span<const TrialCandidate> candidates,
   const std::vector<Residual> residuals = ResidualsOf(candidates, findings, options.residuals);
   const std::vector<double> oom =
       OomProbabilitiesOf(candidates, findings, options.common_memory_share);
-  const std::optional<double> best_s = BestOf(findings);
   std::vector<TrialBelief> beliefs(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     TrialBelief& belief = beliefs[i];
     belief.step_s = candidates[i].step_s * std::exp(residuals[i].mean);
     belief.spread = residuals[i].sd;
     belief.oom_probability = oom[i];
-    if (best_s) belief.gain = ExpectedImprovement(*best_s, belief.step_s, belief.spread);
+  }
+  if (const std::optional<double> best_s = BestOf(findings, beliefs)) {
+    for (TrialBelief& belief : beliefs) {
+      belief.gain = ExpectedImprovement(*best_s, belief.step_s, belief.spread);
+    }
   }
   return beliefs;
 }
@@ -101,7 +108,7 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
                         const TrialPolicyOptions& options) {
   TrialChoice choice;
   choice.beliefs = BeliefsOf(candidates, findings, options);
-  const bool has_best = BestOf(findings).has_value();
+  const bool has_best = BestOf(findings, choice.beliefs).has_value();
   const std::optional<size_t> most =
       MostWorth(choice.beliefs, findings, has_best, options.most_oom_probability);
   if (most && has_best) choice.gain = choice.beliefs[*most].gain;
@@ -115,6 +122,18 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
     choice.next = most;
   }
   return choice;
+}
+
+std::vector<TrialChoice> ChooseTrials(absl::Span<const TrialCandidate> candidates,
+                                      std::vector<TrialFinding> findings,
+                                      const TrialPolicyOptions& options, int32_t most) {
+  std::vector<TrialChoice> choices;
+  while (static_cast<int32_t>(choices.size()) < most) {
+    choices.push_back(ChooseTrial(candidates, findings, options));
+    if (!choices.back().next) break;
+    findings.push_back({.candidate = *choices.back().next, .end = TrialEnd::kRunning});
+  }
+  return choices;
 }
 
 std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& options) {

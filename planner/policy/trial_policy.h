@@ -3,7 +3,7 @@
 // Each result corrects what the estimates say of the layouts that have not run
 // (planner/policy/residual_model.h and fit_belief.h). The next trial is the layout whose expected
 // improvement on the best measured step time is largest (Jones, Schonlau and Welch 1998), among
-// those that rather fit than not; before anything was measured, the fastest by its estimate. Near
+// those that rather fit than not; before anything was measured or runs, the fastest by its estimate. Near
 // copies of the best wait by themselves: what is known of them is as good as a measurement. A sweep
 // stops where no layout is expected to improve by the least gain that is worth a trial.
 //
@@ -33,7 +33,7 @@ enum class TrialEnd : uint8_t {
   kMeasured,
   kOutOfMemory,
   kFailed,   // for another reason, which says nothing of time and memory
-  kRunning,  // not yet; its result comes before that of a trial chosen now
+  kRunning,  // not yet: until then it counts as if it measured what is believed of it
 };
 
 struct TrialFinding {
@@ -56,7 +56,9 @@ struct TrialBelief {
   double step_s = 0.0;  // median
   double spread = 0.0;  // standard deviation of ln(step time)
   double oom_probability = 0.0;
-  double gain = 0.0;  // expected improvement on the best, a share of it; 0 before there is one
+  // Expected improvement on the best that was measured or runs, a share of it; 0 before there is
+  // one.
+  double gain = 0.0;
 };
 
 enum class TrialStop : uint8_t {
@@ -69,7 +71,7 @@ enum class TrialStop : uint8_t {
 struct TrialChoice {
   std::optional<size_t> next;  // a candidate that has not begun
   TrialStop stop = TrialStop::kNone;
-  // Of `next`, or the largest that is left; nullopt before anything was measured.
+  // Of `next`, or the largest that is left; nullopt before anything was measured or runs.
   std::optional<double> gain;
   std::vector<TrialBelief> beliefs;  // of each candidate, whether it ran or not
 };
@@ -77,6 +79,12 @@ struct TrialChoice {
 // Requires findings of different candidates.
 TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
                         absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options);
+
+// The trials that as many agents would get now, one after another, each as if those before it ran.
+// The last choice is the one that stops, where one does.
+std::vector<TrialChoice> ChooseTrials(absl::Span<const TrialCandidate> candidates,
+                                      std::vector<TrialFinding> findings,
+                                      const TrialPolicyOptions& options, int32_t most);
 
 // One sentence with the numbers that decided.
 std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& options);

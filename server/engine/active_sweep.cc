@@ -1,6 +1,7 @@
 #include "server/engine/active_sweep.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace meshwright::server {
 
@@ -22,7 +23,7 @@ bool ActiveTrial::BrokeOn(const std::string& agent_name) const {
   });
 }
 
-ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& trials,
+ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
                          const std::vector<db::AttemptHead>& attempts)
     : state(sweep.state),
       reason(sweep.reason),
@@ -31,18 +32,23 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
       device_kind_(sweep.device_kind),
       devices_(sweep.devices),
       steps_(sweep.steps),
-      memory_limit_bytes_(sweep.memory_limit_bytes) {
-  trials_.reserve(trials.size());
-  for (const db::TrialHead& head : trials) {
+      memory_limit_bytes_(sweep.memory_limit_bytes),
+      set_(std::make_shared<const ChoiceSet>(ChoiceSetOf(heads))) {
+  policy_.min_gain = sweep.min_gain;
+  policy_.max_trials = sweep.max_trials;
+  trials_.reserve(heads.size());
+  for (const db::TrialHead& head : heads) {
     trials_.push_back({.number = head.number,
                        .layout = head.layout,
+                       .has_begun = head.has_begun,
                        .state = head.state,
                        .attempt = head.attempt,
                        .agent = head.agent,
                        .host = head.host,
                        .measured = head.measured,
+                       .step_s = head.step_s,
                        .given = {}});
-    Count(trials_.back(), 1);
+    if (head.has_begun) Count(trials_.back(), 1);
     if (head.state == db::TrialState::kOk && head.step_s) {
       best_step_s = std::min(best_step_s.value_or(*head.step_s), *head.step_s);
     }
@@ -61,6 +67,8 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
                       [](const GivenAttempt& attempt) { return attempt.lost || attempt.broken; });
     trial.lost_attempts = static_cast<int32_t>(gone);
   }
+  open_ = std::count_if(set_->numbers.begin(), set_->numbers.end(),
+                        [&](int32_t number) { return !Find(number)->has_begun; });
 }
 
 ActiveTrial* ActiveSweep::Find(int32_t number) {
@@ -78,11 +86,61 @@ void ActiveSweep::Count(const ActiveTrial& trial, int32_t by) {
   if (db::IsHeld(trial.state)) note(held_);
 }
 
+void ActiveSweep::Begin(ActiveTrial& trial) {
+  trial.has_begun = true;
+  Count(trial, 1);
+  --open_;
+  ++revision_;
+}
+
 void ActiveSweep::SetState(ActiveTrial& trial, db::TrialState to) {
+  const bool is_new = db::HasEnded(trial.state) || db::HasEnded(to);
   Count(trial, -1);
   trial.state = to;
   Count(trial, 1);
   wait_is_told = false;
+  if (is_new) Learn();
+}
+
+void ActiveSweep::Learn() {
+  ++revision_;
+  has_answer_ = false;
+  chosen_.clear();
+  stop_reason_.clear();
+}
+
+std::optional<ChoiceQuestion> ActiveSweep::AskFor(int32_t most) {
+  if (!MayChoose() || waits_for_answer_ || has_answer_) return std::nullopt;
+  waits_for_answer_ = true;
+  ChoiceQuestion question{.sweep_id = id_,
+                          .revision = revision_,
+                          .most = most,
+                          .set = set_,
+                          .findings = {},
+                          .options = policy_};
+  for (size_t i = 0; i < set_->numbers.size(); ++i) {
+    const ActiveTrial& trial = *Find(set_->numbers[i]);
+    if (trial.has_begun) question.findings.push_back(FindingOf(i, trial.state, trial.step_s));
+  }
+  return question;
+}
+
+void ActiveSweep::TakeAnswer(const ChoiceMade& made) {
+  waits_for_answer_ = false;
+  has_answer_ = made.revision == revision_ || !made.trials.empty();
+  chosen_.assign(made.trials.begin(), made.trials.end());
+  if (made.revision == revision_ && made.trials.empty()) stop_reason_ = made.stop_reason;
+}
+
+std::optional<ChosenTrial> ActiveSweep::TakeChosen() {
+  while (!chosen_.empty()) {
+    const ChosenTrial next = std::move(chosen_.front());
+    chosen_.pop_front();
+    // That there is another to ask for shows once this one has begun.
+    if (chosen_.empty()) has_answer_ = false;
+    if (!Find(next.number)->has_begun) return next;
+  }
+  return std::nullopt;
 }
 
 }  // namespace meshwright::server

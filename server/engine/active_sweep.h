@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "db/records.h"
 #include "executor/host/monotonic_time.h"
+#include "server/engine/choosing.h"
 
 namespace meshwright::server {
 
@@ -22,15 +25,18 @@ struct GivenAttempt {
   bool broken = false;  // what its agent runs on failed
 };
 
+// A candidate of the sweep, and how far its run is.
 struct ActiveTrial {
   int32_t number = 0;
   std::string layout;
+  bool has_begun = true;  // it is a trial; otherwise it waits to be chosen
   db::TrialState state = db::TrialState::kPending;
   int32_t attempt = 1;  // that runs, comes next or gave the result
   int32_t lost_attempts = 0;
   std::string agent;  // of the current or last attempt
   std::string host;
   bool measured = false;
+  std::optional<double> step_s = {};  // median, where one was measured
   std::vector<GivenAttempt> given;  // by number
   // While it is held: when its agent must have been heard of.
   host::MonotonicTime lease_ends = host::MonotonicTime::Never();
@@ -45,8 +51,8 @@ struct ActiveTrial {
 
 class ActiveSweep {
  public:
-  // `trials` by number, from 1 without a gap; `attempts` by trial and number.
-  ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& trials,
+  // `heads` by number, from 1 without a gap; `attempts` by trial and number.
+  ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
               const std::vector<db::AttemptHead>& attempts);
 
   int64_t id() const { return id_; }
@@ -63,6 +69,7 @@ class ActiveSweep {
   // Whether `reason` says what it waits for, with the agents that are connected.
   bool wait_is_told = false;
 
+  // Candidates that wait to be chosen among them.
   const std::vector<ActiveTrial>& trials() const { return trials_; }
   // Null where there is none of that number.
   ActiveTrial* Find(int32_t number);
@@ -71,10 +78,27 @@ class ActiveSweep {
   const db::TrialCounts& counts() const { return counts_; }
   bool AllEnded() const { return pending_.empty() && held_.empty(); }
 
+  // It begins, or is in another state than before.
+  void Begin(ActiveTrial& trial);
   void SetState(ActiveTrial& trial, db::TrialState to);
+
+  // Whether candidates are left that may be chosen, as far as is known.
+  bool MayChoose() const { return open_ > 0 && stop_reason_.empty(); }
+  // Why no candidate is chosen any more, by what is known now; empty where one may be.
+  const std::string& stop_reason() const { return stop_reason_; }
+  // For `most` trials; nothing while an answer is on its way, and where there is one that holds.
+  std::optional<ChoiceQuestion> AskFor(int32_t most);
+  bool WaitsForAnswer() const { return waits_for_answer_; }
+  // One that comes late is taken all the same, but for what it says of stopping, so that a sweep
+  // whose results come fast goes on.
+  void TakeAnswer(const ChoiceMade& made);
+  // The next trial that was chosen by what is known now.
+  std::optional<ChosenTrial> TakeChosen();
 
  private:
   void Count(const ActiveTrial& trial, int32_t by);
+  // More is known of the candidates than before: what was chosen is chosen anew.
+  void Learn();
 
   int64_t id_;
   std::string name_;
@@ -86,6 +110,15 @@ class ActiveSweep {
   std::set<int32_t> pending_;
   std::set<int32_t> held_;
   db::TrialCounts counts_;
+
+  std::shared_ptr<const ChoiceSet> set_;
+  planner::TrialPolicyOptions policy_;
+  int64_t open_ = 0;      // candidates of the set that have not begun
+  int64_t revision_ = 0;  // of what is known of the candidates
+  bool waits_for_answer_ = false;
+  bool has_answer_ = false;  // by what is known now
+  std::deque<ChosenTrial> chosen_;
+  std::string stop_reason_;
 };
 
 }  // namespace meshwright::server

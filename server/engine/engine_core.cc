@@ -7,6 +7,14 @@
 #include "executor/agent/event_details.h"
 
 namespace meshwright::server {
+namespace {
+
+// Trials that are chosen at a time: what is chosen for one agent takes what others were given into
+// account, so that each takes longer than the one before it.
+constexpr size_t kMostChosen = 16;
+
+}  // namespace
+
 EngineOutput EngineCore::Handle(const EngineInput& input) {
   wall_ = input.wall;
   now_ = input.monotonic;
@@ -104,7 +112,7 @@ void EngineCore::On(const CancelRequested& event) {
   Log(host::LogLevel::kInfo, absl::StrCat("the sweep was ", reason),
       {.sweep = sweep.name(), .caller = event.actor});
   for (const ActiveTrial& trial : sweep.trials()) {
-    if (db::HasEnded(trial.state)) continue;
+    if (!trial.has_begun || db::HasEnded(trial.state)) continue;
     output_.ops.emplace_back(CancelledTrialEvent(sweep, trial, event.actor));
   }
   output_.ops.emplace_back(SweepCancellation{sweep.id(), reason, event.actor, wall_});
@@ -150,8 +158,34 @@ void EngineCore::Advance() {
   }
 }
 
+void EngineCore::On(const ChoiceMade& event) {
+  if (const auto sweep = sweeps_.find(event.sweep_id); sweep != sweeps_.end()) {
+    sweep->second.TakeAnswer(event);
+  }
+  Advance();
+}
+
+void EngineCore::PlaceChosen(ActiveSweep& sweep) {
+  if (!sweep.MayChoose()) return;
+  const std::vector<std::string> able = AgentsFor(now_, sweep, agents_, options_);
+  size_t given = 0;
+  for (; given < able.size(); ++given) {
+    const std::optional<ChosenTrial> chosen = sweep.TakeChosen();
+    if (!chosen) break;
+    Assign(sweep, *sweep.Find(chosen->number), *agents_.Find(able[given]),
+           PlacementReason(chosen->reason, able[given], sweep), chosen->gain);
+  }
+  const size_t left = able.size() - given;
+  // Whether there is a next trial at all is asked before an agent is there for it.
+  if (left == 0 && !sweep.AllEnded()) return;
+  const size_t most = std::clamp(left, size_t{1}, kMostChosen);
+  if (auto question = sweep.AskFor(static_cast<int32_t>(most))) {
+    output_.questions.push_back(*std::move(question));
+  }
+}
+
 bool EngineCore::AdvanceSweep(ActiveSweep& sweep) {
-  if (sweep.AllEnded()) {
+  if (sweep.AllEnded() && !sweep.MayChoose()) {
     const std::string reason = FinishReason(sweep);
     Log(host::LogLevel::kInfo, absl::StrCat("the sweep has finished: ", reason),
         {.sweep = sweep.name()});
@@ -163,8 +197,9 @@ bool EngineCore::AdvanceSweep(ActiveSweep& sweep) {
       Assign(sweep, *sweep.Find(placement.trial), *agents_.Find(placement.agent), placement.reason);
     }
   }
-  // A sweep of which something runs is not waiting.
-  if (!sweep.held().empty() || sweep.wait_is_told) return false;
+  PlaceChosen(sweep);
+  // A sweep of which something runs is not waiting, and one that chooses does not for long.
+  if (!sweep.held().empty() || sweep.WaitsForAnswer() || sweep.wait_is_told) return false;
   const std::string reason = WaitReason(sweep, agents_);
   if (sweep.reason != reason) SetSweep(sweep, sweep.state, reason, "sweep_waiting");
   sweep.wait_is_told = true;
@@ -185,8 +220,9 @@ db::TrialTransition EngineCore::TransitionOf(const Found& found) const {
 }
 
 void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& agent,
-                        const std::string& reason) {
+                        const std::string& reason, std::optional<double> gain) {
   db::TrialTransition transition = TransitionOf({&sweep, &trial});
+  transition.begins = !trial.has_begun;
   transition.to_state = db::TrialState::kAssigned;
   transition.reason = reason;
   transition.policy_version = kPlacementPolicyVersion;
@@ -195,8 +231,11 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& 
   transition.event_kind = "trial_assigned";
   transition.event_message = reason;
   transition.event_data_json =
-      ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
+      ToJson(agent::TrialPlaced{
+                 .layout = trial.layout, .agent = agent.info.name, .expected_gain = gain})
+          .dump();
   output_.ops.emplace_back(std::move(transition));
+  if (!trial.has_begun) sweep.Begin(trial);
   trial.agent = agent.info.name;
   trial.host = agent.info.host;
   trial.given.push_back({trial.attempt, agent.info.name, agent.info.host});
@@ -207,8 +246,9 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& 
   Log(host::LogLevel::kDebug, absl::StrCat("the trial goes to agent ", agent.info.name),
       agent::AboutAttempt(key, agent.info.name));
   SetRunning(sweep);
-  output_.sends.push_back(
-      {agent.connection, AssignOrder{key, sweep.id(), sweep.best_step_s, reason}});
+  Send& send = output_.sends.emplace_back();
+  send.connection = agent.connection;
+  send.order = AssignOrder{key, sweep.id(), sweep.best_step_s, reason};
 }
 
 void EngineCore::SetRunning(ActiveSweep& sweep) {

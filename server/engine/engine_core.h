@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,7 @@ class EngineCore {
   void On(const TrialProgressed& event);
   void On(const TrialFinished& event);
   void On(const ResultCameLate& event);
+  void On(const ChoiceMade& event);
   void On(const StoreFailed& event);
   void On(const StoreBack& event);
 
@@ -77,8 +79,11 @@ class EngineCore {
   void GiveUp(ActiveSweep& sweep, ActiveTrial& trial);
   // True when the sweep has ended.
   bool AdvanceSweep(ActiveSweep& sweep);
+  // Gives chosen candidates to agents that are left idle, and asks for more where they are fewer.
+  void PlaceChosen(ActiveSweep& sweep);
+  // `gain`: what a trial that was chosen is expected to.
   void Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& agent,
-              const std::string& reason);
+              const std::string& reason, std::optional<double> gain = std::nullopt);
 
   // Whether `info` may take the place of the agent that is connected under its name.
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);

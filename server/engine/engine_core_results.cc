@@ -140,6 +140,7 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
   trial.agent = attempt.agent;
   trial.host = attempt.host;
   trial.measured = true;
+  trial.step_s = event.digested->measured.step_s;
   trial.lease_ends = host::MonotonicTime::Never();
   found.sweep->SetState(trial, transition.to_state);
   if (transition.to_state == db::TrialState::kOk && transition.measured->step_s) {

@@ -15,6 +15,7 @@
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "server/engine/agent_info.h"
+#include "server/engine/choosing.h"
 
 namespace meshwright::server {
 
@@ -27,7 +28,7 @@ struct Tick {};
 // A sweep that has not ended is in the store: it was just created, or the server begins.
 struct SweepStored {
   db::SweepRecord sweep;
-  std::vector<db::TrialHead> trials;
+  std::vector<db::TrialHead> trials;  // all candidates
   std::vector<db::AttemptHead> attempts;
 };
 
@@ -109,7 +110,7 @@ struct StoreBack {};
 using EngineEvent =
     std::variant<Tick, SweepStored, CancelRequested, AgentConnected, AgentDisconnected, AgentLeft,
                  DrainRequested, ResumeRequested, HeartbeatCame, TrialStarted, TrialProgressed,
-                 TrialFinished, ResultCameLate, StoreFailed, StoreBack>;
+                 TrialFinished, ResultCameLate, ChoiceMade, StoreFailed, StoreBack>;
 
 struct EngineInput {
   absl::Time wall;                // that records show to people

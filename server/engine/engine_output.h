@@ -1,5 +1,5 @@
-// What the engine makes of an input: changes to store, messages to send once they are stored, and
-// what it answers.
+// What the engine makes of an input: changes to store, messages to send once they are stored,
+// questions that take longer to answer, and what it answers itself.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "db/sweep_store.h"
 #include "executor/agent/attempt_key.h"
 #include "executor/host/log.h"
+#include "server/engine/choosing.h"
 #include "server/engine/engine_input.h"
 
 namespace meshwright::server {
@@ -70,6 +71,8 @@ struct EngineOutput {
   std::vector<Send> sends;          // once the ops are stored, in this order
   std::vector<Send> sends_at_once;  // say nothing that a store has to hold
   std::vector<host::LogEntry> log;
+  // To be answered with a ChoiceMade, once each.
+  std::vector<ChoiceQuestion> questions;
   // Of an agent that runs, which nobody stores.
   std::optional<db::EventRecord> progress;
 

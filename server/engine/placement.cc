@@ -53,7 +53,8 @@ std::string WaitForOne(const ActiveSweep& sweep, const std::vector<std::string>&
     return std::all_of(open.begin(), open.end(),
                        [&](const std::string& name) { return trial.BrokeOn(name); });
   };
-  if (!std::all_of(sweep.pending().begin(), sweep.pending().end(), broke_on_all)) {
+  if (sweep.pending().empty() ||
+      !std::all_of(sweep.pending().begin(), sweep.pending().end(), broke_on_all)) {
     return "waits for an idle agent";
   }
   return absl::StrCat("waits for another agent: what ", absl::StrJoin(open, ", "),
@@ -62,16 +63,27 @@ std::string WaitForOne(const ActiveSweep& sweep, const std::vector<std::string>&
 
 }  // namespace
 
-std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& sweep,
+std::vector<std::string> AgentsFor(host::MonotonicTime now, const ActiveSweep& sweep,
                                    const ConnectedAgents& agents, const EngineOptions& options) {
-  std::vector<Placement> placements;
-  if (sweep.pending().empty()) return placements;
   std::vector<std::string> able;
   for (const std::string& name : agents.idle()) {
     const ConnectedAgent& agent = agents.all().at(name);
     const bool is_heard = now <= agent.last_heard + kMissedHeartbeats * options.heartbeat;
     if (is_heard && CanRun(agent.info, sweep) && agents.TakesTrials(name)) able.push_back(name);
   }
+  return able;
+}
+
+std::string PlacementReason(const std::string& why_next, const std::string& agent,
+                            const ActiveSweep& sweep) {
+  return absl::StrCat(why_next, "; agent ", agent, " is idle and has the ", Label(sweep));
+}
+
+std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& sweep,
+                                   const ConnectedAgents& agents, const EngineOptions& options) {
+  std::vector<Placement> placements;
+  if (sweep.pending().empty()) return placements;
+  std::vector<std::string> able = AgentsFor(now, sweep, agents, options);
   for (const int32_t number : sweep.pending()) {
     if (able.empty()) break;
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
@@ -79,9 +91,9 @@ std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& s
       return MayTry(trial, name, sweep, agents);
     });
     if (agent == able.end()) continue;
-    placements.push_back({number, *agent,
-                          absl::StrCat("number ", number, " by predicted MFU; agent ", *agent,
-                                       " is idle and has the ", Label(sweep))});
+    placements.push_back(
+        {number, *agent,
+         PlacementReason(absl::StrCat("number ", number, " by predicted MFU"), *agent, sweep)});
     able.erase(agent);
   }
   return placements;
@@ -116,7 +128,12 @@ std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents) 
 
 std::string FinishReason(const ActiveSweep& sweep) {
   const int32_t trials = sweep.counts().total();
-  return absl::StrCat(trials, trials == 1 ? " trial: " : " trials: ", sweep.counts().ToText());
+  std::string reason = "no trial";
+  if (trials > 0) {
+    reason = absl::StrCat(trials, trials == 1 ? " trial: " : " trials: ", sweep.counts().ToText());
+  }
+  if (!sweep.stop_reason().empty()) absl::StrAppend(&reason, "; ", sweep.stop_reason());
+  return reason;
 }
 
 AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,

@@ -2,7 +2,8 @@
 // the engine knows, each with the reason that is stored and shown.
 //
 // Callers may rely on: an agent gets at most one trial; older sweeps come first, and inside a sweep
-// the trials in order of their number; the same input gives the same answer. An agent that was
+// the pending trials in order of their number, before a candidate is chosen
+// (server/engine/choosing.h); the same input gives the same answer. An agent that was
 // drained or set aside gets nothing. One that vanished with a trial gets it again only where no
 // other connected agent could run it; one that failed with it for what it runs on never does.
 #pragma once
@@ -19,7 +20,7 @@
 namespace meshwright::server {
 
 // Counts the versions of the rules below, so that a decision that is stored says which it followed.
-inline constexpr int32_t kPlacementPolicyVersion = 1;
+inline constexpr int32_t kPlacementPolicyVersion = 2;
 
 struct Placement {
   int32_t trial = 0;
@@ -29,15 +30,23 @@ struct Placement {
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-// Hands the sweep's pending trials to idle agents that were heard of within the last two
+// Names of idle agents that could run a trial of the sweep and were heard of within the last two
 // heartbeats.
+std::vector<std::string> AgentsFor(host::MonotonicTime now, const ActiveSweep& sweep,
+                                   const ConnectedAgents& agents, const EngineOptions& options);
+
+// Hands the sweep's pending trials to them.
 std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& sweep,
                                    const ConnectedAgents& agents, const EngineOptions& options);
+
+// Why a trial goes to an agent: `why_next` is why it is the next.
+std::string PlacementReason(const std::string& why_next, const std::string& agent,
+                            const ActiveSweep& sweep);
 
 // Why no agent takes the sweep's next trial.
 std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents);
 
-// "3 trials: 2 ok, 1 oom", of a sweep whose trials have all ended.
+// "3 trials: 2 ok, 1 oom", and why there are no more, of a sweep whose trials have all ended.
 std::string FinishReason(const ActiveSweep& sweep);
 
 // Heartbeats in a row that an agent may miss before it counts as one that may be gone.

@@ -1,51 +1,19 @@
 // What every store does; run on a file and in memory.
-#include <unistd.h>
-
 #include <atomic>
-#include <filesystem>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "db/shapes.h"
-#include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "planner/base/field_error.h"
-#include "tests/db/store_records.h"
+#include "tests/db/store_conformance.h"
 
 namespace meshwright::db {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-enum class Kind { kFile, kMemory };
-
-class StoreConformanceTest : public testing::TestWithParam<Kind> {
- protected:
-  void SetUp() override {
-    path_ = testing::TempDir() + "/store-" + std::to_string(getpid()) + ".db";
-    Remove();
-    auto store = SqliteSweepStore::Open(GetParam() == Kind::kFile ? path_ : kInMemory);
-    ASSERT_TRUE(store.ok()) << store.status();
-    store_ = *std::move(store);
-  }
-  void TearDown() override {
-    store_.reset();
-    Remove();
-  }
-  void Remove() const {
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
-  }
-  SweepRecord Create(const std::string& name, int32_t trials = 2) {
-    auto sweep = store_->CreateSweep(SomeSweep(name), SomeTrials(trials));
-    EXPECT_TRUE(sweep.ok()) << sweep.status();
-    return *sweep;
-  }
-
-  std::string path_;
-  std::unique_ptr<SweepStore> store_;
-};
 
 TEST_P(StoreConformanceTest, ReturnsWhatWasCreated) {
   const SweepRecord created = Create("one", 3);
@@ -59,6 +27,7 @@ TEST_P(StoreConformanceTest, ReturnsWhatWasCreated) {
   expected.cluster_hash = ShapeHash(expected.cluster_json);
   expected.profile_hash = ShapeHash(expected.profile_json);
   expected.trial_counts[TrialState::kPending] = 3;
+  expected.candidates = 3;
   expected.last_sequence = created.last_sequence;
   EXPECT_EQ(*found, expected);
   const auto trials = store_->ListTrials(created.id, TrialOrder::kNumber, 1, 1);
@@ -533,10 +502,7 @@ TEST_P(StoreConformanceTest, ReadersAndWritersDontDisturbEachOther) {
   for (std::thread& reader : readers) reader.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreConformanceTest, testing::Values(Kind::kFile, Kind::kMemory),
-                         [](const auto& tested) {
-                           return tested.param == Kind::kFile ? "File" : "Memory";
-                         });
+INSTANTIATE_TEST_SUITE_P(Stores, StoreConformanceTest, EveryStore(), NameOfStore);
 
 }  // namespace
 }  // namespace meshwright::db

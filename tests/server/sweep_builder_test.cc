@@ -28,6 +28,7 @@ planner::SearchRequest Tiny() {
 SweepOptions Options(int32_t trials) {
   SweepOptions options;
   options.trials = trials;
+  options.candidates = trials;
   options.steps = 2;
   options.seed = 9;
   return options;
@@ -36,11 +37,11 @@ SweepOptions Options(int32_t trials) {
 TEST(SweepBuilderTest, TakesTheBestLayoutsThatTheWorkerRuns) {
   const auto made = BuildSweep(Tiny(), Options(3), "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_EQ(made->trials.size(), 3u);
+  ASSERT_EQ(made->candidates.size(), 3u);
   EXPECT_EQ(made->sweep.device_kind, "cpu");
   EXPECT_EQ(made->sweep.profile_hash, db::ShapeHash(made->sweep.profile_json));
   double last = 2.0;
-  for (const db::TrialRecord& trial : made->trials) {
+  for (const db::TrialRecord& trial : made->candidates) {
     const auto predicted = nlohmann::json::parse(trial.predicted_json);
     EXPECT_EQ(predicted["layout"], trial.layout);
     EXPECT_LE(predicted["mfu"].get<double>(), last);
@@ -69,8 +70,8 @@ TEST(SweepBuilderTest, TellsTheWorkerWhichAttentionThePlanIsAbout) {
   query.training = {.seq_len = 4096, .global_batch = 64};
   const auto made = BuildSweep(*planner::Resolve(query, 1), Options(2), "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_FALSE(made->trials.empty());
-  for (const db::TrialRecord& trial : made->trials) {
+  ASSERT_FALSE(made->candidates.empty());
+  for (const db::TrialRecord& trial : made->candidates) {
     EXPECT_THAT(trial.layout, HasSubstr("attn=cudnn"));
     const auto plan = trial::TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
     EXPECT_EQ(plan->layout.attention, planner::AttentionKernel::kCudnn);
@@ -87,8 +88,8 @@ TEST(SweepBuilderTest, LeavesTheAttentionOfAnotherFrameworkToTheWorker) {
   query.training = {.seq_len = 4096, .global_batch = 64};
   const auto made = BuildSweep(*planner::Resolve(query, 1), Options(1), "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_EQ(made->trials.size(), 1u);
-  EXPECT_THAT(made->trials[0].layout, testing::Not(HasSubstr("attn=")));
+  ASSERT_EQ(made->candidates.size(), 1u);
+  EXPECT_THAT(made->candidates[0].layout, testing::Not(HasSubstr("attn=")));
 }
 
 TEST(SweepBuilderTest, SaysThatTheWorkerRunsNoneOfTheLayouts) {
@@ -109,7 +110,7 @@ TEST(SweepBuilderTest, SaysThatTheWorkerRunsNoneOfTheLayouts) {
 
 std::vector<std::string> LayoutsOf(const NewSweep& made, bool requested) {
   std::vector<std::string> layouts;
-  for (const db::TrialRecord& trial : made.trials) {
+  for (const db::TrialRecord& trial : made.candidates) {
     if (trial.requested == requested) layouts.push_back(trial.layout);
   }
   return layouts;
@@ -120,17 +121,49 @@ TEST(SweepBuilderTest, NamedLayoutsRunBesideTheBestOnes) {
   ASSERT_TRUE(found.ok()) << found.status();
   SweepOptions options = Options(3);
   // A slow one, twice, and one that the search finds itself.
-  options.layouts = {"tp1.pp1.dp4.mb1.rc=full", "tp1.pp1.dp4.mb1.rc=full", found->trials[1].layout};
+  options.layouts = {"tp1.pp1.dp4.mb1.rc=full", "tp1.pp1.dp4.mb1.rc=full", found->candidates[1].layout};
   const auto made = BuildSweep(Tiny(), options, "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_EQ(made->trials.size(), 4u);
+  ASSERT_EQ(made->candidates.size(), 4u);
   EXPECT_THAT(LayoutsOf(*made, true),
-              ElementsAre(found->trials[1].layout,
+              ElementsAre(found->candidates[1].layout,
                           "tp1.cp1.pp1.dp4.mb1.vpp1.zero0.sp0.rc=full.sched=1f1b"));
   EXPECT_THAT(LayoutsOf(*made, false),
-              ElementsAre(found->trials[0].layout, found->trials[2].layout));
-  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(made->trials[i].number, static_cast<int32_t>(i) + 1);
+              ElementsAre(found->candidates[0].layout, found->candidates[2].layout));
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(made->candidates[i].number, static_cast<int32_t>(i) + 1);
   EXPECT_EQ(made->sweep.funnel_json, found->sweep.funnel_json);
+}
+
+TEST(SweepBuilderTest, CandidatesAreTrialsOnceTheyAreChosenUnlessTheyAreNamed) {
+  SweepOptions options = Options(3);
+  options.candidates = 0;
+  options.min_gain = 0.02;
+  options.layouts = {"tp1.pp1.dp4.mb1.rc=full"};
+  const auto made = BuildSweep(Tiny(), options, "v", db::At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_GT(made->candidates.size(), 20u);
+  EXPECT_EQ(made->sweep.max_trials, 4);
+  EXPECT_EQ(made->sweep.min_gain, 0.02);
+  for (const db::TrialRecord& candidate : made->candidates) {
+    EXPECT_EQ(candidate.is_open, !candidate.requested) << candidate.layout;
+    const auto predicted = nlohmann::json::parse(candidate.predicted_json);
+    EXPECT_EQ(candidate.predicted_step_s, predicted["time"]["step_s"].get<double>());
+    EXPECT_EQ(candidate.oom_probability, predicted["oom_probability"].get<double>());
+  }
+}
+
+TEST(SweepBuilderTest, WhereEveryCandidateIsToRunThereIsNothingToChoose) {
+  const auto open = [](int32_t candidates, double min_gain) {
+    SweepOptions options = Options(3);
+    options.candidates = candidates;
+    options.min_gain = min_gain;
+    const auto made = BuildSweep(Tiny(), options, "v", db::At(0));
+    EXPECT_EQ(made->sweep.max_trials, made->candidates.front().is_open ? 3 : 0);
+    return made->candidates.front().is_open;
+  };
+  EXPECT_FALSE(open(3, 0.0));
+  EXPECT_TRUE(open(3, 0.01));
+  EXPECT_TRUE(open(4, 0.0));
 }
 
 TEST(SweepBuilderTest, NamedLayoutsAreEnough) {
@@ -138,13 +171,13 @@ TEST(SweepBuilderTest, NamedLayoutsAreEnough) {
   options.layouts = {"tp1.pp1.dp4"};
   const auto made = BuildSweep(Tiny(), options, "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
-  EXPECT_EQ(made->trials.size(), 1u);
+  EXPECT_EQ(made->candidates.size(), 1u);
   // Whether it fits is for the trial to find out.
   options.trials = 1;
   options.memory_limit_bytes = 2 << 20;
   const auto tight = BuildSweep(Tiny(), options, "v", db::At(0));
   ASSERT_TRUE(tight.ok()) << tight.status();
-  EXPECT_EQ(tight->trials.size(), 1u);
+  EXPECT_EQ(tight->candidates.size(), 1u);
 }
 
 TEST(SweepBuilderTest, ANamedLayoutThatCantRunIsRefusedWithItsRule) {
@@ -168,7 +201,7 @@ TEST(SweepBuilderTest, ASweepIsRepeatedAsIfNobodyHadRunIt) {
   source.request_id = "r";
   source.state = db::SweepState::kFinished;
   source.end_time = db::At(50);
-  std::vector<db::TrialRecord> trials = made->trials;
+  std::vector<db::TrialRecord> trials = made->candidates;
   trials[0].state = db::TrialState::kOk;
   trials[0].attempt = 3;
   trials[0].agent = "a";
@@ -184,13 +217,21 @@ TEST(SweepBuilderTest, ASweepIsRepeatedAsIfNobodyHadRunIt) {
   EXPECT_EQ(again.sweep.create_time, db::At(100));
   EXPECT_EQ(again.sweep.end_time, std::nullopt);
   EXPECT_EQ(again.sweep.cluster_json, made->sweep.cluster_json);
-  std::vector<db::TrialRecord> expected = made->trials;
+  std::vector<db::TrialRecord> expected = made->candidates;
   expected[1].requested = true;
-  EXPECT_EQ(again.trials, expected);
+  for (db::TrialRecord& trial : expected) trial.is_open = false;
+  EXPECT_EQ(again.sweep.max_trials, 0);
+  EXPECT_EQ(again.candidates, expected);
 }
 
 TEST(SweepBuilderTest, NamesTheFieldThatIsOff) {
   EXPECT_EQ(FieldOf(BuildSweep(Tiny(), Options(0), "v", db::At(0)).status()), "trials");
+  SweepOptions few = Options(3);
+  few.candidates = 2;
+  EXPECT_EQ(FieldOf(BuildSweep(Tiny(), few, "v", db::At(0)).status()), "candidates");
+  SweepOptions greedy = Options(1);
+  greedy.min_gain = 1.5;
+  EXPECT_EQ(FieldOf(BuildSweep(Tiny(), greedy, "v", db::At(0)).status()), "min_gain");
   SweepOptions backwards = Options(1);
   backwards.steps = -1;
   EXPECT_EQ(FieldOf(BuildSweep(Tiny(), backwards, "v", db::At(0)).status()), "steps");

@@ -40,7 +40,8 @@ if(MESHWRIGHT_SANITIZE STREQUAL thread)
   # Protocol Buffers' maps have another layout under it than the system's library was built with.
   target_compile_options(meshwright_options INTERFACE -U__SANITIZE_THREAD__)
   add_library(tsan_absl_mutex OBJECT ${PROJECT_SOURCE_DIR}/tools/sanitizers/absl_mutex.cc)
-  target_link_libraries(tsan_absl_mutex PRIVATE meshwright_options)
+  # Of Abseil it uses what stands beside the mutex, which not every target links.
+  target_link_libraries(tsan_absl_mutex PRIVATE meshwright_options PUBLIC absl::synchronization absl::time)
 endif()
 if(MESHWRIGHT_TIDY)
   find_program(CLANG_TIDY clang-tidy REQUIRED)

@@ -71,7 +71,7 @@ TEST(TrialPolicy, NearCopiesOfTheBestWait) {
   EXPECT_LT(choice.beliefs[1].gain, 0.01);
 }
 
-TEST(TrialPolicy, ALayoutThatRunsCountsAsKnownButNotAsBest) {
+TEST(TrialPolicy, ALayoutThatRunsCountsAsIfItMeasuredWhatIsBelieved) {
   std::vector<TrialCandidate> candidates = Predicted({1.0, 1.01, 1.02});
   candidates[1].point = {6.0};
   candidates[2].point = {6.05};
@@ -80,8 +80,22 @@ TEST(TrialPolicy, ALayoutThatRunsCountsAsKnownButNotAsBest) {
   const auto alone = ChooseTrial(candidates, {{Measured(0, 1.0)}}, {});
   EXPECT_THAT(alone.next, Optional(1u));
   EXPECT_LT(beside.beliefs[2].gain, alone.beliefs[2].gain);
-  // While only the first runs, the next by its estimate goes beside it.
-  EXPECT_THAT(ChooseTrial(candidates, {{Ended(0, TrialEnd::kRunning)}}, {}).next, Optional(1u));
+  // The best is measured: nothing that runs is believed to be faster.
+  EXPECT_NEAR(beside.beliefs[0].gain, alone.beliefs[0].gain, 1e-5);
+}
+
+TEST(TrialPolicy, AgentsThatAreIdleTogetherGetLayoutsThatDiffer) {
+  // 1 is a near copy of the first; 2 is slower by its estimate and far from both; 3 is hopeless.
+  std::vector<TrialCandidate> candidates = Predicted({1.0, 1.001, 1.02, 3.0});
+  candidates[1].point = {0.01};
+  const std::vector<TrialChoice> choices = ChooseTrials(candidates, {}, {}, 4);
+  ASSERT_EQ(choices.size(), 3u);
+  EXPECT_THAT(choices[0].next, Optional(0u));
+  EXPECT_EQ(choices[0].gain, std::nullopt);
+  EXPECT_THAT(choices[1].next, Optional(2u));
+  EXPECT_THAT(choices[1].gain, Optional(testing::Gt(0.01)));
+  EXPECT_EQ(choices[2].stop, TrialStop::kGain);
+  EXPECT_EQ(ChooseTrials(candidates, {}, {}, 1).size(), 1u);
 }
 
 TEST(TrialPolicy, WhatRanOutRulesOutWhatNeedsMore) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "db/sqlite_store.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/engine/engine_core.h"
 #include "tests/server/engine/engine_records.h"
@@ -15,6 +16,10 @@ namespace meshwright::server {
 namespace {
 
 constexpr int kTrials = 5;  // of a sweep
+
+// Layouts that a sweep may choose among, each predicted to be slower than the one before.
+constexpr const char* kLayouts[kTrials] = {"tp1.pp1.dp8.mb1", "tp4.pp2.dp1.mb8", "tp2.pp2.dp2.mb4",
+                                           "tp1.pp8.dp1.mb2", "tp8.pp1.dp1.mb1"};
 constexpr int kAgents = 3;
 
 // What a trial measures is a matter of the trial alone.
@@ -67,6 +72,7 @@ class World {
         DeliverAll(name, agent);
       }
       Tell(Tick());
+      while (!questions_.empty()) AnswerOne();
       while (!queue_.empty()) Commit();
     }
     EXPECT_TRUE(store_->ListActiveSweeps()->empty());
@@ -75,6 +81,7 @@ class World {
 
   const std::string& decisions() const { return decisions_; }
   int crashes() const { return crashes_; }
+  int stopped() const { return stopped_; }  // sweeps that stopped for want of gain
 
  private:
   struct Pending {
@@ -95,7 +102,7 @@ class World {
     const int agent_index = Random(kAgents);
     const std::string name(1, static_cast<char>('a' + agent_index));
     SimulatedAgent& agent = agents_[name];
-    switch (Random(16)) {
+    switch (Random(18)) {
       case 0:
         return CreateSweep();
       case 1:
@@ -126,9 +133,20 @@ class World {
       case 13:
         if (store_works_ && Random(8) == 0) return BreakStore();
         return store_works_ ? Commit() : RepairStore();
+      case 14:
+      case 15:
+        return AnswerOne();
       default:
         return Commit();
     }
+  }
+
+  // The oldest question, however much happened since.
+  void AnswerOne() {
+    if (questions_.empty()) return;
+    const ChoiceMade made = Answer(questions_.front());
+    questions_.pop_front();
+    Tell(made);
   }
 
   void Tell(EngineEvent event, const std::string& agent = "", const agent::AttemptKey& key = {}) {
@@ -138,6 +156,7 @@ class World {
                       " ", entry.about.attempt, "\n");
     }
     for (const Send& send : output.sends_at_once) Receive(send);
+    for (const ChoiceQuestion& question : output.questions) questions_.push_back(question);
     if (output.verdict && output.verdict->kind == FinishVerdict::Kind::kRetry) output.verdict = {};
     // The store says no to what comes too late, and never loses anything by it.
     if (output.result_is_late) output.verdict = {FinishVerdict::Kind::kRefused, "late"};
@@ -199,9 +218,25 @@ class World {
     // The engine hears of a sweep behind everything that was decided before.
     while (!queue_.empty()) Commit();
     const std::string name = absl::StrCat("s", ++created_);
-    const auto sweep = store_->CreateSweep(db::SomeSweep(name), db::SomeTrials(kTrials));
+    const auto sweep = Random(2) == 0
+                           ? store_->CreateSweep(db::SomeSweep(name), db::SomeTrials(kTrials))
+                           : CreateOpenSweep(name);
     ASSERT_TRUE(sweep.ok());
     Tell(SweepStored{*sweep, *store_->ListTrialHeads(sweep->id), {}});
+  }
+  // Of some of its trials it may be that no further one is worth it.
+  absl::StatusOr<db::SweepRecord> CreateOpenSweep(const std::string& name) {
+    db::SweepRecord sweep = db::SomeSweep(name);
+    sweep.max_trials = kTrials;
+    sweep.min_gain = Random(2) == 0 ? 0.0 : 0.01;
+    std::vector<db::TrialRecord> candidates = db::SomeTrials(kTrials);
+    for (db::TrialRecord& candidate : candidates) {
+      candidate.layout = kLayouts[candidate.number - 1];
+      candidate.is_open = candidate.number != 3;
+      candidate.predicted_step_s = 0.2 + 0.3 * candidate.number;
+      candidate.oom_probability = 0.01;
+    }
+    return store_->CreateSweep(sweep, candidates);
   }
   void CancelSweep() {
     if (!core_.sweeps().empty()) {
@@ -247,6 +282,7 @@ class World {
   void Crash() {
     ++crashes_;
     queue_.clear();
+    questions_.clear();
     core_ = EngineCore(Options());
     for (auto& [name, agent] : agents_) agent.connection = 0;
     const auto sweeps = store_->ListActiveSweeps();
@@ -289,6 +325,12 @@ class World {
         EXPECT_EQ(trial.state, db::TrialState::kOk) << sweep.name << " " << trial.number;
       }
       if (sweep.state == db::SweepState::kCancelled) continue;
+      if (trials->size() < static_cast<size_t>(kTrials)) {
+        EXPECT_GT(sweep.min_gain, 0.0);
+        EXPECT_THAT(sweep.reason, testing::HasSubstr("is expected"));
+        ++stopped_;
+        continue;
+      }
       double best_s = 1.0;
       for (int i = 1; i <= kTrials; ++i) best_s = std::min(best_s, StepOf({sweep.name, i, 1}));
       EXPECT_EQ(trials->front().measured->step_s, best_s);
@@ -301,10 +343,12 @@ class World {
   bool store_works_ = true;
   EngineCore core_{Options()};
   std::deque<Pending> queue_;
+  std::deque<ChoiceQuestion> questions_;  // not answered
   std::map<std::string, SimulatedAgent> agents_;
   ConnectionId connections_ = 0;
   int created_ = 0;
   int crashes_ = 0;
+  int stopped_ = 0;
   std::set<std::pair<int64_t, int32_t>> acknowledged_;  // sweep and trial
   std::set<agent::AttemptKey> given_;
   std::string decisions_;
@@ -312,15 +356,18 @@ class World {
 
 TEST(CrashTest, LosesAndDoublesNothing) {
   int crashes = 0;
+  int stopped = 0;
   for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
     World world(seed);
     world.Live(400);
     world.ComeToAnEnd();
     crashes += world.crashes();
+    stopped += world.stopped();
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(crashes, 200);
+  EXPECT_GT(stopped, 100);
 }
 
 TEST(CrashTest, TheSameSeedMakesTheSameDecisions) {

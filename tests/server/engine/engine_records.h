@@ -22,6 +22,17 @@ inline std::vector<db::TrialHead> SomeHeads(int32_t count) {
   return heads;
 }
 
+// A candidate that waits to be chosen.
+inline db::TrialHead OpenHead(int32_t number, const std::string& layout, double predicted_step_s) {
+  db::TrialHead head;
+  head.number = number;
+  head.layout = layout;
+  head.has_begun = false;
+  head.predicted_step_s = predicted_step_s;
+  head.oom_probability = 0.01;
+  return head;
+}
+
 inline db::SweepRecord SweepOf(int64_t id, int64_t devices) {
   db::SweepRecord sweep = db::SomeSweep("s" + std::to_string(id));
   sweep.id = id;

@@ -1,0 +1,62 @@
+#include "server/engine/choosing.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "planner/layout/layout.h"
+
+namespace meshwright::server {
+
+ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads) {
+  ChoiceSet set;
+  for (const db::TrialHead& head : heads) {
+    if (!head.predicted_step_s || !head.oom_probability || *head.predicted_step_s <= 0.0) continue;
+    const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(head.layout);
+    if (!layout.ok()) continue;
+    set.candidates.push_back({.point = planner::PointOf(*layout),
+                              .step_s = *head.predicted_step_s,
+                              .oom_probability = *head.oom_probability});
+    set.numbers.push_back(head.number);
+  }
+  return set;
+}
+
+planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
+                                const std::optional<double>& step_s) {
+  planner::TrialFinding finding{.candidate = candidate, .end = planner::TrialEnd::kFailed};
+  if (!db::HasEnded(state)) {
+    finding.end = planner::TrialEnd::kRunning;
+  } else if (state == db::TrialState::kOom) {
+    finding.end = planner::TrialEnd::kOutOfMemory;
+  } else if (state == db::TrialState::kOk && step_s.value_or(0.0) > 0.0) {
+    finding.end = planner::TrialEnd::kMeasured;
+    finding.step_s = *step_s;
+  }
+  return finding;
+}
+
+std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
+                                              absl::Span<const db::TrialHead> heads) {
+  std::vector<planner::TrialFinding> findings;
+  for (size_t i = 0; i < set.numbers.size(); ++i) {
+    const db::TrialHead& head = heads[static_cast<size_t>(set.numbers[i] - 1)];
+    if (head.has_begun) findings.push_back(FindingOf(i, head.state, head.step_s));
+  }
+  return findings;
+}
+
+ChoiceMade Answer(const ChoiceQuestion& question) {
+  ChoiceMade made{question.sweep_id, question.revision, {}, ""};
+  for (const planner::TrialChoice& choice : planner::ChooseTrials(
+           question.set->candidates, question.findings, question.options, question.most)) {
+    std::string reason = planner::ReasonOf(choice, question.options);
+    if (choice.next) {
+      made.trials.push_back({question.set->numbers[*choice.next], std::move(reason), choice.gain});
+    } else {
+      made.stop_reason = std::move(reason);
+    }
+  }
+  return made;
+}
+
+}  // namespace meshwright::server

@@ -1,0 +1,65 @@
+// Which candidates of a sweep become trials next: what the engine asks, and what somebody beside it
+// answers, who may take the time that it takes.
+//
+// Callers may rely on: the same question has the same answer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "db/records.h"
+#include "planner/policy/trial_policy.h"
+
+namespace meshwright::server {
+
+// Candidates of which enough is known to choose among them, by number.
+struct ChoiceSet {
+  std::vector<planner::TrialCandidate> candidates;
+  std::vector<int32_t> numbers;  // of the sweep's candidates, in the same order
+};
+
+ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads);
+
+// What a trial in this state says of its layout. `step_s`: its median, where it was measured.
+planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
+                                const std::optional<double>& step_s);
+// What is known of a sweep's candidates that are trials.
+std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
+                                              absl::Span<const db::TrialHead> heads);
+
+struct ChoiceQuestion {
+  int64_t sweep_id = 0;
+  int64_t revision = 0;  // of what the sweep knew
+  int32_t most = 1;      // trials, one for each agent that is idle
+  std::shared_ptr<const ChoiceSet> set;
+  std::vector<planner::TrialFinding> findings;
+  planner::TrialPolicyOptions options;
+};
+
+struct ChosenTrial {
+  int32_t number = 0;
+  std::string reason;          // with the numbers that decided
+  std::optional<double> gain;  // expected, a share of the best step; nullopt before there is one
+
+  friend bool operator==(const ChosenTrial&, const ChosenTrial&) = default;
+};
+
+// Of no sweep at any time.
+inline constexpr int64_t kNoRevision = -1;
+
+// What was answered; an input of the engine like any other.
+struct ChoiceMade {
+  int64_t sweep_id = 0;
+  int64_t revision = 0;
+  std::vector<ChosenTrial> trials;
+  // Why none comes behind them; empty where one may.
+  std::string stop_reason;
+};
+
+ChoiceMade Answer(const ChoiceQuestion& question);
+
+}  // namespace meshwright::server

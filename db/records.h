@@ -133,7 +133,7 @@ struct TrialRecord {
   int32_t number = 0;  // from 1, the rank by predicted MFU among the candidates
   std::string layout;
   bool requested = false;  // the request named this layout
-  bool is_open = false;    // only a candidate; read where a sweep is made, and false of what is read
+  bool is_open = false;  // only a candidate; read where a sweep is made, and false of what is read
   TrialState state = TrialState::kPending;
   std::string reason;
   int32_t attempt = 1;        // that runs, comes next or gave the result

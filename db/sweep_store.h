@@ -39,7 +39,7 @@ struct TrialTransition {
   bool broken = false;
   std::string reason;
   int32_t policy_version = 0;  // of the rules that gave it out; only where it is assigned
-  bool begins = false;         // the candidate becomes a trial, pending in from_attempt, before that
+  bool begins = false;  // the candidate becomes a trial, pending in from_attempt, before that
   // Who holds it from now on, or whose result it is; empty: as before.
   std::string agent = {};
   std::string host = {};
@@ -113,11 +113,11 @@ class SweepReader {
 // Reads and changes it.
 class SweepAccess : public SweepReader {
  public:
-  // Stores a sweep, its candidates and a first event; those that are not open are trials at once. An empty name becomes "<name_stem>-<number>",
-  // with the number of the sweep or the first after it that makes a name which is not taken. A
-  // request_id that was seen before returns the sweep it made, or InvalidArgument where that was
-  // made of another request; AlreadyExists for a name that is taken. Under the name of a deleted
-  // sweep attempts are numbered from where that one's ended.
+  // Stores a sweep, its candidates and a first event; those that are not open are trials at once.
+  // An empty name becomes "<name_stem>-<number>", with the number of the sweep or the first after
+  // it that makes a name which is not taken. A request_id that was seen before returns the sweep it
+  // made, or InvalidArgument where that was made of another request; AlreadyExists for a name that
+  // is taken. Under the name of a deleted sweep attempts are numbered from where that one's ended.
   virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                                   const std::vector<TrialRecord>& candidates) = 0;
   // Aborted when the sweep is not in from_state.

@@ -12,8 +12,8 @@
 
 namespace meshwright::server {
 
-// What the MFU of results are worked out from. It is the same for all trials of a sweep, whose plans
-// are for one model, one training and as many devices.
+// What the MFU of results are worked out from. It is the same for all trials of a sweep, whose
+// plans are for one model, one training and as many devices.
 struct StepWork {
   trial::PlannedWork planned;
   int64_t ranks = 0;
@@ -26,7 +26,6 @@ std::optional<StepWork> StepWorkOf(const std::string& plan_json);
 // those of a sweep compare, on whichever agents they ran. A result that can't be one becomes a
 // failed one that says why.
 DigestedResult DigestResult(const trial::TrialResult& delivered,
-                            const std::optional<StepWork>& work,
-                            const trial::ResultLimits& limits);
+                            const std::optional<StepWork>& work, const trial::ResultLimits& limits);
 
 }  // namespace meshwright::server

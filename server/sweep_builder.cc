@@ -153,8 +153,8 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
   planner::Funnel funnel;
   const auto asked_for = static_cast<int32_t>(candidates.size());
   if (options.trials > 0) {
-    request.top = options.candidates != 0 ? options.candidates
-                                          : std::max(kUsualCandidates, options.trials);
+    request.top =
+        options.candidates != 0 ? options.candidates : std::max(kUsualCandidates, options.trials);
     ASSIGN_OR_RETURN(planner::SearchResult result, planner::Search(request));
     if (result.layouts.empty() && candidates.empty()) return NothingFits(request, result);
     funnel = result.funnel;

@@ -15,11 +15,12 @@
 namespace meshwright::server {
 
 struct SweepOptions {
-  std::string sweep_id;              // empty: the store picks a name
-  std::string request_id;            // empty: none
-  std::string request_json;          // what was asked for, as the store keeps it
-  int32_t trials = 0;      // that are chosen at most, beside layouts that are named
-  int32_t candidates = 0;  // best layouts of the search, to choose among; 0: kUsualCandidates, or more
+  std::string sweep_id;      // empty: the store picks a name
+  std::string request_id;    // empty: none
+  std::string request_json;  // what was asked for, as the store keeps it
+  int32_t trials = 0;        // that are chosen at most, beside layouts that are named
+  int32_t candidates =
+      0;  // best layouts of the search, to choose among; 0: kUsualCandidates, or more
   double min_gain = 0.01;  // expected share of the best step below which no trial is chosen
   std::vector<std::string> layouts;  // named ones, in their text form
   int32_t steps = 5;

@@ -1,5 +1,6 @@
 #include "server/sweep_queries.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/paging.h"
 #include "server/sweep_messages.h"
+#include "server/sweep_plan.h"
 
 namespace meshwright::server {
 namespace {
@@ -179,6 +181,14 @@ absl::StatusOr<v1::ListTrialsResponse> SweepQueries::ListMeasured(
     last = row.place;
   }
   return answer.Take();
+}
+
+absl::StatusOr<v1::SweepPlan> SweepQueries::PlanSweep(const v1::PlanSweepRequest& request) const {
+  constexpr int32_t kMostAhead = 100;
+  RETURN_IF_ERROR(CheckRange("trials", request.trials(), 0, kMostAhead));
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(request.name()));
+  ASSIGN_OR_RETURN(const std::vector<db::TrialHead> heads, store_->ListTrialHeads(sweep.id));
+  return SweepPlanOf(sweep, heads, std::max(1, request.trials()));
 }
 
 absl::StatusOr<v1::Trial> SweepQueries::GetTrial(const v1::GetTrialRequest& request) const {

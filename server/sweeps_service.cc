@@ -157,6 +157,13 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
                         *sweep, request->after_sequence(), *std::move(permit));
 }
 
+grpc::ServerUnaryReactor* SweepsService::PlanSweep(grpc::CallbackServerContext* context,
+                                                   const v1::PlanSweepRequest* request,
+                                                   v1::SweepPlan* response) {
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.PlanSweep(*request), response); });
+}
+
 grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,
                                                      const v1::CancelSweepRequest* request,
                                                      v1::Sweep* response) {

@@ -112,7 +112,9 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
   const std::optional<size_t> most =
       MostWorth(choice.beliefs, findings, has_best, options.most_oom_probability);
   if (most && has_best) choice.gain = choice.beliefs[*most].gain;
-  if (!most) {
+  if (findings.size() == candidates.size() && !candidates.empty()) {
+    choice.stop = TrialStop::kAllRan;
+  } else if (!most) {
     choice.stop = TrialStop::kNothingFits;
   } else if (static_cast<int64_t>(findings.size()) >= options.max_trials) {
     choice.stop = TrialStop::kTrials;
@@ -151,6 +153,8 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
       return absl::StrFormat(
           "every other layout runs out of memory with a probability of at least %.2g",
           options.most_oom_probability);
+    case TrialStop::kAllRan:
+      return "no other layout is left";
     case TrialStop::kNone:
       break;
   }

@@ -3,9 +3,10 @@
 // Each result corrects what the estimates say of the layouts that have not run
 // (planner/policy/residual_model.h and fit_belief.h). The next trial is the layout whose expected
 // improvement on the best measured step time is largest (Jones, Schonlau and Welch 1998), among
-// those that rather fit than not; before anything was measured or runs, the fastest by its estimate. Near
-// copies of the best wait by themselves: what is known of them is as good as a measurement. A sweep
-// stops where no layout is expected to improve by the least gain that is worth a trial.
+// those that rather fit than not; before anything was measured or runs, the fastest by its
+// estimate. Near copies of the best wait by themselves: what is known of them is as good as a
+// measurement. A sweep stops where no layout is expected to improve by the least gain that is worth
+// a trial.
 //
 // The choice is a pure function: the same candidates and findings give the same trial.
 #pragma once
@@ -63,9 +64,10 @@ struct TrialBelief {
 
 enum class TrialStop : uint8_t {
   kNone,
-  kGain,        // below min_gain
-  kTrials,      // max_trials began
-  kNothingFits  // no candidate that has not begun rather fits than not
+  kGain,         // below min_gain
+  kTrials,       // max_trials began
+  kNothingFits,  // no candidate that has not begun rather fits than not
+  kAllRan        // every candidate has begun
 };
 
 struct TrialChoice {

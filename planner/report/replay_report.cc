@@ -9,11 +9,12 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<TrialStop, 4> kTrialStopNames = {{
+constexpr EnumNames<TrialStop, 5> kTrialStopNames = {{
     {TrialStop::kNone, ""},
     {TrialStop::kGain, "gain"},
     {TrialStop::kTrials, "trials"},
     {TrialStop::kNothingFits, "nothing_fits"},
+    {TrialStop::kAllRan, "all_ran"},
 }};
 
 struct Report {

@@ -8,7 +8,8 @@
 namespace meshwright::planner {
 
 // {"sweeps": [...], "total": {...}}; the keys are the fields of SweepReplay and ReplayTotal.
-// Figures that do not exist are null; `stop` is "gain", "trials" or "nothing_fits".
+// Figures that do not exist are null; `stop` is "gain", "trials",
+// "nothing_fits" or "all_ran".
 nlohmann::ordered_json ReplayToJson(absl::Span<const SweepReplay> sweeps);
 
 }  // namespace meshwright::planner

@@ -37,7 +37,7 @@ struct ActiveTrial {
   std::string host;
   bool measured = false;
   std::optional<double> step_s = {};  // median, where one was measured
-  std::vector<GivenAttempt> given;  // by number
+  std::vector<GivenAttempt> given;    // by number
   // While it is held: when its agent must have been heard of.
   host::MonotonicTime lease_ends = host::MonotonicTime::Never();
   // A server before this one assigned it, and its agent has not said that it has it.

@@ -1,4 +1,6 @@
 // What every store does; run on a file and in memory.
+#include "tests/db/store_conformance.h"
+
 #include <atomic>
 #include <thread>
 
@@ -7,7 +9,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "planner/base/field_error.h"
-#include "tests/db/store_conformance.h"
 
 namespace meshwright::db {
 namespace {

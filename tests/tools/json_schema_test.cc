@@ -173,6 +173,10 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   }
   const json shown = ExpectDescribedThere("sweep_show", {"sweep", "show", "ran"});
   EXPECT_TRUE(shown["trials"][0]["measured"].contains("slice"));
+  ExpectDescribedThere("sweep_plan", {"sweep", "plan", "ran"});
+  for (const char* number : {"1", "9"}) {
+    ExpectDescribedThere("sweep_why", {"sweep", "show", "ran", "--why", number});
+  }
   ExpectDescribedThere("sweep_list", {"sweep", "list"});
   ExpectDescribedThere("sweep", {"sweep", "rerun", "ran", "--name", "again"});
   ExpectDescribedThere("sweep_delete", {"sweep", "delete", "again", "--force"});

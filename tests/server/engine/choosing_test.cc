@@ -75,18 +75,21 @@ class ChoosingTest : public testing::Test {
     }
     return nullptr;
   }
-  static agent::AttemptKey Key(int32_t trial, int32_t attempt = 1) { return {"s1", trial, attempt}; }
+  static agent::AttemptKey Key(int32_t trial, int32_t attempt = 1) {
+    return {"s1", trial, attempt};
+  }
 
   EngineCore core_{EngineOptions()};
 };
 
 TEST_F(ChoosingTest, TheTrialThatIsWorthMostRunsNextAndTheSweepStopsByItself) {
   // 1 and 2 are near copies, 3 is another family, 4 is hopeless.
-  EXPECT_THAT(Given(Settle(AddSweep(
-                  {OpenHead(1, "tp1.pp1.dp8.mb1", 1.0), OpenHead(2, "tp1.pp1.dp8.mb1.norm=eager", 1.001),
-                   OpenHead(3, "tp4.pp2.dp1.mb8", 1.02), OpenHead(4, "tp8.pp1.dp1.mb1", 3.0)},
-                  8))),
-              IsEmpty());
+  EXPECT_THAT(
+      Given(Settle(AddSweep(
+          {OpenHead(1, "tp1.pp1.dp8.mb1", 1.0), OpenHead(2, "tp1.pp1.dp8.mb1.norm=eager", 1.001),
+           OpenHead(3, "tp4.pp2.dp1.mb8", 1.02), OpenHead(4, "tp8.pp1.dp1.mb1", 3.0)},
+          8))),
+      IsEmpty());
   const EngineOutput first = Settle(Connect("a", 7));
   EXPECT_THAT(Given(first), ElementsAre(1));
   const db::TrialTransition* const begun = FirstTrial(first);
@@ -109,10 +112,10 @@ TEST_F(ChoosingTest, IdleAgentsAreGivenLayoutsThatDiffer) {
   Settle(Connect("a", 7));
   Settle(Connect("b", 8));
   Settle(Connect("c", 9));
-  const EngineOutput output = Settle(AddSweep(
-      {OpenHead(1, "tp1.pp1.dp8.mb1", 1.0), OpenHead(2, "tp1.pp1.dp8.mb1", 1.001),
-       OpenHead(3, "tp4.pp2.dp1.mb8", 1.02), OpenHead(4, "tp8.pp1.dp1.mb1", 3.0)},
-      8));
+  const EngineOutput output =
+      Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8.mb1", 1.0), OpenHead(2, "tp1.pp1.dp8.mb1", 1.001),
+                       OpenHead(3, "tp4.pp2.dp1.mb8", 1.02), OpenHead(4, "tp8.pp1.dp1.mb1", 3.0)},
+                      8));
   EXPECT_THAT(Given(output), ElementsAre(1, 3));
   // While they run the sweep does not end.
   EXPECT_EQ(EndReason(output), "");

@@ -1,6 +1,7 @@
 #include "tools/cli/sweep/sweep_commands.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,8 +12,10 @@
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_export_command.h"
 #include "tools/cli/sweep/sweep_follow.h"
+#include "tools/cli/sweep/sweep_plan_command.h"
 #include "tools/cli/sweep/sweep_start_command.h"
 #include "tools/cli/sweep/sweep_text.h"
+#include "tools/cli/sweep/sweep_why.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -27,6 +30,7 @@ struct SweepFlags {
   std::string name;
   int64_t after = 0;
   bool force = false;
+  std::optional<int32_t> why;  // number of a trial or candidate
 };
 
 absl::Status List(const SweepFlags& flags, CommandContext& context) {
@@ -53,6 +57,7 @@ absl::Status List(const SweepFlags& flags, CommandContext& context) {
 absl::Status Show(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  if (flags.why) return ExplainTrial(*stub, id, *flags.why, flags.output.format, context);
   ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
   ASSIGN_OR_RETURN(std::vector<TrialView> trials, ReadTrials(*stub, id));
   ASSIGN_OR_RETURN(const ShownSweep view, ViewOf(sweep, std::move(trials)));
@@ -119,8 +124,11 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
       AddSweepAction(*group, context, "list", "Sweeps of a server, newest first", list, List);
   list->output.AddFormat(*listing);
   command_line::AddExample(*listing, "meshwright sweep list");
-  AddNamed(*group, context, "show", "Measured beside predicted, shortest step first",
-           std::make_shared<SweepFlags>(), Show);
+  auto show = std::make_shared<SweepFlags>();
+  AddNamed(*group, context, "show", "Measured beside predicted, shortest step first", show, Show)
+      ->add_option("--why", show->why, "Why the layout of this number ran, or did not")
+      ->option_text("NUMBER");
+  AddSweepPlanCommand(*group, context);
   auto watch = std::make_shared<SweepFlags>();
   AddNamed(*group, context, "watch", "Follow a sweep; Ctrl-C detaches", watch, Watch)
       ->add_option("--after", watch->after, "Only events with a larger sequence number")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,7 @@
 #include "tools/cli/io/progress.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/sweep_outlook.h"
 #include "tools/cli/sweep/sweep_ranking.h"
 #include "tools/cli/sweep/sweep_text.h"
 
@@ -37,7 +39,9 @@ class Follower {
 
   int64_t last() const { return last_; }
   v1::SweepEventKind end_kind() const { return end_kind_; }
-  void SetTotal(const v1::Sweep& sweep) { total_ = sweep.trials(); }
+  void SetTotal(const v1::Sweep& sweep) {
+    outlook_.SetMost(std::max(sweep.trials(), sweep.max_trials()));
+  }
   void CloseLine() { progress_.Finish(); }
 
   // Says which step was the shortest, and which might be as short.
@@ -65,10 +69,8 @@ class Follower {
     if (is_stored) last_ = event.sequence();
     const nlohmann::json data = agent::ToJson(agent::DetailsOf(event));
     std::string standing;
-    if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) {
-      ended_ = std::min(ended_ + 1, total_);
-      standing = Rank(event.trial(), data);
-    }
+    outlook_.Take(event, data);
+    if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) standing = Rank(event.trial(), data);
     if (event.kind() == v1::SWEEP_EVENT_KIND_SWEEP_FINISHED ||
         event.kind() == v1::SWEEP_EVENT_KIND_SWEEP_CANCELLED) {
       end_kind_ = event.kind();
@@ -115,14 +117,19 @@ class Follower {
     // Of what the next line overwrites, a narrow window shows the beginning: what changes.
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_PROGRESS ||
         event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_RUNNING) {
-      progress_.Update(ended_, total_, absl::StrCat(trial, ": ", event.message(), ", ", layout));
+      std::vector<std::string> parts = {absl::StrCat(trial, ": ", event.message())};
+      if (std::string outlook = outlook_.ToText(); !outlook.empty()) {
+        parts.push_back(std::move(outlook));
+      }
+      parts.push_back(layout);
+      progress_.Update(outlook_.ended(), outlook_.most(), absl::StrJoin(parts, ", "));
       return;
     }
     std::string text = absl::StrCat(event.message(), standing);
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED)
       text = absl::StrCat(data.is_object() ? data.value("state", "") : "", ", ", text);
     if (!trial.empty()) text = absl::StrCat(trial, " ", layout, ": ", text);
-    progress_.Keep(ended_, total_, text);
+    progress_.Keep(outlook_.ended(), outlook_.most(), text);
   }
 
   const int64_t after_;
@@ -130,8 +137,7 @@ class Follower {
   const OutputFormat format_;
   CommandContext& context_;
   ProgressLine progress_{context_.out};
-  int64_t total_ = 0;
-  int64_t ended_ = 0;
+  SweepOutlook outlook_;
   std::vector<MeasuredStep> steps_;  // so far
   bool above_one_ = false;           // whether one of their MFU is
   v1::SweepEventKind end_kind_ = v1::SWEEP_EVENT_KIND_UNSPECIFIED;

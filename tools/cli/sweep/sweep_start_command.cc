@@ -11,11 +11,14 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/policy/trial_policy.h"
 #include "planner/report/answers.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "server/sweep_builder.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/cli/io/json_output.h"
+#include "tools/cli/io/text.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_follow.h"
 #include "tools/command_line/declare.h"
@@ -24,12 +27,15 @@ namespace meshwright::cli {
 namespace {
 
 constexpr char kWorkersProfile[] = "meshwright";
+using server::kUsualCandidates;
 
 struct StartFlags {
   QueryFlags query;
   OutputFlags output;
   std::string name;  // of the new sweep
-  int32_t trials = 8;
+  int32_t trials = planner::TrialPolicyOptions().max_trials;
+  int32_t candidates = 0;
+  double min_gain = planner::TrialPolicyOptions().min_gain;
   std::vector<std::string> layouts;
   std::optional<int32_t> steps;
   int64_t seed = 0;
@@ -55,6 +61,8 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
   if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, trial::kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   request.set_trials(flags.trials);
+  request.set_candidates(flags.candidates);
+  request.set_min_gain(flags.min_gain);
   for (const std::string& layout : flags.layouts) request.add_layouts(layout);
   request.set_steps(flags.steps.value_or(0));
   request.set_seed(static_cast<uint64_t>(flags.seed));
@@ -88,6 +96,17 @@ std::vector<std::string> NotesOnStart(const planner::PlanQuery& query) {
   return notes;
 }
 
+// "2 trials", or how many are chosen among how many layouts.
+std::string TrialsText(const v1::Sweep& sweep) {
+  std::string text = absl::StrCat(sweep.trials(), sweep.trials() == 1 ? " trial" : " trials");
+  if (sweep.max_trials() == 0) return text;
+  const std::string chosen =
+      absl::StrCat("at most ", sweep.max_trials() - sweep.trials(), " trials, chosen among ",
+                   sweep.candidates() - sweep.trials(), " layouts until none is expected to gain ",
+                   FormatPercent(sweep.min_gain()));
+  return sweep.trials() == 0 ? chosen : absl::StrCat(text, " that were asked for, and ", chosen);
+}
+
 // Says what was made, and follows it where that is wanted.
 absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
                         const OutputFlags& output, bool watch, CommandContext& context) {
@@ -95,7 +114,7 @@ absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
   const bool text = output.format == OutputFormat::kText;
   if (text) {
     for (const std::string& note : notes) context.out << "note: " << note << "\n";
-    context.out << "sweep " << name << ": " << sweep.trials() << " trials";
+    context.out << "sweep " << name << ": " << TrialsText(sweep);
     if (!watch) context.out << ", " << StateName(sweep.state()) << " (" << sweep.reason() << ")";
     context.out << "\n" << PlannedAs(sweep.profile()) << std::endl;
   } else if (!watch) {
@@ -155,16 +174,31 @@ void AddNewSweepFlags(CLI::App& command, std::string& name, bool& watch) {
 void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
   auto flags = std::make_shared<StartFlags>();
   flags->query.framework = kWorkersProfile;
-  CLI::App* start = AddSweepAction(group, context, "start",
-                                   "Run the best layouts of a search as trials", flags, Start);
+  CLI::App* start =
+      AddSweepAction(group, context, "start",
+                     "Run layouts of a search as trials until no other is worth one", flags, Start);
   flags->output.AddFormat(*start);
   flags->query.AddModel(*start);
   flags->query.AddCluster(*start);
   flags->query.AddTraining(*start);
   flags->query.AddFramework(*start);
-  start->add_option("--trials", flags->trials, "How many of the best layouts to run")
+  start
+      ->add_option("--trials", flags->trials,
+                   "Trials at most: the sweep chooses each by what those before it measured, and "
+                   "stops by itself")
       ->capture_default_str()
       ->option_text("K");
+  start
+      ->add_option("--min-gain", flags->min_gain,
+                   "Stop where no layout is expected to be faster by this share of the best; 0: "
+                   "run all trials")
+      ->capture_default_str()
+      ->option_text("SHARE");
+  start
+      ->add_option("--candidates", flags->candidates,
+                   absl::StrCat("Best layouts of the search to choose among; default ",
+                                kUsualCandidates, ", or K where that is more"))
+      ->option_text("N");
   start
       ->add_option(
           "--layout", flags->layouts,

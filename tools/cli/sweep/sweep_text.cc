@@ -30,8 +30,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 // Sources of clusters go on about fits and memory after the first semicolon.
 // What a worker said last, where a message ends with its standard error.
 std::string LastLine(std::string text) {
@@ -239,6 +237,8 @@ std::string StateName(v1::TrialState state) {
   return std::string(db::TrialStateName(static_cast<db::TrialState>(static_cast<int>(state) - 1)));
 }
 
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string TrialCountsText(const v1::Sweep& sweep) {
   db::TrialCounts counts;
   for (const auto& [name, count] : sweep.trials_by_state()) {
@@ -265,6 +265,9 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"steps", sweep.steps()},
                        {"seed", sweep.seed()},
                        {"memory_limit_bytes", nullptr},
+                       {"candidates", sweep.candidates()},
+                       {"max_trials", nullptr},
+                       {"min_gain", nullptr},
                        {"trials", sweep.trials()},
                        {"trials_ended", sweep.trials_ended()},
                        {"trials_by_state", ordered_json::object()},
@@ -274,6 +277,10 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"end_time", nullptr},
                        {"last_sequence", sweep.last_sequence()},
                        {"funnel", FunnelToJson(sweep.funnel())}};
+  if (sweep.max_trials() != 0) {
+    json["max_trials"] = sweep.max_trials();
+    json["min_gain"] = sweep.min_gain();
+  }
   if (sweep.memory_limit_bytes() != 0) json["memory_limit_bytes"] = sweep.memory_limit_bytes();
   if (sweep.has_end_time()) json["end_time"] = TimeText(sweep.end_time());
   for (const auto& [state, count] : sweep.trials_by_state()) json["trials_by_state"][state] = count;
@@ -346,6 +353,12 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
       agent::TextOf(sweep.dtype()), sweep.steps(), sweep.seed(), sweep.profile());
   if (!sweep.rerun_of().empty()) {
     out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
+  }
+  if (sweep.max_trials() != 0) {
+    out << absl::StrFormat(
+        "%d of %d layouts ran, at most %d may; meshwright sweep plan %s says what "
+        "is believed of the others\n",
+        sweep.trials(), sweep.candidates(), sweep.max_trials(), ShortName(sweep.name()));
   }
   const v1::Funnel& funnel = sweep.funnel();
   if (funnel.enumerated() > 0) {

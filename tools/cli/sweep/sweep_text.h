@@ -52,13 +52,15 @@ int64_t PeakBytes(const trial::TrialResult& result);
 
 std::string StateName(v1::SweepState state);
 std::string StateName(v1::TrialState state);
+std::string FirstLine(const std::string& text);
 // "3 ok, 5 cancelled".
 std::string TrialCountsText(const v1::Sweep& sweep);
 
 // Keys: name, state, reason, model, cluster, cluster_hash, profile, profile_hash, gpus,
 // device_kind, seq_len, global_batch, dtype, steps, seed, memory_limit_bytes (null without one),
-// trials, trials_ended, trials_by_state (counts by name), rerun_of (name or null), planner_version,
-// create_time, end_time (null before), last_sequence, funnel.
+// candidates, max_trials and min_gain (null where the sweep chooses nothing), trials, trials_ended,
+// trials_by_state (counts by name), rerun_of (name or null), planner_version, create_time, end_time
+// (null before), last_sequence, funnel.
 nlohmann::ordered_json SweepToJson(const v1::Sweep& sweep);
 // Keys: sweep (as SweepToJson), request (that made it; null where it was not kept), peak_flops (of
 // a rank, which every MFU of the sweep is a share of), peak_source, trials (shortest measured step

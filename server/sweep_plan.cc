@@ -1,0 +1,74 @@
+#include "server/sweep_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "planner/policy/trial_policy.h"
+#include "server/engine/choosing.h"
+
+namespace meshwright::server {
+namespace {
+
+planner::TrialPolicyOptions PolicyOf(const db::SweepRecord& sweep) {
+  planner::TrialPolicyOptions options;
+  options.max_trials = std::numeric_limits<int32_t>::max();
+  if (sweep.max_trials == 0) return options;
+  options.max_trials = sweep.max_trials;
+  options.min_gain = sweep.min_gain;
+  return options;
+}
+
+v1::Candidate CandidateOf(const db::TrialHead& head, const planner::TrialCandidate& predicted,
+                          const planner::TrialBelief& belief) {
+  v1::Candidate candidate;
+  candidate.set_number(head.number);
+  candidate.set_layout(head.layout);
+  // Both enumerations list the same states in the same order; the wire's starts with "unspecified".
+  if (head.has_begun) {
+    candidate.set_state(static_cast<v1::TrialState>(static_cast<int>(head.state) + 1));
+  }
+  candidate.set_predicted_step_s(predicted.step_s);
+  candidate.set_predicted_oom_probability(predicted.oom_probability);
+  candidate.set_step_s(belief.step_s);
+  candidate.set_spread(belief.spread);
+  candidate.set_oom_probability(belief.oom_probability);
+  candidate.set_expected_gain(belief.gain);
+  return candidate;
+}
+
+}  // namespace
+
+v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
+                          int32_t most) {
+  v1::SweepPlan plan;
+  const ChoiceSet set = ChoiceSetOf(heads);
+  const std::vector<planner::TrialFinding> findings = FindingsOf(set, heads);
+  const planner::TrialPolicyOptions options = PolicyOf(sweep);
+  const std::vector<planner::TrialChoice> choices =
+      planner::ChooseTrials(set.candidates, findings, options, most);
+  for (const planner::TrialChoice& choice : choices) {
+    if (!choice.next) {
+      plan.set_stop_reason(planner::ReasonOf(choice, options));
+      break;
+    }
+    v1::NextTrial& next = *plan.add_trials();
+    next.set_number(set.numbers[*choice.next]);
+    next.set_layout(heads[static_cast<size_t>(next.number() - 1)].layout);
+    next.set_reason(planner::ReasonOf(choice, options));
+    if (choice.gain) next.set_expected_gain(*choice.gain);
+  }
+  // What is known before any of those that would run next.
+  for (size_t i = 0; i < set.candidates.size(); ++i) {
+    const db::TrialHead& head = heads[static_cast<size_t>(set.numbers[i] - 1)];
+    *plan.add_candidates() = CandidateOf(head, set.candidates[i], choices.front().beliefs[i]);
+  }
+  for (const planner::TrialFinding& finding : findings) {
+    if (finding.end != planner::TrialEnd::kMeasured) continue;
+    const bool is_best = !plan.has_best_step_s() || finding.step_s < plan.best_step_s();
+    if (is_best) plan.set_best_step_s(finding.step_s);
+  }
+  return plan;
+}
+
+}  // namespace meshwright::server

@@ -1,0 +1,17 @@
+// What a sweep would run next, and what is believed of its layouts, from what is stored of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "db/records.h"
+#include "meshwright/v1/sweeps.pb.h"
+
+namespace meshwright::server {
+
+// `heads`: all of the sweep's candidates by number. `most`: agents that are idle. A sweep that
+// chooses nothing itself is answered as one that may choose any of its candidates.
+v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
+                          int32_t most);
+
+}  // namespace meshwright::server

@@ -1,0 +1,73 @@
+#include "tools/cli/sweep/sweep_outlook.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/cli/io/text.h"
+
+namespace meshwright::cli {
+namespace {
+
+std::optional<double> NumberIn(const nlohmann::json& data, const char* key) {
+  if (!data.is_object() || !data.contains(key) || !data[key].is_number()) return std::nullopt;
+  return data[key].get<double>();
+}
+
+absl::Time TimeOf(const v1::SweepEvent& event) {
+  return absl::FromUnixSeconds(event.time().seconds()) + absl::Nanoseconds(event.time().nanos());
+}
+
+// Whole seconds, or minutes where it takes longer.
+std::string RoughTime(absl::Duration time) {
+  constexpr double kMinute = 60.0;
+  const double seconds = absl::ToDoubleSeconds(time);
+  if (seconds < 2 * kMinute) return absl::StrCat(static_cast<int64_t>(seconds + 0.5), " s");
+  return absl::StrCat(static_cast<int64_t>(seconds / kMinute + 0.5), " min");
+}
+
+}  // namespace
+
+void SweepOutlook::Take(const v1::SweepEvent& event, const nlohmann::json& data) {
+  now_ = TimeOf(event);
+  switch (event.kind()) {
+    case v1::SWEEP_EVENT_KIND_TRIAL_ASSIGNED:
+      if (!begin_) begin_ = now_;
+      if (const auto gain = NumberIn(data, "expected_gain")) gains_[event.trial()] = *gain;
+      break;
+    case v1::SWEEP_EVENT_KIND_TRIAL_REQUEUED:
+      gains_.erase(event.trial());
+      break;
+    case v1::SWEEP_EVENT_KIND_TRIAL_ENDED:
+      gains_.erase(event.trial());
+      ended_ = std::min(ended_ + 1, most_);
+      if (const auto step_s = NumberIn(data, "step_s")) {
+        best_s_ = std::min(best_s_.value_or(*step_s), *step_s);
+      }
+      break;
+    case v1::SWEEP_EVENT_KIND_SWEEP_FINISHED:
+      most_ = ended_;
+      break;
+    default:
+      break;
+  }
+}
+
+std::string SweepOutlook::ToText() const {
+  std::vector<std::string> parts;
+  if (best_s_) parts.push_back(absl::StrCat("best ", FormatSeconds(*best_s_)));
+  if (!gains_.empty()) {
+    const auto most =
+        std::max_element(gains_.begin(), gains_.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    parts.push_back(absl::StrCat("may gain ", FormatPercent(most->second)));
+  }
+  if (begin_ && ended_ > 0 && ended_ < most_) {
+    const absl::Duration each = (now_ - *begin_) / ended_;
+    parts.push_back(absl::StrCat("at most ", RoughTime(each * (most_ - ended_)), " more"));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+}  // namespace meshwright::cli

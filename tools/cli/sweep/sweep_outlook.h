@@ -1,0 +1,37 @@
+// What somebody who watches a sweep may still expect of it: the best so far, what the trials that
+// run are expected to gain on it, and how long the sweep may take.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "meshwright/v1/sweeps.pb.h"
+#include "nlohmann/json.hpp"
+
+namespace meshwright::cli {
+
+class SweepOutlook {
+ public:
+  // Trials at most.
+  void SetMost(int64_t trials) { most_ = trials; }
+  // `data`: the event's details as JSON.
+  void Take(const v1::SweepEvent& event, const nlohmann::json& data);
+
+  int64_t ended() const { return ended_; }
+  int64_t most() const { return most_; }
+  // "best 0.51 s, may gain 2.3 %, at most 40 s more", of which what is not known is left out.
+  std::string ToText() const;
+
+ private:
+  int64_t most_ = 0;
+  int64_t ended_ = 0;
+  std::optional<double> best_s_;
+  std::map<std::string, double> gains_;  // that trials which run are expected to bring
+  std::optional<absl::Time> begin_;      // of the first trial
+  absl::Time now_;                       // of the newest event
+};
+
+}  // namespace meshwright::cli

@@ -1,0 +1,147 @@
+#include "tools/cli/sweep/sweep_plan_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/io/folded_text.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/sweep/sweep_text.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int32_t kMostTrials = 100;
+constexpr size_t kMostRows = 20;  // of candidates in text
+
+struct PlanFlags {
+  OutputFlags output;
+  std::string name;
+  int32_t trials = 3;
+};
+
+std::string StateOrNone(const v1::Candidate& candidate) {
+  return candidate.state() == v1::TRIAL_STATE_UNSPECIFIED ? "-" : StateName(candidate.state());
+}
+
+// Those that did not run, the one that is expected to gain most first.
+std::vector<const v1::Candidate*> LeftByGain(const v1::SweepPlan& plan) {
+  std::vector<const v1::Candidate*> left;
+  for (const v1::Candidate& candidate : plan.candidates()) {
+    if (candidate.state() == v1::TRIAL_STATE_UNSPECIFIED) left.push_back(&candidate);
+  }
+  std::stable_sort(left.begin(), left.end(), [](const auto* a, const auto* b) {
+    if (a->expected_gain() != b->expected_gain()) return a->expected_gain() > b->expected_gain();
+    return a->step_s() < b->step_s();
+  });
+  return left;
+}
+
+void PrintPlan(const v1::SweepPlan& plan, std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  int32_t place = 0;
+  for (const v1::NextTrial& next : plan.trials()) {
+    out << ++place << ". " << next.layout() << "\n   candidate " << next.number() << ": "
+        << next.reason() << "\n";
+  }
+  if (!plan.stop_reason().empty()) {
+    out << (place == 0 ? "No trial runs next: " : "Then the sweep stops: ") << plan.stop_reason()
+        << "\n";
+  }
+  const std::vector<const v1::Candidate*> left = LeftByGain(plan);
+  if (left.empty()) return;
+  out << "\nLayouts that did not run, what is believed of them since trials did:\n";
+  Table table({"#", "layout", "predicted", "believed", "within", "out of memory", "expected gain"});
+  for (size_t i = 0; i < std::min(left.size(), kMostRows); ++i) {
+    const v1::Candidate& candidate = *left[i];
+    table.Add({std::to_string(candidate.number()), candidate.layout(),
+               FormatSeconds(candidate.predicted_step_s()), FormatSeconds(candidate.step_s()),
+               FormatPercent(candidate.spread()), FormatPercent(candidate.oom_probability()),
+               plan.has_best_step_s() ? FormatPercent(candidate.expected_gain()) : "-"});
+  }
+  table.Print(out);
+  if (left.size() > kMostRows) {
+    out << "and " << left.size() - kMostRows << " more: --format json lists all\n";
+  }
+}
+
+absl::Status RunPlan(const PlanFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
+  RETURN_IF_ERROR(CheckRange("trials", flags.trials, 1, kMostTrials));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  ASSIGN_OR_RETURN(const v1::SweepPlan plan, ReadPlan(*stub, id, flags.trials));
+  if (flags.output.format == OutputFormat::kText) {
+    PrintPlan(plan, context.out);
+    return absl::OkStatus();
+  }
+  ordered_json json = {{"sweep", id},
+                       {"best_step_s", nullptr},
+                       {"next", ordered_json::array()},
+                       {"stop_reason", nullptr},
+                       {"candidates", ordered_json::array()}};
+  if (plan.has_best_step_s()) json["best_step_s"] = plan.best_step_s();
+  if (!plan.stop_reason().empty()) json["stop_reason"] = plan.stop_reason();
+  for (const v1::NextTrial& next : plan.trials()) {
+    ordered_json trial = {{"number", next.number()},
+                          {"layout", next.layout()},
+                          {"expected_gain", nullptr},
+                          {"reason", next.reason()}};
+    if (next.has_expected_gain()) trial["expected_gain"] = next.expected_gain();
+    json["next"].push_back(std::move(trial));
+  }
+  for (const v1::Candidate& candidate : plan.candidates()) {
+    json["candidates"].push_back(CandidateToJson(candidate));
+  }
+  PrintJson(json, context.out);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
+                                       int32_t trials) {
+  v1::PlanSweepRequest request;
+  request.set_name(FormatSweepName(id));
+  request.set_trials(trials);
+  return Call(stub, &v1::Sweeps::Stub::PlanSweep, request);
+}
+
+ordered_json CandidateToJson(const v1::Candidate& candidate) {
+  ordered_json json = {{"number", candidate.number()},
+                       {"layout", candidate.layout()},
+                       {"state", nullptr},
+                       {"predicted_step_s", candidate.predicted_step_s()},
+                       {"step_s", candidate.step_s()},
+                       {"spread", candidate.spread()},
+                       {"predicted_oom_probability", candidate.predicted_oom_probability()},
+                       {"oom_probability", candidate.oom_probability()},
+                       {"expected_gain", candidate.expected_gain()}};
+  if (candidate.state() != v1::TRIAL_STATE_UNSPECIFIED) json["state"] = StateOrNone(candidate);
+  return json;
+}
+
+void AddSweepPlanCommand(CLI::App& group, CommandContext& context) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* plan =
+      AddSweepAction(group, context, "plan", "What a sweep would run next and why; nothing is run",
+                     flags, RunPlan);
+  flags->output.AddFormat(*plan);
+  plan->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
+  plan->add_option("--trials", flags->trials, "How many trials ahead")
+      ->capture_default_str()
+      ->option_text("N");
+  command_line::AddExample(*plan, "meshwright sweep plan tinystories-15m-1");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,26 @@
+// meshwright sweep plan: what a sweep would run next and why, without running it.
+#pragma once
+
+#include <cstdint>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "meshwright/v1/sweeps.pb.h"
+#include "nlohmann/json.hpp"
+#include "tools/cli/common/context.h"
+#include "tools/cli/sweep/sweep_calls.h"
+
+namespace meshwright::cli {
+
+// What the sweep of this name would give so many agents that are idle.
+absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
+                                       int32_t trials);
+
+// Keys: number, layout, state (null where it has not begun), predicted_step_s, step_s, spread (a
+// standard deviation of the step time's logarithm), predicted_oom_probability, oom_probability,
+// expected_gain.
+nlohmann::ordered_json CandidateToJson(const v1::Candidate& candidate);
+
+void AddSweepPlanCommand(CLI::App& group, CommandContext& context);
+
+}  // namespace meshwright::cli

@@ -2,7 +2,10 @@
 //
 // ln(measured / predicted) is a Gaussian process over the layouts' points: a sum of what all
 // layouts have in common, of a slope along each axis, of what only layouts near each other have in
-// common, and of the noise of a measurement.
+// common, and of the noise of a measurement. How much layouts differ from each other is another
+// matter in each sweep: a factor on the deviations of slopes and of what is near, whose logarithm
+// is normal; what is known of a layout is the mean over that factor, by how likely the
+// measurements make it (Rasmussen and Williams 2006, chapter 2 and section 5.2).
 #pragma once
 
 #include <cstddef>
@@ -20,6 +23,7 @@ struct ResidualPriors {
   double near = 0.10;   // of what layouts share that lie close together
   double reach = 1.0;   // distance at which exp(-1/2) of that is shared
   double noise = 0.02;  // of a median step time, from run to run
+  double factor = 0.7;  // of the logarithm of the factor on `axis` and `near`; 0: it is 1
 };
 
 struct Residual {
@@ -42,7 +46,14 @@ class ResidualModel {
                               absl::Span<const size_t> running) const;
 
  private:
-  double Covariance(size_t a, size_t b) const;
+  // At one value of the factor.
+  struct Conditional {
+    double log_evidence = 0.0;  // of the measurements, up to what no factor changes
+    std::vector<Residual> residuals;
+  };
+  Conditional At(double factor, absl::Span<const MeasuredResidual> measured,
+                 absl::Span<const size_t> running) const;
+  double Covariance(size_t a, size_t b, double factor) const;
 
   const ResidualPriors priors_;
   std::vector<TrialPoint> points_;  // less their mean

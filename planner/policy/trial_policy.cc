@@ -112,7 +112,7 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
   const std::optional<size_t> most =
       MostWorth(choice.beliefs, findings, has_best, options.most_oom_probability);
   if (most && has_best) choice.gain = choice.beliefs[*most].gain;
-  if (findings.size() == candidates.size() && !candidates.empty()) {
+  if (findings.size() == candidates.size()) {
     choice.stop = TrialStop::kAllRan;
   } else if (!most) {
     choice.stop = TrialStop::kNothingFits;

@@ -130,28 +130,25 @@ TrialFinding FindingOf(size_t candidate, const RowPrediction& row) {
   return {.candidate = candidate, .end = TrialEnd::kFailed};
 }
 
-void RunPolicy(const Problem& problem, const TrialPolicyOptions& options, SweepReplay& replay) {
-  std::vector<TrialCandidate> candidates;
+void RunOne(const Problem& problem, const RunSweep& run_sweep, SweepReplay& replay) {
+  std::vector<ReplayCandidate> candidates;
   for (const RowPrediction* row : problem.candidates) {
-    candidates.push_back({.point = PointOf(*row->layout),
+    candidates.push_back({.layout = *row->layout,
                           .step_s = row->predicted->step_s,
                           .oom_probability = row->predicted->oom_probability});
   }
   Run run(problem);
-  std::vector<TrialFinding> findings;
-  while (true) {
-    const TrialChoice choice = ChooseTrial(candidates, findings, options);
-    if (!choice.next) {
-      replay.stop = choice.stop;
-      replay.stop_reason = ReasonOf(choice, options);
-      break;
-    }
-    const RowPrediction& row = *problem.candidates[*choice.next];
+  ChosenTrials chosen = run_sweep(candidates, [&](size_t candidate) {
+    const RowPrediction& row = *problem.candidates[candidate];
     run.Add(row);
-    findings.push_back(FindingOf(*choice.next, row));
-    replay.trial_rows.push_back(row.row);
-    replay.reasons.push_back(ReasonOf(choice, options));
+    return FindingOf(candidate, row);
+  });
+  for (const size_t candidate : chosen.candidates) {
+    replay.trial_rows.push_back(problem.candidates[candidate]->row);
   }
+  replay.reasons = std::move(chosen.reasons);
+  replay.stop = chosen.stop;
+  replay.stop_reason = std::move(chosen.stop_reason);
   replay.trials = run.trials();
   replay.oom_trials = run.oom();
   replay.error_trials = run.error();
@@ -162,7 +159,7 @@ void RunPolicy(const Problem& problem, const TrialPolicyOptions& options, SweepR
   }
 }
 
-SweepReplay ReplayOf(const Problem& problem, const TrialPolicyOptions& options) {
+SweepReplay ReplayOf(const Problem& problem, const RunSweep& run) {
   SweepReplay replay;
   replay.sweep = problem.rows.front()->sweep;
   replay.rows = static_cast<int64_t>(problem.rows.size());
@@ -171,8 +168,8 @@ SweepReplay ReplayOf(const Problem& problem, const TrialPolicyOptions& options) 
       std::count_if(problem.candidates.begin(), problem.candidates.end(),
                     [](const RowPrediction* row) { return row->outcome == RunOutcome::kOk; });
   replay.best_mfu = problem.best_mfu;
-  RunPolicy(problem, options, replay);
-  replay.predicted_order = PredictedOrder(problem, options.most_oom_probability);
+  RunOne(problem, run, replay);
+  replay.predicted_order = PredictedOrder(problem, TrialPolicyOptions().most_oom_probability);
   replay.random_order = RandomOrder(problem);
   return replay;
 }
@@ -180,8 +177,7 @@ SweepReplay ReplayOf(const Problem& problem, const TrialPolicyOptions& options) 
 }  // namespace
 
 std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
-                                      absl::Span<const RowPrediction> rows,
-                                      const TrialPolicyOptions& options) {
+                                      absl::Span<const RowPrediction> rows, const RunSweep& run) {
   std::map<std::pair<std::string, OptionalInt>, size_t> places;
   std::vector<std::pair<OptionalInt, Rows>> sweeps;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -192,7 +188,7 @@ std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
   }
   std::vector<SweepReplay> replays;
   for (auto& [global_batch, group] : sweeps) {
-    replays.push_back(ReplayOf(ProblemOf(std::move(group)), options));
+    replays.push_back(ReplayOf(ProblemOf(std::move(group)), run));
     replays.back().global_batch = global_batch;
   }
   return replays;

@@ -1,16 +1,17 @@
-// Sweeps that were measured before, run again by the policy (planner/policy/trial_policy.h) with
-// the recorded results in place of runs: how many trials it takes, and how good the layout is that
-// it ends with.
+// Sweeps that were measured before, run again with the recorded results in place of runs: how many
+// trials it takes, and how good the layout is that it ends with. Who chooses the trials is the
+// caller's.
 //
 // - A sweep is what rows of one `sweep` and one global batch have in common; its candidates are the
 //   rows that the planner can model and whose outcome is known, and where that is kOk, their time.
-// - The policy sees of a candidate what it would see before a run, and of what it ran the result. A
+// - Who chooses sees of a candidate what it would see before a run, and of what it ran the result. A
 //   row with outcome kError counts as a trial.
 // - Regret is in percentage points of MFU below the best that was measured in the sweep, of rows
 //   that the planner could not model, too.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,28 @@ struct OrderReplay {
   OptionalNumber trials_to_within_1_point;
   OptionalNumber oom_trials;
 };
+
+// What a sweep may run, by its layout and its estimate.
+struct ReplayCandidate {
+  Layout layout;
+  double step_s = 0.0;
+  double oom_probability = 0.0;
+};
+
+// The recorded result of a candidate, by its place; asked for once it was chosen.
+using RunRecorded = std::function<TrialFinding(size_t candidate)>;
+
+// How a sweep went, from its first trial to its end.
+struct ChosenTrials {
+  std::vector<size_t> candidates;    // in the order of the run
+  std::vector<std::string> reasons;  // of each
+  TrialStop stop = TrialStop::kNone;
+  std::string stop_reason;
+};
+
+// Chooses trials one after another until the sweep stops.
+using RunSweep = std::function<ChosenTrials(absl::Span<const ReplayCandidate> candidates,
+                                            const RunRecorded& run)>;
 
 struct SweepReplay {
   std::string sweep;
@@ -49,7 +72,7 @@ struct SweepReplay {
   TrialStop stop = TrialStop::kNone;
   std::string stop_reason;
 
-  // Instead of the policy: the fastest predicted first, of those that rather fit, then the others;
+  // Without feedback: the fastest predicted first, of those that rather fit, then the others;
   // and the median of 200 orders at random.
   OrderReplay predicted_order;
   OrderReplay random_order;
@@ -58,8 +81,7 @@ struct SweepReplay {
 // `rows` are the predictions of `measured`, in the same order. Sweeps in the order of their first
 // rows.
 std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
-                                      absl::Span<const RowPrediction> rows,
-                                      const TrialPolicyOptions& options);
+                                      absl::Span<const RowPrediction> rows, const RunSweep& run);
 
 // Over the sweeps that are worth a search: of at least kLeastRows rows, some of which went through.
 struct ReplayTotal {

@@ -46,7 +46,9 @@ std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
 }
 
 ChoiceMade Answer(const ChoiceQuestion& question) {
-  ChoiceMade made{question.sweep_id, question.revision, {}, ""};
+  ChoiceMade made;
+  made.sweep_id = question.sweep_id;
+  made.revision = question.revision;
   for (const planner::TrialChoice& choice : planner::ChooseTrials(
            question.set->candidates, question.findings, question.options, question.most)) {
     std::string reason = planner::ReasonOf(choice, question.options);
@@ -54,6 +56,7 @@ ChoiceMade Answer(const ChoiceQuestion& question) {
       made.trials.push_back({question.set->numbers[*choice.next], std::move(reason), choice.gain});
     } else {
       made.stop_reason = std::move(reason);
+      made.stop = choice.stop;
     }
   }
   return made;

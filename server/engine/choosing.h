@@ -58,6 +58,7 @@ struct ChoiceMade {
   std::vector<ChosenTrial> trials;
   // Why none comes behind them; empty where one may.
   std::string stop_reason;
+  planner::TrialStop stop = planner::TrialStop::kNone;
 };
 
 ChoiceMade Answer(const ChoiceQuestion& question);

@@ -47,6 +47,23 @@ TEST(ResidualModel, ASlopeIsLearnedAlongItsAxis) {
   EXPECT_NEAR(residuals[3].mean, 0.8, 0.05);
 }
 
+TEST(ResidualModel, HowMuchLayoutsDifferIsLearned) {
+  const auto spread = [](const std::array<double, 3>& values, double factor) {
+    ResidualPriors priors;
+    priors.factor = factor;
+    return Line(priors)
+        .Given(std::array{MeasuredResidual{.layout = 0, .value = values[0]},
+                          MeasuredResidual{.layout = 1, .value = values[1]},
+                          MeasuredResidual{.layout = 2, .value = values[2]}},
+               {})[3]
+        .sd;
+  };
+  const double alike = spread({0.10, 0.10, 0.10}, 0.7);
+  const double apart = spread({0.30, -0.30, 0.30}, 0.7);
+  EXPECT_LT(alike, 0.8 * spread({0.10, 0.10, 0.10}, 0.0));
+  EXPECT_GT(apart, 1.3 * spread({0.30, -0.30, 0.30}, 0.0));
+}
+
 TEST(ResidualModel, WhatStillRunsTakesFromTheSpreadAndLeavesTheMeans) {
   const std::array measured = {MeasuredResidual{.layout = 0, .value = 0.2}};
   const auto alone = Line().Given(measured, {});

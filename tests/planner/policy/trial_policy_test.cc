@@ -47,7 +47,13 @@ TEST(TrialPolicy, WhereNothingFitsNoTrialIsSpent) {
   EXPECT_EQ(choice.next, std::nullopt);
   EXPECT_EQ(choice.stop, TrialStop::kNothingFits);
   EXPECT_THAT(ReasonOf(choice, {}), HasSubstr("with a probability of at least 0.5"));
-  EXPECT_EQ(ChooseTrial({}, {}, {}).stop, TrialStop::kNothingFits);
+}
+
+TEST(TrialPolicy, StopsWhereNoLayoutIsLeft) {
+  const TrialChoice choice = ChooseTrial(Predicted({1.0}), {{Measured(0, 1.0)}}, {});
+  EXPECT_EQ(choice.stop, TrialStop::kAllRan);
+  EXPECT_EQ(ReasonOf(choice, {}), "no other layout is left");
+  EXPECT_EQ(ChooseTrial({}, {}, {}).stop, TrialStop::kAllRan);
 }
 
 TEST(TrialPolicy, AResultIsLearnedFrom) {

@@ -10,6 +10,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/replay/replay.h"
 #include "planner/report/replay_report.h"
+#include "server/engine/engine_replay.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/measurement_files.h"
 #include "tools/cli/common/stop_request.h"
@@ -22,9 +23,10 @@ namespace {
 
 constexpr char kFooter[] = R"(
 The files are those of `meshwright validate --help`. Rows of one sweep and one global batch are the
-layouts that a sweep may run. After each result the estimates of the others are corrected, and the
-layout runs next whose expected improvement on the best so far is largest; it sees of a row what it
-would see before the run, and of a row that it ran the outcome and the step time.
+layouts that a sweep may run. The server's engine runs it as it would a new one, with these results
+in place of an agent's: after each the estimates of the others are corrected, and the layout runs
+next whose expected improvement on the best so far is largest. It sees of a row what it would see
+before the run, and of a row that it ran the outcome and the step time.
 
 Per sweep:
   trials, oom_trials        trials that it took until it stopped; of them, those out of memory
@@ -69,8 +71,11 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
   }
   std::vector<planner::RowPrediction>& rows = *predicted;
   RETURN_IF_ERROR(KeepSweep(flags.sweep, measured, rows));
-  const std::vector<planner::SweepReplay> sweeps =
-      planner::ReplaySweeps(measured, rows, flags.policy);
+  const std::vector<planner::SweepReplay> sweeps = planner::ReplaySweeps(
+      measured, rows,
+      [&](absl::Span<const planner::ReplayCandidate> candidates, const planner::RunRecorded& run) {
+        return server::RunByEngine(candidates, run, flags.policy.max_trials, flags.policy.min_gain);
+      });
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(planner::ReplayToJson(sweeps), context.out);
   } else {

@@ -1,4 +1,4 @@
-#include "planner/replay/replay.h"
+#include "server/engine/engine_replay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,8 +37,10 @@ class ReplayTest : public testing::Test {
     }
     return row;
   }
-  std::vector<SweepReplay> Replay(const TrialPolicyOptions& options = {}) const {
-    return ReplaySweeps(measured_, rows_, options);
+  std::vector<SweepReplay> Replay() const {
+    return ReplaySweeps(measured_, rows_, [](auto candidates, const RunRecorded& run) {
+      return server::RunByEngine(candidates, run, 10, 0.01);
+    });
   }
 
   std::vector<Measurement> measured_;

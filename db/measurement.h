@@ -66,6 +66,26 @@ struct MeasurementQuery {
   bool with_texts = true;  // the trials' plans, predictions and results
 };
 
+// What has to be the same for a result to be one of a new sweep, too: shapes by their hashes.
+struct ResultShape {
+  std::string model_hash;
+  std::string cluster_hash;
+  std::string training_hash;
+  std::string worker_version;
+  int64_t devices = 0;
+  std::optional<int64_t> memory_limit_bytes;
+  int32_t steps = 0;  // at least so many, at most, of the earlier trial
+};
+
+// A result of a trial that ran, ok or out of memory.
+struct EarlierResult {
+  std::string trial;  // its name, as "sweep/trials/number"
+  std::string layout;
+  TrialState state = TrialState::kOk;
+  std::string reason;
+  MeasuredTrial measured;
+};
+
 // A trial that was measured.
 struct MeasuredRow {
   MeasurementPlace place;

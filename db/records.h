@@ -111,6 +111,7 @@ struct SweepRecord {
   // Counted by the store when it reads a sweep; ignored on writes.
   TrialCounts trial_counts;
   int32_t candidates = 0;  // layouts, those of its trials among them
+  int32_t reused = 0;      // trials that have the result of an earlier one
   int64_t last_sequence = 0;
 
   friend bool operator==(const SweepRecord&, const SweepRecord&) = default;
@@ -140,6 +141,9 @@ struct TrialRecord {
   int32_t lost_attempts = 0;  // attempts whose agent vanished, or failed for what it runs on
   std::string agent;          // of the current or last attempt
   std::string host;
+  // Name of the trial whose result it has, as "sweep/trials/number"; empty for none. Such a trial
+  // has ended when its sweep is made, and no attempts.
+  std::string reused_from;
   std::string plan_json;
   std::string predicted_json;
   // What the choice goes by; nullopt of what a release stored that did not choose.

@@ -66,6 +66,7 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit(Changing("state"), trial.state, kTrialStateNames);
   visit(Changing("reason"), trial.reason);
   visit(Changing("attempt"), trial.attempt);
+  visit(Changing("reused_from"), trial.reused_from);
   visit(ReadOnly("lost_attempts"), trial.lost_attempts);
   visit(ReadOnly("agent"), trial.agent);
   visit(ReadOnly("host"), trial.host);
@@ -184,7 +185,9 @@ const std::string& SelectSweeps() {
                      ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)",
                      // All of them in one look at the sweep's trials.
                      ", (SELECT ", counts, " FROM trials WHERE sweep_id = sweeps.id)",
-                     ", (SELECT count(*) FROM candidates WHERE sweep_id = sweeps.id) FROM ",
+                     ", (SELECT count(*) FROM candidates WHERE sweep_id = sweeps.id)",
+                     ", (SELECT count(*) FROM trials WHERE sweep_id = sweeps.id AND "
+                     "reused_from <> '') FROM ",
                      View(kSweepRows), " "));
   }();
   return *kSelect;
@@ -236,7 +239,8 @@ SweepRecord ReadSweep(const SqliteStatement& row) {
   for (size_t i = 0; i < std::min(counts.size(), kTrialStates); ++i) {
     if (!absl::SimpleAtoi(counts[i], &sweep.trial_counts[kTrialStateNames[i].first])) break;
   }
-  sweep.candidates = static_cast<int32_t>(row.Int(column));
+  sweep.candidates = static_cast<int32_t>(row.Int(column++));
+  sweep.reused = static_cast<int32_t>(row.Int(column));
   return sweep;
 }
 

@@ -128,7 +128,45 @@ absl::StatusOr<std::vector<MeasuredRow>> SqliteSweeps::ListMeasured(const Measur
   return rows;
 }
 
-absl::Status SqliteSweeps::StoreMeasurement(const TrialTransition& transition) {
+absl::StatusOr<std::vector<EarlierResult>> SqliteSweeps::ListEarlierResults(
+    const ResultShape& shape) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare("SELECT m.layout, m.outcome, s.name, m.trial, t.reason, "
+                           "m.worker_version, m.mfu, m.step_s, m.peak_bytes, r.result_json "
+                           "FROM measurements AS m INDEXED BY measurements_by_shape "
+                           "JOIN sweeps AS s ON s.id = m.sweep_id "
+                           "JOIN trials AS t ON t.sweep_id = m.sweep_id AND t.number = m.trial "
+                           "JOIN results AS r ON r.measurement = m.id "
+                           "WHERE m.model_hash = ? AND m.cluster_hash = ? AND "
+                           "m.training_hash = ? AND m.worker_version = ? AND m.source = 'ran' AND "
+                           "m.outcome IN ('ok', 'oom') AND m.devices = ? AND "
+                           "s.memory_limit_bytes IS ? AND s.steps >= ? "
+                           "ORDER BY m.layout, m.id DESC"));
+  select.Bind(shape.model_hash).Bind(shape.cluster_hash).Bind(shape.training_hash);
+  select.Bind(shape.worker_version).Bind(shape.devices).Bind(shape.memory_limit_bytes);
+  select.Bind(int64_t{shape.steps});
+  std::vector<EarlierResult> results;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return results;
+    if (!results.empty() && results.back().layout == select.Text(0)) continue;
+    EarlierResult& result = results.emplace_back();
+    result.layout = select.Text(0);
+    ASSIGN_OR_RETURN(result.state, KindOf(kTrialStateNames, "outcome", select.Text(1)));
+    result.trial = absl::StrCat(select.Text(2), "/trials/", select.Int(3));
+    result.reason = select.Text(4);
+    result.measured.worker_version = select.Text(5);
+    if (!select.IsNull(6)) result.measured.mfu = select.Real(6);
+    if (!select.IsNull(7)) result.measured.step_s = select.Real(7);
+    if (!select.IsNull(8)) result.measured.peak_bytes = select.Int(8);
+    result.measured.result_json = select.Text(9);
+  }
+}
+
+absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
+                                            const MeasuredTrial& measured,
+                                            MeasurementSource source) {
   static const auto* const kInsert = [] {
     std::string axes;
     std::string values;
@@ -141,25 +179,25 @@ absl::Status SqliteSweeps::StoreMeasurement(const TrialTransition& transition) {
         "cluster_hash, training_hash, devices, seq_len, global_batch, precision, layout, "
         "worker_version, outcome, mfu, step_s, peak_bytes",
         axes,
-        ") SELECT 'ran', s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
+        ") SELECT ?8, s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
         "s.cluster_hash, coalesce(s.training_hash, ''), s.devices, s.seq_len, s.global_batch, "
         "s.precision, c.layout, ?3, ?4, ?5, ?6, ?7",
         values, " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id ",
         "WHERE c.sweep_id = ?1 AND c.number = ?2"));
   }();
-  const MeasuredTrial& measured = *transition.measured;
   ASSIGN_OR_RETURN(SqliteStatement layout,
                    connection_->Prepare("SELECT layout FROM candidates "
                                         "WHERE sweep_id = ? AND number = ?"));
-  layout.Bind(transition.sweep_id).Bind(int64_t{transition.number});
+  layout.Bind(sweep_id).Bind(int64_t{number});
   RETURN_IF_ERROR(layout.Step().status());
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
-  insert.Bind(transition.sweep_id).Bind(int64_t{transition.number});
-  insert.Bind(measured.worker_version).Bind(TrialStateName(transition.to_state));
+  insert.Bind(sweep_id).Bind(int64_t{number});
+  insert.Bind(measured.worker_version).Bind(TrialStateName(state));
   insert.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
+  insert.Bind(NameOf(kMeasurementSourceNames, source));
   for (const AxisValue& value : AxisValues(layout.Text(0))) {
-    if (const auto* number = std::get_if<int64_t>(&value)) {
-      insert.Bind(*number);
+    if (const auto* whole = std::get_if<int64_t>(&value)) {
+      insert.Bind(*whole);
     } else if (const auto* word = std::get_if<std::string_view>(&value)) {
       insert.Bind(*word);
     } else {

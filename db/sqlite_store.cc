@@ -157,6 +157,11 @@ absl::StatusOr<std::vector<MeasuredRow>> SqliteSweepStore::ListMeasured(
   return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListMeasured(query); });
 }
 
+absl::StatusOr<std::vector<EarlierResult>> SqliteSweepStore::ListEarlierResults(
+    const ResultShape& shape) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListEarlierResults(shape); });
+}
+
 absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::ListEvents(int64_t sweep_id,
                                                                       int64_t after_sequence,
                                                                       int32_t limit) {

@@ -45,6 +45,7 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                           int32_t number) override;
   absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) override;
+  absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(const ResultShape& shape) override;
   absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;

@@ -185,6 +185,10 @@ absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
     if (is_of_its_sweep) trial.plan_json = plan.own;
     trials += trial.is_open ? 0 : 1;
     RETURN_IF_ERROR(InsertCandidate(connection_, trial));
+    if (trial.measured) {
+      RETURN_IF_ERROR(StoreMeasurement(record.id, trial.number, trial.state, *trial.measured,
+                                       MeasurementSource::kReused));
+    }
   }
   EventRecord event;
   event.sweep_id = record.id;

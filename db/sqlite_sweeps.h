@@ -44,6 +44,7 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;
+  absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(const ResultShape& shape) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
   absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
@@ -110,7 +111,8 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status StoreShape(absl::string_view table, const std::string& hash,
                           const std::string& shape);
   // Of a trial that just got its result.
-  absl::Status StoreMeasurement(const TrialTransition& transition);
+  absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
+                                const MeasuredTrial& measured, MeasurementSource source);
   absl::Status RecordNewAttempt(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
   // Not ended without `end_us`.

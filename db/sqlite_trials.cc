@@ -224,7 +224,10 @@ absl::Status SqliteSweeps::StoreTransition(const TrialTransition& transition) {
   if (transition.begins) RETURN_IF_ERROR(BeginTrial(transition));
   RETURN_IF_ERROR(ApplyTransition(transition));
   RETURN_IF_ERROR(RecordAttempt(transition));
-  if (transition.measured) RETURN_IF_ERROR(StoreMeasurement(transition));
+  if (transition.measured) {
+    RETURN_IF_ERROR(StoreMeasurement(transition.sweep_id, transition.number, transition.to_state,
+                                     *transition.measured, MeasurementSource::kRan));
+  }
   // Of the two attempts the earlier one is what it is about: the other comes next, or is over.
   const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
   return StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,

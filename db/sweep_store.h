@@ -104,6 +104,10 @@ class SweepReader {
   // stored with its result.
   virtual absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) = 0;
 
+  // Of each layout that ran under this shape the newest result.
+  virtual absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(
+      const ResultShape& shape) = 0;
+
   // Events of a sweep with a larger sequence, oldest first.
   virtual absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id,
                                                               int64_t after_sequence,

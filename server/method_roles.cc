@@ -19,7 +19,7 @@ constexpr MethodRole kMethodRoles[] = {
     {"/meshwright.v1.Sweeps/GetSweep", Needs::kViewer},
     {"/meshwright.v1.Sweeps/ListSweeps", Needs::kViewer},
     {"/meshwright.v1.Sweeps/WatchSweep", Needs::kViewer},
-    {"/meshwright.v1.Sweeps/PlanSweep", Needs::kViewer},
+    {"/meshwright.v1.Sweeps/GetSweepPlan", Needs::kViewer},
     {"/meshwright.v1.Sweeps/CancelSweep", Needs::kOperator},
     {"/meshwright.v1.Sweeps/RerunSweep", Needs::kOperator},
     {"/meshwright.v1.Sweeps/DeleteSweep", Needs::kOperator},

@@ -15,6 +15,8 @@
 namespace meshwright::server {
 namespace {
 
+constexpr char kSweepsPrefix[] = "sweeps/";
+
 // The JSON forms of an estimate and of a funnel have the messages' field names.
 bool ParseStored(const std::string& json, google::protobuf::Message* message) {
   google::protobuf::util::JsonParseOptions options;
@@ -79,6 +81,7 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   out.set_candidates(sweep.candidates);
   out.set_max_trials(sweep.max_trials);
   out.set_min_gain(sweep.min_gain);
+  out.set_trials_reused(sweep.reused);
   out.set_planner_version(sweep.planner_version);
   out.set_trials(sweep.trial_counts.total());
   out.set_trials_ended(sweep.trial_counts.ended());
@@ -113,6 +116,9 @@ v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::Tri
   out.set_host(trial.host);
   out.set_seed(sweep.seed);
   out.set_requested(trial.requested);
+  if (!trial.reused_from.empty()) {
+    out.set_reused_from(absl::StrCat(kSweepsPrefix, trial.reused_from));
+  }
   out.set_model(sweep.model);
   out.set_cluster(sweep.cluster);
   out.set_gpus(sweep.devices);

@@ -183,7 +183,8 @@ absl::StatusOr<v1::ListTrialsResponse> SweepQueries::ListMeasured(
   return answer.Take();
 }
 
-absl::StatusOr<v1::SweepPlan> SweepQueries::PlanSweep(const v1::PlanSweepRequest& request) const {
+absl::StatusOr<v1::SweepPlan> SweepQueries::GetSweepPlan(
+    const v1::GetSweepPlanRequest& request) const {
   constexpr int32_t kMostAhead = 100;
   RETURN_IF_ERROR(CheckRange("trials", request.trials(), 0, kMostAhead));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(request.name()));

@@ -24,7 +24,7 @@ class SweepQueries {
   absl::StatusOr<v1::Sweep> GetSweep(const v1::GetSweepRequest& request) const;
   absl::StatusOr<v1::ListSweepsResponse> ListSweeps(const v1::ListSweepsRequest& request) const;
   absl::StatusOr<v1::ListTrialsResponse> ListTrials(const v1::ListTrialsRequest& request) const;
-  absl::StatusOr<v1::SweepPlan> PlanSweep(const v1::PlanSweepRequest& request) const;
+  absl::StatusOr<v1::SweepPlan> GetSweepPlan(const v1::GetSweepPlanRequest& request) const;
   absl::StatusOr<v1::Trial> GetTrial(const v1::GetTrialRequest& request) const;
 
  private:

@@ -11,6 +11,7 @@
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/plan_request.h"
+#include "server/reuse.h"
 #include "server/sweep_builder.h"
 #include "server/sweep_messages.h"
 #include "server/sweep_watch.h"
@@ -81,6 +82,7 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
   SweepOptions options = OptionsOf(request);
   ASSIGN_OR_RETURN(options.request_json, RequestJson("create_sweep", request));
   ASSIGN_OR_RETURN(NewSweep made, BuildSweep(search, options, parts_.version, parts_.clock()));
+  if (!request.fresh()) RETURN_IF_ERROR(ReuseResults(*parts_.store, parts_.version, made));
   if (request.validate_only()) {
     *response = ToWire(made.sweep);
     response->set_candidates(static_cast<int32_t>(made.candidates.size()));
@@ -157,11 +159,11 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
                         *sweep, request->after_sequence(), *std::move(permit));
 }
 
-grpc::ServerUnaryReactor* SweepsService::PlanSweep(grpc::CallbackServerContext* context,
-                                                   const v1::PlanSweepRequest* request,
-                                                   v1::SweepPlan* response) {
+grpc::ServerUnaryReactor* SweepsService::GetSweepPlan(grpc::CallbackServerContext* context,
+                                                      const v1::GetSweepPlanRequest* request,
+                                                      v1::SweepPlan* response) {
   return calls_->Answer(context, *request,
-                        [=, this] { return Deliver(queries_.PlanSweep(*request), response); });
+                        [=, this] { return Deliver(queries_.GetSweepPlan(*request), response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,

@@ -50,9 +50,9 @@ class SweepsService final : public v1::Sweeps::CallbackService {
                                        v1::ListSweepsResponse* response) override;
   grpc::ServerWriteReactor<v1::SweepEvent>* WatchSweep(
       grpc::CallbackServerContext* context, const v1::WatchSweepRequest* request) override;
-  grpc::ServerUnaryReactor* PlanSweep(grpc::CallbackServerContext* context,
-                                      const v1::PlanSweepRequest* request,
-                                      v1::SweepPlan* response) override;
+  grpc::ServerUnaryReactor* GetSweepPlan(grpc::CallbackServerContext* context,
+                                         const v1::GetSweepPlanRequest* request,
+                                         v1::SweepPlan* response) override;
   grpc::ServerUnaryReactor* CancelSweep(grpc::CallbackServerContext* context,
                                         const v1::CancelSweepRequest* request,
                                         v1::Sweep* response) override;

@@ -6,3 +6,6 @@ ALTER TABLE sweeps ADD COLUMN min_gain REAL NOT NULL DEFAULT 0 CHECK (min_gain >
 -- What the choice goes by; NULL of before it was kept.
 ALTER TABLE candidates ADD COLUMN predicted_step_s REAL;
 ALTER TABLE candidates ADD COLUMN oom_probability REAL;
+
+-- Name of the trial whose result it has, as "sweep/trials/number", which may be gone; '' for none.
+ALTER TABLE trials ADD COLUMN reused_from TEXT NOT NULL DEFAULT '';

@@ -171,6 +171,12 @@ SweepReplay ReplayOf(const Problem& problem, const RunSweep& run) {
   RunOne(problem, run, replay);
   replay.predicted_order = PredictedOrder(problem, TrialPolicyOptions().most_oom_probability);
   replay.random_order = RandomOrder(problem);
+  for (const RowPrediction* row : problem.candidates) {
+    const bool ran = row->outcome == RunOutcome::kOk;
+    replay.problem.layouts.push_back(FormatLayout(*row->layout));
+    replay.problem.step_s.push_back(ran ? row->step_s : std::nullopt);
+    replay.problem.good.push_back(ran && problem.RegretOf(*row->mfu) <= kFoundPoints);
+  }
   return replay;
 }
 

@@ -4,7 +4,8 @@
 //
 // - A sweep is what rows of one `sweep` and one global batch have in common; its candidates are the
 //   rows that the planner can model and whose outcome is known, and where that is kOk, their time.
-// - Who chooses sees of a candidate what it would see before a run, and of what it ran the result. A
+// - Who chooses sees of a candidate what it would see before a run, and of what it ran the result.
+// A
 //   row with outcome kError counts as a trial.
 // - Regret is in percentage points of MFU below the best that was measured in the sweep, of rows
 //   that the planner could not model, too.
@@ -53,6 +54,13 @@ struct ChosenTrials {
 using RunSweep = std::function<ChosenTrials(absl::Span<const ReplayCandidate> candidates,
                                             const RunRecorded& run)>;
 
+// A sweep as somebody else may search it.
+struct OrderProblem {
+  std::vector<std::string> layouts;    // of the candidates, in their text form
+  std::vector<OptionalNumber> step_s;  // nullopt where it did not go through
+  std::vector<bool> good;              // within kFoundPoints of the sweep's best
+};
+
 struct SweepReplay {
   std::string sweep;
   OptionalInt global_batch;
@@ -76,6 +84,9 @@ struct SweepReplay {
   // and the median of 200 orders at random.
   OrderReplay predicted_order;
   OrderReplay random_order;
+  OrderReplay tpe_order;  // of a tree-structured Parzen estimator, where a caller has one
+
+  OrderProblem problem;
 };
 
 // `rows` are the predictions of `measured`, in the same order. Sweeps in the order of their first

@@ -50,6 +50,7 @@ void VisitFields(Sweep& sweep, Visitor& visit) {
   visit("stop_reason", sweep.stop_reason);
   visit("predicted_order", sweep.predicted_order);
   visit("random_order", sweep.random_order);
+  visit("tpe_order", sweep.tpe_order);
 }
 
 template <ConstOr<ReplayTotal> Total, typename Visitor>

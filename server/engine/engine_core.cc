@@ -108,7 +108,9 @@ void EngineCore::On(const CancelRequested& event) {
        {db::TrialState::kPending, db::TrialState::kAssigned, db::TrialState::kRunning}) {
     after[db::TrialState::kCancelled] += std::exchange(after[state], 0);
   }
-  const std::string reason = absl::StrCat("cancelled by request: ", after.ToText());
+  const std::string trials = after.ToText();
+  const std::string reason =
+      absl::StrCat("cancelled by request: ", trials.empty() ? "no trial had begun" : trials);
   Log(host::LogLevel::kInfo, absl::StrCat("the sweep was ", reason),
       {.sweep = sweep.name(), .caller = event.actor});
   for (const ActiveTrial& trial : sweep.trials()) {

@@ -102,6 +102,99 @@ TEST_P(CandidatesTest, WhatIsUndoneHasNotBegun) {
   EXPECT_FALSE(store_->ListTrialHeads(sweep.id)->front().has_begun);
 }
 
+class EarlierResultsTest : public CandidatesTest {
+ protected:
+  static constexpr char kPlan[] = R"({"model":{"layers":2},"training":{"seq_len":64}})";
+
+  // A sweep whose plans are of one model and training, with two trials.
+  SweepRecord CreatePlanned(const std::string& name) {
+    SweepRecord sweep = SomeSweep(name);
+    std::vector<TrialRecord> trials = SomeTrials(2);
+    for (TrialRecord& trial : trials) trial.plan_json = kPlan;
+    return *store_->CreateSweep(sweep, trials);
+  }
+  void Measure(const SweepRecord& sweep, int32_t number, double step_s) {
+    ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, number, 1)).ok());
+    ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, number, 1, 0.25, step_s)).ok());
+  }
+  static ResultShape ShapeOfSweep(const SweepRecord& sweep) {
+    return {.model_hash = sweep.model_hash,
+            .cluster_hash = sweep.cluster_hash,
+            .training_hash = sweep.training_hash,
+            .worker_version = "w",
+            .devices = sweep.devices,
+            .memory_limit_bytes = sweep.memory_limit_bytes,
+            .steps = sweep.steps};
+  }
+  size_t Found(const ResultShape& shape) const { return store_->ListEarlierResults(shape)->size(); }
+};
+
+TEST_P(EarlierResultsTest, AreTheNewestOfEachLayoutUnderTheSameShape) {
+  const SweepRecord one = CreatePlanned("one");
+  Measure(one, 1, 0.7);
+  Measure(one, 2, 0.5);
+  const SweepRecord two = CreatePlanned("two");
+  Measure(two, 1, 0.6);
+  const auto found = *store_->ListEarlierResults(ShapeOfSweep(one));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].layout, "layout1");
+  EXPECT_EQ(found[0].trial, "two/trials/1");
+  EXPECT_EQ(found[0].measured.step_s, 0.6);
+  EXPECT_EQ(found[0].measured.result_json, R"({"outcome":"ok"})");
+  EXPECT_EQ(found[1].trial, "one/trials/2");
+  EXPECT_EQ(found[1].state, TrialState::kOk);
+}
+
+TEST_P(EarlierResultsTest, AreNotThoseOfAnotherShape) {
+  const SweepRecord one = CreatePlanned("one");
+  Measure(one, 1, 0.7);
+  const ResultShape same = ShapeOfSweep(one);
+  ASSERT_EQ(Found(same), 1u);
+  ResultShape other = same;
+  other.model_hash = "another";
+  EXPECT_EQ(Found(other), 0u);
+  other = same;
+  other.cluster_hash = "another";
+  EXPECT_EQ(Found(other), 0u);
+  other = same;
+  other.training_hash = "another";
+  EXPECT_EQ(Found(other), 0u);
+  other = same;
+  other.worker_version = "w2";
+  EXPECT_EQ(Found(other), 0u);
+  other = same;
+  other.devices = 8;
+  EXPECT_EQ(Found(other), 0u);
+  other = same;
+  other.memory_limit_bytes = 1;
+  EXPECT_EQ(Found(other), 0u);
+  other = same;
+  other.steps = same.steps + 1;
+  EXPECT_EQ(Found(other), 0u);
+}
+
+TEST_P(EarlierResultsTest, AreStoredWithTheTrialThatTakesThem) {
+  SweepRecord sweep = SomeSweep("again");
+  std::vector<TrialRecord> trials = SomeTrials(2);
+  trials[0].state = TrialState::kOk;
+  trials[0].reused_from = "one/trials/1";
+  trials[0].measured = MeasuredTrial{"{}", "w", 0.25, 0.7, 1000};
+  const SweepRecord made = *store_->CreateSweep(sweep, trials);
+  EXPECT_EQ(made.reused, 1);
+  EXPECT_EQ(made.trial_counts.ToText(), "1 pending, 1 ok");
+  const TrialRecord trial = *store_->GetTrial(made.id, 1);
+  EXPECT_EQ(trial.reused_from, "one/trials/1");
+  EXPECT_EQ(trial.measured, trials[0].measured);
+  EXPECT_TRUE(store_->ListTrialHeads(made.id)->front().measured);
+  const auto rows = *store_->ListMeasured({.limit = 10});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].source, MeasurementSource::kReused);
+  // What was not measured there is no result to take once more.
+  ResultShape shape = ShapeOfSweep(made);
+  EXPECT_EQ(Found(shape), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, EarlierResultsTest, EveryStore(), NameOfStore);
 INSTANTIATE_TEST_SUITE_P(Stores, CandidatesTest, EveryStore(), NameOfStore);
 
 }  // namespace

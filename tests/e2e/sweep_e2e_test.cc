@@ -39,6 +39,8 @@ class SweepTest : public BinaryTest {
                                  "--seq-len",      "64",
                                  "--global-batch", "8",
                                  "--trials",       std::to_string(trials),
+                                 "--candidates",   std::to_string(trials),
+                                 "--min-gain",     "0",
                                  "--steps",        std::to_string(steps)});
     EXPECT_EQ(start->WaitWithin(std::chrono::seconds(30)), 0) << start->err();
     return start;

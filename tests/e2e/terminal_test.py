@@ -127,7 +127,8 @@ class WatchTest(unittest.TestCase):
     def sweep(self, name, columns, *more, trials=2, steps=2, batch=2):
         return Screen(["sweep", "start", "--server", self.server, "--name", name, "--model", "tinystories-15m",
                        "--cluster", "local-cpu", "--gpus", "1", "--seq-len", "32", "--global-batch", str(batch),
-                       "--trials",                       str(trials), "--steps", str(steps), *more], columns)
+                       "--trials", str(trials), "--candidates", str(trials), "--min-gain", "0", "--fresh", "--steps", str(steps),
+                       *more], columns)
 
     def check_screen(self, screen, name):
         """Every line that stays begins with its count, or goes on with one that filled the window.

@@ -290,10 +290,10 @@ class FaultTest(unittest.TestCase):
         return json.loads(done.stdout)
 
     def start_sweep(self, name: str, *more, trials: int, steps: int = 5, ranks: int = 2, seed: int = 0) -> list[str]:
-        """Returns its layouts."""
+        """Each of its best layouts is to run. Returns them."""
         self.ask("sweep", "start", "--name", name, "--model", "tinystories-15m", "--cluster", "local-cpu", "--gpus",
-                 ranks, "--seq-len", 64, "--global-batch", 8, "--trials", trials, "--steps", steps, "--seed", seed,
-                 *more)
+                 ranks, "--seq-len", 64, "--global-batch", 8, "--trials", trials, "--candidates", trials, "--min-gain", 0, "--fresh",
+                 "--steps", steps, "--seed", seed, *more)
         return [trial["layout"] for trial in self.show(name)["trials"]]
 
     def show(self, sweep: str) -> dict:

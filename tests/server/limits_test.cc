@@ -162,6 +162,8 @@ class ServerLimitsTest : public testing::Test {
     v1::CreateSweepRequest request;
     *request.mutable_plan() = TinyPlan();
     request.set_trials(1);
+    request.set_candidates(1);
+    request.set_min_gain(0.0);
     grpc::ClientContext context;
     v1::Sweep sweep;
     const grpc::Status status = sweeps_->CreateSweep(&context, request, &sweep);

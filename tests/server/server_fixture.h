@@ -167,6 +167,7 @@ class ServerFixture : public testing::Test {
     return agents;
   }
 
+  // Of the best layouts, each of which is to run.
   static v1::CreateSweepRequest TinySweep(int32_t trials) {
     v1::CreateSweepRequest request;
     request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
@@ -175,6 +176,9 @@ class ServerFixture : public testing::Test {
     request.mutable_plan()->set_seq_len(64);
     request.mutable_plan()->set_global_batch(8);
     request.set_trials(trials);
+    request.set_candidates(trials);
+    request.set_min_gain(0.0);
+    request.set_fresh(true);
     return request;
   }
 

@@ -68,7 +68,11 @@ MadeSweeps MakeSweeps(const Load& load, v1::Sweeps::Stub& sweeps) {
   request.mutable_plan()->set_gpus(4);
   request.mutable_plan()->set_seq_len(64);
   request.mutable_plan()->set_global_batch(8);
+  // All of them are to run: it is the server that is measured, and not its choice.
   request.set_trials(load.trials);
+  request.set_candidates(load.trials);
+  request.set_min_gain(0.0);
+  request.set_fresh(true);
   v1::Sweep first;
   {
     grpc::ClientContext context;

@@ -38,9 +38,10 @@ TEST(PublishedReplay, FewTrialsFindTheBest) {
   for (const Measurement& run : runs) {
     rows.push_back(PredictRow(static_cast<int64_t>(rows.size()), run, presets));
   }
-  const std::vector<SweepReplay> sweeps = ReplaySweeps(runs, rows, [](auto candidates, const RunRecorded& run) {
-    return server::RunByEngine(candidates, run, 10, 0.01);
-  });
+  const std::vector<SweepReplay> sweeps =
+      ReplaySweeps(runs, rows, [](auto candidates, const RunRecorded& run) {
+        return server::RunByEngine(candidates, run, 10, 0.01);
+      });
   const ReplayTotal total = TotalOf(sweeps);
   EXPECT_EQ(total.sweeps, 29);
   EXPECT_GE(total.found, 27);

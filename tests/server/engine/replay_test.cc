@@ -1,5 +1,3 @@
-#include "server/engine/engine_replay.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/report/replay_report.h"
+#include "server/engine/engine_replay.h"
 
 namespace meshwright::planner {
 namespace {

@@ -158,7 +158,7 @@ class ArchiveTest(unittest.TestCase):
                            "--state-dir", "/tmp/agent", "--no-benchmark")
         self.succeed(meshwright, "sweep", "start", "--server", address, "--name", "s", "--model", "tinystories-15m",
                      "--cluster", "local-cpu", "--gpus", "2", "--seq-len", "64", "--global-batch", "4", "--trials", "2",
-                     "--steps", "2", "--watch")
+                     "--candidates", "2", "--min-gain", "0", "--steps", "2", "--watch")
         shown = json.loads(self.succeed(meshwright, "sweep", "show", "s", "--server", address, "--format", "json"))
         self.assertEqual(shown["sweep"]["state"], "finished")
         self.assertEqual([trial["state"] for trial in shown["trials"]], ["ok", "ok"], shown)

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/host/run_program.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/replay/replay.h"
@@ -16,10 +17,13 @@
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/replay/replay_text.h"
+#include "tools/cli/replay/tpe_order.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
+
+constexpr double kTpeTimeoutS = 3600.0;
 
 constexpr char kFooter[] = R"(
 The files are those of `meshwright validate --help`. Rows of one sweep and one global batch are the
@@ -32,7 +36,8 @@ Per sweep:
   trials, oom_trials        trials that it took until it stopped; of them, those out of memory
   found_regret_points       best measured MFU of the sweep less that of the best trial, in points
   trials_to_within_1_point  trials until the best was within 1 point; the same of two orders without
-                            feedback: the fastest predicted first, and the median of 200 at random
+                            feedback: the fastest predicted first, and the median of 200 at random;
+                            and, with --tpe, of Optuna's TPE (the median of 5 seeds)
   trial_rows                rows in the order of the trials, counted from 0 over all files
 )";
 
@@ -40,6 +45,7 @@ struct ReplayFlags {
   std::vector<std::string> measurements;
   std::vector<std::string> presets;
   std::string sweep;
+  bool tpe = false;
   planner::TrialPolicyOptions policy;
   OutputFlags output;
 };
@@ -71,11 +77,20 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
   }
   std::vector<planner::RowPrediction>& rows = *predicted;
   RETURN_IF_ERROR(KeepSweep(flags.sweep, measured, rows));
-  const std::vector<planner::SweepReplay> sweeps = planner::ReplaySweeps(
+  std::vector<planner::SweepReplay> sweeps = planner::ReplaySweeps(
       measured, rows,
       [&](absl::Span<const planner::ReplayCandidate> candidates, const planner::RunRecorded& run) {
         return server::RunByEngine(candidates, run, flags.policy.max_trials, flags.policy.min_gain);
       });
+  if (flags.tpe) {
+    const absl::StatusOr<std::string> version =
+        AddTpeOrder(absl::MakeSpan(sweeps), [](const std::vector<std::string>& arguments) {
+          return host::RunProgram(arguments, kTpeTimeoutS);
+        });
+    if (!version.ok()) {
+      context.err << "note: without TPE: " << version.status().message() << std::endl;
+    }
+  }
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(planner::ReplayToJson(sweeps), context.out);
   } else {
@@ -113,6 +128,10 @@ void AddReplayCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--presets", flags->presets,
                    "Cluster and framework files that take the place of the presets of their names")
       ->option_text("FILE.json...");
+  command->add_flag(
+      "--tpe", flags->tpe,
+      "Beside them the median trials of Optuna's TPE, where python3 has Optuna; takes "
+      "minutes");
   flags->output.AddFormat(*command);
   command_line::AddExample(*command, "meshwright replay --measurements runs.csv --sweep llama-13b");
   command->callback([flags, &context] {

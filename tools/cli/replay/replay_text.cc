@@ -41,7 +41,7 @@ void PrintTotal(const planner::ReplayTotal& total, std::ostream& out) {
 
 void PrintReplay(absl::Span<const planner::SweepReplay> sweeps, std::ostream& out) {
   Table table({"sweep", "batch", "rows", "ok", "best MFU", "trials", "out of memory", "failed",
-               "regret", "to 1 point", "predicted order", "random order"});
+               "regret", "to 1 point", "predicted order", "random order", "TPE"});
   int64_t without = 0;
   for (const planner::SweepReplay& sweep : sweeps) {
     if (sweep.candidates == 0) {
@@ -55,11 +55,12 @@ void PrintReplay(absl::Span<const planner::SweepReplay> sweeps, std::ostream& ou
                FormatCount(sweep.oom_trials), FormatCount(sweep.error_trials),
                Points(sweep.found_regret_points), Count(sweep.trials_to_within_1_point),
                Count(sweep.predicted_order.trials_to_within_1_point),
-               Count(sweep.random_order.trials_to_within_1_point)});
+               Count(sweep.random_order.trials_to_within_1_point),
+               Count(sweep.tpe_order.trials_to_within_1_point)});
   }
   table.Print(out);
-  out << "regret: best measured MFU less that of the best trial, in points; the last three: trials "
-         "until within 1 point of it\n";
+  out << "regret: best measured MFU less that of the best trial, in points; the last four: trials "
+         "until within 1 point of it (TPE only with --tpe)\n";
   if (without > 0) {
     out << without << (without == 1 ? " sweep has" : " sweeps have")
         << " no row that the planner can model\n";

@@ -83,7 +83,7 @@ absl::Status Cancel(const SweepFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(SweepToJson(sweep), context.out);
   } else {
-    context.out << "sweep " << id << " is cancelled: " << TrialCountsText(sweep) << "\n";
+    context.out << "sweep " << id << " is " << sweep.reason() << "\n";
   }
   return absl::OkStatus();
 }

@@ -30,6 +30,9 @@ namespace meshwright::cli {
 namespace {
 
 constexpr absl::Duration kReconnectEvery = absl::Seconds(1);
+constexpr int32_t kPageSize = 1000;  // a sweep has no more trials
+
+std::string NumberOf(const std::string& trial) { return trial.substr(trial.rfind('/') + 1); }
 
 class Follower {
  public:
@@ -41,6 +44,20 @@ class Follower {
   v1::SweepEventKind end_kind() const { return end_kind_; }
   void SetTotal(const v1::Sweep& sweep) {
     outlook_.SetMost(std::max(sweep.trials(), sweep.max_trials()));
+  }
+  // Whether there are trials that had their results before, which no event tells of.
+  bool MissesReused(const v1::Sweep& sweep) const {
+    return sweep.trials_reused() > 0 && !knows_reused_;
+  }
+  void TakeReused(const std::vector<v1::Trial>& trials) {
+    knows_reused_ = true;
+    for (const v1::Trial& trial : trials) {
+      if (trial.reused_from().empty()) continue;
+      std::optional<double> step_s;
+      if (trial.figures().has_step_s()) step_s = trial.figures().step_s();
+      outlook_.TakeReused(step_s);
+      if (step_s) steps_.push_back({NumberOf(trial.name()), {*step_s, std::nullopt}});
+    }
   }
   void CloseLine() { progress_.Finish(); }
 
@@ -96,7 +113,7 @@ class Follower {
     if (number("step_low_s") && number("step_high_s")) {
       spread.interval = trial::MedianInterval{*number("step_low_s"), *number("step_high_s")};
     }
-    steps_.push_back({trial.substr(trial.rfind('/') + 1), spread});
+    steps_.push_back({NumberOf(trial), spread});
     std::vector<StepSpread> spreads;
     for (const MeasuredStep& step : steps_) spreads.push_back(step.spread);
     const StepRank rank = RankSteps(spreads).back();
@@ -111,9 +128,7 @@ class Follower {
     }
     const std::string layout = data.is_object() ? data.value("layout", "") : "";
     const std::string trial =
-        event.trial().empty()
-            ? ""
-            : absl::StrCat("trial ", event.trial().substr(event.trial().rfind('/') + 1));
+        event.trial().empty() ? "" : absl::StrCat("trial ", NumberOf(event.trial()));
     // Of what the next line overwrites, a narrow window shows the beginning: what changes.
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_PROGRESS ||
         event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_RUNNING) {
@@ -138,10 +153,26 @@ class Follower {
   CommandContext& context_;
   ProgressLine progress_{context_.out};
   SweepOutlook outlook_;
+  bool knows_reused_ = false;
   std::vector<MeasuredStep> steps_;  // so far
   bool above_one_ = false;           // whether one of their MFU is
   v1::SweepEventKind end_kind_ = v1::SWEEP_EVENT_KIND_UNSPECIFIED;
 };
+
+absl::Status ReadReused(v1::Sweeps::Stub& stub, const std::string& sweep, Follower& follower,
+                        CommandContext& context) {
+  grpc::ClientContext call;
+  SetDeadline(call);
+  const InterruptGuard guard(context.interrupted, call);
+  v1::ListTrialsRequest request;
+  request.set_parent(FormatSweepName(sweep));
+  request.set_page_size(kPageSize);
+  request.set_view(v1::TRIAL_VIEW_BASIC);
+  v1::ListTrialsResponse page;
+  RETURN_IF_ERROR(CallStatus(stub.ListTrials(&call, request, &page)));
+  follower.TakeReused({page.trials().begin(), page.trials().end()});
+  return absl::OkStatus();
+}
 
 absl::Status Stream(const ServerFlags& server, const std::string& sweep, Follower& follower,
                     CommandContext& context) {
@@ -156,6 +187,7 @@ absl::Status Stream(const ServerFlags& server, const std::string& sweep, Followe
     v1::Sweep found;
     RETURN_IF_ERROR(CallStatus(stub->GetSweep(&call, request, &found)));
     follower.SetTotal(found);
+    if (follower.MissesReused(found)) RETURN_IF_ERROR(ReadReused(*stub, sweep, follower, context));
   }
   grpc::ClientContext call;
   const InterruptGuard guard(context.interrupted, call);

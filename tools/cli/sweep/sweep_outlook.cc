@@ -29,6 +29,11 @@ std::string RoughTime(absl::Duration time) {
 
 }  // namespace
 
+void SweepOutlook::TakeReused(std::optional<double> step_s) {
+  ended_ = std::min(ended_ + 1, most_);
+  if (step_s) best_s_ = std::min(best_s_.value_or(*step_s), *step_s);
+}
+
 void SweepOutlook::Take(const v1::SweepEvent& event, const nlohmann::json& data) {
   now_ = TimeOf(event);
   switch (event.kind()) {
@@ -42,6 +47,7 @@ void SweepOutlook::Take(const v1::SweepEvent& event, const nlohmann::json& data)
     case v1::SWEEP_EVENT_KIND_TRIAL_ENDED:
       gains_.erase(event.trial());
       ended_ = std::min(ended_ + 1, most_);
+      ++ran_;
       if (const auto step_s = NumberIn(data, "step_s")) {
         best_s_ = std::min(best_s_.value_or(*step_s), *step_s);
       }
@@ -63,8 +69,8 @@ std::string SweepOutlook::ToText() const {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     parts.push_back(absl::StrCat("may gain ", FormatPercent(most->second)));
   }
-  if (begin_ && ended_ > 0 && ended_ < most_) {
-    const absl::Duration each = (now_ - *begin_) / ended_;
+  if (begin_ && ran_ > 0 && ended_ < most_) {
+    const absl::Duration each = (now_ - *begin_) / ran_;
     parts.push_back(absl::StrCat("at most ", RoughTime(each * (most_ - ended_)), " more"));
   }
   return absl::StrJoin(parts, ", ");

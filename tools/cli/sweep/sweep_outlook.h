@@ -17,6 +17,8 @@ class SweepOutlook {
  public:
   // Trials at most.
   void SetMost(int64_t trials) { most_ = trials; }
+  // A trial that had its result before the sweep began; its median step where it has one.
+  void TakeReused(std::optional<double> step_s);
   // `data`: the event's details as JSON.
   void Take(const v1::SweepEvent& event, const nlohmann::json& data);
 
@@ -28,6 +30,7 @@ class SweepOutlook {
  private:
   int64_t most_ = 0;
   int64_t ended_ = 0;
+  int64_t ran_ = 0;  // of those that ended
   std::optional<double> best_s_;
   std::map<std::string, double> gains_;  // that trials which run are expected to bring
   std::optional<absl::Time> begin_;      // of the first trial

@@ -111,10 +111,10 @@ absl::Status RunPlan(const PlanFlags& flags, CommandContext& context) {
 
 absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
                                        int32_t trials) {
-  v1::PlanSweepRequest request;
+  v1::GetSweepPlanRequest request;
   request.set_name(FormatSweepName(id));
   request.set_trials(trials);
-  return Call(stub, &v1::Sweeps::Stub::PlanSweep, request);
+  return Call(stub, &v1::Sweeps::Stub::GetSweepPlan, request);
 }
 
 ordered_json CandidateToJson(const v1::Candidate& candidate) {

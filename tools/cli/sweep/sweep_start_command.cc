@@ -36,6 +36,7 @@ struct StartFlags {
   int32_t trials = planner::TrialPolicyOptions().max_trials;
   int32_t candidates = 0;
   double min_gain = planner::TrialPolicyOptions().min_gain;
+  bool fresh = false;
   std::vector<std::string> layouts;
   std::optional<int32_t> steps;
   int64_t seed = 0;
@@ -63,6 +64,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
   request.set_trials(flags.trials);
   request.set_candidates(flags.candidates);
   request.set_min_gain(flags.min_gain);
+  request.set_fresh(flags.fresh);
   for (const std::string& layout : flags.layouts) request.add_layouts(layout);
   request.set_steps(flags.steps.value_or(0));
   request.set_seed(static_cast<uint64_t>(flags.seed));
@@ -99,12 +101,16 @@ std::vector<std::string> NotesOnStart(const planner::PlanQuery& query) {
 // "2 trials", or how many are chosen among how many layouts.
 std::string TrialsText(const v1::Sweep& sweep) {
   std::string text = absl::StrCat(sweep.trials(), sweep.trials() == 1 ? " trial" : " trials");
+  if (sweep.trials_reused() > 0) {
+    absl::StrAppend(&text, ", ", sweep.trials_reused(),
+                    " of them with the results of earlier ones");
+  }
   if (sweep.max_trials() == 0) return text;
   const std::string chosen =
       absl::StrCat("at most ", sweep.max_trials() - sweep.trials(), " trials, chosen among ",
                    sweep.candidates() - sweep.trials(), " layouts until none is expected to gain ",
                    FormatPercent(sweep.min_gain()));
-  return sweep.trials() == 0 ? chosen : absl::StrCat(text, " that were asked for, and ", chosen);
+  return sweep.trials() == 0 ? chosen : absl::StrCat(text, ", and ", chosen);
 }
 
 // Says what was made, and follows it where that is wanted.
@@ -199,6 +205,9 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
                    absl::StrCat("Best layouts of the search to choose among; default ",
                                 kUsualCandidates, ", or K where that is more"))
       ->option_text("N");
+  start->add_flag("--fresh", flags->fresh,
+                  "Run layouts again that the server has results of, for the same model, cluster, "
+                  "training and worker");
   start
       ->add_option(
           "--layout", flags->layouts,

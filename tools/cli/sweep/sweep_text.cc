@@ -78,7 +78,8 @@ std::vector<std::string> TrialRow(const TrialView& view) {
       compared([](const ComparedStep& c) {
         return absl::StrCat(c.rank.rank, c.rank.shared ? "=" : "");
       }),
-      absl::StrCat(NumberOf(view.trial), view.trial.requested() ? "*" : ""),
+      absl::StrCat(NumberOf(view.trial), view.trial.requested() ? "*" : "",
+                   view.trial.reused_from().empty() ? "" : "+"),
       view.trial.layout(),
       StateName(view.trial.state()),
       compared([](const ComparedStep& c) { return FormatSeconds(c.step.step_s); }),
@@ -107,6 +108,10 @@ void PrintLegend(const ShownSweep& shown, std::ostream& out) {
   if (any([](const TrialView& t) { return t.trial.requested(); })) {
     out << "* asked for with --layout\n";
   }
+  if (any([](const TrialView& t) { return !t.trial.reused_from().empty(); })) {
+    out << "+ the result of an earlier sweep's trial, which sweep show --why NUMBER names; sweep "
+           "start --fresh runs it again\n";
+  }
   std::map<std::string, std::vector<std::string>> notes;
   for (const TrialView& view : shown.trials) {
     if (!view.compared) continue;
@@ -123,6 +128,7 @@ ordered_json TrialToJson(const TrialView& view, double peak_flops) {
   ordered_json json = {{"trial", ShortName(trial.name())},
                        {"layout", trial.layout()},
                        {"requested", trial.requested()},
+                       {"reused_from", nullptr},
                        {"state", StateName(trial.state())},
                        {"reason", trial.reason()},
                        {"attempt", trial.attempt()},
@@ -153,6 +159,7 @@ ordered_json TrialToJson(const TrialView& view, double peak_flops) {
   }
   if (!view.unreadable.empty()) json["unreadable"] = view.unreadable;
   if (view.measured) json["measured"] = ordered_json(ToJson(*view.measured));
+  if (!trial.reused_from().empty()) json["reused_from"] = ShortName(trial.reused_from());
   return json;
 }
 
@@ -270,6 +277,7 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"min_gain", nullptr},
                        {"trials", sweep.trials()},
                        {"trials_ended", sweep.trials_ended()},
+                       {"trials_reused", sweep.trials_reused()},
                        {"trials_by_state", ordered_json::object()},
                        {"rerun_of", nullptr},
                        {"planner_version", sweep.planner_version()},

@@ -64,7 +64,8 @@ std::string TrialCountsText(const v1::Sweep& sweep);
 nlohmann::ordered_json SweepToJson(const v1::Sweep& sweep);
 // Keys: sweep (as SweepToJson), request (that made it; null where it was not kept), peak_flops (of
 // a rank, which every MFU of the sweep is a share of), peak_source, trials (shortest measured step
-// first), and of each trial: trial, layout, requested, state, reason, attempt, agent, host, seed,
+// first), and of each trial: trial, layout, requested, reused_from (the
+// trial whose result it has; null for none), state, reason, attempt, agent, host, seed,
 // rank, rank_shared (not told apart from another), step_s, step_low_s, step_high_s (95 % of the
 // median), mfu, mfu_causal, mfu_note (why one is above 1), predicted (an entry of `layouts[]`),
 // measured (what `meshwright trial` measures), unreadable (what of them can't be read). What is not

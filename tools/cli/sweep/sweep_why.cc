@@ -9,6 +9,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
@@ -85,6 +86,10 @@ void Print(const Explained& explained, int32_t number, std::ostream& to) {
     out << StateName(explained.trial->state()) << " (" << FirstLine(explained.trial->reason())
         << ")\n";
     if (explained.trial->requested()) out << "the request named this layout\n";
+    if (!explained.trial->reused_from().empty()) {
+      out << "it has the result of " << ShortName(explained.trial->reused_from())
+          << ", which ran the same layout with the same model, cluster and training\n";
+    }
     for (const v1::Attempt& attempt : explained.trial->attempts()) {
       out << "attempt " << attempt.number() << ": "
           << (attempt.decision().empty() ? "why it ran was not kept" : attempt.decision()) << "\n";
@@ -96,10 +101,10 @@ void Print(const Explained& explained, int32_t number, std::ostream& to) {
 }
 
 ordered_json ToJson(const Explained& explained, int32_t number) {
-  ordered_json json = {
-      {"number", number},      {"layout", explained.layout()},       {"state", nullptr},
-      {"reason", nullptr},     {"decisions", ordered_json::array()}, {"belief", nullptr},
-      {"stop_reason", nullptr}};
+  ordered_json json = {{"number", number},       {"layout", explained.layout()},
+                       {"state", nullptr},       {"reason", nullptr},
+                       {"reused_from", nullptr}, {"decisions", ordered_json::array()},
+                       {"belief", nullptr},      {"stop_reason", nullptr}};
   if (explained.candidate) json["belief"] = CandidateToJson(*explained.candidate);
   if (!explained.trial) {
     if (!explained.plan.stop_reason().empty()) json["stop_reason"] = explained.plan.stop_reason();
@@ -107,6 +112,9 @@ ordered_json ToJson(const Explained& explained, int32_t number) {
   }
   json["state"] = StateName(explained.trial->state());
   json["reason"] = explained.trial->reason();
+  if (!explained.trial->reused_from().empty()) {
+    json["reused_from"] = ShortName(explained.trial->reused_from());
+  }
   for (const v1::Attempt& attempt : explained.trial->attempts()) {
     json["decisions"].push_back({{"attempt", attempt.number()},
                                  {"agent", attempt.agent()},

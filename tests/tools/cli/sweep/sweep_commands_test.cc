@@ -58,7 +58,8 @@ class SweepCommandsTest : public server::ServerFixture {
   }
   // A sweep of four trials that has ended.
   void RunTiny(const std::string& name) {
-    const CommandOutput run = StartTiny(name, {"--trials", "4"});
+    const CommandOutput run =
+        StartTiny(name, {"--trials", "4", "--candidates", "4", "--min-gain", "0"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const auto agent = Agent();
     Watch("sweeps/" + name);
@@ -146,8 +147,9 @@ TEST_F(SweepCommandsTest, WatchRanksWhatWasMeasuredSoFar) {
 }
 
 TEST_F(SweepCommandsTest, StartMeasuresMyLayoutBesideTheBest) {
-  CommandOutput run = StartTiny(
-      "s", {"--trials", "2", "--layout", "tp1.pp1.dp4.mb1.rc=full", "--layout", "tp2.pp1.dp2.mb1"});
+  CommandOutput run =
+      StartTiny("s", {"--trials", "2", "--candidates", "2", "--min-gain", "0", "--layout",
+                      "tp1.pp1.dp4.mb1.rc=full", "--layout", "tp2.pp1.dp2.mb1"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("sweep s: 4 trials"));
   json shown = Show("s");
@@ -166,10 +168,10 @@ TEST_F(SweepCommandsTest, StartMeasuresMyLayoutBesideTheBest) {
   EXPECT_THAT(run.err, HasSubstr("6 attention heads are not a multiple of tp = 4"));
 }
 
-TEST_F(SweepCommandsTest, StartTakesEightTrialsAndSaysAsWhatItPlans) {
+TEST_F(SweepCommandsTest, StartChoosesAmongTheBestAndSaysAsWhatItPlans) {
   CommandOutput run = StartTiny("s");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, AllOf(HasSubstr("sweep s: 8 trials"),
+  EXPECT_THAT(run.out, AllOf(HasSubstr("sweep s: at most 10 trials, chosen among 128 layouts"),
                              HasSubstr("planned as the worker runs (framework meshwright)")));
   run = StartTiny("t", {"--framework", "megatron", "--format", "json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -207,9 +209,9 @@ TEST_F(SweepCommandsTest, AMemoryLimitOfNothingIsRefused) {
 }
 
 TEST_F(SweepCommandsTest, CancelledTrialsAreCountedAsCancelled) {
-  ASSERT_EQ(StartTiny("s", {"--trials", "3"}).exit_code, 0);
+  ASSERT_EQ(StartTiny("s", {"--trials", "3", "--candidates", "3", "--min-gain", "0"}).exit_code, 0);
   CommandOutput run = Sweep({"cancel", "s"});
-  EXPECT_THAT(run.out, HasSubstr("sweep s is cancelled: 3 cancelled"));
+  EXPECT_THAT(run.out, HasSubstr("sweep s is cancelled by request: 3 cancelled"));
   run = Sweep({"list"});
   EXPECT_THAT(run.out, AllOf(HasSubstr("3 cancelled"), Not(HasSubstr("3/3"))));
   EXPECT_THAT(Sweep({"show", "s"}).out, HasSubstr("cancelled by request: 3 cancelled"));

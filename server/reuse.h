@@ -1,0 +1,17 @@
+// Results that need not be measured again.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "db/sweep_store.h"
+#include "server/sweep_builder.h"
+
+namespace meshwright::server {
+
+// Candidates whose layouts were measured before, by workers of this version and under the same
+// model, cluster, training and memory limit, become trials that have that result.
+absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version,
+                          NewSweep& made);
+
+}  // namespace meshwright::server

@@ -18,7 +18,7 @@ namespace meshwright::planner {
 
 // Standard deviations of ln(measured / predicted).
 struct ResidualPriors {
-  double common = 0.15;
+  double common = 0.5;
   double axis = 0.06;   // of a slope, for each 1 along the axis
   double near = 0.10;   // of what layouts share that lie close together
   double reach = 1.0;   // distance at which exp(-1/2) of that is shared

@@ -11,13 +11,15 @@ void AddOctaves(int64_t value, TrialPoint& point) {
   point.push_back(std::log2(static_cast<double>(value)));
 }
 
-void AddSwitch(bool on, TrialPoint& point) { point.push_back(on ? 1.0 : 0.0); }
+// How far apart two words, two settings of a switch and two stages of ZeRO are.
+constexpr double kOneStep = 0.5;
 
-// Any two words are 1 apart.
+void AddSwitch(bool on, TrialPoint& point) { point.push_back(on ? kOneStep : 0.0); }
+
 template <typename Enum>
 void AddWord(Enum value, Enum last, TrialPoint& point) {
   using Number = std::underlying_type_t<Enum>;
-  const double height = std::sqrt(0.5);
+  const double height = kOneStep * std::sqrt(0.5);
   for (int i = 0; i <= static_cast<Number>(last); ++i) {
     point.push_back(static_cast<Number>(value) == i ? height : 0.0);
   }
@@ -31,7 +33,7 @@ TrialPoint PointOf(const Layout& layout) {
                              layout.micro_batch, layout.vpp}) {
     AddOctaves(size, point);
   }
-  point.push_back(layout.zero);
+  point.push_back(kOneStep * layout.zero);
   AddSwitch(layout.sequence_parallel, point);
   AddSwitch(layout.shard_ranks > 0, point);
   AddSwitch(!layout.stages.empty(), point);

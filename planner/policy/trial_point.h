@@ -1,5 +1,5 @@
 // Layouts as points, so that how alike two of them are is a distance: 1 for a factor of two on an
-// axis, for another word and for a switch.
+// axis, half of that for another word, for a switch and for a stage of ZeRO, which change less.
 #pragma once
 
 #include <vector>

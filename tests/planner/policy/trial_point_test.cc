@@ -15,16 +15,16 @@ TEST(TrialPoint, AFactorOfTwoOnAnAxisIsOne) {
   EXPECT_DOUBLE_EQ(Distance2("tp2.pp2.dp4", "tp4.pp2.dp2"), 2.0);
 }
 
-TEST(TrialPoint, AnyOtherWordAndASwitchAreOne) {
+TEST(TrialPoint, AnyOtherWordASwitchAndAStageOfZeroAreHalf) {
   const char* plain = "tp2.pp2.dp4.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b";
-  EXPECT_NEAR(Distance2(plain, "tp2.pp2.dp4.mb1.vpp1.zero1.sp0.rc=full.sched=1f1b"), 1.0, 1e-12);
-  EXPECT_NEAR(Distance2(plain, "tp2.pp2.dp4.mb1.vpp1.zero1.sp0.rc=selective.sched=1f1b"), 1.0,
+  EXPECT_NEAR(Distance2(plain, "tp2.pp2.dp4.mb1.vpp1.zero1.sp0.rc=full.sched=1f1b"), 0.25, 1e-12);
+  EXPECT_NEAR(Distance2(plain, "tp2.pp2.dp4.mb1.vpp1.zero1.sp0.rc=selective.sched=1f1b"), 0.25,
               1e-12);
   EXPECT_NEAR(Distance2("tp2.pp2.dp4.mb1.vpp1.zero1.sp0.rc=full.sched=1f1b",
                         "tp2.pp2.dp4.mb1.vpp1.zero1.sp0.rc=selective.sched=gpipe"),
-              2.0, 1e-12);
-  EXPECT_DOUBLE_EQ(Distance2(plain, "tp2.pp2.dp4.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b"), 1.0);
-  EXPECT_DOUBLE_EQ(Distance2(plain, "tp2.pp2.dp4.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b"), 4.0);
+              0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(Distance2(plain, "tp2.pp2.dp4.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b"), 0.25);
+  EXPECT_DOUBLE_EQ(Distance2(plain, "tp2.pp2.dp4.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b"), 1.0);
 }
 
 TEST(TrialPoint, ALayoutIsNearestToItself) {

@@ -20,7 +20,7 @@
 namespace meshwright::server {
 namespace {
 
-constexpr int kMachines = 20;
+constexpr int kMachines = 100;
 constexpr int32_t kMostTrials = 10;
 // What no formula has of each layout by itself, as a deviation of its step time's logarithm.
 constexpr double kOwnDeviation = 0.01;
@@ -144,7 +144,7 @@ TEST_F(SyntheticSpaceTest, WhereTheModelIsRightButForItsConstantsTheBestIsFound)
 
 TEST_F(SyntheticSpaceTest, WhereMeshesDifferFromTheModelTrialsThatDifferFindMoreThanNearCopies) {
   const Outcome outcome = Run(0.06);
-  EXPECT_LT(outcome.regret, 0.85 * outcome.in_order);
+  EXPECT_LT(outcome.regret, 0.9 * outcome.in_order);
   EXPECT_LT(outcome.trials, 8.0);
 }
 

@@ -120,7 +120,8 @@ TEST_F(SweepPlanTest, WhySaysWhatDecidedOfEachLayout) {
   }
   std::string chosen;
   std::string named;
-  for (const json& trial : SweepJson({"show", "s"})["trials"]) {
+  const json shown = SweepJson({"show", "s"});
+  for (const json& trial : shown["trials"]) {
     (trial["requested"].get<bool>() ? named : chosen) =
         trial["trial"].get<std::string>().substr(std::string("s/trials/").size());
   }

@@ -74,7 +74,9 @@ struct ResultShape {
   std::string worker_version;
   int64_t devices = 0;
   std::optional<int64_t> memory_limit_bytes;
-  int32_t steps = 0;  // at least so many, at most, of the earlier trial
+  uint64_t seed = 0;
+  int32_t steps = 0;      // the earlier trial was to run as many or more
+  bool adaptive = false;  // whether fewer will do, as they then may have for the earlier trial
 };
 
 // A result of a trial that ran, ok or out of memory.

@@ -102,8 +102,8 @@ struct SweepRecord {
   std::string planner_version;
   std::string request_json;  // what it was asked for with; empty where that was not kept
   std::string rerun_of;      // name of the sweep whose trials these are again; empty for none
-  // Of its candidates it chooses so many trials at most, while one is expected to be faster than
-  // the best by this share of it.
+  // So many trials at most, those that are trials from the beginning among them, while one is
+  // expected to be faster than the best by `min_gain` of it; 0 where it chooses none.
   int32_t max_trials = 0;
   double min_gain = 0.0;
   // Who asks for it, for its first event; only read where a sweep is made.
@@ -144,6 +144,8 @@ struct TrialRecord {
   // Name of the trial whose result it has, as "sweep/trials/number"; empty for none. Such a trial
   // has ended when its sweep is made, and no attempts.
   std::string reused_from;
+  std::optional<absl::Time>
+      end_time;  // of its last attempt; set by the store when it reads a trial
   std::string plan_json;
   std::string predicted_json;
   // What the choice goes by; nullopt of what a release stored that did not choose.

@@ -70,6 +70,7 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit(ReadOnly("lost_attempts"), trial.lost_attempts);
   visit(ReadOnly("agent"), trial.agent);
   visit(ReadOnly("host"), trial.host);
+  visit(ReadOnly("end_time_us"), trial.end_time);
   visit(Once("plan_json"), trial.plan_json);
   visit(Once("predicted_json"), trial.predicted_json);
   visit(Once("predicted_step_s"), trial.predicted_step_s);
@@ -150,7 +151,11 @@ constexpr std::string_view kTrialRows =
     "(SELECT t.*, c.layout, c.requested, c.plan_json, c.predicted_json, c.predicted_step_s, "
     "c.oom_probability, s.model, "
     "o.json AS model_json, g.json AS training_json, m.id AS measurement, m.worker_version, m.mfu, "
-    "m.step_s, m.peak_bytes, r.result_json FROM trials AS t "
+    "m.step_s, m.peak_bytes, r.result_json, "
+    "CASE WHEN t.state NOT IN ('pending', 'assigned', 'running') THEN a.end_time_us END AS "
+    "end_time_us FROM trials AS t "
+    "LEFT JOIN attempts AS a ON a.sweep_id = t.sweep_id AND a.trial = t.number AND "
+    "a.number = t.attempt "
     "LEFT JOIN candidates AS c ON c.sweep_id = t.sweep_id AND c.number = t.number "
     "LEFT JOIN sweeps AS s ON s.id = t.sweep_id LEFT JOIN models AS o ON o.hash = s.model_hash "
     "LEFT JOIN trainings AS g ON g.hash = s.training_hash "
@@ -183,7 +188,7 @@ const std::string& SelectSweeps() {
     return new std::string(
         absl::StrCat("SELECT ", ColumnsOf<SweepRecord>(kRead),
                      ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)",
-                     // All of them in one look at the sweep's trials.
+                     // All states in one look at the sweep's trials.
                      ", (SELECT ", counts, " FROM trials WHERE sweep_id = sweeps.id)",
                      ", (SELECT count(*) FROM candidates WHERE sweep_id = sweeps.id)",
                      ", (SELECT count(*) FROM trials WHERE sweep_id = sweeps.id AND "

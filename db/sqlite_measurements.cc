@@ -137,15 +137,19 @@ absl::StatusOr<std::vector<EarlierResult>> SqliteSweeps::ListEarlierResults(
                            "FROM measurements AS m INDEXED BY measurements_by_shape "
                            "JOIN sweeps AS s ON s.id = m.sweep_id "
                            "JOIN trials AS t ON t.sweep_id = m.sweep_id AND t.number = m.trial "
+                           "JOIN candidates AS c ON c.sweep_id = m.sweep_id AND "
+                           "c.number = m.trial "
                            "JOIN results AS r ON r.measurement = m.id "
                            "WHERE m.model_hash = ? AND m.cluster_hash = ? AND "
                            "m.training_hash = ? AND m.worker_version = ? AND m.source = 'ran' AND "
                            "m.outcome IN ('ok', 'oom') AND m.devices = ? AND "
-                           "s.memory_limit_bytes IS ? AND s.steps >= ? "
+                           "s.memory_limit_bytes IS ? AND s.seed = ? AND s.steps >= ? AND "
+                           "(? OR NOT coalesce(json_extract(c.plan_json, '$.adaptive'), 0)) "
                            "ORDER BY m.layout, m.id DESC"));
   select.Bind(shape.model_hash).Bind(shape.cluster_hash).Bind(shape.training_hash);
   select.Bind(shape.worker_version).Bind(shape.devices).Bind(shape.memory_limit_bytes);
-  select.Bind(int64_t{shape.steps});
+  select.Bind(static_cast<int64_t>(shape.seed)).Bind(int64_t{shape.steps});
+  select.Bind(int64_t{shape.adaptive});
   std::vector<EarlierResult> results;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());

@@ -196,8 +196,8 @@ absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
   event.actor = sweep.actor;
   event.message = absl::StrCat(trials, " trials of ", record.model);
   if (const auto open = static_cast<int64_t>(candidates.size()) - trials; open > 0) {
-    absl::StrAppend(&event.message, ", and up to ", record.max_trials, " chosen among ", open,
-                    " layouts");
+    absl::StrAppend(&event.message, ", and up to ", record.max_trials - trials, " chosen among ",
+                    open, " layouts");
   }
   event.time = record.create_time;
   RETURN_IF_ERROR(StoreEvent(event).status());
@@ -224,6 +224,8 @@ absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id, absl::Time time, std::s
                    connection_->Prepare("INSERT OR REPLACE INTO retired_names "
                                         "(name, last_attempt, delete_time_us, actor) "
                                         "SELECT ?1, max("
+                                        "coalesce((SELECT last_attempt FROM retired_names "
+                                        "WHERE name = ?1), 1), "
                                         "coalesce((SELECT max(attempt) FROM trials "
                                         "WHERE sweep_id = ?2), 1), "
                                         "coalesce((SELECT max(number) FROM attempts "

@@ -110,7 +110,7 @@ class SqliteSweeps final : public SweepAccess {
   // Unless it is there.
   absl::Status StoreShape(absl::string_view table, const std::string& hash,
                           const std::string& shape);
-  // Of a trial that just got its result.
+  // Of a trial that has its result from now on.
   absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status RecordNewAttempt(const TrialTransition& transition);

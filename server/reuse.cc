@@ -12,7 +12,7 @@
 namespace meshwright::server {
 namespace {
 
-db::ResultShape ShapeOf(const NewSweep& made, const std::string& worker_version) {
+db::ResultShape ShapeOf(const NewSweep& made, const std::string& worker_version, bool adaptive) {
   // All of a sweep's plans are of one model and one training.
   const db::PlanParts plan = db::SplitPlan(made.candidates.front().plan_json, made.sweep.model);
   return {.model_hash = db::ShapeHash(plan.model),
@@ -21,16 +21,18 @@ db::ResultShape ShapeOf(const NewSweep& made, const std::string& worker_version)
           .worker_version = worker_version,
           .devices = made.sweep.devices,
           .memory_limit_bytes = made.sweep.memory_limit_bytes,
-          .steps = made.sweep.steps};
+          .seed = made.sweep.seed,
+          .steps = made.sweep.steps,
+          .adaptive = adaptive};
 }
 
 }  // namespace
 
-absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version,
+absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version, bool adaptive,
                           NewSweep& made) {
   if (made.candidates.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(std::vector<db::EarlierResult> found,
-                   store.ListEarlierResults(ShapeOf(made, worker_version)));
+                   store.ListEarlierResults(ShapeOf(made, worker_version, adaptive)));
   std::map<std::string, db::EarlierResult> by_layout;
   for (db::EarlierResult& result : found) by_layout.emplace(result.layout, std::move(result));
   for (db::TrialRecord& candidate : made.candidates) {
@@ -43,6 +45,7 @@ absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_vers
     candidate.reason = absl::StrCat("as ", result.trial, " measured: ", result.reason);
     candidate.reused_from = result.trial;
     candidate.measured = result.measured;
+    ++made.sweep.reused;
   }
   return absl::OkStatus();
 }

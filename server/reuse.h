@@ -10,8 +10,9 @@
 namespace meshwright::server {
 
 // Candidates whose layouts were measured before, by workers of this version and under the same
-// model, cluster, training and memory limit, become trials that have that result.
-absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version,
+// model, cluster, training, memory limit and seed, become trials that have that result. `adaptive`:
+// whether the sweep's trials may do with fewer steps than asked for.
+absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version, bool adaptive,
                           NewSweep& made);
 
 }  // namespace meshwright::server

@@ -174,7 +174,7 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
   made.sweep.planner_version = planner_version;
   made.sweep.create_time = now;
   if (chooses) {
-    made.sweep.max_trials = asked_for + options.trials;
+    made.sweep.max_trials = asked_for + std::min(options.trials, found);
     made.sweep.min_gain = options.min_gain;
   }
   for (const Candidate& candidate : candidates) {

@@ -45,8 +45,8 @@ struct NewSweep {
 absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now);
 
-// The same trials once more, as if nobody had run them, and all of them. Of `options` only the ids
-// count.
+// The same trials once more, as if nobody had run them, and all of them, numbered anew. Of
+// `options` only the ids count.
 NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialRecord>& trials,
                      const SweepOptions& options, absl::Time now);
 

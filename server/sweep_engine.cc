@@ -113,13 +113,11 @@ EngineOutput SweepEngine::Handle(EngineEvent event) {
 }
 
 void SweepEngine::Ask(std::vector<ChoiceQuestion> questions) {
-  const int64_t number = core_number_.load();
   for (ChoiceQuestion& question : questions) {
-    chooser_.Ask(std::move(question), [this, number](ChoiceMade made) {
+    chooser_.Ask(std::move(question), [this, generation = core_generation_](ChoiceMade made) {
       absl::MutexLock lock(&mutex_);
-      // What an earlier core asked is no news of what this one knows.
-      if (core_number_.load() != number) made.revision = kNoRevision;
-      DecideLocked(std::move(made));
+      // A core that began since asks for itself.
+      if (core_generation_ == generation) DecideLocked(std::move(made));
     });
   }
 }
@@ -215,6 +213,7 @@ void SweepEngine::Reload(const absl::Status& why) {
   links_.clear();
   if (core.ok()) {
     core_ = *std::move(core);
+    ++core_generation_;
   } else {
     Log({.level = host::LogLevel::kError,
          .message = std::string(core.status().message()),

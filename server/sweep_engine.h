@@ -180,7 +180,8 @@ class SweepEngine {
 
   absl::Mutex mutex_;
   EngineCore core_ ABSL_GUARDED_BY(mutex_);
-  Links links_ ABSL_GUARDED_BY(mutex_);                       // of all streams that have not ended
+  int64_t core_generation_ ABSL_GUARDED_BY(mutex_) = 0;  // counts the cores that took its place
+  Links links_ ABSL_GUARDED_BY(mutex_);                  // of all streams that have not ended
   std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   host::MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = host::MonotonicTime::Always();

@@ -116,6 +116,7 @@ v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::Tri
   out.set_host(trial.host);
   out.set_seed(sweep.seed);
   out.set_requested(trial.requested);
+  if (trial.end_time) *out.mutable_end_time() = agent::ToWire(*trial.end_time);
   if (!trial.reused_from.empty()) {
     out.set_reused_from(absl::StrCat(kSweepsPrefix, trial.reused_from));
   }

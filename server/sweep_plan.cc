@@ -47,7 +47,10 @@ v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::Tr
   const planner::TrialPolicyOptions options = PolicyOf(sweep);
   const std::vector<planner::TrialChoice> choices =
       planner::ChooseTrials(set.candidates, findings, options, most);
+  const bool has_ended = db::HasEnded(sweep.state);
+  if (has_ended) plan.set_stop_reason(sweep.reason);
   for (const planner::TrialChoice& choice : choices) {
+    if (has_ended) break;
     if (!choice.next) {
       plan.set_stop_reason(planner::ReasonOf(choice, options));
       break;

@@ -9,8 +9,8 @@
 
 namespace meshwright::server {
 
-// `heads`: all of the sweep's candidates by number. `most`: agents that are idle. A sweep that
-// chooses nothing itself is answered as one that may choose any of its candidates.
+// `heads`: all of the sweep's candidates by number. `most`: agents that are idle, at least 1. One
+// that has ended runs nothing more.
 v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
                           int32_t most);
 

@@ -185,7 +185,7 @@ absl::StatusOr<v1::ListTrialsResponse> SweepQueries::ListMeasured(
 
 absl::StatusOr<v1::SweepPlan> SweepQueries::GetSweepPlan(
     const v1::GetSweepPlanRequest& request) const {
-  constexpr int32_t kMostAhead = 100;
+  constexpr int32_t kMostAhead = 16;
   RETURN_IF_ERROR(CheckRange("trials", request.trials(), 0, kMostAhead));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(request.name()));
   ASSIGN_OR_RETURN(const std::vector<db::TrialHead> heads, store_->ListTrialHeads(sweep.id));

@@ -1,6 +1,5 @@
 #include "server/sweeps_service.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -82,13 +81,15 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
   SweepOptions options = OptionsOf(request);
   ASSIGN_OR_RETURN(options.request_json, RequestJson("create_sweep", request));
   ASSIGN_OR_RETURN(NewSweep made, BuildSweep(search, options, parts_.version, parts_.clock()));
-  if (!request.fresh()) RETURN_IF_ERROR(ReuseResults(*parts_.store, parts_.version, made));
+  if (!request.fresh()) {
+    RETURN_IF_ERROR(ReuseResults(*parts_.store, parts_.version, options.adaptive, made));
+  }
   if (request.validate_only()) {
+    made.sweep.candidates = static_cast<int32_t>(made.candidates.size());
+    for (const db::TrialRecord& candidate : made.candidates) {
+      if (!candidate.is_open) ++made.sweep.trial_counts[candidate.state];
+    }
     *response = ToWire(made.sweep);
-    response->set_candidates(static_cast<int32_t>(made.candidates.size()));
-    const auto is_trial = [](const db::TrialRecord& candidate) { return !candidate.is_open; };
-    response->set_trials(static_cast<int32_t>(
-        std::count_if(made.candidates.begin(), made.candidates.end(), is_trial)));
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
@@ -162,8 +163,10 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
 grpc::ServerUnaryReactor* SweepsService::GetSweepPlan(grpc::CallbackServerContext* context,
                                                       const v1::GetSweepPlanRequest* request,
                                                       v1::SweepPlan* response) {
-  return calls_->Answer(context, *request,
-                        [=, this] { return Deliver(queries_.GetSweepPlan(*request), response); });
+  // Choosing takes a turn, as a search does.
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun&) {
+    return Deliver(queries_.GetSweepPlan(*request), response);
+  });
 }
 
 grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,

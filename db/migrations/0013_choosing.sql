@@ -1,6 +1,6 @@
 -- A sweep may choose as it goes which of its candidates to run: such a candidate has a row in `trials` only
 -- once it was chosen.
-ALTER TABLE sweeps ADD COLUMN max_trials INTEGER NOT NULL DEFAULT 0 CHECK (max_trials >= 0);  -- that it chooses
+ALTER TABLE sweeps ADD COLUMN max_trials INTEGER NOT NULL DEFAULT 0 CHECK (max_trials >= 0);  -- 0 where it chooses none
 ALTER TABLE sweeps ADD COLUMN min_gain REAL NOT NULL DEFAULT 0 CHECK (min_gain >= 0);  -- a share of the best step
 
 -- What the choice goes by; NULL of before it was kept.

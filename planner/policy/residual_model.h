@@ -5,7 +5,8 @@
 // common, and of the noise of a measurement. How much layouts differ from each other is another
 // matter in each sweep: a factor on the deviations of slopes and of what is near, whose logarithm
 // is normal; what is known of a layout is the mean over that factor, by how likely the
-// measurements make it (Rasmussen and Williams 2006, chapter 2 and section 5.2).
+// measurements make it (Rasmussen and Williams 2006, chapter 2 and section 5.2), and where it is 1
+// until there are two of them.
 #pragma once
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "planner/policy/fit_belief.h"
 #include "planner/policy/normal.h"
@@ -146,12 +147,13 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
           "no other layout is expected to be faster by %.1f %% of the best: at most %.2g %%",
           100.0 * options.min_gain, gain());
     case TrialStop::kTrials:
-      return absl::StrFormat(
-          "%d trials were asked for at most; another is expected to gain %.2g %%",
-          options.max_trials, gain());
+      return absl::StrCat("it has as many trials as it may, ", options.max_trials,
+                          choice.gain
+                              ? absl::StrFormat("; another is expected to gain %.2g %%", gain())
+                              : std::string());
     case TrialStop::kNothingFits:
       return absl::StrFormat(
-          "every other layout runs out of memory with a probability of at least %.2g",
+          "every layout that is left runs out of memory with a probability of at least %.2g",
           options.most_oom_probability);
     case TrialStop::kAllRan:
       return "no other layout is left";

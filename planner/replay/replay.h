@@ -5,8 +5,7 @@
 // - A sweep is what rows of one `sweep` and one global batch have in common; its candidates are the
 //   rows that the planner can model and whose outcome is known, and where that is kOk, their time.
 // - Who chooses sees of a candidate what it would see before a run, and of what it ran the result.
-// A
-//   row with outcome kError counts as a trial.
+//   A row with outcome kError counts as a trial.
 // - Regret is in percentage points of MFU below the best that was measured in the sweep, of rows
 //   that the planner could not model, too.
 #pragma once

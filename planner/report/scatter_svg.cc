@@ -1,7 +1,6 @@
 #include "planner/report/scatter_svg.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -9,13 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "planner/report/scatter_panel.h"
 #include "planner/report/svg.h"
 
 namespace meshwright::planner {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
-constexpr double kBand = 0.1;  // half width of the shaded band, relative
 
 // Places, in pixels.
 constexpr double kWidth = 1120.0;
@@ -90,122 +89,6 @@ class Palette {
   std::map<std::string, std::string_view> colours_;
 };
 
-struct Point {
-  double measured = 0.0;
-  double predicted = 0.0;
-  std::string_view colour;
-};
-
-// One square panel; both axes share their range, so that the diagonal is agreement.
-class Panel {
- public:
-  Panel(double x, std::string_view unit, std::vector<Point> points)
-      : x_(x), unit_(unit), points_(std::move(points)) {
-    double low = points_.empty() ? 1.0 : points_.front().measured;
-    double high = points_.empty() ? 10.0 : low;
-    for (const Point& point : points_) {
-      low = std::min({low, point.measured, point.predicted});
-      high = std::max({high, point.measured, point.predicted});
-    }
-    low_ = std::log10(low) - 0.08;
-    high_ = std::log10(high) + 0.08;
-  }
-
-  void Append(std::string_view title, std::string_view none, std::string& svg) const {
-    absl::StrAppendFormat(&svg, "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">%s</text>\n", x_,
-                          kTop - 12, title);
-    if (!points_.empty()) {
-      AppendTicks(svg);
-      AppendAgreement(svg);
-    } else {
-      absl::StrAppendFormat(&svg, "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
-                            x_ + kSide / 2, kTop + kSide / 2, none);
-    }
-    absl::StrAppendFormat(
-        &svg, "<rect class=\"frame\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/>\n", x_,
-        kTop, kSide, kSide);
-    for (const Point& point : points_) {
-      absl::StrAppendFormat(&svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-                            X(point.measured), Y(point.predicted), point.colour);
-    }
-    AppendAxisNames(svg);
-  }
-
- private:
-  double Share(double value) const { return (std::log10(value) - low_) / (high_ - low_); }
-  double X(double value) const { return x_ + kSide * Share(value); }
-  double Y(double value) const { return kTop + kSide * (1.0 - Share(value)); }
-
-  // The fewer decades, the more digits of each.
-  std::vector<double> Ticks() const {
-    const double decades = high_ - low_;
-    std::vector<double> digits = {1.0, 2.0, 5.0};
-    if (decades > 3.0) digits = {1.0};
-    if (decades < 1.2) digits = {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0};
-    std::vector<double> ticks;
-    for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade) {
-      for (const double digit : digits) {
-        const double value = digit * std::pow(10.0, decade);
-        if (std::log10(value) >= low_ && std::log10(value) <= high_) ticks.push_back(value);
-      }
-    }
-    return ticks;
-  }
-
-  void AppendTicks(std::string& svg) const {
-    for (const double tick : Ticks()) {
-      const double x = X(tick);
-      const double y = Y(tick);
-      absl::StrAppendFormat(
-          &svg,
-          "<line class=\"grid\" x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\"/>"
-          "<line class=\"grid\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\"/>\n",
-          x, kTop, x, kTop + kSide, x_, y, x_ + kSide, y);
-      absl::StrAppendFormat(&svg,
-                            "<text class=\"middle\" x=\"%.1f\" y=\"%.0f\">%g</text>"
-                            "<text class=\"end\" x=\"%.0f\" y=\"%.1f\">%g</text>\n",
-                            x, kTop + kSide + 18, tick, x_ - 8, y + 4, tick);
-    }
-  }
-
-  void AppendAgreement(std::string& svg) const {
-    // On logarithmic axes the band is a stripe along the diagonal; the corners are cut off by hand.
-    const double shift_up = kSide * std::log10(1.0 + kBand) / (high_ - low_);
-    const double shift_down = kSide * -std::log10(1.0 - kBand) / (high_ - low_);
-    const double up = std::min(shift_up, kSide);
-    const double down = std::min(shift_down, kSide);
-    const double right = x_ + kSide;
-    const double bottom = kTop + kSide;
-    absl::StrAppendFormat(
-        &svg,
-        "<polygon class=\"band\" points=\"%.1f,%.1f %.1f,%.1f %.1f,%.1f %.1f,%.1f "
-        "%.1f,%.1f %.1f,%.1f\"/>\n",
-        x_, bottom, x_, bottom - up, right - up, kTop, right, kTop, right, kTop + down, x_ + down,
-        bottom);
-    absl::StrAppendFormat(
-        &svg, "<line class=\"ideal\" x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n", x_,
-        bottom, right, kTop);
-  }
-
-  void AppendAxisNames(std::string& svg) const {
-    absl::StrAppendFormat(&svg,
-                          "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\">measured, %s</text>\n",
-                          x_ + kSide / 2, kTop + kSide + 40, unit_);
-    const double x = x_ - 52;
-    const double y = kTop + kSide / 2;
-    absl::StrAppendFormat(&svg,
-                          "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\" "
-                          "transform=\"rotate(-90 %.0f %.0f)\">predicted, %s</text>\n",
-                          x, y, x, y, unit_);
-  }
-
-  double x_;
-  std::string_view unit_;
-  std::vector<Point> points_;
-  double low_;  // log10 of the ends of both axes
-  double high_;
-};
-
 double StripX(double fraction) {
   return kRightX + kSide * std::clamp(fraction / kMaxFraction, 0.0, 1.0);
 }
@@ -276,8 +159,8 @@ void AppendHeading(absl::Span<const RowPrediction> rows, std::string& svg) {
 
 std::string ScatterSvg(absl::Span<const RowPrediction> rows) {
   const Palette palette(rows);
-  std::vector<Point> times;
-  std::vector<Point> peaks;
+  std::vector<ScatterPoint> times;
+  std::vector<ScatterPoint> peaks;
   for (const RowPrediction& row : rows) {
     if (!row.predicted) continue;
     const std::string_view colour = palette.ColourOf(row.sweep);
@@ -290,8 +173,10 @@ std::string ScatterSvg(absl::Span<const RowPrediction> rows) {
   const double height = kLegendTop + palette.LegendHeight() + 10.0;
   std::string svg = OpenSvg(kWidth, height, "Predicted against measured step time and peak memory");
   AppendHeading(rows, svg);
-  Panel(kLeftX, "s", std::move(times)).Append("Step time", "no measured step times", svg);
-  Panel(kRightX, "GiB", std::move(peaks)).Append("Peak memory", "no measured memory peaks", svg);
+  ScatterPanel({kLeftX, kTop, kSide}, "s", std::move(times))
+      .Append("Step time", "no measured step times", svg);
+  ScatterPanel({kRightX, kTop, kSide}, "GiB", std::move(peaks))
+      .Append("Peak memory", "no measured memory peaks", svg);
   AppendStrip(rows, palette, svg);
   palette.AppendLegend(svg);
   svg += "</svg>\n";

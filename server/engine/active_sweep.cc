@@ -126,6 +126,7 @@ std::optional<ChoiceQuestion> ActiveSweep::AskFor(int32_t most) {
 }
 
 void ActiveSweep::TakeAnswer(const ChoiceMade& made) {
+  if (!waits_for_answer_) return;
   waits_for_answer_ = false;
   has_answer_ = made.revision == revision_ || !made.trials.empty();
   chosen_.assign(made.trials.begin(), made.trials.end());

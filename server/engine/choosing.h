@@ -27,14 +27,15 @@ ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads);
 // What a trial in this state says of its layout. `step_s`: its median, where it was measured.
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
                                 const std::optional<double>& step_s);
-// What is known of a sweep's candidates that are trials.
+// What is known of a sweep's candidates that are trials. `heads`: all candidates by number, from 1
+// without a gap.
 std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
                                               absl::Span<const db::TrialHead> heads);
 
 struct ChoiceQuestion {
   int64_t sweep_id = 0;
   int64_t revision = 0;  // of what the sweep knew
-  int32_t most = 1;      // trials, one for each agent that is idle
+  int32_t most = 1;      // trials: one for each agent that is idle, and one where none is
   std::shared_ptr<const ChoiceSet> set;
   std::vector<planner::TrialFinding> findings;
   planner::TrialPolicyOptions options;
@@ -47,9 +48,6 @@ struct ChosenTrial {
 
   friend bool operator==(const ChosenTrial&, const ChosenTrial&) = default;
 };
-
-// Of no sweep at any time.
-inline constexpr int64_t kNoRevision = -1;
 
 // What was answered; an input of the engine like any other.
 struct ChoiceMade {

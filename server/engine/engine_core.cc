@@ -151,6 +151,7 @@ void EngineCore::Advance() {
   GiveUpLapsed();
   const bool agents_changed = told_generation_ != agents_.generation();
   told_generation_ = agents_.generation();
+  reserved_.clear();
   for (auto next = sweeps_.begin(); next != sweeps_.end();) {
     const auto current = next++;
     if (agents_changed) current->second.wait_is_told = false;
@@ -169,7 +170,7 @@ void EngineCore::On(const ChoiceMade& event) {
 
 void EngineCore::PlaceChosen(ActiveSweep& sweep) {
   if (!sweep.MayChoose()) return;
-  const std::vector<std::string> able = AgentsFor(now_, sweep, agents_, options_);
+  const std::vector<std::string> able = AgentsFor(now_, sweep, agents_, reserved_, options_);
   size_t given = 0;
   for (; given < able.size(); ++given) {
     const std::optional<ChosenTrial> chosen = sweep.TakeChosen();
@@ -184,6 +185,8 @@ void EngineCore::PlaceChosen(ActiveSweep& sweep) {
   if (auto question = sweep.AskFor(static_cast<int32_t>(most))) {
     output_.questions.push_back(*std::move(question));
   }
+  if (!sweep.WaitsForAnswer()) return;
+  for (size_t i = given; i < std::min(able.size(), given + most); ++i) reserved_.insert(able[i]);
 }
 
 bool EngineCore::AdvanceSweep(ActiveSweep& sweep) {
@@ -195,7 +198,7 @@ bool EngineCore::AdvanceSweep(ActiveSweep& sweep) {
     return true;
   }
   if (!agents_.idle().empty()) {
-    for (const Placement& placement : PlaceTrials(now_, sweep, agents_, options_)) {
+    for (const Placement& placement : PlaceTrials(now_, sweep, agents_, reserved_, options_)) {
       Assign(sweep, *sweep.Find(placement.trial), *agents_.Find(placement.agent), placement.reason);
     }
   }

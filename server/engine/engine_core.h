@@ -79,9 +79,10 @@ class EngineCore {
   void GiveUp(ActiveSweep& sweep, ActiveTrial& trial);
   // True when the sweep has ended.
   bool AdvanceSweep(ActiveSweep& sweep);
-  // Gives chosen candidates to agents that are left idle, and asks for more where they are fewer.
+  // Gives chosen candidates to agents that are left idle, and asks for more where they are fewer;
+  // those agents are reserved until the answer comes.
   void PlaceChosen(ActiveSweep& sweep);
-  // `gain`: what a trial that was chosen is expected to.
+  // `gain`: by how much a trial that was chosen is expected to be faster than the best.
   void Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& agent,
               const std::string& reason, std::optional<double> gain = std::nullopt);
 
@@ -145,6 +146,7 @@ class EngineCore {
   host::MonotonicTime agents_return_until_ = host::MonotonicTime::Always();
   // No lease ends before.
   host::MonotonicTime first_lease_end_ = host::MonotonicTime::Never();
+  Reserved reserved_;            // while sweeps are looked at, of those before
   int64_t told_generation_ = 0;  // of the agents, when sweeps were last told what they wait for
 
   // Of the input at hand.

@@ -64,9 +64,11 @@ std::string WaitForOne(const ActiveSweep& sweep, const std::vector<std::string>&
 }  // namespace
 
 std::vector<std::string> AgentsFor(host::MonotonicTime now, const ActiveSweep& sweep,
-                                   const ConnectedAgents& agents, const EngineOptions& options) {
+                                   const ConnectedAgents& agents, const Reserved& reserved,
+                                   const EngineOptions& options) {
   std::vector<std::string> able;
   for (const std::string& name : agents.idle()) {
+    if (reserved.contains(name)) continue;
     const ConnectedAgent& agent = agents.all().at(name);
     const bool is_heard = now <= agent.last_heard + kMissedHeartbeats * options.heartbeat;
     if (is_heard && CanRun(agent.info, sweep) && agents.TakesTrials(name)) able.push_back(name);
@@ -80,10 +82,11 @@ std::string PlacementReason(const std::string& why_next, const std::string& agen
 }
 
 std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& sweep,
-                                   const ConnectedAgents& agents, const EngineOptions& options) {
+                                   const ConnectedAgents& agents, const Reserved& reserved,
+                                   const EngineOptions& options) {
   std::vector<Placement> placements;
   if (sweep.pending().empty()) return placements;
-  std::vector<std::string> able = AgentsFor(now, sweep, agents, options);
+  std::vector<std::string> able = AgentsFor(now, sweep, agents, reserved, options);
   for (const int32_t number : sweep.pending()) {
     if (able.empty()) break;
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
@@ -91,9 +94,10 @@ std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& s
       return MayTry(trial, name, sweep, agents);
     });
     if (agent == able.end()) continue;
-    placements.push_back(
-        {number, *agent,
-         PlacementReason(absl::StrCat("number ", number, " by predicted MFU"), *agent, sweep)});
+    const std::string why =
+        trial.given.empty() ? absl::StrCat("number ", number, " by predicted MFU")
+                            : absl::StrCat("number ", number, " runs again before another begins");
+    placements.push_back({number, *agent, PlacementReason(why, *agent, sweep)});
     able.erase(agent);
   }
   return placements;

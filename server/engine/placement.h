@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,19 @@ struct Placement {
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-// Names of idle agents that could run a trial of the sweep and were heard of within the last two
-// heartbeats.
+// Agents that wait for what an older sweep chooses.
+using Reserved = std::set<std::string>;
+
+// Names of idle agents that could run a trial of the sweep, are not reserved and were heard of
+// within the last two heartbeats.
 std::vector<std::string> AgentsFor(host::MonotonicTime now, const ActiveSweep& sweep,
-                                   const ConnectedAgents& agents, const EngineOptions& options);
+                                   const ConnectedAgents& agents, const Reserved& reserved,
+                                   const EngineOptions& options);
 
 // Hands the sweep's pending trials to them.
 std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& sweep,
-                                   const ConnectedAgents& agents, const EngineOptions& options);
+                                   const ConnectedAgents& agents, const Reserved& reserved,
+                                   const EngineOptions& options);
 
 // Why a trial goes to an agent: `why_next` is why it is the next.
 std::string PlacementReason(const std::string& why_next, const std::string& agent,

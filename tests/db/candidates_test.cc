@@ -51,7 +51,7 @@ TEST_P(CandidatesTest, OnlyThoseThatBeganAreTrials) {
   EXPECT_THAT(heads[2].predicted_step_s, Optional(1.5));
   EXPECT_THAT(heads[2].oom_probability, Optional(0.125));
   EXPECT_EQ(store_->ListEvents(sweep.id, 0, 10)->front().message,
-            "1 trials of tiny, and up to 2 chosen among 2 layouts");
+            "1 trials of tiny, and up to 1 chosen among 2 layouts");
 }
 
 TEST_P(CandidatesTest, ACandidateBeginsOnce) {
@@ -90,6 +90,17 @@ TEST_P(CandidatesTest, UnderTheNameOfADeletedSweepAttemptsGoOnFromItsLast) {
   const std::vector<TrialHead> heads = *store_->ListTrialHeads(again.id);
   for (const TrialHead& head : heads) EXPECT_EQ(head.attempt, 3);
   EXPECT_TRUE(store_->UpdateTrial(Begin(again.id, 1, 3)).ok());
+  // One that began nothing forgets nothing of those before it.
+  ASSERT_TRUE(store_->CancelSweep(again.id, "enough", At(10), "").ok());
+  ASSERT_TRUE(store_->DeleteSweep(again.id, At(11), "").ok());
+  SweepRecord open = SomeSweep("one");
+  std::vector<TrialRecord> candidates = SomeTrials(1);
+  candidates[0].is_open = true;
+  const SweepRecord idle = *store_->CreateSweep(open, candidates);
+  ASSERT_TRUE(store_->CancelSweep(idle.id, "enough", At(12), "").ok());
+  ASSERT_TRUE(store_->DeleteSweep(idle.id, At(13), "").ok());
+  const SweepRecord last = *store_->CreateSweep(open, candidates);
+  EXPECT_EQ(store_->ListTrialHeads(last.id)->front().attempt, 4);
 }
 
 TEST_P(CandidatesTest, WhatIsUndoneHasNotBegun) {
@@ -124,6 +135,7 @@ class EarlierResultsTest : public CandidatesTest {
             .worker_version = "w",
             .devices = sweep.devices,
             .memory_limit_bytes = sweep.memory_limit_bytes,
+            .seed = sweep.seed,
             .steps = sweep.steps};
   }
   size_t Found(const ResultShape& shape) const { return store_->ListEarlierResults(shape)->size(); }
@@ -171,6 +183,24 @@ TEST_P(EarlierResultsTest, AreNotThoseOfAnotherShape) {
   other = same;
   other.steps = same.steps + 1;
   EXPECT_EQ(Found(other), 0u);
+  other = same;
+  other.seed = 7;
+  EXPECT_EQ(Found(other), 0u);
+  other = same;
+  other.adaptive = true;
+  EXPECT_EQ(Found(other), 1u);
+}
+
+TEST_P(EarlierResultsTest, OfFewerStepsAreForSweepsThatDoWithFewer) {
+  SweepRecord sweep = SomeSweep("one");
+  std::vector<TrialRecord> trials = SomeTrials(1);
+  trials[0].plan_json = R"({"adaptive":true,"model":{"layers":2},"training":{"seq_len":64}})";
+  const SweepRecord one = *store_->CreateSweep(sweep, trials);
+  Measure(one, 1, 0.7);
+  ResultShape shape = ShapeOfSweep(one);
+  EXPECT_EQ(Found(shape), 0u);
+  shape.adaptive = true;
+  EXPECT_EQ(Found(shape), 1u);
 }
 
 TEST_P(EarlierResultsTest, AreStoredWithTheTrialThatTakesThem) {

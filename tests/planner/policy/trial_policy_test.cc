@@ -140,7 +140,7 @@ TEST(TrialPolicy, StopsAfterItsTrials) {
   const TrialPolicyOptions options = {.max_trials = 1};
   const TrialChoice choice = ChooseTrial(candidates, {{Measured(0, 1.0)}}, options);
   EXPECT_EQ(choice.stop, TrialStop::kTrials);
-  EXPECT_THAT(ReasonOf(choice, options), HasSubstr("1 trials were asked for at most"));
+  EXPECT_THAT(ReasonOf(choice, options), HasSubstr("it has as many trials as it may, 1; another is expected to gain"));
 }
 
 TEST(TrialPolicy, ExpectsTheImprovementOfANormalLogarithm) {

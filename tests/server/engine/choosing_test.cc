@@ -1,7 +1,6 @@
 // Sweeps that choose their trials as they go: what the core asks, and what it makes of the answers.
 #include "server/engine/choosing.h"
 
-#include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/engine/engine_core.h"
@@ -22,8 +21,8 @@ class ChoosingTest : public testing::Test {
   }
   // A sweep that may run `heads`, of which it chooses so many.
   EngineOutput AddSweep(std::vector<db::TrialHead> heads, int32_t max_trials,
-                        double min_gain = 0.01) {
-    db::SweepRecord sweep = SweepOf(1, 4);
+                        double min_gain = 0.01, int64_t id = 1) {
+    db::SweepRecord sweep = SweepOf(id, 4);
     sweep.max_trials = max_trials;
     sweep.min_gain = min_gain;
     return Tell(SweepStored{sweep, std::move(heads), {}});
@@ -128,14 +127,15 @@ TEST_F(ChoosingTest, ItRunsNoMoreTrialsThanItMay) {
   Settle(Connect("a", 7));
   Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8", 1.0), OpenHead(2, "tp4.pp2.dp1", 1.0)}, 1));
   EXPECT_THAT(EndReason(Settle(Finish("a", Key(1), 1.0))),
-              HasSubstr("1 trial: 1 ok; 1 trials were asked for at most"));
+              HasSubstr("1 trial: 1 ok; it has as many trials as it may, 1"));
 }
 
 TEST_F(ChoosingTest, WhereNothingFitsItCostsNoTrialAndSaysSo) {
   std::vector<db::TrialHead> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0)};
   heads[0].oom_probability = 0.9;
-  EXPECT_EQ(EndReason(Settle(AddSweep(heads, 8))),
-            "no trial; every other layout runs out of memory with a probability of at least 0.5");
+  EXPECT_EQ(
+      EndReason(Settle(AddSweep(heads, 8))),
+      "no trial; every layout that is left runs out of memory with a probability of at least 0.5");
 }
 
 TEST_F(ChoosingTest, WhatWasAskedForRunsFirstAndIsLearnedFrom) {
@@ -168,6 +168,36 @@ TEST_F(ChoosingTest, AResultThatComesBeforeTheAnswerIsAskedAboutAgain) {
   EXPECT_EQ(EndReason(again), "");
   ASSERT_THAT(again.questions, SizeIs(1));
   EXPECT_THAT(Given(Settle(again)), ElementsAre(2, 3));
+}
+
+TEST_F(ChoosingTest, AnAgentWaitsForWhatAnOlderSweepChooses) {
+  Settle(Connect("a", 7));
+  const std::vector<db::TrialHead> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0),
+                                            OpenHead(2, "tp4.pp2.dp1", 1.3)};
+  Settle(AddSweep(heads, 8, 0.0, 1));
+  EXPECT_THAT(Given(Settle(AddSweep(heads, 8, 0.0, 2))), IsEmpty());
+  // The agent is idle, and the younger sweep knows what it would run.
+  const EngineOutput asked = Finish("a", Key(1), 2.0);
+  EXPECT_THAT(Given(asked), IsEmpty());
+  const EngineOutput answered = Settle(asked);
+  ASSERT_THAT(Given(answered), ElementsAre(2));
+  EXPECT_EQ(std::get<AssignOrder>(answered.sends.back().order).key.sweep, "s1");
+  // Once the older one wants nothing more, it is the younger one's turn.
+  const EngineOutput last = Settle(Finish("a", Key(2), 2.0));
+  EXPECT_NE(EndReason(last), "");
+  ASSERT_THAT(Given(last), ElementsAre(1));
+  EXPECT_EQ(std::get<AssignOrder>(last.sends.back().order).key.sweep, "s2");
+}
+
+TEST_F(ChoosingTest, AQuestionIsAnsweredOnce) {
+  Settle(Connect("a", 7));
+  Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8", 1.0), OpenHead(2, "tp4.pp2.dp1", 1.3)}, 8));
+  const EngineOutput asked = Connect("b", 8);
+  ASSERT_THAT(asked.questions, SizeIs(1));
+  ChoiceMade answer = Answer(asked.questions[0]);
+  EXPECT_THAT(Given(Tell(answer)), ElementsAre(2));
+  answer.trials = {{1, "once more", 0.1}};
+  EXPECT_THAT(Tell(answer).ops, IsEmpty());
 }
 
 TEST_F(ChoosingTest, CancellingLeavesCandidatesThatDidNotBeginAlone) {

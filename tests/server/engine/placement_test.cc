@@ -20,7 +20,7 @@ class PlacementTest : public testing::Test {
     agents_.Add({.info = info, .connection = ++connection_, .last_heard = Second(0)});
   }
   std::vector<Placement> Place(const ActiveSweep& sweep, int64_t second = 0) {
-    return PlaceTrials(Second(second), sweep, agents_, {});
+    return PlaceTrials(Second(second), sweep, agents_, {}, {});
   }
 
   ConnectionId connection_ = 0;

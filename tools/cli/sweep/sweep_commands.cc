@@ -8,7 +8,9 @@
 
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/common/drawing.h"
 #include "tools/cli/io/json_output.h"
+#include "tools/cli/sweep/drawn_trials.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_export_command.h"
 #include "tools/cli/sweep/sweep_follow.h"
@@ -31,6 +33,7 @@ struct SweepFlags {
   int64_t after = 0;
   bool force = false;
   std::optional<int32_t> why;  // number of a trial or candidate
+  std::string plot;
 };
 
 absl::Status List(const SweepFlags& flags, CommandContext& context) {
@@ -57,12 +60,15 @@ absl::Status List(const SweepFlags& flags, CommandContext& context) {
 absl::Status Show(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
   if (flags.why) return ExplainTrial(*stub, id, *flags.why, flags.output.format, context);
   ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
   ASSIGN_OR_RETURN(std::vector<TrialView> trials, ReadTrials(*stub, id));
   ASSIGN_OR_RETURN(const ShownSweep view, ViewOf(sweep, std::move(trials)));
+  RETURN_IF_ERROR(plot.Write(planner::SweepSvg("Sweep " + id, DrawnTrials(view))));
   if (flags.output.format == OutputFormat::kText) {
     PrintSweep(view, context.out);
+    PrintDrawing(view, context.out);
   } else {
     PrintJson(ShownSweepToJson(view), context.out);
   }
@@ -125,9 +131,12 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
   list->output.AddFormat(*listing);
   command_line::AddExample(*listing, "meshwright sweep list");
   auto show = std::make_shared<SweepFlags>();
-  AddNamed(*group, context, "show", "Measured beside predicted, shortest step first", show, Show)
-      ->add_option("--why", show->why, "Why the layout of this number ran, or did not")
+  CLI::App* showing = AddNamed(*group, context, "show",
+                               "Measured beside predicted, shortest step first", show, Show);
+  showing->add_option("--why", show->why, "Why the layout of this number ran, or did not")
       ->option_text("NUMBER");
+  AddPlot(*showing, show->plot,
+          "Draw how it converged, and predicted against measured, into this SVG file");
   AddSweepPlanCommand(*group, context);
   auto watch = std::make_shared<SweepFlags>();
   AddNamed(*group, context, "watch", "Follow a sweep; Ctrl-C detaches", watch, Watch)

@@ -17,8 +17,8 @@ namespace meshwright::cli {
 namespace {
 
 constexpr char kFooter[] = R"(
-One line per trial that has a result, in the columns of `meshwright validate --help`; trials that were
-cancelled or have not ended are left out.
+One line per trial that has a result of its own, in the columns of `meshwright validate --help`; trials
+that were cancelled, have not ended or have the result of an earlier sweep are left out.
 
 They are what `meshwright calibrate` fits to: with --framework meshwright, for the worker ran them.)";
 
@@ -38,7 +38,7 @@ planner::RunOutcome OutcomeOf(trial::TrialOutcome outcome) {
 absl::StatusOr<std::vector<planner::MeasuredRun>> RunsOf(const std::vector<TrialView>& trials) {
   std::vector<planner::MeasuredRun> runs;
   for (const TrialView& trial : trials) {
-    if (!trial.measured) continue;
+    if (!trial.measured || !trial.trial.reused_from().empty()) continue;
     planner::MeasuredRun& run = runs.emplace_back();
     ASSIGN_OR_RETURN(run.layout, planner::ParseLayout(trial.trial.layout()));
     run.outcome = OutcomeOf(trial.measured->outcome);
@@ -66,6 +66,10 @@ absl::Status Export(const ExportFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
   ASSIGN_OR_RETURN(std::vector<TrialView> trials, ReadTrials(*stub, id));
   ASSIGN_OR_RETURN(const std::vector<planner::MeasuredRun> runs, RunsOf(trials));
+  if (runs.empty() && sweep.trials_reused() > 0) {
+    return absl::FailedPreconditionError("every result of sweep " + id +
+                                         " is an earlier sweep's: export that one");
+  }
   if (runs.empty()) {
     return absl::FailedPreconditionError("sweep " + id + " has no trial with a result yet");
   }

@@ -30,7 +30,7 @@ namespace meshwright::cli {
 namespace {
 
 constexpr absl::Duration kReconnectEvery = absl::Seconds(1);
-constexpr int32_t kPageSize = 1000;  // a sweep has no more trials
+constexpr int32_t kPageSize = 1000;
 
 std::string NumberOf(const std::string& trial) { return trial.substr(trial.rfind('/') + 1); }
 
@@ -161,16 +161,21 @@ class Follower {
 
 absl::Status ReadReused(v1::Sweeps::Stub& stub, const std::string& sweep, Follower& follower,
                         CommandContext& context) {
-  grpc::ClientContext call;
-  SetDeadline(call);
-  const InterruptGuard guard(context.interrupted, call);
   v1::ListTrialsRequest request;
   request.set_parent(FormatSweepName(sweep));
   request.set_page_size(kPageSize);
   request.set_view(v1::TRIAL_VIEW_BASIC);
-  v1::ListTrialsResponse page;
-  RETURN_IF_ERROR(CallStatus(stub.ListTrials(&call, request, &page)));
-  follower.TakeReused({page.trials().begin(), page.trials().end()});
+  std::vector<v1::Trial> trials;
+  do {
+    grpc::ClientContext call;
+    SetDeadline(call);
+    const InterruptGuard guard(context.interrupted, call);
+    v1::ListTrialsResponse page;
+    RETURN_IF_ERROR(CallStatus(stub.ListTrials(&call, request, &page)));
+    trials.insert(trials.end(), page.trials().begin(), page.trials().end());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  follower.TakeReused(trials);
   return absl::OkStatus();
 }
 

@@ -21,8 +21,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int32_t kMostTrials = 100;
-constexpr size_t kMostRows = 20;  // of candidates in text
+constexpr int32_t kMostTrials = 16;  // that a server says
+constexpr size_t kMostRows = 20;     // of candidates in text
 
 struct PlanFlags {
   OutputFlags output;

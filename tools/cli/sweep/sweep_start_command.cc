@@ -98,19 +98,21 @@ std::vector<std::string> NotesOnStart(const planner::PlanQuery& query) {
   return notes;
 }
 
-// "2 trials", or how many are chosen among how many layouts.
+// "2 trials", or how many are chosen among how many layouts; the same however many of them have
+// begun meanwhile.
 std::string TrialsText(const v1::Sweep& sweep) {
-  std::string text = absl::StrCat(sweep.trials(), sweep.trials() == 1 ? " trial" : " trials");
-  if (sweep.trials_reused() > 0) {
-    absl::StrAppend(&text, ", ", sweep.trials_reused(),
-                    " of them with the results of earlier ones");
+  const bool chooses = sweep.max_trials() > 0;
+  const int32_t trials = chooses ? sweep.max_trials() : sweep.trials();
+  std::string text =
+      absl::StrCat(chooses ? "at most " : "", trials, trials == 1 ? " trial" : " trials");
+  if (chooses) {
+    absl::StrAppend(&text, " of ", sweep.candidates(), " layouts, until none is expected to gain ",
+                    FormatPercent(sweep.min_gain()));
   }
-  if (sweep.max_trials() == 0) return text;
-  const std::string chosen =
-      absl::StrCat("at most ", sweep.max_trials() - sweep.trials(), " trials, chosen among ",
-                   sweep.candidates() - sweep.trials(), " layouts until none is expected to gain ",
-                   FormatPercent(sweep.min_gain()));
-  return sweep.trials() == 0 ? chosen : absl::StrCat(text, ", and ", chosen);
+  if (sweep.trials_reused() > 0) {
+    absl::StrAppend(&text, ", ", sweep.trials_reused(), " with the results of earlier sweeps");
+  }
+  return text;
 }
 
 // Says what was made, and follows it where that is wanted.

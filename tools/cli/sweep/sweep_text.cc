@@ -46,10 +46,6 @@ Style StateStyle(const std::string& state) {
 
 std::string FirstClause(const std::string& text) { return text.substr(0, text.find(';')); }
 
-std::string NumberOf(const v1::Trial& trial) {
-  return trial.name().substr(trial.name().rfind('/') + 1);
-}
-
 // The share of a peak by which `predicted` is one of `step_s`: the work of a step is the same.
 double ShareOf(double predicted, const planner::Estimate& estimate, double step_s) {
   return predicted * estimate.time.step_s() / step_s;
@@ -134,6 +130,7 @@ ordered_json TrialToJson(const TrialView& view, double peak_flops) {
                        {"attempt", trial.attempt()},
                        {"agent", trial.agent()},
                        {"host", trial.host()},
+                       {"end_time", nullptr},
                        {"seed", trial.seed()}};
   for (const char* key : {"rank", "rank_shared", "step_s", "step_low_s", "step_high_s", "mfu",
                           "mfu_causal", "mfu_note"}) {
@@ -160,6 +157,7 @@ ordered_json TrialToJson(const TrialView& view, double peak_flops) {
   if (!view.unreadable.empty()) json["unreadable"] = view.unreadable;
   if (view.measured) json["measured"] = ordered_json(ToJson(*view.measured));
   if (!trial.reused_from().empty()) json["reused_from"] = ShortName(trial.reused_from());
+  if (trial.has_end_time()) json["end_time"] = TimeText(trial.end_time());
   return json;
 }
 
@@ -242,6 +240,10 @@ std::string StateName(v1::SweepState state) {
 std::string StateName(v1::TrialState state) {
   if (state < v1::TRIAL_STATE_PENDING || state > v1::TRIAL_STATE_CANCELLED) return "unknown";
   return std::string(db::TrialStateName(static_cast<db::TrialState>(static_cast<int>(state) - 1)));
+}
+
+std::string NumberOf(const v1::Trial& trial) {
+  return trial.name().substr(trial.name().rfind('/') + 1);
 }
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -364,7 +366,7 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
   }
   if (sweep.max_trials() != 0) {
     out << absl::StrFormat(
-        "%d of %d layouts ran, at most %d may; meshwright sweep plan %s says what "
+        "%d of %d layouts have trials, at most %d may; meshwright sweep plan %s says what "
         "is believed of the others\n",
         sweep.trials(), sweep.candidates(), sweep.max_trials(), ShortName(sweep.name()));
   }

@@ -52,6 +52,8 @@ int64_t PeakBytes(const trial::TrialResult& result);
 
 std::string StateName(v1::SweepState state);
 std::string StateName(v1::TrialState state);
+// The last part of its name.
+std::string NumberOf(const v1::Trial& trial);
 std::string FirstLine(const std::string& text);
 // "3 ok, 5 cancelled".
 std::string TrialCountsText(const v1::Sweep& sweep);
@@ -59,13 +61,14 @@ std::string TrialCountsText(const v1::Sweep& sweep);
 // Keys: name, state, reason, model, cluster, cluster_hash, profile, profile_hash, gpus,
 // device_kind, seq_len, global_batch, dtype, steps, seed, memory_limit_bytes (null without one),
 // candidates, max_trials and min_gain (null where the sweep chooses nothing), trials, trials_ended,
-// trials_by_state (counts by name), rerun_of (name or null), planner_version, create_time, end_time
-// (null before), last_sequence, funnel.
+// trials_reused, trials_by_state (counts by name), rerun_of (name or null), planner_version,
+// create_time, end_time (null before), last_sequence, funnel.
 nlohmann::ordered_json SweepToJson(const v1::Sweep& sweep);
 // Keys: sweep (as SweepToJson), request (that made it; null where it was not kept), peak_flops (of
 // a rank, which every MFU of the sweep is a share of), peak_source, trials (shortest measured step
 // first), and of each trial: trial, layout, requested, reused_from (the
-// trial whose result it has; null for none), state, reason, attempt, agent, host, seed,
+// trial whose result it has; null for none), state, reason, attempt, agent, host,
+// end_time (null until it has ended, and of one that had no attempt), seed,
 // rank, rank_shared (not told apart from another), step_s, step_low_s, step_high_s (95 % of the
 // median), mfu, mfu_causal, mfu_note (why one is above 1), predicted (an entry of `layouts[]`),
 // measured (what `meshwright trial` measures), unreadable (what of them can't be read). What is not

@@ -8,6 +8,7 @@
 #include "executor/agent/message_codec.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/policy/trial_policy.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
@@ -65,8 +66,12 @@ void PrintBelief(const Explained& explained, std::ostream& out) {
     out << "expected to be faster than the best, " << FormatSeconds(explained.plan.best_step_s())
         << ", by " << FormatPercent(candidate.expected_gain()) << " of it\n";
   }
-  if (!explained.plan.stop_reason().empty()) {
+  if (explained.plan.trials().empty()) {
     out << "it does not run: " << explained.plan.stop_reason() << "\n";
+    return;
+  }
+  if (candidate.oom_probability() >= planner::TrialPolicyOptions().most_oom_probability) {
+    out << "it does not run while it rather runs out of memory than not\n";
     return;
   }
   const v1::NextTrial& next = explained.plan.trials(0);

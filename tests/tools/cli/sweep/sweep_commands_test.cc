@@ -171,7 +171,7 @@ TEST_F(SweepCommandsTest, StartMeasuresMyLayoutBesideTheBest) {
 TEST_F(SweepCommandsTest, StartChoosesAmongTheBestAndSaysAsWhatItPlans) {
   CommandOutput run = StartTiny("s");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, AllOf(HasSubstr("sweep s: at most 10 trials, chosen among 128 layouts"),
+  EXPECT_THAT(run.out, AllOf(HasSubstr("sweep s: at most 10 trials of 128 layouts"),
                              HasSubstr("planned as the worker runs (framework meshwright)")));
   run = StartTiny("t", {"--framework", "megatron", "--format", "json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;

@@ -59,7 +59,7 @@ TEST_F(ReplayCommandTest, TextMatchesTheGoldenFile) {
 TEST_F(ReplayCommandTest, OneSweepIsShownTrialByTrial) {
   const CommandOutput run = Run({"--sweep", "large"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("stopped: every other layout runs out of memory"));
+  EXPECT_THAT(run.out, HasSubstr("stopped: every layout that is left runs out of memory"));
   const CommandOutput small = Run({"--sweep", "small", "--trials", "1", "--format", "json"});
   const json object = json::parse(small.out);
   ASSERT_EQ(object["sweeps"].size(), 2u);

@@ -36,6 +36,10 @@ if(MESHWRIGHT_SANITIZE)
     -fsanitize=${MESHWRIGHT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(meshwright_options INTERFACE -fsanitize=${MESHWRIGHT_SANITIZE})
 endif()
+if(MESHWRIGHT_SANITIZE MATCHES address)
+  # Eigen aligns by hand under it, and the system's Ceres, which shares functions with us, does not.
+  target_compile_definitions(meshwright_options INTERFACE EIGEN_MALLOC_ALREADY_ALIGNED=1)
+endif()
 if(MESHWRIGHT_SANITIZE STREQUAL thread)
   # Protocol Buffers' maps have another layout under it than the system's library was built with.
   target_compile_options(meshwright_options INTERFACE -U__SANITIZE_THREAD__)

@@ -253,6 +253,10 @@ StreamOrder::Mark ThreadGroup::Issue(StreamOrder& order,
 
 void ThreadGroup::Fail(const std::string& reason) {
   if (failure_.empty()) failure_ = reason;
+  // Nothing of it is carried out any more, and those who brought tensors may be gone, with what
+  // counts their memory, before the group is.
+  collectives_.clear();
+  channels_.clear();
   changed_.notify_all();
 }
 

@@ -92,6 +92,7 @@ class ThreadGroup {
   StreamOrder::Mark Issue(StreamOrder& order, const std::vector<StreamOrder::Mark>& ready,
                           const std::vector<at::Tensor>& tensors,
                           const std::function<void()>& operation);
+  // Forgets what is under way.
   void Fail(const std::string& reason);
   void ThrowIfFailed(const char* operation) const;
   bool NeedsOneWhoLeft() const;

@@ -1,6 +1,7 @@
 #include "tools/cli/sweep/sweep_outlook.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -23,8 +24,8 @@ absl::Time TimeOf(const v1::SweepEvent& event) {
 std::string RoughTime(absl::Duration time) {
   constexpr double kMinute = 60.0;
   const double seconds = absl::ToDoubleSeconds(time);
-  if (seconds < 2 * kMinute) return absl::StrCat(static_cast<int64_t>(seconds + 0.5), " s");
-  return absl::StrCat(static_cast<int64_t>(seconds / kMinute + 0.5), " min");
+  if (seconds < 2 * kMinute) return absl::StrCat(std::lround(seconds), " s");
+  return absl::StrCat(std::lround(seconds / kMinute), " min");
 }
 
 }  // namespace

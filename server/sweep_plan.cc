@@ -1,23 +1,10 @@
 #include "server/sweep_plan.h"
 
-#include <algorithm>
-#include <limits>
-#include <optional>
-
 #include "planner/policy/trial_policy.h"
 #include "server/engine/choosing.h"
 
 namespace meshwright::server {
 namespace {
-
-planner::TrialPolicyOptions PolicyOf(const db::SweepRecord& sweep) {
-  planner::TrialPolicyOptions options;
-  options.max_trials = std::numeric_limits<int32_t>::max();
-  if (sweep.max_trials == 0) return options;
-  options.max_trials = sweep.max_trials;
-  options.min_gain = sweep.min_gain;
-  return options;
-}
 
 v1::Candidate CandidateOf(const db::TrialHead& head, const planner::TrialCandidate& predicted,
                           const planner::TrialBelief& belief) {

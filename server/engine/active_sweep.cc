@@ -33,9 +33,8 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
       devices_(sweep.devices),
       steps_(sweep.steps),
       memory_limit_bytes_(sweep.memory_limit_bytes),
-      set_(std::make_shared<const ChoiceSet>(ChoiceSetOf(heads))) {
-  policy_.min_gain = sweep.min_gain;
-  policy_.max_trials = sweep.max_trials;
+      set_(std::make_shared<const ChoiceSet>(ChoiceSetOf(heads))),
+      policy_(PolicyOf(sweep)) {
   trials_.reserve(heads.size());
   for (const db::TrialHead& head : heads) {
     trials_.push_back({.number = head.number,
@@ -112,17 +111,12 @@ void ActiveSweep::Learn() {
 std::optional<ChoiceQuestion> ActiveSweep::AskFor(int32_t most) {
   if (!MayChoose() || waits_for_answer_ || has_answer_) return std::nullopt;
   waits_for_answer_ = true;
-  ChoiceQuestion question{.sweep_id = id_,
-                          .revision = revision_,
-                          .most = most,
-                          .set = set_,
-                          .findings = {},
-                          .options = policy_};
-  for (size_t i = 0; i < set_->numbers.size(); ++i) {
-    const ActiveTrial& trial = *Find(set_->numbers[i]);
-    if (trial.has_begun) question.findings.push_back(FindingOf(i, trial.state, trial.step_s));
-  }
-  return question;
+  return ChoiceQuestion{.sweep_id = id_,
+                        .revision = revision_,
+                        .most = most,
+                        .set = set_,
+                        .findings = FindingsOf(*set_, trials_),
+                        .options = policy_};
 }
 
 void ActiveSweep::TakeAnswer(const ChoiceMade& made) {

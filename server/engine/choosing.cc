@@ -35,14 +35,11 @@ planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
   return finding;
 }
 
-std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
-                                              absl::Span<const db::TrialHead> heads) {
-  std::vector<planner::TrialFinding> findings;
-  for (size_t i = 0; i < set.numbers.size(); ++i) {
-    const db::TrialHead& head = heads[static_cast<size_t>(set.numbers[i] - 1)];
-    if (head.has_begun) findings.push_back(FindingOf(i, head.state, head.step_s));
-  }
-  return findings;
+planner::TrialPolicyOptions PolicyOf(const db::SweepRecord& sweep) {
+  planner::TrialPolicyOptions options;
+  options.min_gain = sweep.min_gain;
+  options.max_trials = sweep.max_trials;
+  return options;
 }
 
 ChoiceMade Answer(const ChoiceQuestion& question) {

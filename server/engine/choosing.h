@@ -4,6 +4,7 @@
 // Callers may rely on: the same question has the same answer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,10 +28,21 @@ ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads);
 // What a trial in this state says of its layout. `step_s`: its median, where it was measured.
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
                                 const std::optional<double>& step_s);
-// What is known of a sweep's candidates that are trials. `heads`: all candidates by number, from 1
-// without a gap.
+// What is known of a sweep's candidates that are trials. `all`: the candidates by number, from 1
+// without a gap, as the store or the engine has them.
+template <typename Candidate>
 std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
-                                              absl::Span<const db::TrialHead> heads);
+                                              const std::vector<Candidate>& all) {
+  std::vector<planner::TrialFinding> findings;
+  for (size_t i = 0; i < set.numbers.size(); ++i) {
+    const Candidate& one = all[static_cast<size_t>(set.numbers[i] - 1)];
+    if (one.has_begun) findings.push_back(FindingOf(i, one.state, one.step_s));
+  }
+  return findings;
+}
+
+// How the sweep chooses.
+planner::TrialPolicyOptions PolicyOf(const db::SweepRecord& sweep);
 
 struct ChoiceQuestion {
   int64_t sweep_id = 0;

@@ -65,7 +65,9 @@ absl::Status Show(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
   ASSIGN_OR_RETURN(std::vector<TrialView> trials, ReadTrials(*stub, id));
   ASSIGN_OR_RETURN(const ShownSweep view, ViewOf(sweep, std::move(trials)));
-  RETURN_IF_ERROR(plot.Write(planner::SweepSvg("Sweep " + id, DrawnTrials(view))));
+  if (plot.wanted()) {
+    RETURN_IF_ERROR(plot.Write(planner::SweepSvg("Sweep " + id, DrawnTrials(view))));
+  }
   if (flags.output.format == OutputFormat::kText) {
     PrintSweep(view, context.out);
     PrintDrawing(view, context.out);

@@ -32,8 +32,6 @@ namespace {
 constexpr absl::Duration kReconnectEvery = absl::Seconds(1);
 constexpr int32_t kPageSize = 1000;
 
-std::string NumberOf(const std::string& trial) { return trial.substr(trial.rfind('/') + 1); }
-
 class Follower {
  public:
   // Events up to `after` are counted and not shown.
@@ -86,7 +84,7 @@ class Follower {
     if (is_stored) last_ = event.sequence();
     const nlohmann::json data = agent::ToJson(agent::DetailsOf(event));
     std::string standing;
-    outlook_.Take(event, data);
+    outlook_.Take(event);
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) standing = Rank(event.trial(), data);
     if (event.kind() == v1::SWEEP_EVENT_KIND_SWEEP_FINISHED ||
         event.kind() == v1::SWEEP_EVENT_KIND_SWEEP_CANCELLED) {

@@ -6,19 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "executor/agent/wire.h"
 #include "tools/cli/io/text.h"
 
 namespace meshwright::cli {
 namespace {
-
-std::optional<double> NumberIn(const nlohmann::json& data, const char* key) {
-  if (!data.is_object() || !data.contains(key) || !data[key].is_number()) return std::nullopt;
-  return data[key].get<double>();
-}
-
-absl::Time TimeOf(const v1::SweepEvent& event) {
-  return absl::FromUnixSeconds(event.time().seconds()) + absl::Nanoseconds(event.time().nanos());
-}
 
 // Whole seconds, or minutes where it takes longer.
 std::string RoughTime(absl::Duration time) {
@@ -30,28 +22,27 @@ std::string RoughTime(absl::Duration time) {
 
 }  // namespace
 
-void SweepOutlook::TakeReused(std::optional<double> step_s) {
+void SweepOutlook::CountEnded(std::optional<double> step_s) {
   ended_ = std::min(ended_ + 1, most_);
   if (step_s) best_s_ = std::min(best_s_.value_or(*step_s), *step_s);
 }
 
-void SweepOutlook::Take(const v1::SweepEvent& event, const nlohmann::json& data) {
-  now_ = TimeOf(event);
+void SweepOutlook::Take(const v1::SweepEvent& event) {
+  now_ = agent::FromWire(event.time());
   switch (event.kind()) {
     case v1::SWEEP_EVENT_KIND_TRIAL_ASSIGNED:
       if (!begin_) begin_ = now_;
-      if (const auto gain = NumberIn(data, "expected_gain")) gains_[event.trial()] = *gain;
+      if (event.placed().has_expected_gain()) {
+        gains_[event.trial()] = event.placed().expected_gain();
+      }
       break;
     case v1::SWEEP_EVENT_KIND_TRIAL_REQUEUED:
       gains_.erase(event.trial());
       break;
     case v1::SWEEP_EVENT_KIND_TRIAL_ENDED:
       gains_.erase(event.trial());
-      ended_ = std::min(ended_ + 1, most_);
       ++ran_;
-      if (const auto step_s = NumberIn(data, "step_s")) {
-        best_s_ = std::min(best_s_.value_or(*step_s), *step_s);
-      }
+      CountEnded(event.left().has_step_s() ? std::optional(event.left().step_s()) : std::nullopt);
       break;
     case v1::SWEEP_EVENT_KIND_SWEEP_FINISHED:
       most_ = ended_;

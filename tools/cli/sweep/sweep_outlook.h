@@ -9,7 +9,6 @@
 
 #include "absl/time/time.h"
 #include "meshwright/v1/sweeps.pb.h"
-#include "nlohmann/json.hpp"
 
 namespace meshwright::cli {
 
@@ -18,9 +17,8 @@ class SweepOutlook {
   // Trials at most.
   void SetMost(int64_t trials) { most_ = trials; }
   // A trial that had its result before the sweep began; its median step where it has one.
-  void TakeReused(std::optional<double> step_s);
-  // `data`: the event's details as JSON.
-  void Take(const v1::SweepEvent& event, const nlohmann::json& data);
+  void TakeReused(std::optional<double> step_s) { CountEnded(step_s); }
+  void Take(const v1::SweepEvent& event);
 
   int64_t ended() const { return ended_; }
   int64_t most() const { return most_; }
@@ -28,6 +26,8 @@ class SweepOutlook {
   std::string ToText() const;
 
  private:
+  void CountEnded(std::optional<double> step_s);
+
   int64_t most_ = 0;
   int64_t ended_ = 0;
   int64_t ran_ = 0;  // of those that ended

@@ -21,18 +21,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int32_t kMostTrials = 16;  // that a server says
-constexpr size_t kMostRows = 20;     // of candidates in text
+constexpr size_t kMostRows = 20;  // of candidates in text
 
 struct PlanFlags {
   OutputFlags output;
   std::string name;
   int32_t trials = 3;
 };
-
-std::string StateOrNone(const v1::Candidate& candidate) {
-  return candidate.state() == v1::TRIAL_STATE_UNSPECIFIED ? "-" : StateName(candidate.state());
-}
 
 // Those that did not run, the one that is expected to gain most first.
 std::vector<const v1::Candidate*> LeftByGain(const v1::SweepPlan& plan) {
@@ -78,7 +73,8 @@ void PrintPlan(const v1::SweepPlan& plan, std::ostream& to) {
 
 absl::Status RunPlan(const PlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
-  RETURN_IF_ERROR(CheckRange("trials", flags.trials, 1, kMostTrials));
+  // How many at most the server says.
+  RETURN_IF_ERROR(CheckPositive("trials", flags.trials));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   ASSIGN_OR_RETURN(const v1::SweepPlan plan, ReadPlan(*stub, id, flags.trials));
   if (flags.output.format == OutputFormat::kText) {
@@ -127,7 +123,8 @@ ordered_json CandidateToJson(const v1::Candidate& candidate) {
                        {"predicted_oom_probability", candidate.predicted_oom_probability()},
                        {"oom_probability", candidate.oom_probability()},
                        {"expected_gain", candidate.expected_gain()}};
-  if (candidate.state() != v1::TRIAL_STATE_UNSPECIFIED) json["state"] = StateOrNone(candidate);
+  if (candidate.state() != v1::TRIAL_STATE_UNSPECIFIED)
+    json["state"] = StateName(candidate.state());
   return json;
 }
 

@@ -74,7 +74,7 @@ std::vector<std::string> TrialRow(const TrialView& view) {
       compared([](const ComparedStep& c) {
         return absl::StrCat(c.rank.rank, c.rank.shared ? "=" : "");
       }),
-      absl::StrCat(NumberOf(view.trial), view.trial.requested() ? "*" : "",
+      absl::StrCat(NumberOf(view.trial.name()), view.trial.requested() ? "*" : "",
                    view.trial.reused_from().empty() ? "" : "+"),
       view.trial.layout(),
       StateName(view.trial.state()),
@@ -112,7 +112,7 @@ void PrintLegend(const ShownSweep& shown, std::ostream& out) {
   for (const TrialView& view : shown.trials) {
     if (!view.compared) continue;
     const std::string note = NoteOn(*view.compared, shown.peak_flops);
-    if (!note.empty()) notes[note].push_back(NumberOf(view.trial));
+    if (!note.empty()) notes[note].push_back(NumberOf(view.trial.name()));
   }
   for (const auto& [note, numbers] : notes) {
     out << "# " << absl::StrJoin(numbers, ", ") << ": " << note << "\n";
@@ -242,9 +242,7 @@ std::string StateName(v1::TrialState state) {
   return std::string(db::TrialStateName(static_cast<db::TrialState>(static_cast<int>(state) - 1)));
 }
 
-std::string NumberOf(const v1::Trial& trial) {
-  return trial.name().substr(trial.name().rfind('/') + 1);
-}
+std::string NumberOf(const std::string& trial) { return trial.substr(trial.rfind('/') + 1); }
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -386,12 +384,12 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
   table.Print(out);
   for (const TrialView& view : shown.trials) {
     if (view.trial.state() != v1::TRIAL_STATE_OK) {
-      out << NumberOf(view.trial) << ": " << FirstLine(view.trial.reason()) << "\n";
+      out << NumberOf(view.trial.name()) << ": " << FirstLine(view.trial.reason()) << "\n";
       const std::string last = view.measured ? LastLine(view.measured->message) : "";
       if (!last.empty()) out << "   " << EscapeControls(last) << "\n";
     }
     if (!view.unreadable.empty()) {
-      out << NumberOf(view.trial)
+      out << NumberOf(view.trial.name())
           << ": the server's records can't be read: " << FirstLine(view.unreadable) << "\n";
     }
   }

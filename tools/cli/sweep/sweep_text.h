@@ -52,8 +52,8 @@ int64_t PeakBytes(const trial::TrialResult& result);
 
 std::string StateName(v1::SweepState state);
 std::string StateName(v1::TrialState state);
-// The last part of its name.
-std::string NumberOf(const v1::Trial& trial);
+// The last part of a trial's resource name.
+std::string NumberOf(const std::string& trial);
 std::string FirstLine(const std::string& text);
 // "3 ok, 5 cancelled".
 std::string TrialCountsText(const v1::Sweep& sweep);

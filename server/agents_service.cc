@@ -67,7 +67,7 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* AgentsService::DrainAgent(grpc::CallbackServerContext* context,
                                                     const v1::DrainAgentRequest* request,
                                                     v1::DrainAgentResponse*) {
-  return calls_->Answer(context, *request, [this, context, request]() -> absl::Status {
+  return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
     return engine_->Drain(request->name(), actor);
   });
@@ -76,7 +76,7 @@ grpc::ServerUnaryReactor* AgentsService::DrainAgent(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* AgentsService::ResumeAgent(grpc::CallbackServerContext* context,
                                                      const v1::ResumeAgentRequest* request,
                                                      v1::ResumeAgentResponse*) {
-  return calls_->Answer(context, *request, [this, context, request]() -> absl::Status {
+  return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
     return engine_->Resume(request->name(), actor);
   });

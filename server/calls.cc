@@ -30,13 +30,47 @@ absl::StatusOr<std::string> Calls::ActorOf(const grpc::CallbackServerContext& co
   return caller ? caller->ToText() : "";
 }
 
+absl::StatusOr<Calls::Pending> Calls::Enter(const grpc::CallbackServerContext& context,
+                                            const google::protobuf::Message& request) const {
+  RETURN_IF_ERROR(Admit(request));
+  ASSIGN_OR_RETURN(std::string caller, ActorOf(context));
+  ASSIGN_OR_RETURN(std::unique_ptr<Places::Place> place, limits_->calls().Take(caller));
+  return Pending{.caller = std::move(caller), .place = std::move(place)};
+}
+
 grpc::ServerUnaryReactor* Calls::Answer(grpc::CallbackServerContext* context,
                                         const google::protobuf::Message& request,
                                         const std::function<absl::Status()>& work) const {
-  absl::Status status = Admit(request);
-  if (status.ok()) status = work();
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  absl::StatusOr<Pending> pending = Enter(*context, request);
+  const absl::Status status = pending.ok() ? work() : pending.status();
+  // Before the client hears of it: who asks next finds room.
+  if (pending.ok()) pending->place.reset();
   reactor->Finish(Reply(status));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* Calls::AnswerOnceStored(grpc::CallbackServerContext* context,
+                                                  const google::protobuf::Message& request,
+                                                  std::function<absl::Status()> work) const {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  absl::StatusOr<Pending> pending = Enter(*context, request);
+  if (!pending.ok()) {
+    reactor->Finish(Reply(pending.status()));
+    return reactor;
+  }
+  waits_->Submit(
+      {.work = [context, work = std::move(work)]() -> absl::Status {
+         if (context->IsCancelled()) {
+           return absl::CancelledError("the call ended before its turn came");
+         }
+         return work();
+       },
+       .done =
+           [reactor, place = std::move(pending->place)](const absl::Status& status) mutable {
+             place.reset();  // as above
+             reactor->Finish(Reply(status));
+           }});
   return reactor;
 }
 
@@ -54,7 +88,12 @@ void Calls::Search(grpc::CallbackServerContext* context, const google::protobuf:
   if (const absl::Status status = Admit(request); !status.ok()) return done(status);
   const absl::StatusOr<std::string> caller = ActorOf(*context);
   if (!caller.ok()) return done(caller.status());
-  absl::StatusOr<std::unique_ptr<Places::Place>> taken = limits_->searches().Take(*caller);
+  SubmitSearch(context, *caller, std::move(search), std::move(done));
+}
+
+void Calls::SubmitSearch(grpc::CallbackServerContext* context, const std::string& caller,
+                         SearchCall search, std::function<void(const absl::Status&)> done) const {
+  absl::StatusOr<std::unique_ptr<Places::Place>> taken = limits_->searches().Take(caller);
   if (!taken.ok()) return done(taken.status());
   // gRPC cancels a call whose deadline has passed.
   const planner::Cancelled cancelled = [context, stopping = stopping_] {
@@ -68,8 +107,7 @@ void Calls::Search(grpc::CallbackServerContext* context, const google::protobuf:
            [done = std::move(done), stopping = stopping_,
             place = std::shared_ptr<Places::Place>(*std::move(taken))](
                const absl::Status& status) mutable {
-             // Before the client hears of it: who asks next finds room.
-             place.reset();
+             place.reset();  // as above
              const bool stopped = absl::IsCancelled(status) && stopping->load();
              done(stopped ? absl::UnavailableError("the server stops") : status);
            }});
@@ -79,8 +117,16 @@ grpc::ServerUnaryReactor* Calls::AnswerWithSearch(grpc::CallbackServerContext* c
                                                   const google::protobuf::Message& request,
                                                   SearchCall search) const {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  Search(context, request, std::move(search),
-         [reactor](const absl::Status& status) { reactor->Finish(Reply(status)); });
+  absl::StatusOr<Pending> pending = Enter(*context, request);
+  if (!pending.ok()) {
+    reactor->Finish(Reply(pending.status()));
+    return reactor;
+  }
+  SubmitSearch(context, pending->caller, std::move(search),
+               [reactor, place = std::move(pending->place)](const absl::Status& status) mutable {
+                 place.reset();  // as above
+                 reactor->Finish(Reply(status));
+               });
   return reactor;
 }
 

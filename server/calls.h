@@ -2,12 +2,15 @@
 // and how it is answered.
 //
 // Callers may rely on: no service is entered before Open(), so that what it works with may be made
-// after the port is bound; what it is entered with is within the limits of the wire.
+// after the port is bound; what it is entered with is within the limits of the wire. A unary call
+// has a place among the pending calls (server/limits.h) from when it is let in until just before it
+// is answered, whatever it waits for in between.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,7 +21,9 @@
 #include "grpcpp/support/server_callback.h"
 #include "planner/search/search.h"
 #include "server/access.h"
+#include "server/call_threads.h"
 #include "server/limits.h"
+#include "server/places.h"
 #include "server/search_pool.h"
 #include "server/stream_permit.h"
 
@@ -27,9 +32,9 @@ namespace meshwright::server {
 class Calls {
  public:
   // All outlive it. `stopping` turns true when the server stops.
-  Calls(SearchPool* searches, const std::atomic<bool>* stopping, const Access* access,
-        Limits* limits)
-      : searches_(searches), stopping_(stopping), access_(access), limits_(limits) {}
+  Calls(SearchPool* searches, CallThreads* waits, const std::atomic<bool>* stopping,
+        const Access* access, Limits* limits)
+      : searches_(searches), waits_(waits), stopping_(stopping), access_(access), limits_(limits) {}
 
   // Lets calls in.
   void Open() { open_.store(true); }
@@ -50,10 +55,16 @@ class Calls {
   // that they may call (server/access.h).
   absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
-  // Answers with what `work` returns.
+  // Answers with what `work` returns, which is to read and to wait for nothing: it runs on the
+  // thread on which other calls and agents' messages come in.
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
                                    const google::protobuf::Message& request,
                                    const std::function<absl::Status()>& work) const;
+
+  // Answers with what `work` returns, which may wait until what it changes is stored.
+  grpc::ServerUnaryReactor* AnswerOnceStored(grpc::CallbackServerContext* context,
+                                             const google::protobuf::Message& request,
+                                             std::function<absl::Status()> work) const;
 
   // Runs `search` on a thread for searches and then, once, `done` with what it returned, or with
   // why it never began. `search` is to end soon once the run that it is given says that the client
@@ -62,12 +73,23 @@ class Calls {
   void Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
               SearchCall search, std::function<void(const absl::Status&)> done) const;
 
-  // Answers with what such a search returns.
+  // Answers with what such a search returns. The call has a place among the pending calls and one
+  // among the searches: that is scarcer, and counts streams too.
   grpc::ServerUnaryReactor* AnswerWithSearch(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              SearchCall search) const;
 
  private:
+  // A unary call that was let in, until it is answered.
+  struct Pending {
+    std::string caller;
+    std::shared_ptr<Places::Place> place;  // shared: std::function copies
+  };
+  absl::StatusOr<Pending> Enter(const grpc::CallbackServerContext& context,
+                                const google::protobuf::Message& request) const;
+  // As Search(), for a request that was admitted.
+  void SubmitSearch(grpc::CallbackServerContext* context, const std::string& caller,
+                    SearchCall search, std::function<void(const absl::Status&)> done) const;
   absl::StatusOr<StreamPermit> Permit(const grpc::CallbackServerContext& context,
                                       Places& places) const;
   // Runs it for as long as a search may take.
@@ -75,6 +97,7 @@ class Calls {
                           const planner::Cancelled& cancelled) const;
 
   SearchPool* const searches_;
+  CallThreads* const waits_;
   const std::atomic<bool>* const stopping_;
   const Access* const access_;
   Limits* const limits_;

@@ -8,7 +8,7 @@ namespace meshwright::server {
 namespace {
 
 constexpr int32_t kMostStreams = 1'000'000;
-// Unary calls, searches and health checks beside the long streams.
+// Searches that tell how far they are, health checks, and calls that are about to be refused.
 constexpr int32_t kOtherCalls = 1000;
 
 }  // namespace
@@ -21,6 +21,9 @@ absl::Status CheckLimitOptions(const LimitOptions& options) {
   RETURN_IF_ERROR(
       CheckRange("max_searches_per_caller", options.max_searches_per_caller, 1, kMostStreams));
   RETURN_IF_ERROR(CheckPositive("max_calls_per_s", options.max_calls_per_s));
+  RETURN_IF_ERROR(CheckRange("max_calls", options.max_calls, 1, kMostStreams));
+  RETURN_IF_ERROR(
+      CheckRange("max_calls_per_caller", options.max_calls_per_caller, 1, kMostStreams));
   return CheckPositive("max_search_s", absl::ToDoubleSeconds(options.max_search));
 }
 
@@ -46,6 +49,12 @@ Limits::Limits(const LimitOptions& options, const host::MonotonicClock& now,
                  .most = 0,
                  .most_per_caller = options.max_searches_per_caller},
                 refused),
+      calls_({.things = "calls",
+              .flag = "--max-calls",
+              .flag_per_caller = "--max-calls-per-caller",
+              .most = options.max_calls,
+              .most_per_caller = options.max_calls_per_caller},
+             refused),
       rates_(options.max_calls_per_s, now, refused) {}
 
 absl::Status Limits::SearchTookTooLong() const {
@@ -56,7 +65,7 @@ absl::Status Limits::SearchTookTooLong() const {
 }
 
 int32_t Limits::MaxStreamsOfAConnection() const {
-  return options_.max_agents + options_.max_watchers + kOtherCalls;
+  return options_.max_agents + options_.max_watchers + options_.max_calls + kOtherCalls;
 }
 
 }  // namespace meshwright::server

@@ -28,6 +28,10 @@ struct LimitOptions {
   // That run and that wait; of all together as many as ServerOptions says.
   int32_t max_searches_per_caller = 16;
   double max_calls_per_s = 100.0;  // that each caller begins
+  // Unary calls that are let in and not answered: those that read, for a moment; those that wait
+  // for a change to be stored; those that a search answers, which count as searches too.
+  int32_t max_calls = 4000;
+  int32_t max_calls_per_caller = 200;
   absl::Duration max_search = absl::Hours(1);
 };
 
@@ -42,6 +46,9 @@ class Limits {
   Places& agents() { return agents_; }
   Places& watchers() { return watchers_; }
   Places& searches() { return searches_; }
+  // Pending unary calls. A search that answers one has a place here and one among searches(), which
+  // is about threads to search on, of which streams take some as well.
+  Places& calls() { return calls_; }
   CallRates& rates() { return rates_; }
 
   // When a search that begins now has to end.
@@ -60,6 +67,7 @@ class Limits {
   Places agents_;
   Places watchers_;
   Places searches_;
+  Places calls_;
   CallRates rates_;
 };
 

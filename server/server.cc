@@ -22,6 +22,9 @@ namespace meshwright::server {
 namespace {
 
 constexpr std::chrono::milliseconds kTick(250);
+// Calls that wait for the store at once. It stores them together, and in milliseconds: more would
+// gain nothing, and while it can't be written those behind them have time.
+constexpr int32_t kThreadsThatWait = 32;
 constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 
@@ -60,8 +63,9 @@ Server::Server(ServerOptions options)
     : options_(std::move(options)),
       limits_(options_.limits, options_.monotonic_clock, CountsAndLogs(options_)),
       searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
+      waits_(kThreadsThatWait),
       access_(options_.tls.has_value(), options_.clock, options_.log),
-      calls_(&searches_, &stopping_, &access_, &limits_),
+      calls_(&searches_, &waits_, &stopping_, &access_, &limits_),
       hub_(CountsEvents(options_.metrics)),
       planner_service_(&calls_, options_.host_cores, options_.recommend, options_.monotonic_clock),
       sweeps_service_(&calls_),
@@ -214,6 +218,7 @@ void Server::Stop() {
   hub_.NotifyAll();
   if (engine_ != nullptr) engine_->CloseAgents(absl::UnavailableError("the server stops"));
   searches_.Stop();
+  waits_.Stop();
   if (grpc_ != nullptr) {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();

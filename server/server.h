@@ -2,10 +2,11 @@
 //
 // Callers may rely on: the port is bound before the store is opened, so that one server at most
 // brings a file up to date; until the store is open calls end with UNAVAILABLE and the health
-// service says NOT_SERVING. Searches run on threads of their own. Stop() says NOT_SERVING first,
-// ends every call within 2 s, and leaves the store closed and whole, with all that was decided in
-// it where it can be written. No port that other machines reach is opened without TLS, and behind
-// TLS every caller says who they are (server/access.h).
+// service says NOT_SERVING. Searches run on threads of their own, and so do calls that wait until
+// what they change is stored. Stop() says NOT_SERVING first, ends every call within 2 s, and leaves
+// the store closed and whole, with all that was decided in it where it can be written. No port that
+// other machines reach is opened without TLS, and behind TLS every caller says who they are
+// (server/access.h).
 #pragma once
 
 #include <atomic>
@@ -23,6 +24,7 @@
 #include "grpcpp/server.h"
 #include "server/access.h"
 #include "server/agents_service.h"
+#include "server/call_threads.h"
 #include "server/calls.h"
 #include "server/event_hub.h"
 #include "server/limits.h"
@@ -103,6 +105,7 @@ class Server {
   std::atomic<bool> stopping_{false};
   Limits limits_;
   SearchPool searches_;
+  CallThreads waits_;
   Access access_;
   Calls calls_;
   EventHub hub_;

@@ -172,7 +172,7 @@ grpc::ServerUnaryReactor* SweepsService::GetSweepPlan(grpc::CallbackServerContex
 grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,
                                                      const v1::CancelSweepRequest* request,
                                                      v1::Sweep* response) {
-  return calls_->Answer(context, *request, [=, this] {
+  return calls_->AnswerOnceStored(context, *request, [=, this] {
     absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
     const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
     if (!actor.ok()) return actor.status();
@@ -185,14 +185,14 @@ grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SweepsService::RerunSweep(grpc::CallbackServerContext* context,
                                                     const v1::RerunSweepRequest* request,
                                                     v1::Sweep* response) {
-  return calls_->Answer(context, *request,
-                        [=, this] { return Rerun(*request, *context, response); });
+  return calls_->AnswerOnceStored(context, *request,
+                                  [=, this] { return Rerun(*request, *context, response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext* context,
                                                      const v1::DeleteSweepRequest* request,
                                                      google::protobuf::Empty*) {
-  return calls_->Answer(context, *request, [=, this] {
+  return calls_->AnswerOnceStored(context, *request, [=, this] {
     const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
     const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
     if (!actor.ok()) return actor.status();

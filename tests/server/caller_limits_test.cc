@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "db/sqlite.h"
 #include "tests/server/access_fixture.h"
 
 namespace meshwright::server {
@@ -116,6 +117,50 @@ TEST_F(CallerLimitsTest, EachCallersStreamsAndSearchesAreCounted) {
   anns.join();
   bobs.join();
   ExpectOk(recommend(ann));
+}
+
+TEST_F(CallerLimitsTest, CallsThatWaitForTheStoreAreCountedAndHoldUpNoOther) {
+  limits_.max_calls = 5;
+  limits_.max_calls_per_caller = 4;
+  StartServer("");
+  const ServerAccess ann = With(Token("ann", db::Role::kOperator));
+  const ServerAccess bob = With(Token("bob", db::Role::kOperator));
+  std::vector<v1::Sweep> sweeps(5);
+  for (v1::Sweep& sweep : sweeps) ExpectOk(Create(bob, &sweep));
+  auto locker = db::SqliteConnection::Open(db(), db::SqliteConnection::Mode::kReadWriteCreate);
+  ASSERT_TRUE(locker.ok()) << locker.status();
+  ASSERT_TRUE((*locker)->Execute("BEGIN IMMEDIATE").ok());
+  std::vector<std::thread> waiting;
+  const auto cancel = [&](const ServerAccess& access) {
+    waiting.emplace_back([access, name = sweeps[waiting.size()].name()] {
+      v1::CancelSweepRequest request;
+      request.set_name(name);
+      v1::Sweep cancelled;
+      // A call that asks whether all places are taken may have the last one.
+      EXPECT_TRUE(WaitFor([&] {
+        grpc::ClientContext context;
+        return v1::Sweeps::NewStub(Dial(access))->CancelSweep(&context, request, &cancelled).ok();
+      }));
+      EXPECT_EQ(cancelled.state(), v1::SWEEP_STATE_CANCELLED);
+    });
+  };
+  const auto is_full = [](const ServerAccess& access) {
+    return List(access).error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED;
+  };
+  for (int i = 0; i < 4; ++i) cancel(ann);
+  EXPECT_TRUE(WaitFor([&] { return is_full(ann); }));
+  ExpectRefused(List(ann), grpc::StatusCode::RESOURCE_EXHAUSTED,
+                "token ann has 4 calls, as many as one caller may have at once (serve "
+                "--max-calls-per-caller)");
+  ExpectOk(List(bob));
+  cancel(bob);
+  EXPECT_TRUE(WaitFor([&] { return is_full(bob); }));
+  ExpectRefused(List(bob), grpc::StatusCode::RESOURCE_EXHAUSTED,
+                "the server has 5 calls, as many as it takes at once (serve --max-calls)");
+  ExpectOk(CallPath(bob, "/grpc.health.v1.Health/Check"));
+  ASSERT_TRUE((*locker)->Execute("ROLLBACK").ok());
+  for (std::thread& call : waiting) call.join();
+  ExpectOk(List(ann));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -120,6 +121,8 @@ TEST(LimitOptionsTest, ALimitLetsSomethingThrough) {
         std::pair(LimitOptions{.max_watchers = -1}, "max_watchers"),
         std::pair(LimitOptions{.max_watchers_per_caller = 0}, "max_watchers_per_caller"),
         std::pair(LimitOptions{.max_searches_per_caller = 0}, "max_searches_per_caller"),
+        std::pair(LimitOptions{.max_calls = 0}, "max_calls"),
+        std::pair(LimitOptions{.max_calls_per_caller = -1}, "max_calls_per_caller"),
         std::pair(LimitOptions{.max_calls_per_s = 0.0}, "max_calls_per_s"),
         std::pair(LimitOptions{.max_search = absl::ZeroDuration()}, "max_search_s")}) {
     const absl::Status status = CheckLimitOptions(options);
@@ -249,6 +252,36 @@ TEST_F(ServerLimitsTest, WhoIsNotAskedMayCallAsOftenAsTheyLike) {
     v1::ListSweepsResponse response;
     EXPECT_TRUE(sweeps_->ListSweeps(&context, {}, &response).ok());
   }
+}
+
+TEST_F(ServerLimitsTest, ACallThatASearchAnswersIsPendingUntilThen) {
+  std::atomic<bool> release{false};
+  Start({.max_calls = 1},
+        [&](const planner::PlanQuery&, int32_t,
+            const planner::SearchRun&) -> absl::StatusOr<planner::RecommendAnswer> {
+          while (!release.load()) absl::SleepFor(absl::Milliseconds(5));
+          return planner::RecommendAnswer();
+        });
+  const auto list = [&] {
+    grpc::ClientContext context;
+    v1::ListSweepsResponse response;
+    return sweeps_->ListSweeps(&context, {}, &response);
+  };
+  std::thread search([&] {
+    v1::RecommendRequest request;
+    *request.mutable_plan() = TinyPlan();
+    v1::RecommendResponse response;
+    // A call of list() may have had the place.
+    EXPECT_TRUE(WaitFor([&] {
+      grpc::ClientContext context;
+      return planner_->Recommend(&context, request, &response).ok();
+    }));
+  });
+  EXPECT_TRUE(WaitFor([&] { return list().error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED; }));
+  EXPECT_THAT(list().error_message(), HasSubstr("the server has 1 calls"));
+  release.store(true);
+  search.join();
+  EXPECT_TRUE(list().ok());
 }
 
 TEST_F(ServerLimitsTest, ASearchEndsWhenItsTimeIsOver) {

@@ -149,6 +149,9 @@ void AddLimitFlags(CLI::App& command, ServeFlags& flags) {
       "Searches that one token or certificate has running and waiting at once");
   add("--max-calls-per-s", flags.limits.max_calls_per_s,
       "Calls that one token or certificate may begin in a second, over time");
+  add("--max-calls", flags.limits.max_calls, "Calls that wait for an answer at once");
+  add("--max-calls-per-caller", flags.limits.max_calls_per_caller,
+      "Of them, those of one token or certificate");
   add("--max-search-s", flags.max_search_s, "Seconds after which a search ends without an answer");
 }
 

@@ -1,4 +1,4 @@
-# Sourced by tools/test and tools/quickstart: sets the machine up and builds the release preset.
+# Sourced by tools/test, tools/quickstart and others: sets the machine up and builds the release preset.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -13,14 +13,19 @@ build_jobs() {
   echo $((by_memory > 1 ? by_memory : 1))
 }
 
-# set_up_and_build TARGET...
-set_up_and_build() {
-  "$root/tools/setup"
+# Configures the release preset where that was not done, after tools/setup.
+configure_release() {
   local env
   env=$("$root/tools/setup" --print-env)
   # CMake notices its own files by itself, but not that the dependencies moved.
   if [[ ! -e $build/build.ninja || $env != "$(cat "$build/setup.env" 2>/dev/null)" ]]; then
     (cd "$root" && cmake --preset release)
   fi
+}
+
+# set_up_and_build TARGET...
+set_up_and_build() {
+  "$root/tools/setup"
+  configure_release
   cmake --build "$build" --parallel "$(build_jobs)" --target "$@"
 }

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""tools/tidy in a small repository, with stand-ins for set-up, CMake and clang-tidy."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
+HOUR = 3600
+HEAD_TIME = 1_800_000_000
+# Says which sources it was asked about, and finds something where a source says so.
+CLANG_TIDY = """#!/usr/bin/env bash
+source=${!#}
+echo "$source" >>"$ASKED"
+! grep -q TAKES_LONG "$source" || exit 124  # as timeout says it
+! grep -q FINDING "$source" || { echo "/src/shared.h:1:1: error: a finding in a header"; exit 1; }
+"""
+
+
+@unittest.skipIf(shutil.which("git") is None, "git is not installed")
+class TidyTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+        self.root = self.folder / "repository"
+        self.programs = self.folder / "programs"
+        self.asked = self.folder / "asked"
+        self.write(".gitignore", "build/\n")
+        for name in ("tidy", "lib/build.sh"):
+            self.write(f"tools/{name}", (TOOLS / name).read_text(), executable=True)
+        self.write("tools/setup", "#!/bin/sh\n", executable=True)
+        self.write("../programs/cmake", "#!/bin/sh\n", executable=True)
+        self.write("../programs/clang-tidy-14", CLANG_TIDY, executable=True)
+        self.git("init", "-q")
+        self.commit(-100)
+
+    def write(self, name, text, executable=False):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if executable:
+            path.chmod(0o755)
+
+    def environment(self, **more):
+        return {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "PATH": f"{self.programs}:{os.environ['PATH']}",
+                "ASKED": str(self.asked), **more}
+
+    def git(self, *arguments, hours=0):
+        date = f"{HEAD_TIME + hours * HOUR} +0000"
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", *who, *arguments], cwd=self.root, check=True, capture_output=True,
+                       env=self.environment(GIT_AUTHOR_DATE=date, GIT_COMMITTER_DATE=date))
+
+    def commit(self, hours, **texts):
+        """A commit so many hours after the last one, with these sources; `_h` in a name is the suffix."""
+        for name, text in texts.items():
+            self.write(f"src/{name[:-2]}.h" if name.endswith("_h") else f"src/{name}.cc", text)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "a", hours=hours)
+
+    def tidy(self, *arguments, compiled, root=None):
+        """Exit status, what was printed, and the sources that clang-tidy was asked about."""
+        root = root or self.root
+        build = root / "build" / "release"
+        build.mkdir(parents=True, exist_ok=True)
+        (build / "build.ninja").touch()
+        (build / "setup.env").touch()
+        commands = [{"directory": str(build), "command": "c++", "file": f"{root}/src/{name}.cc"} for name in compiled]
+        (build / "compile_commands.json").write_text(json.dumps(commands, indent=0))
+        self.asked.write_text("")
+        done = subprocess.run([root / "tools" / "tidy", *arguments], cwd=root, capture_output=True, text=True,
+                              check=False, env=self.environment())
+        asked = sorted(pathlib.Path(line).stem for line in self.asked.read_text().split())
+        return done.returncode, done.stdout + done.stderr, asked
+
+    def test_the_last_day_counts_from_heads_date_and_what_is_not_committed_does_too(self):
+        self.commit(-25, early="")
+        self.commit(-23, late="", gone="")
+        (self.root / "src/gone.cc").unlink()
+        self.commit(0, kernel="")
+        self.write("src/new.cc", "")
+        compiled = ["early", "late", "gone", "kernel", "new"]
+        status, said, asked = self.tidy(compiled=compiled)
+        self.assertEqual((status, asked), (0, ["kernel", "late", "new"]), said)
+        self.assertIn("3 files are clean", said)
+        self.assertEqual(self.tidy("--since", "HEAD", compiled=compiled)[2], ["new"])
+        self.assertEqual(self.tidy("src/early.cc", compiled=compiled)[2], ["early"])
+
+    def test_a_header_is_seen_through_its_pair_or_one_that_includes_it(self):
+        self.commit(-50, pair="", user='#include "src/between.h"\n', between_h='#include "src/alone.h"\n')
+        self.commit(0, pair_h="", alone_h="", unused_h="")
+        status, said, asked = self.tidy(compiled=["pair", "user"])
+        self.assertEqual((status, asked), (0, ["pair", "user"]), said)
+        self.assertIn("not compiled by the release build: src/unused.h", said)
+
+    def test_a_merge_counts_with_what_it_brought(self):
+        self.git("checkout", "-q", "-b", "branch")
+        self.commit(-60, branch="")
+        self.git("checkout", "-q", "-")
+        self.git("merge", "-q", "--no-ff", "branch", "-m", "a")
+        self.assertEqual(self.tidy(compiled=["branch"])[2], ["branch"])
+
+    def test_findings_fail_once_each_and_what_was_not_reached_is_named(self):
+        self.commit(0, clean="", first="FINDING", second="FINDING", slow="TAKES_LONG")
+        status, said, _ = self.tidy(compiled=["clean", "first", "second", "slow"])
+        self.assertEqual(status, 1, said)
+        self.assertEqual(said.count("a finding in a header"), 1)
+        self.assertIn("FAILED, findings in 2 files: src/first.cc src/second.cc", said)
+        self.assertIn("not reached in 10 minutes, 1 files: src/slow.cc", said)
+        self.assertIn("1 files are clean", said)
+        self.assertEqual(self.tidy("src/slow.cc", compiled=["slow"])[0], 0)
+
+    def test_of_a_shallow_clones_oldest_commit_nothing_is_known(self):
+        self.commit(0, late="")
+        clone = self.folder / "clone"
+        self.git("clone", "-q", "--depth", "1", f"file://{self.root}", str(clone))
+        status, said, asked = self.tidy(compiled=["late"], root=clone)
+        self.assertEqual((status, asked), (0, []), said)
+        self.assertIn("this clone is shallow, and what its oldest commit changed is not known", said)
+        self.assertEqual(self.tidy("--since", "HEAD~1", compiled=["late"], root=clone)[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

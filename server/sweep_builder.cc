@@ -85,11 +85,11 @@ db::SweepRecord DescribeSweep(const planner::SearchRequest& request, const Sweep
 }
 
 // One trial each, however often a layout comes.
-void AddCandidate(Candidate candidate, std::vector<Candidate>& candidates) {
+void AddCandidate(const Candidate& candidate, std::vector<Candidate>& candidates) {
   const bool known = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
     return other.ranked.layout == candidate.ranked.layout;
   });
-  if (!known) candidates.push_back(std::move(candidate));
+  if (!known) candidates.push_back(candidate);
 }
 
 // Those that the request names. Whether they fit is for the trials to find out.

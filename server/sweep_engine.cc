@@ -286,7 +286,7 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_
           absl::StrCat("sweep ", sweep.name, " can't be deleted: it is ",
                        View(db::SweepStateName(sweep.state)), "; cancel it first (--force does)"));
     }
-    const absl::Status cancelled = Cancel(name, actor).status();
+    absl::Status cancelled = Cancel(name, actor).status();
     if (!cancelled.ok() && !absl::IsFailedPrecondition(cancelled)) return cancelled;
   }
   return StoreNow([id = sweep.id, time = clock_(), by = std::string(actor)](

@@ -63,8 +63,9 @@ absl::StatusOr<std::string> RequestJson(std::string_view what, const Request& re
 
 template <typename Response>
 absl::Status Deliver(absl::StatusOr<Response> answer, Response* response) {
-  if (answer.ok()) *response = *std::move(answer);
-  return answer.status();
+  if (!answer.ok()) return answer.status();
+  *response = *std::move(answer);
+  return absl::OkStatus();
 }
 
 }  // namespace

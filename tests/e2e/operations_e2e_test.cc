@@ -79,7 +79,9 @@ class OperationsTest : public BinaryTest {
     for (std::string& word : words) {
       if (word == kAddressOfDocs) word = address_;
       if (word == "cuda") word = "cpu:2";
-      if (absl::StartsWith(word, "tls/") || word == "sweeps.db") word = folder_ + "/" + word;
+      if (absl::StartsWith(word, "tls/") || word == "sweeps.db") {
+        word = absl::StrCat(folder_, "/", word);
+      }
     }
     return words;
   }

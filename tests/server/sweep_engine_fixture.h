@@ -149,7 +149,7 @@ class SweepEngineTest : public testing::Test {
             .connect_time = db::At(0)};
   }
   std::shared_ptr<FakeLink> Connect(const std::string& name,
-                                    std::vector<agent::AttemptKey> held = {},
+                                    const std::vector<agent::AttemptKey>& held = {},
                                     const std::string& instance = "i") {
     auto link = std::make_shared<FakeLink>();
     const absl::Status status = engine_->Connect(Info(name, instance), held, link);

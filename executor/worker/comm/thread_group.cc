@@ -133,7 +133,7 @@ std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call,
   CheckFits(collective, rank, call);
   collective.calls[static_cast<size_t>(rank)] = std::move(call);
   collective.came[static_cast<size_t>(rank)] = true;
-  const std::shared_ptr<Completion> completion = collective.completion;
+  std::shared_ptr<Completion> completion = collective.completion;
   if (--collective.missing == 0) {
     CarryOut(collective, order);
     collectives_.erase(sequence);
@@ -147,7 +147,7 @@ std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call,
 std::shared_ptr<Completion> ThreadGroup::Send(int32_t from, int32_t to, const at::Tensor& tensor,
                                               StreamOrder& order) {
   Message send = {.tensor = tensor, .ready = order.Now()};
-  const std::shared_ptr<Completion> completion = send.completion;
+  std::shared_ptr<Completion> completion = send.completion;
   const std::lock_guard lock(mutex_);
   ThrowIfFailed("send");
   Channel& channel = channels_[{from, to}];
@@ -159,7 +159,7 @@ std::shared_ptr<Completion> ThreadGroup::Send(int32_t from, int32_t to, const at
 std::shared_ptr<Completion> ThreadGroup::Receive(int32_t from, int32_t to, const at::Tensor& tensor,
                                                  StreamOrder& order) {
   Message receive = {.tensor = tensor, .ready = order.Now()};
-  const std::shared_ptr<Completion> completion = receive.completion;
+  std::shared_ptr<Completion> completion = receive.completion;
   const std::lock_guard lock(mutex_);
   ThrowIfFailed("receive");
   Channel& channel = channels_[{from, to}];

@@ -223,7 +223,7 @@ absl::Status FollowSweep(const ServerFlags& server, const std::string& sweep, in
   bool connected_before = false;
   while (true) {
     const int64_t before = follower.last();
-    const absl::Status status = Stream(server, sweep, follower, context);
+    absl::Status status = Stream(server, sweep, follower, context);
     follower.CloseLine();
     if (!context.out.good()) return absl::OkStatus();
     if (stop.Requested()) {

@@ -74,7 +74,7 @@ class AccessTest : public testing::Test {
   // As `meshwright token create` makes one, while the server runs.
   std::string Token(const std::string& name, db::Role role, const std::string& agent = "",
                     std::optional<absl::Duration> lives = std::nullopt) {
-    const std::string token = *db::NewToken();
+    std::string token = *db::NewToken();
     db::TokenRecord record{.name = name,
                            .hash = db::HashOf(token),
                            .role = role,

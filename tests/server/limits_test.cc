@@ -307,7 +307,7 @@ TEST_F(ServerLimitsTest, AMessageThatIsTooLongIsExplained) {
   Start({});
   grpc::ClientContext context;
   v1::ListSweepsRequest request;
-  request.set_page_token(std::string(40'000'000, 'x'));
+  request.mutable_page_token()->resize(40'000'000, 'x');
   v1::ListSweepsResponse response;
   const absl::Status status = FromGrpcStatus(sweeps_->ListSweeps(&context, request, &response));
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;

@@ -114,6 +114,9 @@ struct TrialResult {
   std::optional<SliceResult> slice;  // of a slice trial: where its step comes from
   std::string worker_version;
   std::string host;
+  // Agent of a gang (executor/gang) whose part failed; empty where it is the one that tells, or
+  // none did.
+  std::string failed_agent;
 
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
 };

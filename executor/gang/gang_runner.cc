@@ -1,17 +1,15 @@
 #include "executor/gang/gang_runner.h"
 
-#include <string>
+#include "executor/gang/follower.h"
+#include "executor/gang/leader.h"
 
 namespace meshwright::gang {
 
 trial::TrialResult RunMember(const trial::TrialPlan& plan, const Place& place,
-                             const trial::TrialRunnerOptions&, const Timing&) {
-  trial::TrialResult result;
-  result.outcome = trial::TrialOutcome::kFailed;
-  result.fault = trial::Fault::kLayout;
+                             const trial::TrialRunnerOptions& options, const Timing& timing) {
   const absl::Status valid = Validate(place, plan.layout.devices());
-  result.message = valid.ok() ? "gangs can't run yet" : std::string(valid.message());
-  return result;
+  if (!valid.ok()) return trial::FailedResult(valid.message(), trial::Fault::kInfrastructure);
+  return place.leads() ? Lead(plan, place, options, timing) : Follow(plan, place, options, timing);
 }
 
 }  // namespace meshwright::gang

@@ -1,6 +1,7 @@
 #include "executor/gang/socket_address.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -83,6 +84,10 @@ absl::StatusOr<trial::UniqueFd> OpenSocket(const SocketAddress& address) {
   return socket;
 }
 
+void SetNonBlocking(const trial::UniqueFd& socket) {
+  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
+}
+
 absl::StatusOr<trial::UniqueFd> Dial(const SocketAddress& address) {
   ASSIGN_OR_RETURN(trial::UniqueFd socket, OpenSocket(address));
   SendAtOnce(socket.get());
@@ -97,6 +102,8 @@ trial::UniqueFd Accept(int listener) {
   if (socket.is_open()) SendAtOnce(socket.get());
   return socket;
 }
+
+bool IsForLater(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 absl::Status SocketError(absl::string_view what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));

@@ -35,12 +35,18 @@ std::string JoinHostPort(const std::string& host, uint16_t port);
 // For `address`, neither bound nor connected; nothing waits in it.
 absl::StatusOr<trial::UniqueFd> OpenSocket(const SocketAddress& address);
 
+// From now on nothing waits in it.
+void SetNonBlocking(const trial::UniqueFd& socket);
+
 // Begins to connect: the socket can be written to once it is connected, and reading and writing
 // fail where that fails. Unavailable where it fails at once.
 absl::StatusOr<trial::UniqueFd> Dial(const SocketAddress& address);
 
 // What came to a listening socket; one that is not open where nothing did.
 trial::UniqueFd Accept(int listener);
+
+// Whether it says no more than that there is nothing to read, or no room to write, yet.
+bool IsForLater(int error);
 
 // Unavailable with what errno says.
 absl::Status SocketError(absl::string_view what);

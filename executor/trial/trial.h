@@ -121,8 +121,10 @@ struct TrialResult {
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
 };
 
-// How many of the plan's ranks share the host's cores.
-inline int64_t RanksAtOnce(const TrialPlan& plan) { return plan.slice ? 1 : plan.layout.devices(); }
+// How many ranks share the cores of a host that has `local_ranks` of the plan's.
+inline int64_t RanksAtOnce(const TrialPlan& plan, int64_t local_ranks) {
+  return plan.slice ? 1 : local_ranks;
+}
 
 nlohmann::json ToJson(const TrialPlan& plan);
 // InvalidArgument naming the field that is wrong, missing or not a plan's.

@@ -138,9 +138,13 @@ void FollowerRun::Forward(Forwarding forwarding, LeaderLink& link) const {
 }
 
 TrialResult FollowerRun::CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const {
-  link.Send(FailFrame{.message = std::string(why.message()), .fault = fault});
+  // Another host would have the same trouble with the layout.
+  const std::string message = fault == Fault::kLayout
+                                  ? std::string(why.message())
+                                  : absl::StrCat("agent ", place_.own().agent, ": ", why.message());
+  link.Send(FailFrame{.message = message, .fault = fault});
   link.Close();
-  return FailedResult(why.message(), fault);
+  return FailedResult(message, fault);
 }
 
 TrialResult FollowerRun::WaitForCancel() const {

@@ -60,7 +60,13 @@ std::string Handshake::TakeOutput() { return std::exchange(output_, {}); }
 
 absl::Status Handshake::TakeIn(std::string_view bytes) {
   input_.append(bytes.substr(0, wanted_bytes()));
-  if (done() || wanted_bytes() > 0) return absl::OkStatus();
+  if (done()) return absl::OkStatus();
+  const std::string_view begin = std::string_view(input_).substr(0, kMagic.size());
+  // Most strangers are known before they have said all.
+  if (wanted_bytes_ == kGreetingBytes && !kMagic.starts_with(begin)) {
+    return Stranger("it greets in another way");
+  }
+  if (wanted_bytes() > 0) return absl::OkStatus();
   absl::Status status;
   if (side_ == Side::kDialer) {
     status = TakeGatesProof();
@@ -73,7 +79,6 @@ absl::Status Handshake::TakeIn(std::string_view bytes) {
 
 absl::Status Handshake::TakeGreeting() {
   const std::string_view greeting = input_;
-  if (!greeting.starts_with(kMagic)) return Stranger("it greets in another way");
   const auto purpose = static_cast<Purpose>(greeting[kMagic.size()]);
   if (purpose != Purpose::kLink && purpose != Purpose::kTunnel) {
     return Stranger("it comes for something else");

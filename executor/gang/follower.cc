@@ -1,6 +1,7 @@
 #include "executor/gang/follower.h"
 
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -56,7 +57,8 @@ class FollowerRun {
   absl::Status WaitForStart(LeaderLink& link) const;
   absl::StatusOr<std::vector<trial::WorkerProcess>> StartOwn(uint16_t store_port) const;
   void Forward(Forwarding forwarding, LeaderLink& link) const;
-  TrialResult RunRanks(const SocketAddress& gate, LeaderLink& link) const;
+  // The result where they can't be run.
+  std::optional<TrialResult> RunRanks(const SocketAddress& gate, LeaderLink& link) const;
   TrialResult CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const;
   // Until the run of all is over.
   TrialResult WaitForCancel() const;
@@ -83,9 +85,14 @@ TrialResult FollowerRun::Run() {
   if (!link.ok()) return FailedResult(link.status().message(), Fault::kInfrastructure);
   if (!fits.ok()) return CantRun(fits, Fault::kLayout, *link);
   const absl::Status wanted = WaitForStart(*link);
-  if (wanted.ok()) return RunRanks(*gate, *link);
-  if (absl::IsCancelled(wanted)) return WaitForCancel();
-  return FailedResult(wanted.message(), Fault::kInfrastructure);
+  if (!wanted.ok() && !absl::IsCancelled(wanted)) {
+    return FailedResult(wanted.message(), Fault::kInfrastructure);
+  }
+  if (wanted.ok()) {
+    if (auto failed = RunRanks(*gate, *link)) return *std::move(failed);
+  }
+  link->Close();
+  return WaitForCancel();
 }
 
 absl::Status FollowerRun::WaitForStart(LeaderLink& link) const {
@@ -113,7 +120,8 @@ absl::StatusOr<std::vector<trial::WorkerProcess>> FollowerRun::StartOwn(uint16_t
                              RanksOf(place_.own()));
 }
 
-TrialResult FollowerRun::RunRanks(const SocketAddress& gate, LeaderLink& link) const {
+std::optional<TrialResult> FollowerRun::RunRanks(const SocketAddress& gate,
+                                                 LeaderLink& link) const {
   absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
   if (!store.ok()) return CantRun(store.status(), Fault::kInfrastructure, link);
   SetNonBlocking(store->socket);
@@ -122,8 +130,7 @@ TrialResult FollowerRun::RunRanks(const SocketAddress& gate, LeaderLink& link) c
   absl::StatusOr<std::vector<trial::WorkerProcess>> workers = StartOwn(store->port);
   if (!workers.ok()) return CantRun(workers.status(), Fault::kInfrastructure, link);
   Forward(Forwarding(*std::move(workers), RanksOf(place_.own()), link), link);
-  link.Close();
-  return WaitForCancel();
+  return std::nullopt;
 }
 
 void FollowerRun::Forward(Forwarding forwarding, LeaderLink& link) const {

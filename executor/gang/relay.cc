@@ -45,7 +45,7 @@ void Relay::Loop() {
 
 bool Relay::WaitForSomething() {
   std::vector<pollfd> descriptors = {{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
-  if (!rests_ && HasRoom()) {
+  if (!rests_ && MakeRoom()) {
     descriptors.push_back({.fd = options_.listener, .events = POLLIN, .revents = 0});
   }
   for (const Waiting& waiting : waiting_) {
@@ -57,7 +57,7 @@ bool Relay::WaitForSomething() {
   return (descriptors.front().revents & POLLIN) == 0;
 }
 
-bool Relay::HasRoom() {
+bool Relay::MakeRoom() {
   if (waiting_.size() < kMostWaiting) return true;
   if (options_.clock() < waiting_.front().since + kFairWait) return false;
   waiting_.erase(waiting_.begin());
@@ -65,7 +65,7 @@ bool Relay::HasRoom() {
 }
 
 void Relay::AcceptAll() {
-  while (HasRoom()) {
+  while (MakeRoom()) {
     trial::UniqueFd accepted = Accept(options_.listener);
     if (!accepted.is_open()) {
       rests_ = errno == EMFILE || errno == ENFILE;

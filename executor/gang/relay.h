@@ -51,7 +51,8 @@ class Relay {
   void AcceptAll();
   void Admit(trial::UniqueFd accepted);
   void ShakeHands();
-  bool HasRoom();
+  // For one more to wait, if need be in place of one who has had its time.
+  bool MakeRoom();
 
   struct Waiting {
     Newcomer newcomer;

@@ -65,7 +65,7 @@ void ApplyEvent(const std::string& line, RankRecord& record);
 // becomes the rank's failure, or trouble after it was done.
 void ApplyExit(int wait_status, RankRecord& record);
 
-// Takes in that nothing more will be heard of the process: "was lost with agent b".
+// Takes in that nothing more will be heard of the process: "can't go on: agent b was lost".
 void ApplyLoss(std::string message, RankRecord& record);
 
 // Puts all moments that the rank told `by_s` later: on another host's clock.

@@ -117,7 +117,8 @@ TEST_F(FarRankTest, OneThatVanishesIsLostAndEndsAll) {
   const trial::RanksRun run = Run(TwoStages(1));
   EXPECT_EQ(run.result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(run.result.fault, trial::Fault::kInfrastructure);
-  EXPECT_THAT(run.result.message, HasSubstr("rank 1 (pipeline rank 1) was lost: agent b was lost"));
+  EXPECT_THAT(run.result.message,
+              HasSubstr("rank 1 (pipeline rank 1) can't go on: agent b was lost"));
   EXPECT_EQ(run.cause_rank, 1);
   EXPECT_TRUE(Eventually([&] { return followers_[0]->was_told_to_end(); }));
 }
@@ -149,7 +150,7 @@ TEST_F(FarRankTest, ALossExplainsThatOthersLostTheirPeer) {
 
 TEST_F(FarRankTest, OneThatIsSilentIsLost) {
   timing_.ping_s = 0.02;
-  timing_.silence_s = 0.3;
+  timing_.silence_s = 2.0;
   Add(0, 0.0, {});
   SocketPair pair = MakeSocketPair();  // nobody answers there
   auto far = std::make_shared<FarMember>(Member{.agent = "b", .first_rank = 1, .ranks = 1},
@@ -157,7 +158,7 @@ TEST_F(FarRankTest, OneThatIsSilentIsLost) {
   ranks_.push_back({.rank = 1, .process = std::make_unique<FarRank>(far, 1)});
   const trial::RanksRun run = Run(TwoStages(1));
   EXPECT_EQ(run.cause_rank, 1);
-  EXPECT_THAT(run.result.message, HasSubstr("nothing was heard of it for 0.3 s"));
+  EXPECT_THAT(run.result.message, HasSubstr("nothing was heard of it for 2 s"));
 }
 
 TEST_F(FarRankTest, HowAFarProcessEndedIsToldAsOfOneHere) {
@@ -181,7 +182,7 @@ TEST_F(FarRankTest, WhatASilentRankPrintedIsTold) {
   Add(0, 0.0, {EventOf(0, trial::BeginEvent{.step = 0})}, {ExitFrame{.rank = 0, .wait_status = 9}});
   Add(1, 0.0, {}, {ExitFrame{.rank = 1, .wait_status = 9, .output_tail = "waiting for a disk"}});
   trial::TrialPlan plan = TwoStages(1);
-  plan.timeout_s = 0.5;
+  plan.timeout_s = 2.0;
   const trial::RanksRun run = Run(plan);
   EXPECT_EQ(run.result.outcome, TrialOutcome::kTimeout);
   EXPECT_EQ(run.cause_rank, 1);

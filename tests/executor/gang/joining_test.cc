@@ -67,7 +67,9 @@ TEST(JoiningTest, OnesWhoNeverComeAreNamed) {
 TEST(JoiningTest, ThoseThatCameDoNotTakeTheBlame) {
   const std::vector<Place> places = PlacesOf({2, 1, 1});
   FollowerThread follower(Plan(), places[1], Options());
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options(), ImpatientTiming());
+  Timing timing = ShortTiming();
+  timing.join_s = 3.0;
+  const TrialResult result = LeadOnThread(Plan(), places[0], Options(), timing);
   EXPECT_EQ(result.failed_agent, "c");
   EXPECT_FALSE(follower.returned());
   EXPECT_EQ(follower.End().outcome, TrialOutcome::kCancelled);
@@ -146,7 +148,7 @@ TEST(JoiningTest, AMemberJoinsOnce) {
     }));
   });
   Timing timing = ShortTiming();
-  timing.join_s = 2.0;
+  timing.join_s = 3.0;
   const TrialResult result = LeadOnThread(Plan(), places[0], Options(), timing);
   followers.join();
   EXPECT_EQ(result.failed_agent, "c");

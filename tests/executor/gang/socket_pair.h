@@ -43,9 +43,9 @@ inline void Write(const trial::UniqueFd& socket, const std::string& text) {
             static_cast<ssize_t>(text.size()));
 }
 
-// Whether `is_so` comes true within ten seconds.
+// Whether `is_so` comes true within half a minute.
 inline bool Eventually(const std::function<bool()>& is_so) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!is_so()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

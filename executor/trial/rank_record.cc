@@ -155,4 +155,14 @@ void ApplyExit(int wait_status, RankRecord& record) {
   }
 }
 
+void ApplyLoss(std::string message, RankRecord& record) {
+  Fail(record, FailureKind::kLost, std::move(message), Fault::kInfrastructure);
+}
+
+void ShiftTimes(double by_s, RankRecord& record) {
+  if (by_s == 0.0) return;
+  for (auto& [step, profile] : record.profiles) ShiftTimes(by_s, profile);
+  if (record.trace.has_value()) ShiftTimes(by_s, record.trace->record);
+}
+
 }  // namespace meshwright::trial

@@ -15,8 +15,9 @@
 namespace meshwright::trial {
 
 // How a rank failed. An out-of-memory explains the other ranks' failures, and a lost peer is
-// explained by any other failure.
-enum class FailureKind : uint8_t { kOutOfMemory, kOwn, kCommunication };
+// explained by any other failure. A rank that is lost with its host may have been so for what
+// another rank did.
+enum class FailureKind : uint8_t { kOutOfMemory, kOwn, kLost, kCommunication };
 
 struct RankFailure {
   FailureKind kind = FailureKind::kOwn;
@@ -63,5 +64,11 @@ void ApplyEvent(const std::string& line, RankRecord& record);
 // Takes in the end of the process, as waitpid() tells it. An end that the events don't explain
 // becomes the rank's failure, or trouble after it was done.
 void ApplyExit(int wait_status, RankRecord& record);
+
+// Takes in that nothing more will be heard of the process: "can't go on: agent b was lost".
+void ApplyLoss(std::string message, RankRecord& record);
+
+// Puts all moments that the rank told `by_s` later: on another host's clock.
+void ShiftTimes(double by_s, RankRecord& record);
 
 }  // namespace meshwright::trial

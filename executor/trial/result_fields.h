@@ -194,6 +194,7 @@ void VisitFields(Result& result, Visitor& visit) {
   visit(planner::WithParts(kSliceParts, "slice"), result.slice);
   visit("worker_version", result.worker_version);
   visit("host", result.host);
+  visit(planner::OnlyIf(!result.failed_agent.empty(), "failed_agent"), result.failed_agent);
 }
 
 }  // namespace meshwright::trial

@@ -115,6 +115,14 @@ StepProfile ProfileOf(const StepRecord& record) {
   return profile;
 }
 
+void ShiftTimes(double by_s, StepProfile& profile) {
+  for (MessageTimes& times : profile.messages) {
+    for (double& issued_s : times.issued_s) issued_s += by_s;
+    for (TimeSpan& wait : times.waits) ShiftTimes(by_s, wait);
+    for (double& done_s : times.done_s) done_s += by_s;
+  }
+}
+
 void MatchMessages(std::vector<StepProfile>& ranks) {
   std::map<End, const MessageTimes*> ends;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {

@@ -57,6 +57,9 @@ struct StepProfile {
 
 StepProfile ProfileOf(const StepRecord& record);
 
+// Puts all its moments `by_s` later: on another clock.
+void ShiftTimes(double by_s, StepProfile& profile);
+
 // One step of all ranks, by rank: what only both sides of a message together tell. The part of each
 // wait in which the peer had not issued its side goes from the pipeline to the bubble, and a
 // message is under way from when both sides were issued until it is received. Messages whose other

@@ -58,6 +58,10 @@ struct StepRecord {
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
 };
 
+// Puts all its moments `by_s` later: on another clock.
+void ShiftTimes(double by_s, StepRecord& record);
+void ShiftTimes(double by_s, TimeSpan& span);
+
 // When an operation of `group` and kind began, given when the one before it was done: a group works
 // on one after the other.
 double BeganAt(const CommunicationSpan& span, double previous_done_s);

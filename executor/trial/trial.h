@@ -114,12 +114,17 @@ struct TrialResult {
   std::optional<SliceResult> slice;  // of a slice trial: where its step comes from
   std::string worker_version;
   std::string host;
+  // Agent of a gang (executor/gang) whose part failed; empty where it is the one that tells, or
+  // none did.
+  std::string failed_agent;
 
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
 };
 
-// How many of the plan's ranks share the host's cores.
-inline int64_t RanksAtOnce(const TrialPlan& plan) { return plan.slice ? 1 : plan.layout.devices(); }
+// How many ranks share the cores of a host that has `local_ranks` of the plan's.
+inline int64_t RanksAtOnce(const TrialPlan& plan, int64_t local_ranks) {
+  return plan.slice ? 1 : local_ranks;
+}
 
 nlohmann::json ToJson(const TrialPlan& plan);
 // InvalidArgument naming the field that is wrong, missing or not a plan's.

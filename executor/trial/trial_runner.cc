@@ -17,34 +17,31 @@ namespace {
 
 class TrialRun {
  public:
-  TrialRun(const TrialPlan& plan, const std::vector<int32_t>& ranks,
-           const TrialRunnerOptions& options)
-      : plan_(plan), ranks_(ranks), options_(options) {}
+  TrialRun(const TrialPlan& plan, const TrialRunnerOptions& options)
+      : plan_(plan), options_(options) {}
 
-  absl::Status Start();
-  TrialResult Finish();
-  const std::vector<RankRecord>& records() const { return workers_.records(); }
+  absl::Status Start(const std::vector<int32_t>& ranks);
+  void Take(std::vector<StartedRank> ranks);
+  RanksRun Finish();
 
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  int32_t world_size() const { return static_cast<int32_t>(plan_.layout.devices()); }
   void TellProgress();
   void TellTrace() const;
 
   const TrialPlan& plan_;
-  const std::vector<int32_t>& ranks_;
   const TrialRunnerOptions& options_;
   WorkerGroup workers_{ApplyEvent};
   int32_t told_steps_ = 0;
 };
 
-absl::Status TrialRun::Start() {
-  const auto world_size = static_cast<int32_t>(plan_.layout.devices());
-  RETURN_IF_ERROR(workers_.Start(options_.worker_path, ToJson(plan_).dump(), world_size, ranks_));
-  for (RankRecord& record : workers_.records()) {
-    // Pipeline ranks are outermost.
-    record.pipeline_rank = record.rank / (world_size / plan_.layout.pp);
-  }
-  return absl::OkStatus();
+absl::Status TrialRun::Start(const std::vector<int32_t>& ranks) {
+  return workers_.Start(options_.worker_path, ToJson(plan_).dump(), world_size(), ranks);
+}
+
+void TrialRun::Take(std::vector<StartedRank> ranks) {
+  for (StartedRank& rank : ranks) workers_.Add(std::move(rank));
 }
 
 void TrialRun::TellProgress() {
@@ -58,15 +55,28 @@ void TrialRun::TellProgress() {
                      .loss = finished.loss});
 }
 
-TrialResult TrialRun::Finish() {
+RanksRun TrialRun::Finish() {
+  for (RankRecord& record : workers_.records()) {
+    // Pipeline ranks are outermost.
+    record.pipeline_rank = record.rank / (world_size() / plan_.layout.pp);
+  }
   const WorkersEnd end = workers_.Watch({.timeout_s = plan_.timeout_s,
                                          .cancelled = [this] { return Cancelled(); },
                                          .heard = [this] { TellProgress(); }});
   const std::vector<RankRecord>& records = workers_.records();
-  if (end == WorkersEnd::kCancelled) return ConcludeCancelled(plan_, records);
-  if (end == WorkersEnd::kSilent) return ConcludeTimeout(plan_, records, FurthestBehind(records));
+  if (end == WorkersEnd::kCancelled) {
+    return {.result = ConcludeCancelled(plan_, records), .records = records};
+  }
+  if (end == WorkersEnd::kSilent) {
+    const int32_t silent = FurthestBehind(records);
+    return {.result = ConcludeTimeout(plan_, records, silent),
+            .records = records,
+            .cause_rank = silent};
+  }
   TellTrace();
-  return Conclude(plan_, records);
+  RanksRun run{.result = Conclude(plan_, records), .records = records};
+  if (const RankRecord* cause = Cause(records)) run.cause_rank = cause->rank;
+  return run;
 }
 
 void TrialRun::TellTrace() const {
@@ -78,15 +88,15 @@ void TrialRun::TellTrace() const {
   if (traces.size() == workers_.records().size()) options_.trace(traces);
 }
 
-TrialResult Failed(absl::string_view message, Fault fault) {
+}  // namespace
+
+TrialResult FailedResult(absl::string_view message, Fault fault) {
   TrialResult result;
   result.outcome = TrialOutcome::kFailed;
   result.fault = fault;
   result.message = std::string(message);
   return result;
 }
-
-}  // namespace
 
 absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                          const TrialRunnerOptions& options) {
@@ -111,19 +121,25 @@ absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& rank
 RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                   const TrialRunnerOptions& options) {
   const absl::Status fits = CheckMemory(plan, ranks, options);
-  if (!fits.ok()) return {.result = Failed(fits.message(), Fault::kLayout), .records = {}};
-  TrialRun run(plan, ranks, options);
-  const absl::Status started = run.Start();
+  if (!fits.ok()) return {.result = FailedResult(fits.message(), Fault::kLayout), .records = {}};
+  TrialRun run(plan, options);
+  const absl::Status started = run.Start(ranks);
   if (!started.ok()) {
-    return {.result = Failed(started.message(), Fault::kInfrastructure), .records = {}};
+    return {.result = FailedResult(started.message(), Fault::kInfrastructure), .records = {}};
   }
-  TrialResult result = run.Finish();
-  return {.result = std::move(result), .records = run.records()};
+  return run.Finish();
+}
+
+RanksRun WatchRanks(const TrialPlan& plan, std::vector<StartedRank> ranks,
+                    const TrialRunnerOptions& options) {
+  TrialRun run(plan, options);
+  run.Take(std::move(ranks));
+  return run.Finish();
 }
 
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options) {
   const absl::Status runnable = CheckRules(plan.model, plan.layout, plan.training, plan.device);
-  if (!runnable.ok()) return Failed(runnable.message(), Fault::kLayout);
+  if (!runnable.ok()) return FailedResult(runnable.message(), Fault::kLayout);
   std::vector<int32_t> ranks(static_cast<size_t>(plan.layout.devices()));
   std::iota(ranks.begin(), ranks.end(), 0);
   return RunRanks(plan, ranks, options).result;

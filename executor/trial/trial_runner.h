@@ -9,7 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "executor/host/host_memory.h"
+#include "executor/trial/rank_process.h"
 #include "executor/trial/rank_record.h"
 #include "executor/trial/step_trace.h"
 #include "executor/trial/trial.h"
@@ -52,9 +54,18 @@ TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options);
 struct RanksRun {
   TrialResult result;
   std::vector<RankRecord> records;  // in the order of `ranks`
+  // The rank whose failure or silence the result tells of; nothing where it tells of none.
+  std::optional<int32_t> cause_rank = std::nullopt;
 };
 RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                   const TrialRunnerOptions& options);
+
+// The same for ranks that were started before, wherever they are. They are all ended.
+RanksRun WatchRanks(const TrialPlan& plan, std::vector<StartedRank> ranks,
+                    const TrialRunnerOptions& options);
+
+// A result without a measurement.
+TrialResult FailedResult(absl::string_view message, Fault fault);
 
 // OK, or ResourceExhausted where these ranks at once would take more memory than is left
 // (executor/trial/memory_check.h). Warns where that can't be known.

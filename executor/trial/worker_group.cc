@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "executor/trial/worker_process.h"
 #include "planner/base/status_macros.h"
 #include "planner/base/utf8.h"
 
@@ -31,17 +32,22 @@ absl::Status WorkerGroup::Start(const std::string& worker_path, const std::strin
 absl::Status WorkerGroup::Start(const std::string& worker_path, const std::string& plan,
                                 int32_t world_size, const std::vector<int32_t>& ranks) {
   ASSIGN_OR_RETURN(const Listener listener, ListenOnLoopback());
-  WorkerLaunch launch{
-      .path = worker_path, .plan = plan, .world_size = world_size, .master_port = listener.port};
-  for (const int32_t rank : ranks) {
-    launch.rank = rank;
-    launch.local_rank = static_cast<int32_t>(workers_.size());
-    launch.listen_fd = rank == 0 && ranks.size() > 1 ? listener.socket.get() : -1;
-    ASSIGN_OR_RETURN(WorkerProcess process, WorkerProcess::Spawn(launch));
-    workers_.push_back({.process = std::move(process), .last_sign = Clock::now()});
-    records_.emplace_back().rank = launch.rank;
+  ASSIGN_OR_RETURN(std::vector<WorkerProcess> workers,
+                   SpawnWorkers({.path = worker_path,
+                                 .plan = plan,
+                                 .world_size = world_size,
+                                 .master_port = listener.port,
+                                 .listen_fd = ranks.size() > 1 ? listener.socket.get() : -1},
+                                ranks));
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    Add({.rank = ranks[i], .process = std::make_unique<WorkerProcess>(std::move(workers[i]))});
   }
   return absl::OkStatus();
+}
+
+void WorkerGroup::Add(StartedRank started) {
+  workers_.push_back({.process = std::move(started.process), .last_sign = Clock::now()});
+  records_.emplace_back().rank = started.rank;
 }
 
 WorkersEnd WorkerGroup::Watch(const WatchOptions& options) {
@@ -70,21 +76,25 @@ WorkersEnd WorkerGroup::Listen(const WatchOptions& options) {
 
 void WorkerGroup::EndAll() {
   const bool all_done = AllDone();
-  for (const Worker& worker : workers_) worker.process.Kill();
+  for (const Worker& worker : workers_) worker.process->Kill();
   const Clock::time_point until = Clock::now() + kLongestKill;
   for (size_t i = 0; i < workers_.size(); ++i) {
-    WorkerProcess& process = workers_[i].process;
-    if (process.ended()) continue;
-    if (all_done) records_[i].after_done.emplace_back("did not end and was killed");
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-    if (!process.End(left)) records_[i].left_pid = process.pid();
+    RankProcess& process = *workers_[i].process;
+    RankRecord& record = records_[i];
+    if (!process.ended()) {
+      if (all_done) record.after_done.emplace_back("did not end and was killed");
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+      if (!process.End(left)) record.left_pid = process.pid();
+      record.output_tail = ValidUtf8(process.output_tail());
+    }
+    ShiftTimes(-process.clock_ahead_s(), record);
   }
   workers_.clear();
 }
 
 bool WorkerGroup::AllEnded() const {
   return std::all_of(workers_.begin(), workers_.end(),
-                     [](const Worker& worker) { return worker.process.ended(); });
+                     [](const Worker& worker) { return worker.process->ended(); });
 }
 
 bool WorkerGroup::AnyFailed() const {
@@ -95,7 +105,7 @@ bool WorkerGroup::AnyFailed() const {
 bool WorkerGroup::AnySilent(Clock::time_point now, double timeout_s, bool done) const {
   for (size_t i = 0; i < workers_.size(); ++i) {
     const std::chrono::duration<double> silence = now - workers_[i].last_sign;
-    if (records_[i].done == done && !workers_[i].process.ended() && silence.count() > timeout_s) {
+    if (records_[i].done == done && !workers_[i].process->ended() && silence.count() > timeout_s) {
       return true;
     }
   }
@@ -110,17 +120,14 @@ bool WorkerGroup::AllDone() const {
 void WorkerGroup::WaitForSomething() {
   std::vector<pollfd> descriptors;
   for (const Worker& worker : workers_) {
-    for (const int fd :
-         {worker.process.events_fd(), worker.process.output_fd(), worker.process.exit_fd()}) {
-      if (fd >= 0) descriptors.push_back({.fd = fd, .events = POLLIN, .revents = 0});
-    }
+    if (!worker.process->ended()) worker.process->AddDescriptors(descriptors);
   }
   ::poll(descriptors.data(), descriptors.size(), static_cast<int>(kPollInterval.count()));
   for (size_t rank = 0; rank < workers_.size(); ++rank) TakeIn(rank);
 }
 
 void WorkerGroup::TakeIn(size_t rank) {
-  WorkerProcess& process = workers_[rank].process;
+  RankProcess& process = *workers_[rank].process;
   RankRecord& record = records_[rank];
   if (process.ended()) return;
   // Before its pipes are drained for the last time, so that nothing is missed.
@@ -131,7 +138,7 @@ void WorkerGroup::TakeIn(size_t rank) {
   process.ReadOutput();
   // It may begin inside a character, and programs print what they like.
   record.output_tail = ValidUtf8(process.output_tail());
-  if (ended) ApplyExit(process.wait_status(), record);
+  if (ended) process.TellEnd(record);
 }
 
 }  // namespace meshwright::trial

@@ -1,15 +1,16 @@
-// The workers of one run: started together, heard together, killed together.
+// The workers of one run, wherever they are: heard together, killed together.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "executor/trial/rank_process.h"
 #include "executor/trial/rank_record.h"
-#include "executor/trial/worker_process.h"
 
 namespace meshwright::trial {
 
@@ -30,6 +31,8 @@ class WorkerGroup {
   // The same for some of the ranks of a run of `world_size`.
   absl::Status Start(const std::string& worker_path, const std::string& plan, int32_t world_size,
                      const std::vector<int32_t>& ranks);
+  // Takes one that was started, of a rank behind those that are there.
+  void Add(StartedRank started);
 
   struct WatchOptions {
     double timeout_s = 0.0;           // longest silence of a worker that runs
@@ -38,7 +41,8 @@ class WorkerGroup {
   };
   // Listens until all workers have ended, shortly after the first failure, or until there is a
   // reason to give up. A worker that is done may be silent; where all are, those that don't end
-  // soon are ended. No worker is left then but those that can't be: their records tell.
+  // soon are ended. No worker is left then but those that can't be: their records tell. All times
+  // in the records are those of this host's clock then.
   WorkersEnd Watch(const WatchOptions& options);
 
   // In the order of the ranks.
@@ -48,7 +52,7 @@ class WorkerGroup {
  private:
   using Clock = std::chrono::steady_clock;
   struct Worker {
-    WorkerProcess process;
+    std::unique_ptr<RankProcess> process;
     Clock::time_point last_sign;
   };
 

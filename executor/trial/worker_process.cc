@@ -20,6 +20,7 @@ extern "C" {
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -84,9 +85,10 @@ std::vector<std::string> EnvironmentOf(const WorkerLaunch& launch) {
   const std::vector<std::string> own = {absl::StrCat("RANK=", launch.rank),
                                         absl::StrCat("LOCAL_RANK=", launch.local_rank),
                                         absl::StrCat("WORLD_SIZE=", launch.world_size),
-                                        absl::StrCat("LOCAL_WORLD_SIZE=", launch.world_size),
+                                        absl::StrCat("LOCAL_WORLD_SIZE=", launch.local_world_size),
                                         "MASTER_ADDR=127.0.0.1",
                                         absl::StrCat("MASTER_PORT=", launch.master_port),
+                                        absl::StrCat("MESHWRIGHT_ADDRESS=", launch.address),
                                         absl::StrCat("MESHWRIGHT_EVENT_FD=", kEventFd),
                                         absl::StrCat("MESHWRIGHT_PARENT_PID=", ::getpid())};
   std::vector<std::string> all = own;
@@ -216,6 +218,13 @@ WorkerProcess::~WorkerProcess() {
   std::fprintf(stderr, "meshwright: the worker process %d can't be ended and was left\n", pid_);
 }
 
+void WorkerProcess::AddDescriptors(std::vector<pollfd>& descriptors) const {
+  // The last becomes readable at the end.
+  for (const UniqueFd* fd : {&events_, &output_, &exit_}) {
+    if (fd->is_open()) descriptors.push_back({.fd = fd->get(), .events = POLLIN, .revents = 0});
+  }
+}
+
 std::vector<std::string> WorkerProcess::ReadEvents() {
   ReadAvailable(events_, partial_line_);
   std::vector<std::string> lines;
@@ -232,7 +241,7 @@ void WorkerProcess::ReadOutput() {
   if (tail_.size() > kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
 }
 
-void WorkerProcess::Kill() const {
+void WorkerProcess::Kill() {
   // Not reaped yet, so the id can't belong to another process; one that was left is reaped
   // elsewhere.
   if (!ended() && !left_) ::kill(pid_, SIGKILL);
@@ -266,6 +275,21 @@ ProcessWait WorkerProcess::SystemWait() const {
             pollfd end = {.fd = fd, .events = POLLIN, .revents = 0};
             ::poll(&end, 1, static_cast<int>(time.count()));
           }};
+}
+
+absl::StatusOr<std::vector<WorkerProcess>> SpawnWorkers(WorkerLaunch launch,
+                                                        const std::vector<int32_t>& ranks) {
+  const int listen_fd = launch.listen_fd;
+  launch.local_world_size = static_cast<int32_t>(ranks.size());
+  std::vector<WorkerProcess> workers;
+  for (const int32_t rank : ranks) {
+    launch.rank = rank;
+    launch.local_rank = static_cast<int32_t>(workers.size());
+    launch.listen_fd = rank == 0 ? listen_fd : -1;
+    ASSIGN_OR_RETURN(WorkerProcess worker, WorkerProcess::Spawn(launch));
+    workers.push_back(std::move(worker));
+  }
+  return workers;
 }
 
 absl::StatusOr<Listener> ListenOnLoopback() {

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "executor/trial/process_end.h"
+#include "executor/trial/rank_process.h"
 #include "executor/trial/unique_fd.h"
 
 namespace meshwright::trial {
@@ -20,14 +21,16 @@ struct WorkerLaunch {
   int32_t rank = 0;
   int32_t local_rank = 0;  // its device
   int32_t world_size = 1;
-  uint16_t master_port = 0;
-  int listen_fd = -1;  // handed to rank 0, which serves the rendezvous
+  int32_t local_world_size = 1;       // ranks of this host
+  std::string address = "127.0.0.1";  // of this host, as the other ranks reach it
+  uint16_t master_port = 0;           // on this host, whichever has rank 0
+  int listen_fd = -1;                 // handed to rank 0, which serves the rendezvous
 };
 
 // What the kernel may take to end a worker that was killed: all of its memory is given back.
 inline constexpr std::chrono::milliseconds kLongestKill(5000);
 
-class WorkerProcess {
+class WorkerProcess final : public RankProcess {
  public:
   // The worker gets the environment of this process with torchrun's variables for its rank, a
   // process group of its own, and no descriptor beside standard streams, events and the listener.
@@ -37,28 +40,20 @@ class WorkerProcess {
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   // Ends a worker that still runs; says on standard error where it can't be ended.
-  ~WorkerProcess();
+  ~WorkerProcess() override;
 
-  // Descriptors to poll for reading; -1 once closed. The last becomes readable at the end.
-  int events_fd() const { return events_.get(); }
-  int output_fd() const { return output_.get(); }
-  int exit_fd() const { return exit_.get(); }
+  void AddDescriptors(std::vector<pollfd>& descriptors) const override;
+  bool TryReap() override;
+  std::vector<std::string> ReadEvents() override;
+  void ReadOutput() override;
+  const std::string& output_tail() const override { return tail_; }
 
-  // Reads what is there. Returns complete lines.
-  std::vector<std::string> ReadEvents();
-  void ReadOutput();
-  // The last of what it wrote to standard output and error.
-  const std::string& output_tail() const { return tail_; }
-
-  pid_t pid() const { return pid_; }
-  void Kill() const;
-  // Reaps the process if it ended; true from then on.
-  bool TryReap();
-  // Kills a worker that still runs and waits for its end, for `limit` at the most. False where it
-  // doesn't come: the process is left to itself, and reaped when another worker is spawned after
-  // its end.
-  bool End(std::chrono::milliseconds limit);
-  bool ended() const { return pid_ < 0; }
+  void Kill() override;
+  // One that is left is reaped when another worker is spawned after its end.
+  bool End(std::chrono::milliseconds limit) override;
+  bool ended() const override { return pid_ < 0; }
+  pid_t pid() const override { return pid_; }
+  void TellEnd(RankRecord& record) const override { ApplyExit(wait_status_, record); }
   // As waitpid() has it; valid once ended.
   int wait_status() const { return wait_status_; }
 
@@ -76,6 +71,11 @@ class WorkerProcess {
   std::string partial_line_;
   std::string tail_;
 };
+
+// Workers for `ranks`, all that this host has of a run, in their order; `launch` says the rest of
+// them, and holds the listener for rank 0. Those that were started are ended where one can't be.
+absl::StatusOr<std::vector<WorkerProcess>> SpawnWorkers(WorkerLaunch launch,
+                                                        const std::vector<int32_t>& ranks);
 
 // A socket that listens on 127.0.0.1 on a port that the kernel chose. The workers' rendezvous is
 // handed this socket, so no other process can take the port in between.

@@ -1,5 +1,6 @@
 #include "tests/fuzz/targets.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -7,6 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "executor/agent/wire.h"
+#include "executor/gang/frame.h"
+#include "executor/gang/handshake.h"
 #include "executor/trial/trial.h"
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
@@ -127,6 +130,26 @@ void ReadAgentMessage(std::string_view message) {
   const v1::Measurement written = agent::ToWire(*result);
   const auto again = agent::FromWire(written);
   ExpectOk(again.status(), "a result is refused as it is sent");
+}
+
+void ReadGangStream(std::string_view stream) {
+  gang::Handshake gate = gang::Handshake::OfGate("a secret", std::string(gang::kNonceBytes, 'g'));
+  absl::Status greeted;
+  for (std::string_view rest = stream; greeted.ok() && !rest.empty() && gate.wanted_bytes() > 0;) {
+    const size_t taken = std::min(rest.size(), gate.wanted_bytes());
+    greeted = gate.TakeIn(rest.substr(0, taken));
+    rest.remove_prefix(taken);
+  }
+  Expect(!gate.done(), "a gate takes one for its own who can't know the secret");
+  const auto frames = gang::FrameReader().TakeIn(stream);
+  if (!frames.ok()) return;
+  for (const gang::Frame& frame : *frames) {
+    const std::string written = gang::EncodeFrame(frame);
+    const auto again = gang::FrameReader().TakeIn(written);
+    ExpectOk(again.status(), "a frame is refused as it is sent");
+    Expect(again->size() == 1 && gang::EncodeFrame(again->front()) == written,
+           "a frame is another one once sent");
+  }
 }
 
 }  // namespace meshwright::fuzz

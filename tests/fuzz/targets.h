@@ -24,14 +24,16 @@ void ReadTrialPlan(std::string_view json);        // what a worker is given
 void ReadTrialResult(std::string_view json);      // what a worker answers
 void ReadPlanRequest(std::string_view message);   // from a client
 void ReadAgentMessage(std::string_view message);  // from an agent
+void ReadGangStream(std::string_view stream);     // from another member of a gang, or a stranger
 
-inline constexpr std::array<Target, 8> kTargets = {{{"config", ReadModelConfig},
+inline constexpr std::array<Target, 9> kTargets = {{{"config", ReadModelConfig},
                                                     {"layout", ReadLayout},
                                                     {"filter", ReadFilter},
                                                     {"csv", ReadMeasurements},
                                                     {"plan", ReadTrialPlan},
                                                     {"result", ReadTrialResult},
                                                     {"plan_request", ReadPlanRequest},
-                                                    {"agent_message", ReadAgentMessage}}};
+                                                    {"agent_message", ReadAgentMessage},
+                                                    {"gang_stream", ReadGangStream}}};
 
 }  // namespace meshwright::fuzz

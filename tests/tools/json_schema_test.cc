@@ -142,6 +142,7 @@ trial::TrialResult FullResult(const trial::TrialPlan& plan, const trial::TrialRu
   result.mfu_causal = 0.25;
   result.peak_flops = 9e12;
   result.oom = trial::OomDetail{1, 1, 2, 3, 4};
+  result.failed_agent = "b";
   return result;
 }
 

@@ -2,12 +2,16 @@
 
 #include <stdlib.h>
 
+#include <utility>
+
 #include "executor/host/host.h"
 #include "executor/worker/comm/gloo_communicator.h"
 #include "executor/worker/comm/host_kernels.h"
 
 namespace meshwright::worker {
-CpuDevice::CpuDevice(ThreadHub* hub) : hub_(hub), kernels_(MakeHostKernels()), scope_(&account_) {
+
+CpuDevice::CpuDevice(ThreadHub* hub, std::string address)
+    : hub_(hub), address_(std::move(address)), kernels_(MakeHostKernels()), scope_(&account_) {
   InstallAccountingAllocator();
 }
 
@@ -17,7 +21,8 @@ DeviceDescription CpuDevice::Describe() const {
 
 std::unique_ptr<Communicator> CpuDevice::Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                  const GroupSpec& group, int32_t rank) {
-  return hub_ != nullptr ? hub_->Join(group, rank, HostOrder()) : ConnectGloo(store, group, rank);
+  return hub_ != nullptr ? hub_->Join(group, rank, HostOrder())
+                         : ConnectGloo(store, group, rank, address_);
 }
 
 std::optional<MemoryShortage> CpuDevice::AsMemoryShortage(const std::exception& error) const {

@@ -12,9 +12,9 @@ namespace meshwright::worker {
 // device goes. All of the rank's tensors must be gone by then.
 class CpuDevice final : public Device {
  public:
-  // Its groups are gloo's, or those of `hub`, which outlives them, where all ranks of the run are
-  // threads of one process.
-  explicit CpuDevice(ThreadHub* hub = nullptr);
+  // Its groups are gloo's, bound to `address`, or those of `hub`, which outlives them, where all
+  // ranks of the run are threads of one process.
+  explicit CpuDevice(ThreadHub* hub = nullptr, std::string address = "127.0.0.1");
 
   at::Device torch_device() const override { return at::kCPU; }
   // The processor, with the memory that all ranks of the host share.
@@ -34,6 +34,7 @@ class CpuDevice final : public Device {
 
  private:
   ThreadHub* const hub_;
+  const std::string address_;
   std::unique_ptr<kernels::Kernels> kernels_;
   MemoryAccount account_;
   ScopedMemoryAccount scope_;

@@ -58,13 +58,14 @@ class UncountedGloo final : public c10d::ProcessGroupGloo {
 void DisableFlightRecorder() { ::setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1); }
 
 std::unique_ptr<Communicator> ConnectGloo(const c10::intrusive_ptr<c10d::Store>& store,
-                                          const GroupSpec& group, int32_t rank) {
+                                          const GroupSpec& group, int32_t rank,
+                                          const std::string& address) {
   const GroupPlace place = PlaceIn(store, group, rank);
   return WithCommunicationErrors("connect", [&] {
     auto options = c10d::ProcessGroupGloo::Options::create(group.timeout);
     options->threads = 1;
     options->devices.push_back(
-        c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1", /*lazyInit=*/false));
+        c10d::ProcessGroupGloo::createDeviceForHostname(address, /*lazyInit=*/false));
     return MakeBackendCommunicator(c10::make_intrusive<UncountedGloo>(
                                        place.store, place.index, place.size, std::move(options)),
                                    TensorHold::kLent, Watch);

@@ -9,9 +9,11 @@ namespace meshwright::worker {
 // lock (seen in torch 2.11). Call it once, before the first group and before there are threads.
 void DisableFlightRecorder();
 
-// Sockets are bound to the loopback interface. Blocks until all ranks of the group are there;
-// throws CommunicationError when they don't come within the group's timeout.
+// Sockets are bound to `address`, this host's numeric address or a name of it, as the other ranks
+// reach it. Blocks until all ranks of the group are there; throws CommunicationError when they
+// don't come within the group's timeout.
 std::unique_ptr<Communicator> ConnectGloo(const c10::intrusive_ptr<c10d::Store>& store,
-                                          const GroupSpec& group, int32_t rank);
+                                          const GroupSpec& group, int32_t rank,
+                                          const std::string& address);
 
 }  // namespace meshwright::worker

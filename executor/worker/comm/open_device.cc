@@ -37,8 +37,9 @@ absl::StatusOr<Function> FindInModule(const std::string& folder, const char* sym
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int32_t local_rank) {
-  if (kind == planner::DeviceKind::kCpu) return std::make_unique<CpuDevice>();
+absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int32_t local_rank,
+                                                   const std::string& address) {
+  if (kind == planner::DeviceKind::kCpu) return std::make_unique<CpuDevice>(nullptr, address);
   return OpenCudaDevice(OwnFolder(), local_rank, /*hub=*/nullptr);
 }
 

@@ -13,8 +13,10 @@
 namespace meshwright::worker {
 
 // The CUDA device `local_rank` comes from the module meshwright-cuda.so beside the executable.
-// Unavailable, with the reason, where it can't be had.
-absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int32_t local_rank);
+// A CPU's groups connect from `address`, this host's as the other ranks reach it. Unavailable, with
+// the reason, where it can't be had.
+absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int32_t local_rank,
+                                                   const std::string& address);
 
 // CUDA device `index` from the module in `folder`. Its groups are NCCL's, or those of `hub`, which
 // outlives it, where all ranks of the run are threads of this process.

@@ -116,7 +116,8 @@ void Close(Groups& groups, Device& device) {
 
 absl::Status RunRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& environment,
                      const EventWriter& events) {
-  absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(plan.device, environment.local_rank);
+  absl::StatusOr<std::unique_ptr<Device>> device =
+      OpenDevice(plan.device, environment.local_rank, environment.address);
   if (!device.ok()) return device.status();
   const bool shares_cores = planner::SharesCores(plan.device);
   const int32_t cores = host::PhysicalCores();

@@ -46,18 +46,27 @@ std::string NameOf(const RankContext& context) {
   return absl::StrCat("rank ", context.rank, " (", absl::StrJoin(places, " "), ")");
 }
 
+// How many cores the plan's ranks had together if each were on a host like this one.
+int32_t CoresOfAll(const trial::TrialPlan& plan, int32_t local_ranks) {
+  return static_cast<int32_t>(host::PhysicalCores() * plan.layout.devices() /
+                              trial::RanksAtOnce(plan, local_ranks));
+}
+
 // Nothing where the plan has no estimate, or one that stands because tokens go by force.
 std::optional<int64_t> RoutedBytesOf(const trial::TrialPlan& plan, const RankContext& context,
+                                     int32_t local_ranks,
                                      const std::vector<std::vector<planner::ExpertRows>>& steps) {
   const bool learned = plan.training.routing == planner::Routing::kLearned;
   if (!learned || !plan.model.has_experts() || plan.estimated_bytes.empty()) return std::nullopt;
-  const auto bytes = trial::RoutedBytes(plan, context.coordinates.pp, steps, host::PhysicalCores());
+  const auto bytes =
+      trial::RoutedBytes(plan, context.coordinates.pp, steps, CoresOfAll(plan, local_ranks));
   return bytes.ok() ? std::optional<int64_t>(*bytes) : std::nullopt;
 }
 
 // Steps, and the events that tell of them.
-void Train(RankContext& context, const trial::TrialPlan& plan, planner::ScheduleLists lists,
-           double peak_flops, const EventWriter& events, const WorkerHooks& hooks) {
+void Train(RankContext& context, const trial::TrialPlan& plan, int32_t local_ranks,
+           planner::ScheduleLists lists, double peak_flops, const EventWriter& events,
+           const WorkerHooks& hooks) {
   context.device->ResetPeakMemory();
   const int32_t open_sends =
       planner::OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
@@ -102,7 +111,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
                         .measured_peak_flops = peak_flops,
                         .expert_load = context.expert_traffic.load,
                         .expert_tokens = std::move(context.expert_traffic.tokens),
-                        .estimated_routed_bytes = RoutedBytesOf(plan, context, routed),
+                        .estimated_routed_bytes = RoutedBytesOf(plan, context, local_ranks, routed),
                         .trace = std::nullopt};
   if (plan.trace)
     done.trace = trial::TracedStep{.name = NameOf(context), .record = std::move(last)};
@@ -119,12 +128,12 @@ absl::Status RunRank(const trial::TrialPlan& plan, const WorkerEnvironment& envi
   context.coordinates = CoordinatesOf(plan.layout, environment.rank);
   auto lists = planner::MakeSchedules(plan.layout, static_cast<int32_t>(context.micro_batches()));
   if (!lists.ok()) return lists.status();
-  auto device = OpenDevice(plan.device, environment.local_rank);
+  auto device = OpenDevice(plan.device, environment.local_rank, environment.address);
   if (!device.ok()) return device.status();
   context.device = *std::move(device);
   context.clock.Use(context.device->MakeClock());
-  at::set_num_threads(
-      static_cast<int>(planner::ThreadsPerRank(host::PhysicalCores(), trial::RanksAtOnce(plan))));
+  at::set_num_threads(static_cast<int>(planner::ThreadsPerRank(
+      host::PhysicalCores(), trial::RanksAtOnce(plan, environment.local_world_size))));
   const auto timeout = trial::OperationTimeout(plan.timeout_s);
   // Outlives the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;
@@ -142,7 +151,7 @@ absl::Status RunRank(const trial::TrialPlan& plan, const WorkerEnvironment& envi
   if (plan.memory_limit_bytes.has_value()) {
     context.device->SetMemoryLimit(*plan.memory_limit_bytes);
   }
-  Train(context, plan, *std::move(lists), peak_flops, events, hooks);
+  Train(context, plan, environment.local_world_size, *std::move(lists), peak_flops, events, hooks);
   CloseGroups(context);
   return absl::OkStatus();
 }

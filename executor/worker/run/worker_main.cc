@@ -34,7 +34,8 @@ constexpr double kGib = 1073741824.0;
 constexpr char kUsage[] =
     "usage: meshwright-worker [--event-fd N] [--listen-fd N] [--memory-limit-gib X] < plan.json\n"
     "       meshwright-worker --capabilities | --devices | --version\n"
-    "Runs the rank RANK of WORLD_SIZE; MASTER_ADDR and MASTER_PORT say where rank 0 listens.\n";
+    "Runs the rank RANK of WORLD_SIZE, of which this host has LOCAL_WORLD_SIZE; MASTER_ADDR and\n"
+    "MASTER_PORT say where rank 0 listens, MESHWRIGHT_ADDRESS where the others reach this host.\n";
 
 struct Flags {
   bool capabilities = false;
@@ -99,11 +100,19 @@ absl::StatusOr<WorkerEnvironment> ReadEnvironment() {
   RETURN_IF_ERROR(ReadVariable("RANK", 0, environment.rank));
   RETURN_IF_ERROR(ReadVariable("LOCAL_RANK", environment.rank, environment.local_rank));
   RETURN_IF_ERROR(ReadVariable("WORLD_SIZE", 1, environment.world_size));
+  RETURN_IF_ERROR(
+      ReadVariable("LOCAL_WORLD_SIZE", environment.world_size, environment.local_world_size));
+  if (environment.local_world_size < 1) {
+    return absl::InvalidArgumentError("LOCAL_WORLD_SIZE: expected a whole number from 1");
+  }
   RETURN_IF_ERROR(ReadVariable("MASTER_PORT", 29500, port));
   if (port > 65535) return absl::InvalidArgumentError("MASTER_PORT: expected a port up to 65535");
   environment.master_port = static_cast<uint16_t>(port);
   if (const char* address = std::getenv("MASTER_ADDR"); address != nullptr) {
     environment.master_address = address;
+  }
+  if (const char* address = std::getenv("MESHWRIGHT_ADDRESS"); address != nullptr) {
+    environment.address = address;
   }
   return environment;
 }

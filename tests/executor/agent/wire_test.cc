@@ -107,6 +107,7 @@ TEST(WireTest, ResultsRoundTrip) {
   result.oom = trial::OomDetail{1, 1, 2, 3, 4};
   result.worker_version = "w";
   result.host = "h";
+  result.failed_agent = "b";
   const auto back = FromWire(ToWire(result));
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(*back, result);

@@ -207,6 +207,33 @@ TEST(ConclusionTest, ACrashExplainsLostPeersAndShowsItsOutput) {
   EXPECT_THAT(result.message, HasSubstr("something went wrong"));
 }
 
+// A host that went explains lost peers, and is explained by whatever a rank did itself.
+TEST(ConclusionTest, ALostHostStandsBetweenCrashesAndLostPeers) {
+  auto records = TwoRanks();
+  Apply({{"event", "error"}, {"kind", "communication"}, {"message", "peer gone"}}, records[0]);
+  ApplyLoss("can't go on: agent b was lost", records[1]);
+  const TrialResult result = Conclude(PlanOf(3), records);
+  EXPECT_EQ(result.fault, Fault::kInfrastructure);
+  EXPECT_THAT(result.message, StartsWith("rank 1 (pipeline rank 1) can't go on: agent b was lost"));
+  auto crashed = TwoRanks();
+  ApplyLoss("can't go on: agent a was lost", crashed[0]);
+  ApplyExit(SIGSEGV, crashed[1]);
+  EXPECT_THAT(Conclude(PlanOf(3), crashed).message,
+              StartsWith("rank 1 (pipeline rank 1) was killed"));
+}
+
+TEST(ConclusionTest, AHostThatIsLostAfterItsRanksWereDoneCostsNothing) {
+  auto records = TwoRanks();
+  for (RankRecord& record : records) {
+    FinishStep(record, 0, 1.0);
+    Done(record, 1e9);
+  }
+  ApplyLoss("can't go on: agent b was lost", records[1]);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_EQ(result.outcome, TrialOutcome::kOk);
+  EXPECT_THAT(result.message, HasSubstr("was done, but then can't go on: agent b was lost"));
+}
+
 TEST(ConclusionTest, AKillSaysThatTheMachineMayBeOutOfMemory) {
   auto records = TwoRanks();
   ApplyExit(SIGKILL, records[0]);

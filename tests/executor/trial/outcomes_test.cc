@@ -8,12 +8,10 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 
+#include "tests/executor/trial/runners_workers.h"
 #include "tests/executor/trial/trial_fixture.h"
 
 namespace meshwright::trial {
@@ -26,18 +24,6 @@ int OpenDescriptors() {
   DIR* folder = ::opendir("/proc/self/fd");
   while (::readdir(folder) != nullptr) ++count;
   ::closedir(folder);
-  return count;
-}
-
-// Processes that were started as workers of `runner`, whoever their parent is now.
-int WorkersOf(pid_t runner) {
-  const std::string mark = "MESHWRIGHT_PARENT_PID=" + std::to_string(runner) + '\0';
-  int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "environ");
-    const std::string environment((std::istreambuf_iterator<char>(file)), {});
-    count += environment.find(mark) != std::string::npos ? 1 : 0;
-  }
   return count;
 }
 

@@ -62,6 +62,22 @@ TEST(StepProfileTest, AddsUpWhatEachGroupDoes) {
   EXPECT_TRUE(profile.messages[0].sent);
 }
 
+TEST(StepProfileTest, AllMomentsMoveToAnotherClock) {
+  StepRecord record = SomeRecord();
+  StepProfile profile = ProfileOf(record);
+  ShiftTimes(100.0, record);
+  EXPECT_EQ(record.step, (TimeSpan{110.0, 120.0}));
+  EXPECT_EQ(record.actions[0].time, (TimeSpan{111.0, 112.0}));
+  EXPECT_EQ(record.optimizer, (TimeSpan{119.0, 120.0}));
+  EXPECT_EQ(record.communication[3].issued_s, 112.0);
+  EXPECT_EQ(record.communication[3].returned_s, 112.0);
+  EXPECT_EQ(record.communication[3].wait, (TimeSpan{116.0, 116.5}));
+  EXPECT_EQ(record.communication[3].done_s, 116.5);
+  // How long things took stays.
+  ShiftTimes(100.0, profile);
+  EXPECT_EQ(profile, ProfileOf(record));
+}
+
 // Rank 1 waits from 2 to 7 for a message that rank 0 sends at 5; rank 0 waits from 8 to 9 for one
 // to be taken for which rank 1 comes at 8.5.
 TEST(StepProfileTest, WaitingForOneWhoHasNotComeIsBubble) {

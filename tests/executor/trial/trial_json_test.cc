@@ -174,12 +174,13 @@ TrialResult FullResult() {
       .rank = 1, .pipeline_rank = 1, .requested_bytes = 2, .held_bytes = 3, .limit_bytes = 4};
   result.worker_version = "0.1.0";
   result.host = "here";
+  result.failed_agent = "b";
   return result;
 }
 
 // Databases, agents' folders and scripts hold this text.
 constexpr char kFullResult[] =
-    R"({"gradient_norms":[1.5,1.25],"host":"here","losses":[4.25,4.0],"measured_peak_flops":5)"
+    R"({"failed_agent":"b","gradient_norms":[1.5,1.25],"host":"here","losses":[4.25,4.0],"measured_peak_flops":5)"
     R"(0000000000.0,"message":"rank 1 ran out of memory","mfu":0.5,"mfu_causal":0.375,"mfu_ca)"
     R"(usal_of_peak":0.1875,"mfu_of_peak":0.25,"oom":{"held_bytes":3,"limit_bytes":4,"pipelin)"
     R"(e_rank":1,"rank":1,"requested_bytes":2},"outcome":"oom","peak_flops":100000000000.0,"r)"

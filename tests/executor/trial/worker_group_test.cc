@@ -7,9 +7,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/worker_process.h"
 
 namespace meshwright::trial {
 namespace {
@@ -87,6 +90,26 @@ TEST_F(WorkerGroupTest, AWorkerThatIsDoneMayBeSilentWhileAnotherWorks) {
   EXPECT_FALSE(group_.records()[0].failure.has_value());
   EXPECT_EQ(group_.records()[1].begun_steps, 10);
   EXPECT_TRUE(group_.records()[1].failure.has_value());
+}
+
+// Two of four ranks are on this host.
+TEST_F(WorkerGroupTest, WorkersKnowWhichRanksShareTheirHost) {
+  const std::filesystem::path worker = folder_ / "worker";
+  std::ofstream(worker) << "#!/bin/sh\necho $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE"
+                        << " $MESHWRIGHT_ADDRESS $MASTER_ADDR:$MASTER_PORT\nexit 1\n";
+  std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
+  auto workers = SpawnWorkers(
+      {.path = worker, .plan = "{}", .world_size = 4, .address = "127.0.0.2", .master_port = 77},
+      {2, 3});
+  ASSERT_TRUE(workers.ok()) << workers.status();
+  for (size_t i = 0; i < workers->size(); ++i) {
+    group_.Add({.rank = 2 + static_cast<int32_t>(i),
+                .process = std::make_unique<WorkerProcess>(std::move((*workers)[i]))});
+  }
+  EXPECT_EQ(group_.Watch({.timeout_s = 60.0, .cancelled = {}, .heard = {}}), WorkersEnd::kEnded);
+  EXPECT_EQ(group_.records()[0].rank, 2);
+  EXPECT_EQ(group_.records()[0].output_tail, "2 0 4 2 127.0.0.2 127.0.0.1:77\n");
+  EXPECT_EQ(group_.records()[1].output_tail, "3 1 4 2 127.0.0.2 127.0.0.1:77\n");
 }
 
 TEST_F(WorkerGroupTest, AWorkerThatIsNotDoneMustNotBeSilent) {

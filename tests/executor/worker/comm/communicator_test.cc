@@ -54,7 +54,7 @@ TEST_P(CpuCommunicatorTest, ASilentPeerEndsTheWaitAfterTheTimeout) {
 }
 
 std::unique_ptr<Communicator> JoinGloo(MeetingPlace& place, const GroupSpec& group, int32_t rank) {
-  return ConnectGloo(place.store, group, rank);
+  return ConnectGloo(place.store, group, rank, "127.0.0.1");
 }
 
 std::unique_ptr<Communicator> JoinThreads(MeetingPlace& place, const GroupSpec& group,

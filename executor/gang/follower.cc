@@ -1,0 +1,169 @@
+#include "executor/gang/follower.h"
+
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "executor/gang/forwarding.h"
+#include "executor/gang/leader_link.h"
+#include "executor/gang/relay.h"
+#include "executor/trial/worker_process.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::gang {
+namespace {
+
+using trial::FailedResult;
+using trial::Fault;
+using trial::TrialResult;
+
+constexpr std::chrono::milliseconds kCancelPoll(20);
+
+// Takes this host's workers to the gate, behind which the store of rank 0 is.
+RelayOptions ToGate(const Place& place, const SocketAddress& gate, const Timing& timing,
+                    int listener) {
+  RelayOptions options;
+  options.listener = listener;
+  options.clock = timing.clock;
+  options.admit = [&place, &timing, gate](trial::UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+    const host::MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
+    ASSIGN_OR_RETURN(Greeting greeting,
+                     Greeting::Begin(gate, place.secret, Purpose::kTunnel, deadline));
+    return Newcomer{.greeting = std::move(greeting), .worker = std::move(accepted)};
+  };
+  options.join = [](Newcomer newcomer) -> std::optional<TunnelEnds> {
+    return TunnelEnds{.near = std::move(newcomer.worker), .far = newcomer.greeting.TakeSocket()};
+  };
+  return options;
+}
+
+class FollowerRun {
+ public:
+  FollowerRun(const trial::TrialPlan& plan, const Place& place,
+              const trial::TrialRunnerOptions& options, const Timing& timing)
+      : plan_(plan), place_(place), options_(options), timing_(timing) {}
+
+  TrialResult Run();
+
+ private:
+  bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  static TrialResult CancelledResult();
+
+  // OK once the leader wants the workers started. An error where this member can't take part;
+  // Cancelled where it was, or the leader has no use for it.
+  absl::Status WaitForStart(LeaderLink& link) const;
+  absl::StatusOr<std::vector<trial::WorkerProcess>> StartOwn(uint16_t store_port) const;
+  void Forward(Forwarding forwarding, LeaderLink& link) const;
+  // The result where they can't be run.
+  std::optional<TrialResult> RunRanks(const SocketAddress& gate, LeaderLink& link) const;
+  TrialResult CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const;
+  // Until the run of all is over.
+  TrialResult WaitForCancel() const;
+
+  const trial::TrialPlan& plan_;
+  const Place& place_;
+  const trial::TrialRunnerOptions& options_;
+  const Timing& timing_;
+};
+
+TrialResult FollowerRun::CancelledResult() {
+  TrialResult result = FailedResult("this agent's part of the trial was ended", Fault::kNone);
+  result.outcome = trial::TrialOutcome::kCancelled;
+  return result;
+}
+
+TrialResult FollowerRun::Run() {
+  const absl::Status fits = CheckMemory(plan_, RanksOf(place_.own()), options_);
+  const absl::StatusOr<SocketAddress> gate = ResolveHostPort(place_.rendezvous);
+  if (!gate.ok()) return FailedResult(gate.status().message(), Fault::kInfrastructure);
+  absl::StatusOr<LeaderLink> link =
+      LeaderLink::Reach(place_, *gate, timing_, [this] { return Cancelled(); });
+  if (absl::IsCancelled(link.status())) return CancelledResult();
+  if (!link.ok()) return FailedResult(link.status().message(), Fault::kInfrastructure);
+  if (!fits.ok()) return CantRun(fits, Fault::kLayout, *link);
+  const absl::Status wanted = WaitForStart(*link);
+  if (!wanted.ok() && !absl::IsCancelled(wanted)) {
+    return FailedResult(wanted.message(), Fault::kInfrastructure);
+  }
+  if (wanted.ok()) {
+    if (auto failed = RunRanks(*gate, *link)) return *std::move(failed);
+  }
+  link->Close();
+  return WaitForCancel();
+}
+
+absl::Status FollowerRun::WaitForStart(LeaderLink& link) const {
+  const host::MonotonicTime deadline = timing_.clock() + absl::Seconds(timing_.join_s);
+  while (!link.started()) {
+    link.Pump();
+    if (link.ended() && !link.admitted()) return absl::UnavailableError(link.why_lost());
+    if (link.ended() || Cancelled()) return absl::CancelledError();
+    if (!link.admitted() && timing_.clock() > deadline) {
+      return absl::UnavailableError(absl::StrCat("agent ", place_.members.front().agent,
+                                                 ", which leads, does not let ", place_.own().agent,
+                                                 " in at ", place_.rendezvous));
+    }
+    link.Wait();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<trial::WorkerProcess>> FollowerRun::StartOwn(uint16_t store_port) const {
+  return trial::SpawnWorkers({.path = options_.worker_path,
+                              .plan = ToJson(plan_).dump(),
+                              .world_size = static_cast<int32_t>(plan_.layout.devices()),
+                              .address = place_.address,
+                              .master_port = store_port},
+                             RanksOf(place_.own()));
+}
+
+std::optional<TrialResult> FollowerRun::RunRanks(const SocketAddress& gate,
+                                                 LeaderLink& link) const {
+  absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
+  if (!store.ok()) return CantRun(store.status(), Fault::kInfrastructure, link);
+  SetNonBlocking(store->socket);
+  const auto relay = Relay::Start(ToGate(place_, gate, timing_, store->socket.get()));
+  if (!relay.ok()) return CantRun(relay.status(), Fault::kInfrastructure, link);
+  absl::StatusOr<std::vector<trial::WorkerProcess>> workers = StartOwn(store->port);
+  if (!workers.ok()) return CantRun(workers.status(), Fault::kInfrastructure, link);
+  Forward(Forwarding(*std::move(workers), RanksOf(place_.own()), link), link);
+  return std::nullopt;
+}
+
+void FollowerRun::Forward(Forwarding forwarding, LeaderLink& link) const {
+  while (!link.ended()) {
+    forwarding.Step();
+    if (!Cancelled()) continue;
+    // Else the leader would take the end of its workers for a failure of their own.
+    link.Send(FailFrame{.message = absl::StrCat("agent ", place_.own().agent, " was told to end")});
+    break;
+  }
+  forwarding.EndAll();
+}
+
+TrialResult FollowerRun::CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const {
+  // Another host would have the same trouble with the layout.
+  const std::string message = fault == Fault::kLayout
+                                  ? std::string(why.message())
+                                  : absl::StrCat("agent ", place_.own().agent, ": ", why.message());
+  link.Send(FailFrame{.message = message, .fault = fault});
+  link.Close();
+  return FailedResult(message, fault);
+}
+
+TrialResult FollowerRun::WaitForCancel() const {
+  while (options_.cancel != nullptr && !Cancelled()) std::this_thread::sleep_for(kCancelPoll);
+  return CancelledResult();
+}
+
+}  // namespace
+
+TrialResult Follow(const trial::TrialPlan& plan, const Place& place,
+                   const trial::TrialRunnerOptions& options, const Timing& timing) {
+  return FollowerRun(plan, place, options, timing).Run();
+}
+
+}  // namespace meshwright::gang

@@ -1,0 +1,16 @@
+// A follower's part of a gang's run.
+#pragma once
+
+#include "executor/gang/gang.h"
+#include "executor/gang/timing.h"
+#include "executor/trial/trial.h"
+#include "executor/trial/trial_runner.h"
+
+namespace meshwright::gang {
+
+// Joins, runs this member's ranks for the leader and waits to be cancelled. The place is valid and
+// not the first member's.
+trial::TrialResult Follow(const trial::TrialPlan& plan, const Place& place,
+                          const trial::TrialRunnerOptions& options, const Timing& timing);
+
+}  // namespace meshwright::gang

@@ -1,0 +1,64 @@
+#include "executor/gang/gang.h"
+
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::gang {
+namespace {
+
+// Whoever knows a shorter one may have guessed it.
+constexpr size_t kLeastSecretBytes = 16;
+
+absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices) {
+  int64_t next = 0;
+  for (size_t i = 0; i < members.size(); ++i) {
+    const std::string path = absl::StrCat("members[", i, "]");
+    if (members[i].first_rank != next) {
+      return FieldError(absl::StrCat(path, ".first_rank"), members[i].first_rank,
+                        absl::StrCat("must be ", next, ", behind the ranks before it"));
+    }
+    RETURN_IF_ERROR(CheckRange(absl::StrCat(path, ".ranks"), members[i].ranks, 1, devices - next));
+    next += members[i].ranks;
+  }
+  if (next == devices) return absl::OkStatus();
+  return FieldError("members", absl::StrCat(next, " ranks"),
+                    absl::StrCat("must have all ", devices, " ranks of the layout"));
+}
+
+}  // namespace
+
+absl::Status Validate(const Place& place, int64_t devices) {
+  RETURN_IF_ERROR(CheckMembers(place.members, devices));
+  RETURN_IF_ERROR(
+      CheckRange("member", place.member, 0, static_cast<int64_t>(place.members.size()) - 1));
+  // Not shown: whoever reads it may join.
+  if (place.secret.size() < kLeastSecretBytes) {
+    return FieldError("secret", absl::StrCat(place.secret.size(), " bytes"),
+                      absl::StrCat("must have at least ", kLeastSecretBytes));
+  }
+  if (place.address.empty()) return FieldError("address", "", "is needed");
+  if (place.leads() && place.gate == nullptr) return FieldError("gate", "", "the leader needs it");
+  if (!place.leads() && place.rendezvous.empty()) {
+    return FieldError("rendezvous", "", "a follower needs it");
+  }
+  return absl::OkStatus();
+}
+
+std::vector<int32_t> RanksOf(const Member& member) {
+  std::vector<int32_t> ranks(static_cast<size_t>(member.ranks));
+  std::iota(ranks.begin(), ranks.end(), member.first_rank);
+  return ranks;
+}
+
+std::string NameOf(const Member& member) {
+  const int32_t last = member.first_rank + member.ranks - 1;
+  const std::string ranks = member.ranks == 1
+                                ? absl::StrCat("rank ", last)
+                                : absl::StrCat("ranks ", member.first_rank, " to ", last);
+  return absl::StrCat("agent ", member.agent, " (", ranks, ")");
+}
+
+}  // namespace meshwright::gang

@@ -1,0 +1,32 @@
+#include "executor/gang/gate.h"
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "executor/gang/socket_address.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::gang {
+
+absl::StatusOr<std::shared_ptr<Gate>> Gate::Open(const std::string& address) {
+  ASSIGN_OR_RETURN(const SocketAddress bound, Resolve(address, /*port=*/0));
+  ASSIGN_OR_RETURN(trial::UniqueFd socket, OpenSocket(bound));
+  const std::string what = absl::StrCat("listen on ", address);
+  if (::bind(socket.get(), bound.get(), bound.size) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0) {
+    return SocketError(what);
+  }
+  SocketAddress own;
+  own.size = sizeof(own.storage);
+  if (::getsockname(socket.get(), own.get(), &own.size) != 0) return SocketError(what);
+  return std::shared_ptr<Gate>(new Gate(address, std::move(socket), own.port()));
+}
+
+Gate::Gate(std::string address, trial::UniqueFd socket, uint16_t port)
+    : address_(std::move(address)), socket_(std::move(socket)), port_(port) {}
+
+std::string Gate::rendezvous() const { return JoinHostPort(address_, port_); }
+
+}  // namespace meshwright::gang

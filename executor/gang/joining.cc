@@ -1,0 +1,134 @@
+#include "executor/gang/joining.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "executor/trial/trial_runner.h"
+#include "executor/trial/version.h"
+
+namespace meshwright::gang {
+namespace {
+
+constexpr int kPollMs = 50;
+// For a refusal to arrive.
+constexpr double kGoodbyeS = 1.0;
+
+}  // namespace
+
+Joining::Joining(const Place& place, const Timing& timing, Arrivals& arrivals)
+    : place_(place), timing_(timing), arrivals_(arrivals) {}
+
+std::optional<trial::TrialResult> Joining::Wait(const std::function<bool()>& cancelled) {
+  const host::MonotonicTime deadline = timing_.clock() + absl::Seconds(timing_.join_s);
+  while (true) {
+    TakeArrivals();
+    std::erase_if(unknown_, [&](Unknown& unknown) { return !StaysUnknown(unknown); });
+    for (const auto& [member, far] : joined_) far->Pump();
+    if (refused_) return refused_;
+    if (auto failure = FailureOfAny()) return failure;
+    if (AllJoined()) return std::nullopt;
+    if (cancelled()) {
+      trial::TrialResult result =
+          trial::FailedResult("cancelled before it began", trial::Fault::kNone);
+      result.outcome = trial::TrialOutcome::kCancelled;
+      return result;
+    }
+    if (timing_.clock() > deadline) return Missing();
+    WaitForSomething();
+  }
+}
+
+std::vector<std::shared_ptr<FarMember>> Joining::members() const {
+  std::vector<std::shared_ptr<FarMember>> members;
+  for (const auto& [number, member] : joined_) members.push_back(member);
+  return members;
+}
+
+void Joining::TakeArrivals() {
+  for (trial::UniqueFd& socket : arrivals_.TakeAll()) {
+    unknown_.push_back({.link = Link(std::move(socket), timing_.clock),
+                        .deadline = timing_.clock() + absl::Seconds(timing_.handshake_s)});
+  }
+}
+
+bool Joining::StaysUnknown(Unknown& unknown) {
+  std::vector<Frame> frames = unknown.link.Receive();
+  if (frames.empty()) return unknown.link.status().ok() && timing_.clock() < unknown.deadline;
+  const auto* join = std::get_if<JoinFrame>(&frames.front());
+  if (join == nullptr) return false;
+  const JoinFrame first = *join;
+  frames.erase(frames.begin());
+  Join(first, std::move(unknown.link), std::move(frames));
+  return false;
+}
+
+void Joining::Join(const JoinFrame& join, Link link, std::vector<Frame> rest) {
+  std::string objection = Objection(join);
+  if (!objection.empty()) return Refuse(std::move(objection), std::move(link));
+  const Member& member = place_.members[static_cast<size_t>(join.member)];
+  if (join.version != trial::WorkerVersion()) {
+    std::string why =
+        absl::StrCat("the workers of agent ", member.agent, " are of version ", join.version,
+                     ", and those of agent ", place_.own().agent, ", which leads, of version ",
+                     std::string(trial::WorkerVersion()));
+    refused_ = trial::FailedResult(why, trial::Fault::kInfrastructure);
+    refused_->failed_agent = member.agent;
+    return Refuse(std::move(why), std::move(link));
+  }
+  auto far = std::make_shared<FarMember>(member, std::move(link), timing_);
+  for (Frame& frame : rest) far->Take(std::move(frame));
+  joined_[join.member] = std::move(far);
+}
+
+std::string Joining::Objection(const JoinFrame& join) const {
+  const auto members = static_cast<int32_t>(place_.members.size());
+  if (join.member < 1 || join.member >= members) {
+    return absl::StrCat("there is no follower ", join.member, " among ", members, " members");
+  }
+  if (joined_.contains(join.member)) {
+    return absl::StrCat(NameOf(place_.members[static_cast<size_t>(join.member)]),
+                        " has joined before");
+  }
+  return "";
+}
+
+void Joining::Refuse(std::string why, Link link) {
+  link.Send(RefuseFrame{.message = std::move(why)});
+  link.Close(kGoodbyeS);
+}
+
+std::optional<trial::TrialResult> Joining::FailureOfAny() const {
+  for (const auto& [number, far] : joined_) {
+    if (!far->failure()) continue;
+    trial::TrialResult result = trial::FailedResult(far->failure()->message, far->failure()->fault);
+    result.failed_agent = far->member().agent;
+    return result;
+  }
+  return std::nullopt;
+}
+
+trial::TrialResult Joining::Missing() const {
+  std::vector<std::string> missing;
+  trial::TrialResult result;
+  for (size_t i = 1; i < place_.members.size(); ++i) {
+    if (joined_.contains(static_cast<int32_t>(i))) continue;
+    missing.push_back(NameOf(place_.members[i]));
+    if (result.failed_agent.empty()) result.failed_agent = place_.members[i].agent;
+  }
+  result.outcome = trial::TrialOutcome::kFailed;
+  result.fault = trial::Fault::kInfrastructure;
+  result.message = absl::StrCat(absl::StrJoin(missing, " and "), " did not join at ",
+                                place_.gate->rendezvous(), " within ", timing_.join_s, " s");
+  return result;
+}
+
+void Joining::WaitForSomething() const {
+  std::vector<pollfd> descriptors;
+  for (const Unknown& unknown : unknown_) unknown.link.AddDescriptor(descriptors);
+  for (const auto& [number, far] : joined_) far->AddDescriptor(descriptors);
+  ::poll(descriptors.data(), descriptors.size(), kPollMs);
+}
+
+}  // namespace meshwright::gang

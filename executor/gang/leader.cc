@@ -1,0 +1,151 @@
+#include "executor/gang/leader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "executor/gang/arrivals.h"
+#include "executor/gang/far_rank.h"
+#include "executor/gang/joining.h"
+#include "executor/gang/relay.h"
+#include "executor/trial/capabilities.h"
+#include "executor/trial/worker_process.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::gang {
+namespace {
+
+using trial::FailedResult;
+using trial::Fault;
+using trial::TrialResult;
+
+// Takes members to `arrivals` and workers to the store of rank 0, which listens on `store_port`.
+RelayOptions AtGate(const Place& place, const Timing& timing, uint16_t store_port,
+                    Arrivals& arrivals) {
+  RelayOptions options;
+  options.listener = place.gate->socket();
+  options.clock = timing.clock;
+  options.admit = [&place, &timing](trial::UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+    const host::MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
+    ASSIGN_OR_RETURN(Greeting greeting,
+                     Greeting::OfGate(std::move(accepted), place.secret, deadline));
+    return Newcomer{.greeting = std::move(greeting), .worker = {}};
+  };
+  options.join = [&arrivals, store_port](Newcomer newcomer) -> std::optional<TunnelEnds> {
+    trial::UniqueFd socket = newcomer.greeting.TakeSocket();
+    if (newcomer.greeting.purpose() == Purpose::kLink) {
+      arrivals.Push(std::move(socket));
+      return std::nullopt;
+    }
+    absl::StatusOr<trial::UniqueFd> store = Dial(Loopback(store_port));
+    if (!store.ok()) return std::nullopt;
+    return TunnelEnds{.near = *std::move(store), .far = std::move(socket)};
+  };
+  return options;
+}
+
+class LeaderRun {
+ public:
+  LeaderRun(const trial::TrialPlan& plan, const Place& place,
+            const trial::TrialRunnerOptions& options, const Timing& timing)
+      : plan_(plan), place_(place), options_(options), timing_(timing) {}
+
+  TrialResult Run();
+
+ private:
+  bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  // With all followers there.
+  TrialResult RunRanks(std::vector<std::shared_ptr<FarMember>> followers);
+  absl::StatusOr<std::vector<trial::StartedRank>> StartOwn();
+  void NameFailedAgent(trial::RanksRun& run) const;
+
+  const trial::TrialPlan& plan_;
+  const Place& place_;
+  const trial::TrialRunnerOptions& options_;
+  const Timing& timing_;
+  trial::Listener store_;
+  Arrivals arrivals_;
+};
+
+TrialResult LeaderRun::Run() {
+  const absl::Status fits = CheckMemory(plan_, RanksOf(place_.own()), options_);
+  if (!fits.ok()) return FailedResult(fits.message(), Fault::kLayout);
+  absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
+  if (!store.ok()) return FailedResult(store.status().message(), Fault::kInfrastructure);
+  store_ = *std::move(store);
+  const auto relay = Relay::Start(AtGate(place_, timing_, store_.port, arrivals_));
+  if (!relay.ok()) return FailedResult(relay.status().message(), Fault::kInfrastructure);
+  Joining joining(place_, timing_, arrivals_);
+  auto failed = joining.Wait([this] { return Cancelled(); });
+  arrivals_.Close();
+  if (failed) {
+    // Those that came have done nothing wrong.
+    for (const auto& follower : joining.members()) follower->End();
+    return *std::move(failed);
+  }
+  return RunRanks(joining.members());
+}
+
+absl::StatusOr<std::vector<trial::StartedRank>> LeaderRun::StartOwn() {
+  const std::vector<int32_t> ranks = RanksOf(place_.own());
+  const int64_t devices = plan_.layout.devices();
+  ASSIGN_OR_RETURN(std::vector<trial::WorkerProcess> workers,
+                   trial::SpawnWorkers({.path = options_.worker_path,
+                                        .plan = ToJson(plan_).dump(),
+                                        .world_size = static_cast<int32_t>(devices),
+                                        .address = place_.address,
+                                        .master_port = store_.port,
+                                        .listen_fd = devices > 1 ? store_.socket.get() : -1},
+                                       ranks));
+  // Connections to the store fail once rank 0 has ended.
+  store_.socket.Close();
+  std::vector<trial::StartedRank> started;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    started.push_back({.rank = ranks[i],
+                       .process = std::make_unique<trial::WorkerProcess>(std::move(workers[i]))});
+  }
+  return started;
+}
+
+TrialResult LeaderRun::RunRanks(std::vector<std::shared_ptr<FarMember>> followers) {
+  absl::StatusOr<std::vector<trial::StartedRank>> ranks = StartOwn();
+  if (!ranks.ok()) {
+    for (const auto& follower : followers) follower->End();
+    return FailedResult(ranks.status().message(), Fault::kInfrastructure);
+  }
+  for (const auto& follower : followers) {
+    follower->Start();
+    for (const int32_t rank : RanksOf(follower->member())) {
+      ranks->push_back({.rank = rank, .process = std::make_unique<FarRank>(follower, rank)});
+    }
+  }
+  trial::RanksRun run = WatchRanks(plan_, *std::move(ranks), options_);
+  NameFailedAgent(run);
+  return std::move(run.result);
+}
+
+void LeaderRun::NameFailedAgent(trial::RanksRun& run) const {
+  if (!run.cause_rank || run.result.outcome == trial::TrialOutcome::kOom) return;
+  const auto record =
+      std::find_if(run.records.begin(), run.records.end(),
+                   [&](const trial::RankRecord& other) { return other.rank == *run.cause_rank; });
+  // That a rank has lost a peer does not say whose part failed.
+  if (record->failure && record->failure->kind == trial::FailureKind::kCommunication) return;
+  for (size_t i = 1; i < place_.members.size(); ++i) {
+    const Member& member = place_.members[i];
+    const int32_t behind = record->rank - member.first_rank;
+    if (behind >= 0 && behind < member.ranks) run.result.failed_agent = member.agent;
+  }
+}
+
+}  // namespace
+
+TrialResult Lead(const trial::TrialPlan& plan, const Place& place,
+                 const trial::TrialRunnerOptions& options, const Timing& timing) {
+  const absl::Status runnable =
+      trial::CheckRules(plan.model, plan.layout, plan.training, plan.device);
+  if (!runnable.ok()) return FailedResult(runnable.message(), Fault::kLayout);
+  return LeaderRun(plan, place, options, timing).Run();
+}
+
+}  // namespace meshwright::gang

@@ -1,0 +1,83 @@
+#include "executor/gang/leader_link.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "executor/gang/greeting.h"
+#include "executor/trial/version.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::gang {
+namespace {
+
+constexpr int kPollMs = 50;
+constexpr double kGoodbyeS = 1.0;
+
+absl::Status Unreachable(const Place& place, const absl::Status& why) {
+  return absl::UnavailableError(absl::StrCat("agent ", place.own().agent, " can't reach agent ",
+                                             place.members.front().agent, ", which leads, at ",
+                                             place.rendezvous, ": ", why.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<LeaderLink> LeaderLink::Reach(const Place& place, const SocketAddress& gate,
+                                             const Timing& timing,
+                                             const std::function<bool()>& cancelled) {
+  absl::StatusOr<Greeting> greeting = Greeting::Begin(
+      gate, place.secret, Purpose::kLink, timing.clock() + absl::Seconds(timing.join_s));
+  if (!greeting.ok()) return Unreachable(place, greeting.status());
+  while (true) {
+    const absl::Status status = greeting->Step(timing.clock());
+    if (!status.ok()) return Unreachable(place, status);
+    if (greeting->done()) break;
+    if (cancelled()) return absl::CancelledError("cancelled before it began");
+    pollfd descriptor = greeting->descriptor();
+    ::poll(&descriptor, 1, kPollMs);
+  }
+  LeaderLink link(Link(greeting->TakeSocket(), timing.clock), timing);
+  link.Send(JoinFrame{.member = place.member, .version = std::string(trial::WorkerVersion())});
+  return link;
+}
+
+void LeaderLink::Pump() {
+  for (const Frame& frame : link_.Receive()) Take(frame);
+  NoticeLoss();
+}
+
+void LeaderLink::Take(const Frame& frame) {
+  if (const auto* ping = std::get_if<PingFrame>(&frame)) {
+    link_.Send(PongFrame{.sent_s = ping->sent_s,
+                         .clock_s = absl::ToDoubleSeconds(timing_.clock().since_start)});
+  } else if (const auto* refuse = std::get_if<RefuseFrame>(&frame)) {
+    ended_ = true;
+    why_lost_ = refuse->message;
+  } else if (std::holds_alternative<AdmitFrame>(frame)) {
+    admitted_ = true;
+  } else if (std::holds_alternative<StartFrame>(frame)) {
+    started_ = true;
+  } else if (std::holds_alternative<EndFrame>(frame)) {
+    ended_ = true;
+  }
+}
+
+void LeaderLink::NoticeLoss() {
+  if (ended_) return;
+  if (!link_.status().ok()) {
+    why_lost_ = absl::StrCat("the leader is lost: ", link_.status().message());
+  } else if (link_.silence_s() > timing_.silence_s) {
+    why_lost_ = absl::StrCat("nothing was heard of the leader for ", timing_.silence_s, " s");
+  }
+  ended_ = !why_lost_.empty();
+}
+
+void LeaderLink::Wait() const {
+  std::vector<pollfd> descriptors;
+  AddDescriptor(descriptors);
+  ::poll(descriptors.data(), descriptors.size(), kPollMs);
+}
+
+void LeaderLink::Close() { link_.Close(kGoodbyeS); }
+
+}  // namespace meshwright::gang

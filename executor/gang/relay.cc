@@ -1,0 +1,95 @@
+#include "executor/gang/relay.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/time/time.h"
+
+namespace meshwright::gang {
+namespace {
+
+// Strangers may come to a gate, and each takes a descriptor until its time is up.
+constexpr size_t kMostWaiting = 256;
+// Of the gang's own, none takes longer while others wait for their turn.
+constexpr absl::Duration kFairWait = absl::Seconds(1);
+// After which deadlines are looked at, and after which accepting is tried again.
+constexpr int kPollMs = 200;
+constexpr int kRestMs = 50;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Relay>> Relay::Start(RelayOptions options) {
+  trial::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake.is_open()) return SocketError("eventfd");
+  return std::unique_ptr<Relay>(new Relay(std::move(options), std::move(wake)));
+}
+
+Relay::Relay(RelayOptions options, trial::UniqueFd wake)
+    : options_(std::move(options)), wake_(std::move(wake)), thread_([this] { Loop(); }) {}
+
+Relay::~Relay() {
+  ::eventfd_write(wake_.get(), 1);
+  thread_.join();
+}
+
+void Relay::Loop() {
+  while (WaitForSomething()) {
+    AcceptAll();
+    ShakeHands();
+    tunnels_.Pump();
+  }
+}
+
+bool Relay::WaitForSomething() {
+  std::vector<pollfd> descriptors = {{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
+  if (!rests_ && MakeRoom()) {
+    descriptors.push_back({.fd = options_.listener, .events = POLLIN, .revents = 0});
+  }
+  for (const Waiting& waiting : waiting_) {
+    descriptors.push_back(waiting.newcomer.greeting.descriptor());
+  }
+  tunnels_.AddDescriptors(descriptors);
+  ::poll(descriptors.data(), descriptors.size(), rests_ ? kRestMs : kPollMs);
+  rests_ = false;
+  return (descriptors.front().revents & POLLIN) == 0;
+}
+
+bool Relay::MakeRoom() {
+  if (waiting_.size() < kMostWaiting) return true;
+  if (options_.clock() < waiting_.front().since + kFairWait) return false;
+  waiting_.erase(waiting_.begin());
+  return true;
+}
+
+void Relay::AcceptAll() {
+  while (MakeRoom()) {
+    trial::UniqueFd accepted = Accept(options_.listener);
+    if (!accepted.is_open()) {
+      rests_ = errno == EMFILE || errno == ENFILE;
+      return;
+    }
+    Admit(std::move(accepted));
+  }
+}
+
+void Relay::Admit(trial::UniqueFd accepted) {
+  absl::StatusOr<Newcomer> newcomer = options_.admit(std::move(accepted));
+  if (newcomer.ok()) {
+    waiting_.push_back({.newcomer = *std::move(newcomer), .since = options_.clock()});
+  }
+}
+
+void Relay::ShakeHands() {
+  const host::MonotonicTime now = options_.clock();
+  std::erase_if(waiting_, [&](Waiting& waiting) {
+    if (!waiting.newcomer.greeting.Step(now).ok()) return true;
+    if (!waiting.newcomer.greeting.done()) return false;
+    if (auto ends = options_.join(std::move(waiting.newcomer))) tunnels_.Add(*std::move(ends));
+    return true;
+  });
+}
+
+}  // namespace meshwright::gang

@@ -1,0 +1,19 @@
+// How long the members of a gang wait for each other, and by which clock.
+#pragma once
+
+#include "executor/host/monotonic_time.h"
+
+namespace meshwright::gang {
+
+struct Timing {
+  // Until all members have joined, from the leader's start, and until the leader lets it in, from a
+  // follower's.
+  double join_s = 60.0;
+  double handshake_s = 10.0;  // of a connection that came to the gate
+  double ping_s = 1.0;        // from one ping to the next
+  double silence_s = 30.0;    // a member of which nothing is heard for so long is lost
+  // This host's; the one that its workers tell times of.
+  host::MonotonicClock clock = host::MonotonicNow;
+};
+
+}  // namespace meshwright::gang

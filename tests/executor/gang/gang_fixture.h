@@ -1,0 +1,121 @@
+// Gangs whose members are threads of a test, each with worker processes of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "executor/gang/gang_runner.h"
+#include "tests/executor/trial/trial_fixture.h"
+
+namespace meshwright::gang {
+
+inline constexpr char kSecret[] = "a secret of this attempt alone";
+
+// Places of members with so many ranks each. Followers are at loopback addresses of their own, so
+// that none is found where it isn't.
+inline std::vector<Place> PlacesOf(const std::vector<int32_t>& ranks) {
+  Place place;
+  place.secret = kSecret;
+  int32_t first = 0;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    place.members.push_back({.agent = std::string(1, static_cast<char>('a' + i)),
+                             .first_rank = first,
+                             .ranks = ranks[i]});
+    first += ranks[i];
+  }
+  std::vector<Place> places(ranks.size(), place);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    places[i].member = static_cast<int32_t>(i);
+    places[i].address = "127.0.0." + std::to_string(i + 1);
+  }
+  places[0].gate = Gate::Open(places[0].address).value();
+  for (size_t i = 1; i < ranks.size(); ++i) places[i].rendezvous = places[0].gate->rendezvous();
+  return places;
+}
+
+// Leaves the calling thread, and the workers that it starts, a processor for each of `ranks` at the
+// most: each rank computes with one thread then, however many share a host.
+inline void UseOneCorePerRank(int32_t ranks) {
+  cpu_set_t all;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
+  cpu_set_t some;
+  CPU_ZERO(&some);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&some) < ranks; ++cpu) {
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &some);
+  }
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(some), &some), 0);
+}
+
+// Deadlines that a test can wait for.
+inline Timing ShortTiming() {
+  return {.join_s = 20.0, .handshake_s = 2.0, .ping_s = 0.2, .silence_s = 20.0};
+}
+
+// A follower that runs on a thread of its own until it is told to end.
+class FollowerThread {
+ public:
+  FollowerThread(const trial::TrialPlan& plan, const Place& place,
+                 trial::TrialRunnerOptions options, const Timing& timing = ShortTiming())
+      : thread_([this, plan, place, options, timing]() mutable {
+          UseOneCorePerRank(place.own().ranks);
+          options.cancel = &cancel_;
+          result_ = RunMember(plan, place, options, timing);
+          returned_ = true;
+        }) {}
+  ~FollowerThread() { End(); }
+
+  bool returned() const { return returned_; }
+  // Tells it to end, and waits for its result.
+  const trial::TrialResult& End() {
+    cancel_ = true;
+    return Wait();
+  }
+  const trial::TrialResult& Wait() {
+    if (thread_.joinable()) thread_.join();
+    return result_;
+  }
+
+ private:
+  std::atomic<bool> cancel_ = false;
+  std::atomic<bool> returned_ = false;
+  trial::TrialResult result_;
+  std::thread thread_;
+};
+
+// What the leader tells, on a thread that ends with it.
+inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Place& place,
+                                       const trial::TrialRunnerOptions& options,
+                                       const Timing& timing = ShortTiming()) {
+  trial::TrialResult result;
+  std::thread([&] {
+    UseOneCorePerRank(place.own().ranks);
+    result = RunMember(plan, place, options, timing);
+  }).join();
+  return result;
+}
+
+// The plan over members with so many ranks each. All of them have workers of `worker_path`.
+inline trial::TrialResult RunGang(const trial::TrialPlan& plan, const std::vector<int32_t>& ranks,
+                                  const std::string& worker_path) {
+  const std::vector<Place> places = PlacesOf(ranks);
+  std::vector<std::unique_ptr<FollowerThread>> followers;
+  for (size_t i = 1; i < places.size(); ++i) {
+    followers.push_back(std::make_unique<FollowerThread>(
+        plan, places[i], trial::TrialRunnerOptions{.worker_path = worker_path, .progress = {}}));
+  }
+  trial::TrialResult result =
+      LeadOnThread(plan, places[0], {.worker_path = worker_path, .progress = {}});
+  for (const auto& follower : followers) {
+    EXPECT_EQ(follower->End().outcome, trial::TrialOutcome::kCancelled) << follower->Wait().message;
+  }
+  return result;
+}
+
+}  // namespace meshwright::gang

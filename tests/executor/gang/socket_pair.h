@@ -1,0 +1,56 @@
+// Connected sockets in which nothing waits, as those of a gang are.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "executor/trial/unique_fd.h"
+
+namespace meshwright::gang {
+
+struct SocketPair {
+  trial::UniqueFd a;
+  trial::UniqueFd b;
+};
+
+inline SocketPair MakeSocketPair() {
+  int ends[2] = {-1, -1};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+  return {.a = trial::UniqueFd(ends[0]), .b = trial::UniqueFd(ends[1])};
+}
+
+// What there is to read; `ended` tells whether nothing more comes.
+inline std::string ReadAll(const trial::UniqueFd& socket, bool* ended = nullptr) {
+  std::string text;
+  char buffer[65536];
+  while (true) {
+    const ssize_t n = ::recv(socket.get(), buffer, sizeof(buffer), 0);
+    if (ended != nullptr) *ended = n == 0 || (n < 0 && errno != EAGAIN);
+    if (n <= 0) return text;
+    text.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+inline void Write(const trial::UniqueFd& socket, const std::string& text) {
+  EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(text.size()));
+}
+
+// Whether `is_so` comes true within half a minute.
+inline bool Eventually(const std::function<bool()>& is_so) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!is_so()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+}  // namespace meshwright::gang

@@ -1,0 +1,25 @@
+// Which workers a runner has left.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace meshwright::trial {
+
+// Processes that were started as workers of `runner`, whoever their parent is now.
+inline int WorkersOf(pid_t runner) {
+  const std::string mark = "MESHWRIGHT_PARENT_PID=" + std::to_string(runner) + '\0';
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "environ");
+    const std::string environment((std::istreambuf_iterator<char>(file)), {});
+    count += environment.find(mark) != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace meshwright::trial

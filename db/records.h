@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "planner/base/enum_names.h"
@@ -162,10 +163,20 @@ inline constexpr std::string_view kLostOutcome = "lost";
 inline constexpr std::string_view kBrokenOutcome = "broken";
 inline constexpr std::string_view kReturnedOutcome = "returned";
 
-struct AttemptRecord {
-  int32_t number = 0;  // from 1
+// An agent that an attempt's ranks were given to: all of them, or some that follow each other.
+struct AttemptMember {
   std::string agent;
   std::string host;
+  int32_t first_rank = 0;
+  int32_t ranks = 0;
+  bool failed = false;  // that the attempt gave no result is its doing
+
+  friend bool operator==(const AttemptMember&, const AttemptMember&) = default;
+};
+
+struct AttemptRecord {
+  int32_t number = 0;                  // from 1
+  std::vector<AttemptMember> members;  // in the order of their ranks; the first leads
   absl::Time start_time;
   std::optional<absl::Time> end_time;
   std::string outcome;  // name of the trial's final state, or one of the above; empty while it runs
@@ -186,8 +197,6 @@ struct TrialHead {
   TrialState state = TrialState::kPending;
   int32_t attempt = 1;
   int32_t lost_attempts = 0;
-  std::string agent;
-  std::string host;
   bool measured = false;
   std::optional<double> step_s;
 
@@ -198,9 +207,8 @@ struct TrialHead {
 struct AttemptHead {
   int32_t trial = 0;
   int32_t number = 0;
-  std::string agent;
-  std::string host;
-  std::string outcome;  // as in AttemptRecord
+  std::string outcome;                 // as in AttemptRecord
+  std::vector<AttemptMember> members;  // likewise
 
   friend bool operator==(const AttemptHead&, const AttemptHead&) = default;
 };

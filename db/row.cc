@@ -89,8 +89,6 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit("state", trial.state, kTrialStateNames);
   visit("attempt", trial.attempt);
   visit("lost_attempts", trial.lost_attempts);
-  visit("agent", trial.agent);
-  visit("host", trial.host);
   visit("measurement IS NOT NULL", trial.measured);
   visit("step_s", trial.step_s);
 }
@@ -99,16 +97,21 @@ template <planner::ConstOr<AttemptHead> Attempt, typename Visitor>
 void VisitFields(Attempt& attempt, Visitor& visit) {
   visit("trial", attempt.trial);
   visit("number", attempt.number);
-  visit("agent", attempt.agent);
-  visit("host", attempt.host);
   visit("outcome", attempt.outcome);
+}
+
+template <planner::ConstOr<AttemptMember> Member, typename Visitor>
+void VisitFields(Member& member, Visitor& visit) {
+  visit("agent", member.agent);
+  visit("host", member.host);
+  visit("first_rank", member.first_rank);
+  visit("ranks", member.ranks);
+  visit("failed", member.failed);
 }
 
 template <planner::ConstOr<AttemptRecord> Attempt, typename Visitor>
 void VisitFields(Attempt& attempt, Visitor& visit) {
   visit("number", attempt.number);
-  visit("agent", attempt.agent);
-  visit("host", attempt.host);
   visit("start_time_us", attempt.start_time);
   visit("end_time_us", attempt.end_time);
   visit("outcome", attempt.outcome);
@@ -166,16 +169,10 @@ constexpr std::string_view kHeadRows =
     "(SELECT c.sweep_id, c.number, c.layout, c.predicted_step_s, c.oom_probability, "
     "t.number IS NOT NULL AS has_begun, coalesce(t.state, 'pending') AS state, "
     "coalesce(t.attempt, n.last_attempt + 1, 1) AS attempt, "
-    "coalesce(t.lost_attempts, 0) AS lost_attempts, coalesce(t.agent, '') AS agent, "
-    "coalesce(t.host, '') AS host, m.id AS measurement, m.step_s FROM candidates AS c "
+    "coalesce(t.lost_attempts, 0) AS lost_attempts, m.id AS measurement, m.step_s FROM candidates AS c "
     "JOIN sweeps AS s ON s.id = c.sweep_id LEFT JOIN retired_names AS n ON n.name = s.name "
     "LEFT JOIN trials AS t ON t.sweep_id = c.sweep_id AND t.number = c.number "
     "LEFT JOIN measurements AS m ON m.sweep_id = c.sweep_id AND m.trial = c.number) AS candidates";
-constexpr std::string_view kAttemptRows =
-    "(SELECT a.*, p.agent, p.host FROM attempts AS a LEFT JOIN placements AS p "
-    "ON p.sweep_id = a.sweep_id AND p.trial = a.trial AND p.attempt = a.number AND p.member = 0) "
-    "AS attempts";
-
 }  // namespace
 
 const std::string& SelectSweeps() {
@@ -224,9 +221,15 @@ const std::string& SelectPlans() {
 
 const std::string& SelectTrialHeads() { return RowsOf<TrialHead>(kHeadRows); }
 
-const std::string& SelectAttempts() { return RowsOf<AttemptRecord>(kAttemptRows); }
+const std::string& SelectAttempts() { return RowsOf<AttemptRecord>("attempts"); }
 
-const std::string& SelectAttemptHeads() { return RowsOf<AttemptHead>(kAttemptRows); }
+const std::string& SelectAttemptHeads() { return RowsOf<AttemptHead>("attempts"); }
+
+const std::string& SelectMembers() {
+  static const auto* const kSelect = new std::string(absl::StrCat(
+      "SELECT ", ColumnsOf<AttemptMember>(kRead), ", trial, attempt FROM placements "));
+  return *kSelect;
+}
 
 const std::string& SelectEvents() { return RowsOf<EventRecord>("events"); }
 
@@ -268,6 +271,15 @@ AttemptRecord ReadAttempt(const SqliteStatement& row) { return ReadRow<AttemptRe
 TrialHead ReadTrialHead(const SqliteStatement& row) { return ReadRow<TrialHead>(row); }
 
 AttemptHead ReadAttemptHead(const SqliteStatement& row) { return ReadRow<AttemptHead>(row); }
+
+PlacedMember ReadMember(const SqliteStatement& row) {
+  PlacedMember placed;
+  RowReader reader(row);
+  VisitFields(placed.member, reader);
+  placed.trial = static_cast<int32_t>(row.Int(reader.column()));
+  placed.attempt = static_cast<int32_t>(row.Int(reader.column() + 1));
+  return placed;
+}
 
 EventRecord ReadEvent(const SqliteStatement& row) { return ReadRow<EventRecord>(row); }
 

@@ -21,6 +21,7 @@ const std::string& SelectPlans();
 const std::string& SelectAttempts();
 const std::string& SelectTrialHeads();
 const std::string& SelectAttemptHeads();
+const std::string& SelectMembers();
 const std::string& SelectEvents();
 
 SweepRecord ReadSweep(const SqliteStatement& row);
@@ -29,6 +30,13 @@ std::string ReadPlan(const SqliteStatement& row);
 AttemptRecord ReadAttempt(const SqliteStatement& row);
 TrialHead ReadTrialHead(const SqliteStatement& row);
 AttemptHead ReadAttemptHead(const SqliteStatement& row);
+// A member, and which attempt it is one of.
+struct PlacedMember {
+  AttemptMember member;
+  int32_t trial = 0;
+  int32_t attempt = 0;
+};
+PlacedMember ReadMember(const SqliteStatement& row);
 EventRecord ReadEvent(const SqliteStatement& row);
 
 absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep);

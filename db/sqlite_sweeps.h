@@ -115,6 +115,9 @@ class SqliteSweeps final : public SweepAccess {
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status RecordNewAttempt(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
+  // Whether it is for the transition's `failed_agent`, or all members, that the attempt gave no
+  // result.
+  absl::Status SetFailed(const TrialTransition& transition, int32_t attempt, bool failed);
   // Not ended without `end_us`.
   absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,
                           std::optional<int64_t> end_us, std::string_view outcome,

@@ -75,20 +75,6 @@ absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ReadTrials(const std::str
   }
 }
 
-absl::StatusOr<std::vector<AttemptRecord>> SqliteSweeps::ListAttempts(int64_t sweep_id,
-                                                                      int32_t number) {
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat(
-                       SelectAttempts(), "WHERE sweep_id = ? AND trial = ? ORDER BY number")));
-  select.Bind(sweep_id).Bind(int64_t{number});
-  std::vector<AttemptRecord> attempts;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return attempts;
-    attempts.push_back(ReadAttempt(select));
-  }
-}
-
 absl::StatusOr<std::vector<TrialHead>> SqliteSweeps::ListTrialHeads(int64_t sweep_id) {
   ASSIGN_OR_RETURN(
       SqliteStatement select,
@@ -102,19 +88,6 @@ absl::StatusOr<std::vector<TrialHead>> SqliteSweeps::ListTrialHeads(int64_t swee
   }
 }
 
-absl::StatusOr<std::vector<AttemptHead>> SqliteSweeps::ListAttemptHeads(int64_t sweep_id) {
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat(SelectAttemptHeads(),
-                                                     "WHERE sweep_id = ? ORDER BY trial, number")));
-  select.Bind(sweep_id);
-  std::vector<AttemptHead> heads;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return heads;
-    heads.push_back(ReadAttemptHead(select));
-  }
-}
-
 absl::StatusOr<std::string> SqliteSweeps::GetPlan(int64_t sweep_id, int32_t number) {
   ASSIGN_OR_RETURN(
       SqliteStatement select,
@@ -123,61 +96,6 @@ absl::StatusOr<std::string> SqliteSweeps::GetPlan(int64_t sweep_id, int32_t numb
   ASSIGN_OR_RETURN(const bool row, select.Step());
   if (!row) return absl::NotFoundError(absl::StrCat("the sweep has no trial ", number));
   return ReadPlan(select);
-}
-
-absl::Status SqliteSweeps::SetAttempt(const TrialTransition& transition, int32_t attempt,
-                                      std::optional<int64_t> end_us, std::string_view outcome,
-                                      const std::string& reason) {
-  ASSIGN_OR_RETURN(
-      SqliteStatement update,
-      connection_->Prepare("UPDATE attempts SET end_time_us = ?, outcome = ?, reason = ? "
-                           "WHERE sweep_id = ? AND trial = ? AND number = ?"));
-  update.Bind(end_us).Bind(outcome).Bind(reason);
-  update.Bind(transition.sweep_id).Bind(int64_t{transition.number}).Bind(int64_t{attempt});
-  return update.Run();
-}
-
-absl::Status SqliteSweeps::RecordNewAttempt(const TrialTransition& transition) {
-  ASSIGN_OR_RETURN(SqliteStatement attempt,
-                   connection_->Prepare("INSERT INTO attempts (sweep_id, trial, number, "
-                                        "start_time_us, decision, policy_version) "
-                                        "VALUES (?, ?, ?, ?, ?, ?)"));
-  attempt.Bind(transition.sweep_id).Bind(int64_t{transition.number});
-  attempt.Bind(int64_t{transition.to_attempt}).Bind(ToMicros(transition.time));
-  attempt.Bind(transition.reason).Bind(int64_t{transition.policy_version});
-  RETURN_IF_ERROR(attempt.Run());
-  ASSIGN_OR_RETURN(SqliteStatement placement,
-                   connection_->Prepare("INSERT INTO placements (sweep_id, trial, attempt, member, "
-                                        "agent, host, first_rank, ranks) "
-                                        "SELECT id, ?2, ?3, 0, ?4, ?5, 0, devices FROM sweeps "
-                                        "WHERE id = ?1"));
-  placement.Bind(transition.sweep_id).Bind(int64_t{transition.number});
-  placement.Bind(int64_t{transition.to_attempt}).Bind(transition.agent).Bind(transition.host);
-  return placement.Run();
-}
-
-absl::Status SqliteSweeps::RecordAttempt(const TrialTransition& transition) {
-  if (transition.to_state == TrialState::kAssigned) {
-    return RecordNewAttempt(transition);
-  }
-  const bool held = IsHeld(transition.from_state);
-  if (!held && transition.to_state == TrialState::kRunning) {
-    return SetAttempt(transition, transition.to_attempt, std::nullopt, "", "");
-  }
-  if (HasEnded(transition.to_state) && !transition.lost) {
-    RETURN_IF_ERROR(SetAttempt(transition, transition.to_attempt, ToMicros(transition.time),
-                               TrialStateName(transition.to_state), transition.reason));
-    if (!held || transition.from_attempt == transition.to_attempt) return absl::OkStatus();
-    return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time),
-                      TrialStateName(TrialState::kCancelled),
-                      absl::StrCat("the result of attempt ", transition.to_attempt, " came"));
-  }
-  if (!held || IsHeld(transition.to_state)) return absl::OkStatus();
-  const std::string_view outcome = transition.lost     ? kLostOutcome
-                                   : transition.broken ? kBrokenOutcome
-                                                       : kReturnedOutcome;
-  return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time), outcome,
-                    transition.reason);
 }
 
 absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {

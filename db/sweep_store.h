@@ -40,9 +40,13 @@ struct TrialTransition {
   std::string reason;
   int32_t policy_version = 0;  // of the rules that gave it out; only where it is assigned
   bool begins = false;  // the candidate becomes a trial, pending in from_attempt, before that
-  // Who holds it from now on, or whose result it is; empty: as before.
+  // Who holds it from now on, or whose result it is; empty: as before. Of an attempt that several
+  // hold it is the one that leads.
   std::string agent = {};
   std::string host = {};
+  // Only where it is assigned: who gets which of its ranks; empty: `agent` gets all of them.
+  std::vector<AttemptMember> members = {};
+  std::string failed_agent = {};               // that lost it or broke; empty: all that held it
   std::optional<MeasuredTrial> measured = {};  // only with a final state
   std::string event_kind;
   std::string event_message;

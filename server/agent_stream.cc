@@ -1,5 +1,7 @@
 #include "server/agent_stream.h"
 
+#include <algorithm>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "planner/catalog/catalog.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/plan_request.h"
+#include "server/sweep_messages.h"
 
 namespace meshwright::server {
 namespace {
@@ -24,6 +27,15 @@ constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
 // Messages that wait for the agent to read: more than there are answers to all that it may hold.
 constexpr size_t kMostUnread = 10'000;
+
+// A name or a numeric address; none is an agent that no other reaches.
+absl::Status CheckAddress(const std::string& address) {
+  const bool can_be_one = std::all_of(address.begin(), address.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == ':' || c == '-' || c == '%' || c == '_';
+  });
+  if (can_be_one) return absl::OkStatus();
+  return FieldError("register.address", address, "must be a host's name or a numeric address");
+}
 
 // An attempt whose name can't be read is none that this server gave out.
 void AddReadable(const v1::AttemptRef& ref, std::vector<agent::AttemptKey>& keys) {
@@ -82,13 +94,28 @@ class AgentStream::Link final : public AgentLink {
     Send(std::move(message));
   }
 
-  void Assign(const agent::AttemptKey& key, const std::string& token, const std::string& plan_json,
-              const std::string& reason) override {
+  void Assign(const AssignedAttempt& attempt) override {
     v1::ServerMessage message;
-    *message.mutable_assignment()->mutable_ref() = agent::ToWire(key);
-    message.mutable_assignment()->set_token(token);
-    message.mutable_assignment()->set_plan_json(plan_json);
-    message.mutable_assignment()->set_reason(reason);
+    v1::Assignment* assignment = message.mutable_assignment();
+    *assignment->mutable_ref() = agent::ToWire(attempt.key);
+    assignment->set_token(attempt.token);
+    assignment->set_plan_json(attempt.plan_json);
+    assignment->set_reason(attempt.reason);
+    if (attempt.members.size() > 1) {
+      v1::Gang* gang = assignment->mutable_gang();
+      for (const db::AttemptMember& member : attempt.members) {
+        *gang->add_members() = ToWire(member);
+      }
+      gang->set_member(static_cast<int32_t>(attempt.member));
+      gang->set_secret(attempt.gang_secret);
+    }
+    Send(std::move(message));
+  }
+
+  void Start(const agent::AttemptKey& key, const std::string& rendezvous) override {
+    v1::ServerMessage message;
+    *message.mutable_start()->mutable_ref() = agent::ToWire(key);
+    message.mutable_start()->set_rendezvous(rendezvous);
     Send(std::move(message));
   }
 
@@ -245,6 +272,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   RETURN_IF_ERROR(planner::ParseDeviceKind(device_kind).status());
   RETURN_IF_ERROR(
       CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
+  RETURN_IF_ERROR(CheckAddress(message.address()));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
   RETURN_IF_ERROR(CheckRange("register.kept", message.kept_size(), 0, kMaxHeld));
   std::string cluster_json = message.cluster_json();
@@ -264,6 +292,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
                                     .devices = message.device_set().devices(),
                                     .memory_bytes = message.device_set().memory_bytes(),
                                     .version = message.version(),
+                                    .address = message.address(),
                                     .cluster_json = std::move(cluster_json),
                                     .connect_time = {}},
                                    HeldOf(message), link_));
@@ -305,6 +334,11 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
     case v1::AgentMessage::kStarted: {
       ASSIGN_OR_RETURN(const agent::AttemptKey key, agent::FromWire(message.started().ref()));
       engine_->Started(agent_, key);
+      return absl::OkStatus();
+    }
+    case v1::AgentMessage::kReady: {
+      ASSIGN_OR_RETURN(const agent::AttemptKey key, agent::FromWire(message.ready().ref()));
+      engine_->Ready(agent_, key, message.ready().address());
       return absl::OkStatus();
     }
     case v1::AgentMessage::kProgress: {

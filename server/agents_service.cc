@@ -54,6 +54,7 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
       agent->mutable_device_set()->set_memory_bytes(status.info.memory_bytes);
       agent->set_version(status.info.version);
       *agent->mutable_connect_time() = agent::ToWire(status.info.connect_time);
+      agent->set_address(status.info.address);
       agent->set_cluster_json(status.info.cluster_json);
       agent->set_drained(status.standing.drained);
       agent->set_set_aside_reason(status.standing.set_aside_reason);

@@ -10,15 +10,27 @@
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::server {
+namespace {
 
-std::string AttemptToken(std::string_view secret, int64_t sweep_id, const agent::AttemptKey& key) {
-  const std::string text = absl::StrCat("attempt ", sweep_id, "/", key.trial, "/", key.attempt);
+std::string Keyed(std::string_view secret, absl::string_view purpose, int64_t sweep_id,
+                  const agent::AttemptKey& key) {
+  const std::string text = absl::StrCat(purpose, " ", sweep_id, "/", key.trial, "/", key.attempt);
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest = {};
   unsigned int length = 0;
   HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
        reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(), &length);
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(digest.data()), length));
+}
+
+}  // namespace
+
+std::string AttemptToken(std::string_view secret, int64_t sweep_id, const agent::AttemptKey& key) {
+  return Keyed(secret, "attempt", sweep_id, key);
+}
+
+std::string GangSecret(std::string_view secret, int64_t sweep_id, const agent::AttemptKey& key) {
+  return Keyed(secret, "gang", sweep_id, key);
 }
 
 absl::Status CheckAttemptToken(std::string_view secret, int64_t sweep_id,

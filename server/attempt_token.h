@@ -22,4 +22,8 @@ std::string AttemptToken(std::string_view secret, int64_t sweep_id, const agent:
 absl::Status CheckAttemptToken(std::string_view secret, int64_t sweep_id,
                                const agent::AttemptKey& key, std::string_view token);
 
+// By which the members of an attempt that several agents were given know each other: made in the
+// same way, and another text than its token. Hexadecimal.
+std::string GangSecret(std::string_view secret, int64_t sweep_id, const agent::AttemptKey& key);
+
 }  // namespace meshwright::server

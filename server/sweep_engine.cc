@@ -151,12 +151,26 @@ std::vector<SweepEngine::Message> SweepEngine::MessagesOf(const std::vector<Send
   for (const Send& send : sends) {
     const auto link = links_.find(send.connection);
     if (link == links_.end()) continue;
-    messages.push_back({.link = link->second, .send = send, .plan_json = "", .token = ""});
+    messages.push_back({.link = link->second, .send = send});
     if (const auto* assign = std::get_if<AssignOrder>(&send.order)) {
-      messages.back().token = AttemptToken(attempt_secret_, assign->sweep_id, assign->key);
+      messages.back().assigned = Assigned(*assign);
     }
   }
   return messages;
+}
+
+AssignedAttempt SweepEngine::Assigned(const AssignOrder& order) const {
+  AssignedAttempt assigned{.key = order.key,
+                           .token = AttemptToken(attempt_secret_, order.sweep_id, order.key),
+                           .plan_json = {},
+                           .reason = order.reason,
+                           .members = order.members,
+                           .member = order.member,
+                           .gang_secret = {}};
+  if (order.members.size() > 1) {
+    assigned.gang_secret = GangSecret(attempt_secret_, order.sweep_id, order.key);
+  }
+  return assigned;
 }
 
 absl::Status SweepEngine::ReadPlans(std::vector<Message>& messages, db::SweepAccess& access) {
@@ -165,7 +179,7 @@ absl::Status SweepEngine::ReadPlans(std::vector<Message>& messages, db::SweepAcc
     if (assign == nullptr) continue;
     ASSIGN_OR_RETURN(const std::string plan_json,
                      access.GetPlan(assign->sweep_id, assign->key.trial));
-    message.plan_json = PlanToBeat(plan_json, assign->beat_step_s);
+    message.assigned.plan_json = PlanToBeat(plan_json, assign->beat_step_s);
   }
   return absl::OkStatus();
 }
@@ -175,8 +189,9 @@ void SweepEngine::Deliver(const Message& message) {
     const Message& message;
 
     void operator()(const WelcomeOrder&) const { message.link->Welcome(); }
-    void operator()(const AssignOrder& order) const {
-      message.link->Assign(order.key, message.token, message.plan_json, order.reason);
+    void operator()(const AssignOrder&) const { message.link->Assign(message.assigned); }
+    void operator()(const StartOrder& order) const {
+      message.link->Start(order.key, order.rendezvous);
     }
     void operator()(const CancelOrder& order) const {
       message.link->Cancel(order.key, order.reason);
@@ -339,6 +354,11 @@ void SweepEngine::Heartbeat(const std::string& agent, const std::vector<agent::A
 
 void SweepEngine::Started(const std::string& agent, const agent::AttemptKey& key) {
   Decide(TrialStarted{agent, key});
+}
+
+void SweepEngine::Ready(const std::string& agent, const agent::AttemptKey& key,
+                        const std::string& address) {
+  Decide(MemberReady{agent, key, address});
 }
 
 void SweepEngine::Progress(const std::string& agent, const agent::AttemptKey& key,

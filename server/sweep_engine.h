@@ -76,6 +76,8 @@ class SweepEngine {
   void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
   void Heartbeat(const std::string& agent, const std::vector<agent::AttemptKey>& held);
   void Started(const std::string& agent, const agent::AttemptKey& key);
+  // The agent can begin with its ranks of an attempt that several hold.
+  void Ready(const std::string& agent, const agent::AttemptKey& key, const std::string& address);
   void Progress(const std::string& agent, const agent::AttemptKey& key,
                 const trial::TrialProgress& progress);
   // `done` hears the verdict once, after it is durable.
@@ -111,8 +113,7 @@ class SweepEngine {
   struct Message {
     std::shared_ptr<AgentLink> link;
     Send send;
-    std::string plan_json;  // of an assignment, once it is read
-    std::string token;      // of an assignment
+    AssignedAttempt assigned = {};  // of an assignment; its plan once it is read
   };
 
   SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
@@ -138,6 +139,8 @@ class SweepEngine {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Message> MessagesOf(const std::vector<Send>& sends)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // All but its plan.
+  AssignedAttempt Assigned(const AssignOrder& order) const;
   static absl::Status ReadPlans(std::vector<Message>& messages, db::SweepAccess& access);
   static void Deliver(const Message& message);
   ConnectionId ConnectionOf(const AgentLink* link) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -127,11 +127,24 @@ v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::Tri
   return out;
 }
 
+v1::AttemptMember ToWire(const db::AttemptMember& member) {
+  v1::AttemptMember out;
+  out.set_agent(member.agent);
+  out.set_host(member.host);
+  out.set_first_rank(member.first_rank);
+  out.set_ranks(member.ranks);
+  out.set_failed(member.failed);
+  return out;
+}
+
 v1::Attempt ToWire(const db::AttemptRecord& attempt) {
   v1::Attempt out;
   out.set_number(attempt.number);
-  out.set_agent(attempt.agent);
-  out.set_host(attempt.host);
+  if (!attempt.members.empty()) {
+    out.set_agent(attempt.members.front().agent);
+    out.set_host(attempt.members.front().host);
+  }
+  for (const db::AttemptMember& member : attempt.members) *out.add_members() = ToWire(member);
   *out.mutable_start_time() = agent::ToWire(attempt.start_time);
   if (attempt.end_time) *out.mutable_end_time() = agent::ToWire(*attempt.end_time);
   out.set_outcome(agent::EnumOf<v1::AttemptOutcome>(attempt.outcome));

@@ -29,14 +29,6 @@ absl::Duration UsableOf(absl::Duration lease) {
   return lease - std::min(lease / kShareToEnd, kMostToEnd);
 }
 
-trial::TrialResult CantRun(const absl::Status& status) {
-  trial::TrialResult result;
-  result.outcome = trial::TrialOutcome::kFailed;
-  result.fault = trial::Fault::kLayout;
-  result.message = absl::StrCat("the agent can't run this plan: ", status.message());
-  return result;
-}
-
 // How a trial ended, in a line.
 std::string EndOf(const trial::TrialResult& result) {
   const std::string_view outcome = trial::TrialOutcomeName(result.outcome);
@@ -47,22 +39,6 @@ std::string EndOf(const trial::TrialResult& result) {
     absl::StrAppend(&text, ", ", result.message.substr(0, result.message.find('\n')));
   }
   return text;
-}
-
-// Whether the plan is for devices that the agent has.
-absl::Status CheckDevices(const trial::TrialPlan& plan, const DeviceSet& devices) {
-  const std::string_view kind = planner::DeviceKindName(devices.kind);
-  if (plan.device != devices.kind) {
-    const std::string_view wanted = planner::DeviceKindName(plan.device);
-    return FieldError("device", wanted,
-                      absl::StrCat("must be ", absl::string_view(kind.data(), kind.size()),
-                                   ", which the agent has"));
-  }
-  if (plan.layout.devices() > devices.count) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "it needs ", plan.layout.devices(), " devices, and the agent has ", devices.count));
-  }
-  return absl::OkStatus();
 }
 
 // Whether a server can be worked for.
@@ -94,7 +70,7 @@ void Agent::Log(host::LogLevel level, std::string message, host::LogFields about
 absl::Status Agent::Run(const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(results_, ResultBox::Open(options_.result_folder));
   trials_ = std::make_unique<TrialThread>(
-      options_.runner, options_.worker_path,
+      options_.runners, options_.worker_path,
       TrialThread::Callbacks{.progress =
                                  [this](const AttemptKey& key, const trial::TrialProgress& p) {
                                    inbox_.Push(Stepped{key, p});
@@ -139,6 +115,7 @@ void Agent::Dial() {
   out->mutable_device_set()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
   out->set_protocol(kAgentProtocol);
+  out->set_address(options_.address);
   out->set_cluster_json(options_.cluster_json);
   out->add_capabilities("trial");
   out->set_held_store_id(store_id_);
@@ -157,12 +134,13 @@ void Agent::DoDue() {
   const host::MonotonicTime now = options_.clock();
   // Also while a server that was dialled does not answer, or one that is connected says nothing.
   if (now >= lease_ends_ && !running_.empty()) {
-    for (const Running& running : running_) {
+    const std::vector<Running> all = running_;
+    for (const Running& running : all) {
       Log(host::LogLevel::kWarning,
           absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
                        ", and its lease is about to be over: ending the trial"),
           AboutAttempt(running.key));
-      trials_->Cancel(running.key);
+      EndAttempt(running.key, "its lease is over");
     }
     lease_ends_ = host::MonotonicTime::Never();
   }
@@ -208,8 +186,10 @@ void Agent::On(const Received& event) {
     OnAssignment(message.assignment());
   } else if (message.has_cancel()) {
     if (const absl::StatusOr<AttemptKey> key = FromWire(message.cancel().ref()); key.ok()) {
-      trials_->Cancel(*key);
+      EndAttempt(*key, message.cancel().reason());
     }
+  } else if (message.has_start()) {
+    OnStart(message.start());
   } else if (message.has_ack()) {
     OnAck(message.ack());
   } else if (message.has_heartbeat_ack()) {
@@ -233,61 +213,20 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   Log(host::LogLevel::kInfo,
       absl::StrCat("connected to ", options_.server.address, " as ", options_.name, " with ",
                    options_.devices.count, " devices"));
-  for (const Running& running : running_) {
-    if (running.store_id == store_id_) continue;
-    Log(host::LogLevel::kInfo,
-        "ends the trial: the server has another store than the one that gave it out",
-        AboutAttempt(running.key));
-    trials_->Cancel(running.key);
+  const std::vector<Running> all = running_;
+  for (const Running& running : all) {
+    if (running.store_id != store_id_) {
+      Log(host::LogLevel::kInfo,
+          "ends the trial: the server has another store than the one that gave it out",
+          AboutAttempt(running.key));
+      EndAttempt(running.key, "the server has another store");
+    } else if (running.ready) {
+      v1::AgentMessage message;
+      *message.mutable_ready() = *running.ready;
+      Send(message);
+    }
   }
   DeliverAll();
-}
-
-void Agent::AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status) {
-  v1::AgentMessage message;
-  *message.mutable_finished()->mutable_ref() = assignment.ref();
-  message.mutable_finished()->set_token(assignment.token());
-  trial::TrialResult result = CantRun(status);
-  result.host = options_.host;
-  *message.mutable_finished()->mutable_measurement() = ToWire(result);
-  Log(host::LogLevel::kWarning, result.message);
-  Send(message);
-}
-
-void Agent::OnAssignment(const v1::Assignment& assignment) {
-  const absl::StatusOr<AttemptKey> key = FromWire(assignment.ref());
-  if (!key.ok()) {
-    AnswerUnnamed(assignment, key.status());
-    return;
-  }
-  // Its goodbye gives it back.
-  if (leaving_) return;
-  const std::vector<AttemptKey> held = Held();
-  if (std::find(held.begin(), held.end(), *key) != held.end()) return;
-  const absl::StatusOr<nlohmann::json> json =
-      planner::ParseJson("plan", assignment.plan_json(), planner::kMaxSpecBytes);
-  absl::StatusOr<trial::TrialPlan> plan =
-      json.ok() ? trial::TrialPlanFromJson(*json) : absl::StatusOr<trial::TrialPlan>(json.status());
-  if (plan.ok()) {
-    const absl::Status fits = CheckDevices(*plan, options_.devices);
-    if (!fits.ok()) plan = fits;
-  }
-  if (!plan.ok()) {
-    KeepResult({store_id_, *key, assignment.token()}, CantRun(plan.status()));
-    return;
-  }
-  if (options_.memory_limit_bytes) {
-    plan->memory_limit_bytes =
-        std::min(*options_.memory_limit_bytes,
-                 plan->memory_limit_bytes.value_or(*options_.memory_limit_bytes));
-  }
-  Log(host::LogLevel::kInfo, absl::StrCat("runs ", planner::FormatLayout(plan->layout)),
-      AboutAttempt(*key));
-  running_.push_back({store_id_, *key, assignment.token()});
-  trials_->Start(*key, *plan);
-  v1::AgentMessage message;
-  *message.mutable_started()->mutable_ref() = assignment.ref();
-  Send(message);
 }
 
 void Agent::On(const StreamEnded& event) {
@@ -332,13 +271,11 @@ void Agent::On(const Stepped& event) {
 }
 
 void Agent::On(const Ended& event) {
-  // Trials end in the order in which they were handed out: of two stores' the older one.
-  const auto running =
-      std::find_if(running_.begin(), running_.end(),
-                   [&](const Running& candidate) { return candidate.key == event.key; });
-  if (running == running_.end()) return;
+  // Trials end in the order in which they were handed out.
+  const Running* const running = FindRunning(event.key);
+  if (running == nullptr) return;
   const Running ran = *running;
-  running_.erase(running);
+  running_.erase(running_.begin() + (running - running_.data()));
   Log(host::LogLevel::kInfo, EndOf(event.result), AboutAttempt(ran.key));
   KeepResult(ran, event.result);
 }

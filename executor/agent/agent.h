@@ -23,6 +23,7 @@
 #include "executor/agent/result_box.h"
 #include "executor/agent/server_stream.h"
 #include "executor/agent/trial_thread.h"
+#include "executor/gang/gang.h"
 #include "executor/host/log.h"
 #include "executor/host/monotonic_time.h"
 #include "proto/server_access.h"
@@ -38,10 +39,11 @@ struct AgentOptions {
   std::string version;
   DeviceSet devices;
   std::optional<int64_t> memory_limit_bytes;  // per device; trials get at most this
+  std::string address;       // where other agents reach this host; empty where none do
   std::string cluster_json;  // what the devices reach, text of a cluster file; may be empty
   std::string worker_path;
   std::string result_folder;  // where unacknowledged results are kept; empty: in memory
-  TrialRunner runner;
+  TrialRunners runners;
   host::MonotonicClock clock = host::MonotonicNow;
   std::function<double()> uniform;  // random numbers from 0 to 1
   host::LogFunction log;
@@ -74,10 +76,17 @@ class Agent {
     AttemptKey key;
     trial::TrialResult result;
   };
+  // What it runs of an attempt that several were given, until they are told to start.
+  struct Prepared {
+    trial::TrialPlan plan;
+    gang::Place place;
+  };
   struct Running {
     std::string store_id;  // of the server that gave it out
     AttemptKey key;
     std::string token;
+    std::optional<v1::TrialReady> ready = {};  // of one that several were given
+    std::optional<Prepared> prepared = {};     // before it has started
   };
   using Event = std::variant<Received, StreamEnded, Stepped, Ended>;
 
@@ -90,6 +99,13 @@ class Agent {
   void On(const Ended& event);
   void OnRegistered(const v1::Registered& registered);
   void OnAssignment(const v1::Assignment& assignment);
+  void OnStart(const v1::StartAttempt& start);
+  // Ends what it runs of the attempt, whether it has started or not.
+  void EndAttempt(const AttemptKey& key, const std::string& reason);
+  // Waits for the start of an attempt that several were given.
+  void Prepare(const Running& given, trial::TrialPlan plan, gang::Place place);
+  // The attempt's workers are started now.
+  void TellStarted(const AttemptKey& key);
   // Answers an assignment whose attempt this agent can't even name.
   void AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status);
   void OnAck(const v1::ResultAck& ack);
@@ -102,6 +118,8 @@ class Agent {
   void Deliver(const KeptResult& kept);
   void DeliverAll();
   void Send(const v1::AgentMessage& message);
+  // Null where it does not run it. Of two stores' the older one.
+  Running* FindRunning(const AttemptKey& key);
   // What it runs for the server whose store is store_id_, and the results it has for it.
   std::vector<AttemptKey> Held() const;
   void KeepResult(const Running& ran, trial::TrialResult result);

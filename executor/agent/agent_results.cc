@@ -78,7 +78,8 @@ bool Agent::HasResults() const {
 void Agent::Leave() {
   leaving_ = true;
   const host::MonotonicTime begin = options_.clock();
-  for (const Running& running : running_) trials_->Cancel(running.key);
+  const std::vector<Running> all = running_;
+  for (const Running& running : all) EndAttempt(running.key, "the agent was stopped");
   while (!running_.empty() && options_.clock() < begin + kStopWait) HandleNext(kPoll);
   // What is measured gets its chance to arrive, also what was measured just now.
   while (registered_ && HasResults() && options_.clock() < begin + kDeliverWait) HandleNext(kPoll);

@@ -10,8 +10,9 @@ namespace meshwright::agent {
 
 // The number of the messages between agents and servers. It grows where a message changes its
 // meaning; fields that others may pass over leave it. 1: outcomes, kinds of devices and operations
-// are enumerations. 2: a result brings its assignment's token, and heartbeats are acknowledged.
-inline constexpr int32_t kAgentProtocol = 2;
+// are enumerations. 2: a result brings its assignment's token, and heartbeats are acknowledged. 3:
+// an assignment may be for some of a trial's ranks.
+inline constexpr int32_t kAgentProtocol = 3;
 
 // InvalidArgument about `register.protocol` for an agent, of version `version`, that speaks another
 // one: says which of the two is the older, and what to do.

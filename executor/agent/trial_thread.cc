@@ -4,8 +4,8 @@
 
 namespace meshwright::agent {
 
-TrialThread::TrialThread(TrialRunner runner, std::string worker_path, Callbacks callbacks)
-    : runner_(std::move(runner)),
+TrialThread::TrialThread(TrialRunners runners, std::string worker_path, Callbacks callbacks)
+    : runners_(std::move(runners)),
       worker_path_(std::move(worker_path)),
       callbacks_(std::move(callbacks)),
       thread_([this] { Loop(); }) {}
@@ -20,8 +20,9 @@ TrialThread::~TrialThread() {
   thread_.join();
 }
 
-void TrialThread::Start(const AttemptKey& key, const trial::TrialPlan& plan) {
-  jobs_.Push(Job{key, plan});
+void TrialThread::Start(const AttemptKey& key, const trial::TrialPlan& plan,
+                        std::optional<gang::Place> place) {
+  jobs_.Push(Job{key, plan, std::move(place)});
 }
 
 void TrialThread::Cancel(const AttemptKey& key) {
@@ -72,10 +73,14 @@ trial::TrialResult TrialThread::Run(const Job& job) {
   options.warn = [&](const std::string& text) {
     if (callbacks_.warn) callbacks_.warn(job.key, text);
   };
+  if (job.place) {
+    // Whether it is measured again all members have to agree on.
+    return runners_.together(job.plan, *job.place, options);
+  }
   trial::TrialPlan plan = job.plan;
   double& peak_flops = peak_flops_[{plan.device, plan.training.precision, plan.layout.devices()}];
   plan.known_peak_flops = peak_flops;
-  trial::TrialResult result = runner_(plan, options);
+  trial::TrialResult result = runners_.alone(plan, options);
   if (result.outcome == trial::TrialOutcome::kOk) peak_flops = result.measured_peak_flops;
   return result;
 }

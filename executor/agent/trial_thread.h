@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "executor/agent/attempt_key.h"
 #include "executor/agent/inbox.h"
+#include "executor/gang/gang.h"
 #include "executor/trial/trial_runner.h"
 
 namespace meshwright::agent {
@@ -21,6 +22,14 @@ namespace meshwright::agent {
 // Runs one trial: RunTrial, or a test's own.
 using TrialRunner =
     std::function<trial::TrialResult(const trial::TrialPlan&, const trial::TrialRunnerOptions&)>;
+// Runs an agent's ranks of one that several run together: RunMember, or a test's own.
+using GangRunner = std::function<trial::TrialResult(const trial::TrialPlan&, const gang::Place&,
+                                                    const trial::TrialRunnerOptions&)>;
+
+struct TrialRunners {
+  TrialRunner alone;
+  GangRunner together = {};
+};
 
 class TrialThread {
  public:
@@ -32,11 +41,13 @@ class TrialThread {
     std::function<void(const AttemptKey&, const std::string&)> warn = {};
   };
 
-  TrialThread(TrialRunner runner, std::string worker_path, Callbacks callbacks);
+  TrialThread(TrialRunners runners, std::string worker_path, Callbacks callbacks);
   // Kills the workers of a running trial and waits for its end.
   ~TrialThread();
 
-  void Start(const AttemptKey& key, const trial::TrialPlan& plan);
+  // `place`: where the agent stands among several that run it.
+  void Start(const AttemptKey& key, const trial::TrialPlan& plan,
+             std::optional<gang::Place> place = std::nullopt);
   // The trial ends with the outcome cancelled, if it is still the one that runs or is queued.
   void Cancel(const AttemptKey& key);
 
@@ -44,6 +55,7 @@ class TrialThread {
   struct Job {
     AttemptKey key;
     trial::TrialPlan plan;
+    std::optional<gang::Place> place = {};
   };
 
   // What a rank's peak depends on; measured by the first trial of a kind and the same for those
@@ -55,7 +67,7 @@ class TrialThread {
   void RunJob(const Job& job);
   trial::TrialResult Run(const Job& job);
 
-  const TrialRunner runner_;
+  const TrialRunners runners_;
   const std::string worker_path_;
   const Callbacks callbacks_;
   Inbox<std::optional<Job>> jobs_;        // nullopt ends the thread

@@ -60,6 +60,9 @@ class FollowerRun {
   // The result where they can't be run.
   std::optional<TrialResult> RunRanks(const SocketAddress& gate, LeaderLink& link) const;
   TrialResult CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const;
+  // The result of one that has not come to the leader. What the leader has to say of why it is gone
+  // counts for more, and gets the time to come first.
+  TrialResult Unled(const absl::Status& why) const;
   // Until the run of all is over.
   TrialResult WaitForCancel() const;
 
@@ -82,12 +85,10 @@ TrialResult FollowerRun::Run() {
   absl::StatusOr<LeaderLink> link =
       LeaderLink::Reach(place_, *gate, timing_, [this] { return Cancelled(); });
   if (absl::IsCancelled(link.status())) return CancelledResult();
-  if (!link.ok()) return FailedResult(link.status().message(), Fault::kInfrastructure);
+  if (!link.ok()) return Unled(link.status());
   if (!fits.ok()) return CantRun(fits, Fault::kLayout, *link);
   const absl::Status wanted = WaitForStart(*link);
-  if (!wanted.ok() && !absl::IsCancelled(wanted)) {
-    return FailedResult(wanted.message(), Fault::kInfrastructure);
-  }
+  if (!wanted.ok() && !absl::IsCancelled(wanted)) return Unled(wanted);
   if (wanted.ok()) {
     if (auto failed = RunRanks(*gate, *link)) return *std::move(failed);
   }
@@ -152,6 +153,13 @@ TrialResult FollowerRun::CantRun(const absl::Status& why, Fault fault, LeaderLin
   link.Send(FailFrame{.message = message, .fault = fault});
   link.Close();
   return FailedResult(message, fault);
+}
+
+TrialResult FollowerRun::Unled(const absl::Status& why) const {
+  const host::MonotonicTime until = timing_.clock() + absl::Seconds(timing_.last_word_s);
+  while (!Cancelled() && timing_.clock() < until) std::this_thread::sleep_for(kCancelPoll);
+  if (Cancelled()) return CancelledResult();
+  return FailedResult(why.message(), Fault::kInfrastructure);
 }
 
 TrialResult FollowerRun::WaitForCancel() const {

@@ -12,6 +12,8 @@ namespace {
 // Whoever knows a shorter one may have guessed it.
 constexpr size_t kLeastSecretBytes = 16;
 
+}  // namespace
+
 absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices) {
   int64_t next = 0;
   for (size_t i = 0; i < members.size(); ++i) {
@@ -27,8 +29,6 @@ absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices) {
   return FieldError("members", absl::StrCat(next, " ranks"),
                     absl::StrCat("must have all ", devices, " ranks of the layout"));
 }
-
-}  // namespace
 
 absl::Status Validate(const Place& place, int64_t devices) {
   RETURN_IF_ERROR(CheckMembers(place.members, devices));

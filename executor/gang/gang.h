@@ -36,6 +36,9 @@ struct Place {
   const Member& own() const { return members[static_cast<size_t>(member)]; }
 };
 
+// InvalidArgument unless the members have all ranks of a layout of `devices`, in their order.
+absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices);
+
 // InvalidArgument unless the members are of a layout of `devices` ranks and the place has what its
 // member needs.
 absl::Status Validate(const Place& place, int64_t devices);

@@ -4,6 +4,25 @@
 #include <utility>
 
 namespace meshwright::server {
+namespace {
+
+bool FailedIn(const GivenAttempt& attempt, const std::string& agent) {
+  const GivenMember* const member = attempt.Find(agent);
+  return member != nullptr && member->part.failed;
+}
+
+}  // namespace
+
+GivenMember* GivenAttempt::Find(const std::string& agent) {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const GivenMember& member) {
+    return member.part.agent == agent;
+  });
+  return found == members.end() ? nullptr : &*found;
+}
+
+const GivenMember* GivenAttempt::Find(const std::string& agent) const {
+  return const_cast<GivenAttempt*>(this)->Find(agent);
+}
 
 GivenAttempt* ActiveTrial::FindAttempt(int32_t attempt_number) {
   for (GivenAttempt& one : given) {
@@ -12,14 +31,22 @@ GivenAttempt* ActiveTrial::FindAttempt(int32_t attempt_number) {
   return nullptr;
 }
 
+GivenAttempt* ActiveTrial::Held() { return db::IsHeld(state) ? FindAttempt(attempt) : nullptr; }
+
+GivenMember* ActiveTrial::HeldBy(const std::string& agent, int32_t attempt_number) {
+  GivenAttempt* const held = attempt == attempt_number ? Held() : nullptr;
+  return held == nullptr ? nullptr : held->Find(agent);
+}
+
 bool ActiveTrial::WasLostBy(const std::string& agent_name) const {
-  return std::any_of(given.begin(), given.end(),
-                     [&](const GivenAttempt& one) { return one.lost && one.agent == agent_name; });
+  return std::any_of(given.begin(), given.end(), [&](const GivenAttempt& one) {
+    return one.lost && FailedIn(one, agent_name);
+  });
 }
 
 bool ActiveTrial::BrokeOn(const std::string& agent_name) const {
   return std::any_of(given.begin(), given.end(), [&](const GivenAttempt& one) {
-    return one.broken && one.agent == agent_name;
+    return one.broken && FailedIn(one, agent_name);
   });
 }
 
@@ -42,8 +69,6 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
                        .has_begun = head.has_begun,
                        .state = head.state,
                        .attempt = head.attempt,
-                       .agent = head.agent,
-                       .host = head.host,
                        .measured = head.measured,
                        .step_s = head.step_s,
                        .given = {}});
@@ -54,9 +79,11 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
   }
   for (const db::AttemptHead& attempt : attempts) {
     if (ActiveTrial* trial = Find(attempt.trial); trial != nullptr) {
-      trial->given.push_back({attempt.number, attempt.agent, attempt.host,
-                              attempt.outcome == db::kLostOutcome,
-                              attempt.outcome == db::kBrokenOutcome});
+      GivenAttempt& given = trial->given.emplace_back();
+      given.number = attempt.number;
+      given.lost = attempt.outcome == db::kLostOutcome;
+      given.broken = attempt.outcome == db::kBrokenOutcome;
+      for (const db::AttemptMember& member : attempt.members) given.members.push_back({member});
     }
   }
   // What the store counts includes losses that turned out to be none.
@@ -127,15 +154,23 @@ void ActiveSweep::TakeAnswer(const ChoiceMade& made) {
   if (made.revision == revision_ && made.trials.empty()) stop_reason_ = made.stop_reason;
 }
 
+const ChosenTrial* ActiveSweep::NextChosen() {
+  while (!chosen_.empty() && Find(chosen_.front().number)->has_begun) DropChosen();
+  return chosen_.empty() ? nullptr : &chosen_.front();
+}
+
 std::optional<ChosenTrial> ActiveSweep::TakeChosen() {
-  while (!chosen_.empty()) {
-    const ChosenTrial next = std::move(chosen_.front());
-    chosen_.pop_front();
-    // That there is another to ask for shows once this one has begun.
-    if (chosen_.empty()) has_answer_ = false;
-    if (!Find(next.number)->has_begun) return next;
-  }
-  return std::nullopt;
+  const ChosenTrial* const next = NextChosen();
+  if (next == nullptr) return std::nullopt;
+  const ChosenTrial taken = *next;
+  DropChosen();
+  return taken;
+}
+
+void ActiveSweep::DropChosen() {
+  chosen_.pop_front();
+  // That there is another to ask for shows once this one has begun.
+  if (chosen_.empty()) has_answer_ = false;
 }
 
 }  // namespace meshwright::server

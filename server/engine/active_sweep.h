@@ -16,13 +16,29 @@
 
 namespace meshwright::server {
 
-// An attempt that was given to an agent.
+// An agent that was given ranks of an attempt.
+struct GivenMember {
+  db::AttemptMember part;
+  // While the attempt is held: when its agent must have been heard of.
+  host::MonotonicTime lease_ends = host::MonotonicTime::Never();
+  // A server before this one assigned it, and its agent has not said that it has it.
+  bool may_be_unsent = false;
+  // One of several: where it meets the others, once it can begin; that of the first counts.
+  std::optional<std::string> ready_at = {};
+};
+
+// An attempt that was given to an agent, or its ranks to several.
 struct GivenAttempt {
   int32_t number = 0;
-  std::string agent;
-  std::string host;
-  bool lost = false;    // its agent vanished with it
-  bool broken = false;  // what its agent runs on failed
+  std::vector<GivenMember> members;  // in the order of their ranks; the first leads
+  bool lost = false;                 // a member's agent vanished with it
+  bool broken = false;               // what a member's agent runs on failed
+
+  bool is_of_several() const { return members.size() > 1; }
+  const std::string& leader() const { return members.front().part.agent; }
+  // Null where it was given no rank.
+  GivenMember* Find(const std::string& agent);
+  const GivenMember* Find(const std::string& agent) const;
 };
 
 // A candidate of the sweep, and how far its run is.
@@ -33,18 +49,17 @@ struct ActiveTrial {
   db::TrialState state = db::TrialState::kPending;
   int32_t attempt = 1;  // that runs, comes next or gave the result
   int32_t lost_attempts = 0;
-  std::string agent;  // of the current or last attempt
-  std::string host;
   bool measured = false;
-  std::optional<double> step_s = {};  // median, where one was measured
-  std::vector<GivenAttempt> given;    // by number
-  // While it is held: when its agent must have been heard of.
-  host::MonotonicTime lease_ends = host::MonotonicTime::Never();
-  // A server before this one assigned it, and its agent has not said that it has it.
-  bool may_be_unsent = false;
+  std::optional<double> step_s = {};     // median, where one was measured
+  std::vector<GivenAttempt> given = {};  // by number
 
   // Null where it was never given out.
   GivenAttempt* FindAttempt(int32_t attempt_number);
+  // The attempt that agents hold; null where none does.
+  GivenAttempt* Held();
+  // What `agent` holds of it in this attempt; null where it does not.
+  GivenMember* HeldBy(const std::string& agent, int32_t attempt_number);
+  // Because of this agent.
   bool WasLostBy(const std::string& agent_name) const;
   bool BrokeOn(const std::string& agent_name) const;
 };
@@ -68,6 +83,8 @@ class ActiveSweep {
   std::optional<double> best_step_s;
   // Whether `reason` says what it waits for, with the agents that are connected.
   bool wait_is_told = false;
+  // When a trial of it was given out last: it counts how many were, of all sweeps.
+  int64_t last_turn = 0;
 
   // Candidates that wait to be chosen among them.
   const std::vector<ActiveTrial>& trials() const { return trials_; }
@@ -92,11 +109,13 @@ class ActiveSweep {
   // One that comes late is taken all the same, but for what it says of stopping, so that a sweep
   // whose results come fast goes on.
   void TakeAnswer(const ChoiceMade& made);
-  // The next trial that was chosen by what is known now.
+  // The next trial that was chosen by what is known now; null where there is none.
+  const ChosenTrial* NextChosen();
   std::optional<ChosenTrial> TakeChosen();
 
  private:
   void Count(const ActiveTrial& trial, int32_t by);
+  void DropChosen();
   // More is known of the candidates than before: what was chosen is chosen anew.
   void Learn();
 

@@ -17,6 +17,7 @@ struct AgentInfo {
   int32_t devices = 0;
   int64_t memory_bytes = 0;  // per device; 0 where it is not limited
   std::string version;
+  std::string address = {};       // where other agents reach it; empty where none do
   std::string cluster_json = {};  // of its devices as it measured them; empty where it did not
   absl::Time connect_time;
 };

@@ -7,14 +7,6 @@
 #include "executor/agent/event_details.h"
 
 namespace meshwright::server {
-namespace {
-
-// Trials that are chosen at a time: what is chosen for one agent takes what others were given into
-// account, so that each takes longer than the one before it.
-constexpr size_t kMostChosen = 16;
-
-}  // namespace
-
 EngineOutput EngineCore::Handle(const EngineInput& input) {
   wall_ = input.wall;
   now_ = input.monotonic;
@@ -60,12 +52,15 @@ void EngineCore::Load(const SweepStored& stored, host::MonotonicTime now) {
       sweeps_.try_emplace(stored.sweep.id, stored.sweep, stored.trials, stored.attempts)
           .first->second;
   ids_[stored.sweep.name] = stored.sweep.id;
+  sweep.last_turn = turns_;
   if (sweep.held().empty()) return;
   agents_return_until_ = now + options_.lease;
   for (const int32_t number : sweep.held()) {
     ActiveTrial& trial = *sweep.Find(number);
-    trial.may_be_unsent = trial.state == db::TrialState::kAssigned;
-    SetLease(trial, agents_return_until_);
+    for (GivenMember& member : trial.Held()->members) {
+      member.may_be_unsent = trial.state == db::TrialState::kAssigned;
+      SetLease(member, agents_return_until_);
+    }
   }
 }
 
@@ -135,13 +130,17 @@ void EngineCore::On(const StoreFailed&) { store_is_up_ = false; }
 void EngineCore::On(const StoreBack&) {
   store_is_up_ = true;
   for (auto& [id, sweep] : sweeps_) {
-    for (const int32_t number : sweep.held()) SetLease(*sweep.Find(number), now_ + options_.lease);
+    for (const int32_t number : sweep.held()) {
+      for (GivenMember& member : sweep.Find(number)->Held()->members) {
+        SetLease(member, now_ + options_.lease);
+      }
+    }
   }
   Advance();
 }
 
-void EngineCore::SetLease(ActiveTrial& trial, host::MonotonicTime ends) {
-  trial.lease_ends = ends;
+void EngineCore::SetLease(GivenMember& member, host::MonotonicTime ends) {
+  member.lease_ends = ends;
   first_lease_end_ = std::min(first_lease_end_, ends);
 }
 
@@ -151,12 +150,24 @@ void EngineCore::Advance() {
   GiveUpLapsed();
   const bool agents_changed = told_generation_ != agents_.generation();
   told_generation_ = agents_.generation();
-  reserved_.clear();
+  EndSweeps();
+  PlaceInTurns();
+  for (auto& [id, sweep] : sweeps_) {
+    if (agents_changed) sweep.wait_is_told = false;
+    TellWait(sweep);
+  }
+}
+
+void EngineCore::EndSweeps() {
   for (auto next = sweeps_.begin(); next != sweeps_.end();) {
     const auto current = next++;
-    if (agents_changed) current->second.wait_is_told = false;
-    if (!AdvanceSweep(current->second)) continue;
-    ids_.erase(current->second.name());
+    ActiveSweep& sweep = current->second;
+    if (!sweep.AllEnded() || sweep.MayChoose()) continue;
+    const std::string reason = FinishReason(sweep);
+    Log(host::LogLevel::kInfo, absl::StrCat("the sweep has finished: ", reason),
+        {.sweep = sweep.name()});
+    SetSweep(sweep, db::SweepState::kFinished, reason, "sweep_finished");
+    ids_.erase(sweep.name());
     sweeps_.erase(current);
   }
 }
@@ -166,49 +177,6 @@ void EngineCore::On(const ChoiceMade& event) {
     sweep->second.TakeAnswer(event);
   }
   Advance();
-}
-
-void EngineCore::PlaceChosen(ActiveSweep& sweep) {
-  if (!sweep.MayChoose()) return;
-  const std::vector<std::string> able = AgentsFor(now_, sweep, agents_, reserved_, options_);
-  size_t given = 0;
-  for (; given < able.size(); ++given) {
-    const std::optional<ChosenTrial> chosen = sweep.TakeChosen();
-    if (!chosen) break;
-    Assign(sweep, *sweep.Find(chosen->number), *agents_.Find(able[given]),
-           PlacementReason(chosen->reason, able[given], sweep), chosen->gain);
-  }
-  const size_t left = able.size() - given;
-  // Whether there is a next trial at all is asked before an agent is there for it.
-  if (left == 0 && !sweep.AllEnded()) return;
-  const size_t most = std::clamp(left, size_t{1}, kMostChosen);
-  if (auto question = sweep.AskFor(static_cast<int32_t>(most))) {
-    output_.questions.push_back(*std::move(question));
-  }
-  if (!sweep.WaitsForAnswer()) return;
-  for (size_t i = given; i < std::min(able.size(), given + most); ++i) reserved_.insert(able[i]);
-}
-
-bool EngineCore::AdvanceSweep(ActiveSweep& sweep) {
-  if (sweep.AllEnded() && !sweep.MayChoose()) {
-    const std::string reason = FinishReason(sweep);
-    Log(host::LogLevel::kInfo, absl::StrCat("the sweep has finished: ", reason),
-        {.sweep = sweep.name()});
-    SetSweep(sweep, db::SweepState::kFinished, reason, "sweep_finished");
-    return true;
-  }
-  if (!agents_.idle().empty()) {
-    for (const Placement& placement : PlaceTrials(now_, sweep, agents_, reserved_, options_)) {
-      Assign(sweep, *sweep.Find(placement.trial), *agents_.Find(placement.agent), placement.reason);
-    }
-  }
-  PlaceChosen(sweep);
-  // A sweep of which something runs is not waiting, and one that chooses does not for long.
-  if (!sweep.held().empty() || sweep.WaitsForAnswer() || sweep.wait_is_told) return false;
-  const std::string reason = WaitReason(sweep, agents_);
-  if (sweep.reason != reason) SetSweep(sweep, sweep.state, reason, "sweep_waiting");
-  sweep.wait_is_told = true;
-  return false;
 }
 
 db::TrialTransition EngineCore::TransitionOf(const Found& found) const {
@@ -222,38 +190,6 @@ db::TrialTransition EngineCore::TransitionOf(const Found& found) const {
           .event_kind = "",
           .event_message = "",
           .time = wall_};
-}
-
-void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& agent,
-                        const std::string& reason, std::optional<double> gain) {
-  db::TrialTransition transition = TransitionOf({&sweep, &trial});
-  transition.begins = !trial.has_begun;
-  transition.to_state = db::TrialState::kAssigned;
-  transition.reason = reason;
-  transition.policy_version = kPlacementPolicyVersion;
-  transition.agent = agent.info.name;
-  transition.host = agent.info.host;
-  transition.event_kind = "trial_assigned";
-  transition.event_message = reason;
-  transition.event_data_json =
-      ToJson(agent::TrialPlaced{
-                 .layout = trial.layout, .agent = agent.info.name, .expected_gain = gain})
-          .dump();
-  output_.ops.emplace_back(std::move(transition));
-  if (!trial.has_begun) sweep.Begin(trial);
-  trial.agent = agent.info.name;
-  trial.host = agent.info.host;
-  trial.given.push_back({trial.attempt, agent.info.name, agent.info.host});
-  sweep.SetState(trial, db::TrialState::kAssigned);
-  SetLease(trial, now_ + options_.lease);
-  const agent::AttemptKey key{sweep.name(), trial.number, trial.attempt};
-  agents_.Hold(agent, key);
-  Log(host::LogLevel::kDebug, absl::StrCat("the trial goes to agent ", agent.info.name),
-      agent::AboutAttempt(key, agent.info.name));
-  SetRunning(sweep);
-  Send& send = output_.sends.emplace_back();
-  send.connection = agent.connection;
-  send.order = AssignOrder{key, sweep.id(), sweep.best_step_s, reason};
 }
 
 void EngineCore::SetRunning(ActiveSweep& sweep) {
@@ -274,32 +210,46 @@ void EngineCore::SetSweep(ActiveSweep& sweep, db::SweepState to, const std::stri
   sweep.reason = reason;
 }
 
-void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left) {
+void EngineCore::CancelMembers(const ActiveSweep& sweep, const ActiveTrial& trial,
+                               const GivenAttempt& attempt, const std::string& except,
+                               const std::string& reason) {
+  for (const GivenMember& member : attempt.members) {
+    if (member.part.agent == except) continue;
+    CancelOn(member.part.agent, {sweep.name(), trial.number, attempt.number}, reason);
+  }
+}
+
+void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left,
+                          const std::string& member) {
   ActiveTrial& trial = *found.trial;
+  GivenAttempt& attempt = *trial.Held();
   const bool counts = left != Left::kReturned;
   Log(counts ? host::LogLevel::kWarning : host::LogLevel::kInfo, after.reason,
-      agent::AboutAttempt({found.sweep->name(), trial.number, trial.attempt}, trial.agent));
+      agent::AboutAttempt({found.sweep->name(), trial.number, trial.attempt}, member));
   db::TrialTransition transition = TransitionOf(found);
   transition.to_state = after.fails ? db::TrialState::kFailed : db::TrialState::kPending;
   if (!after.fails) transition.to_attempt = trial.attempt + 1;
   transition.lost = left == Left::kLost;
   transition.broken = left == Left::kBroken;
+  transition.failed_agent = member;
   transition.reason = after.reason;
   transition.event_kind = after.fails ? "trial_ended" : "trial_requeued";
   transition.event_message = after.reason;
   transition.event_data_json =
       ToJson(agent::TrialLeft{.layout = trial.layout,
                               .state = std::string(db::TrialStateName(transition.to_state)),
-                              .agent = trial.agent})
+                              .agent = member})
           .dump();
-  if (GivenAttempt* attempt = trial.FindAttempt(trial.attempt); attempt != nullptr) {
-    attempt->lost = transition.lost;
-    attempt->broken = transition.broken;
+  attempt.lost = transition.lost;
+  attempt.broken = transition.broken;
+  for (GivenMember& one : attempt.members) {
+    one.part.failed = counts && one.part.agent == member;
+    one.lease_ends = host::MonotonicTime::Never();
+    one.may_be_unsent = false;
   }
+  CancelMembers(*found.sweep, trial, attempt, /*except=*/member, after.reason);
   trial.lost_attempts += counts ? 1 : 0;
   trial.attempt = transition.to_attempt;
-  trial.lease_ends = host::MonotonicTime::Never();
-  trial.may_be_unsent = false;
   found.sweep->SetState(trial, transition.to_state);
   output_.ops.emplace_back(std::move(transition));
 }
@@ -311,26 +261,29 @@ void EngineCore::GiveUpLapsed() {
     const std::set<int32_t> held = sweep.held();
     for (const int32_t number : held) {
       ActiveTrial& trial = *sweep.Find(number);
-      if (trial.lease_ends > now_) {
-        first_lease_end_ = std::min(first_lease_end_, trial.lease_ends);
+      const std::vector<GivenMember>& members = trial.Held()->members;
+      const auto first = std::min_element(
+          members.begin(), members.end(),
+          [](const GivenMember& a, const GivenMember& b) { return a.lease_ends < b.lease_ends; });
+      if (first->lease_ends > now_) {
+        first_lease_end_ = std::min(first_lease_end_, first->lease_ends);
       } else {
-        GiveUp(sweep, trial);
+        GiveUp(sweep, trial, std::string(first->part.agent));
       }
     }
   }
 }
 
-void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial) {
+void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::string& member) {
   const agent::AttemptKey key{sweep.name(), trial.number, trial.attempt};
-  ConnectedAgent* const agent = agents_.Find(trial.agent);
+  ConnectedAgent* const agent = agents_.Find(member);
   const std::string why = agent != nullptr
-                              ? absl::StrCat("agent ", trial.agent, " stopped renewing its lease")
-                              : absl::StrCat("agent ", trial.agent, " vanished");
-  const std::string agent_name = trial.agent;
+                              ? absl::StrCat("agent ", member, " stopped renewing its lease")
+                              : absl::StrCat("agent ", member, " vanished");
   const AfterLoss after = DecideAfterLoss(trial, why, options_);
-  Unassign({&sweep, &trial}, after, Left::kLost);
-  NoteFailure(agent_name, why);
-  CancelOn(agent_name, key, after.reason);
+  Unassign({&sweep, &trial}, after, Left::kLost, member);
+  NoteFailure(member, why);
+  CancelOn(member, key, after.reason);
   // An agent that is still there says with its next heartbeat whether it is free.
   if (agent != nullptr) agents_.Confirm(*agent, key);
 }

@@ -64,6 +64,7 @@ class EngineCore {
   void On(const ResumeRequested& event);
   void On(const HeartbeatCame& event);
   void On(const TrialStarted& event);
+  void On(const MemberReady& event);
   void On(const TrialProgressed& event);
   void On(const TrialFinished& event);
   void On(const ResultCameLate& event);
@@ -71,19 +72,28 @@ class EngineCore {
   void On(const StoreFailed& event);
   void On(const StoreBack& event);
 
-  // Does what is due: agents that are gone, leases that are over, trials for idle agents, sweeps
-  // that have ended.
+  // Does what is due: agents that are gone, leases that are over, sweeps that have ended, trials
+  // for idle agents.
   void Advance();
   void DropSilentAgents();
   void GiveUpLapsed();
-  void GiveUp(ActiveSweep& sweep, ActiveTrial& trial);
-  // True when the sweep has ended.
-  bool AdvanceSweep(ActiveSweep& sweep);
+  // For want of a sign of life of `member`.
+  void GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::string& member);
+  void EndSweeps();
+  // Sweeps take turns, the one that was given nothing for the longest time first: while all wait,
+  // each gets a trial before any gets its second. What the first of them waits for is reserved, so
+  // that it waits at most for the turns of those before it and then for what runs.
+  void PlaceInTurns();
+  std::vector<ActiveSweep*> InTurns();
+  // Gives out at most `most` trials of the sweep. True when it gave out any.
+  bool GiveTurn(ActiveSweep& sweep, size_t most);
   // Gives chosen candidates to agents that are left idle, and asks for more where they are fewer;
-  // those agents are reserved until the answer comes.
-  void PlaceChosen(ActiveSweep& sweep);
+  // those agents are reserved until the answer comes. Returns how many it gave out.
+  size_t PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most);
+  void Reserve(const std::vector<std::string>& agents);
+  void TellWait(ActiveSweep& sweep);
   // `gain`: by how much a trial that was chosen is expected to be faster than the best.
-  void Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& agent,
+  void Assign(ActiveSweep& sweep, ActiveTrial& trial, const std::vector<db::AttemptMember>& members,
               const std::string& reason, std::optional<double> gain = std::nullopt);
 
   // Whether `info` may take the place of the agent that is connected under its name.
@@ -94,7 +104,7 @@ class EngineCore {
   void Renew(ConnectedAgent& agent, const agent::AttemptKey& key);
   // Gives a pending trial back to the agent that has run it all along.
   bool TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& key, const Found& found);
-  // Trials that `agent` holds, as far as the core knows.
+  // Trials that `agent` holds ranks of, as far as the core knows.
   std::vector<Found> HeldBy(const std::string& agent);
 
   // What an agent runs on failed: one more of them in a row, which may set it aside.
@@ -128,9 +138,14 @@ class EngineCore {
   db::TrialTransition TransitionOf(const Found& found) const;
   // Why an attempt gave no result.
   enum class Left : uint8_t { kReturned, kLost, kBroken };
-  // Back to pending as the next attempt, or failed.
-  void Unassign(const Found& found, const AfterLoss& after, Left left);
-  void SetLease(ActiveTrial& trial, host::MonotonicTime ends);
+  // Back to pending as the next attempt, or failed, for what `member` did; the other members end
+  // theirs.
+  void Unassign(const Found& found, const AfterLoss& after, Left left, const std::string& member);
+  // All members of the attempt but `except` are to end it.
+  void CancelMembers(const ActiveSweep& sweep, const ActiveTrial& trial,
+                     const GivenAttempt& attempt, const std::string& except,
+                     const std::string& reason);
+  void SetLease(GivenMember& member, host::MonotonicTime ends);
   void SetRunning(ActiveSweep& sweep);
   void SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,
                 const std::string& event_kind);
@@ -146,7 +161,8 @@ class EngineCore {
   host::MonotonicTime agents_return_until_ = host::MonotonicTime::Always();
   // No lease ends before.
   host::MonotonicTime first_lease_end_ = host::MonotonicTime::Never();
-  Reserved reserved_;            // while sweeps are looked at, of those before
+  Reserved reserved_;            // while sweeps are looked at, by those before
+  int64_t turns_ = 0;            // trials that were given out
   int64_t told_generation_ = 0;  // of the agents, when sweeps were last told what they wait for
 
   // Of the input at hand.

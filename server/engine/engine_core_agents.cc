@@ -16,10 +16,6 @@ bool Contains(const std::vector<agent::AttemptKey>& keys, const agent::AttemptKe
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-bool Holds(const std::string& agent, const agent::AttemptKey& key, const ActiveTrial& trial) {
-  return db::IsHeld(trial.state) && trial.attempt == key.attempt && trial.agent == agent;
-}
-
 std::string NotTheOne(const agent::AttemptKey& key, const ActiveTrial* trial) {
   if (trial == nullptr) {
     return absl::StrCat("attempt ", key.attempt, " does not count: its sweep has ended");
@@ -35,7 +31,7 @@ std::vector<EngineCore::Found> EngineCore::HeldBy(const std::string& agent) {
   for (auto& [id, sweep] : sweeps_) {
     for (const int32_t number : sweep.held()) {
       ActiveTrial* const trial = sweep.Find(number);
-      if (trial->agent == agent) found.push_back({&sweep, trial});
+      if (trial->Held()->Find(agent) != nullptr) found.push_back({&sweep, trial});
     }
   }
   return found;
@@ -103,15 +99,15 @@ void EngineCore::On(const AgentConnected& event) {
   for (const Found& found : HeldBy(name)) {
     const agent::AttemptKey key{found.sweep->name(), found.trial->number, found.trial->attempt};
     if (!store_is_up_ || Contains(event.held, key)) continue;
-    if (found.trial->may_be_unsent) {
+    if (found.trial->Held()->Find(name)->may_be_unsent) {
       Unassign(found,
                {false, absl::StrCat("the server ended before agent ", name,
                                     " had it; it runs again as attempt ", key.attempt + 1)},
-               Left::kReturned);
+               Left::kReturned, name);
       continue;
     }
     const std::string why = absl::StrCat("agent ", name, " came back without it");
-    Unassign(found, DecideAfterLoss(*found.trial, why, options_), Left::kLost);
+    Unassign(found, DecideAfterLoss(*found.trial, why, options_), Left::kLost, name);
     NoteFailure(name, why);
   }
   Advance();
@@ -125,7 +121,8 @@ void EngineCore::On(const AgentDisconnected& event) {
   // It may only be the network: its trials wait for a moment before they go to others.
   const host::MonotonicTime grace = now_ + options_.reconnect_grace;
   for (const Found& held : HeldBy(event.agent)) {
-    SetLease(*held.trial, std::min(held.trial->lease_ends, grace));
+    GivenMember& member = *held.trial->Held()->Find(event.agent);
+    SetLease(member, std::min(member.lease_ends, grace));
   }
   Advance();
 }
@@ -140,7 +137,7 @@ void EngineCore::On(const AgentLeft& event) {
     Unassign(held,
              {false, absl::StrCat("agent ", event.agent, " left (", event.reason,
                                   "); it runs again as attempt ", held.trial->attempt + 1)},
-             Left::kReturned);
+             Left::kReturned, event.agent);
   }
   Advance();
 }
@@ -151,7 +148,11 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
   // Only the last one: the number of the next must be a new one.
   if (trial.state != db::TrialState::kPending || key.attempt != trial.attempt - 1) return false;
   GivenAttempt* const attempt = trial.FindAttempt(key.attempt);
-  if (attempt == nullptr || attempt->agent != agent.info.name || attempt->broken) return false;
+  // Where one of several was gone, all have ended theirs.
+  if (attempt == nullptr || attempt->is_of_several() || attempt->broken ||
+      attempt->Find(agent.info.name) == nullptr) {
+    return false;
+  }
   const std::string reason = absl::StrCat("agent ", agent.info.name, " came back with attempt ",
                                           key.attempt, ", which goes on");
   db::TrialTransition transition = TransitionOf(found);
@@ -167,10 +168,9 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
   output_.ops.emplace_back(std::move(transition));
   trial.lost_attempts -= attempt->lost ? 1 : 0;
   attempt->lost = false;
+  attempt->members.front().part.failed = false;
   TakeFailureBack(agent.info.name);
   trial.attempt = key.attempt;
-  trial.agent = agent.info.name;
-  trial.host = agent.info.host;
   found.sweep->SetState(trial, db::TrialState::kRunning);
   SetRunning(*found.sweep);
   return true;
@@ -178,15 +178,16 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
 
 void EngineCore::Renew(ConnectedAgent& agent, const agent::AttemptKey& key) {
   const Found found = Find(key);
-  if (found && Holds(agent.info.name, key, *found.trial)) {
-    found.trial->may_be_unsent = false;
-    SetLease(*found.trial, now_ + options_.lease);
+  GivenMember* const member = found ? found.trial->HeldBy(agent.info.name, key.attempt) : nullptr;
+  if (member != nullptr) {
+    member->may_be_unsent = false;
+    SetLease(*member, now_ + options_.lease);
     return;
   }
   // What the store may still have to hear of decides nothing.
   if (!store_is_up_) return;
   if (found && TakeBack(agent, key, found)) {
-    SetLease(*found.trial, now_ + options_.lease);
+    SetLease(*found.trial->HeldBy(agent.info.name, key.attempt), now_ + options_.lease);
     return;
   }
   output_.sends.push_back({agent.connection, CancelOrder{key, NotTheOne(key, found.trial)}});
@@ -284,10 +285,16 @@ void EngineCore::On(const HeartbeatCame& event) {
 void EngineCore::On(const TrialStarted& event) {
   ConnectedAgent* const agent = agents_.Find(event.agent);
   const Found found = Find(event.key);
-  if (agent == nullptr || !found || !Holds(event.agent, event.key, *found.trial)) return;
+  if (agent == nullptr || !found) return;
+  GivenMember* const member = found.trial->HeldBy(event.agent, event.key.attempt);
+  if (member == nullptr) return;
   agents_.Confirm(*agent, event.key);
-  found.trial->may_be_unsent = false;
-  if (found.trial->state != db::TrialState::kAssigned) return;
+  member->may_be_unsent = false;
+  // Of several the one that leads begins last.
+  if (found.trial->state != db::TrialState::kAssigned ||
+      found.trial->Held()->leader() != event.agent) {
+    return;
+  }
   const std::string reason = absl::StrCat("runs on agent ", event.agent);
   db::TrialTransition transition = TransitionOf(found);
   transition.to_state = db::TrialState::kRunning;
@@ -302,7 +309,7 @@ void EngineCore::On(const TrialStarted& event) {
 
 void EngineCore::On(const TrialProgressed& event) {
   const Found found = Find(event.key);
-  if (!found || !Holds(event.agent, event.key, *found.trial)) return;
+  if (!found || found.trial->HeldBy(event.agent, event.key.attempt) == nullptr) return;
   const trial::TrialProgress& progress = event.progress;
   const bool sound = progress.step >= 0 && progress.step <= progress.steps &&
                      std::isfinite(progress.step_s) && progress.step_s >= 0.0;

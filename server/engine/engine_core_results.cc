@@ -44,9 +44,10 @@ std::string Summary(const trial::TrialResult& result) {
   return text;
 }
 
-bool Holds(const TrialFinished& event, const ActiveTrial& trial) {
-  return db::IsHeld(trial.state) && trial.attempt == event.key.attempt &&
-         trial.agent == event.agent;
+// Whose part of the attempt failed.
+std::string FailedAgent(const TrialFinished& event, const GivenAttempt& attempt) {
+  const std::string& named = event.digested->result.failed_agent;
+  return attempt.Find(named) != nullptr ? named : event.agent;
 }
 
 std::string ResultEvent(const std::string& layout, std::string_view state,
@@ -86,30 +87,31 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode co
 }
 
 FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found& found) {
-  if (Holds(event, *found.trial)) {
+  if (found.trial->HeldBy(event.agent, event.key.attempt) != nullptr) {
     Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
-             Left::kReturned);
+             Left::kReturned, event.agent);
   }
   return Refused(absl::StatusCode::kCancelled, "a cancelled attempt has no result");
 }
 
 FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                                     const Found& found) {
-  const std::string why =
-      absl::StrCat("agent ", attempt.agent, ": ", Summary(event.digested->result));
-  if (!Holds(event, *found.trial)) {
+  const std::string agent = FailedAgent(event, attempt);
+  const std::string why = absl::StrCat("agent ", agent, ": ", Summary(event.digested->result));
+  if (found.trial->HeldBy(event.agent, event.key.attempt) == nullptr) {
     return Refuse(event, absl::StatusCode::kAborted,
                   "the attempt was given up, and what its agent runs on failed", found);
   }
   const AfterLoss after =
-      DecideAfterFault(*found.trial, attempt.agent, why, *found.sweep, agents_, options_);
+      DecideAfterFault(*found.trial, agent, why, *found.sweep, agents_, options_);
   if (after.for_want_of_an_agent && now_ < agents_return_until_) {
     return {FinishVerdict::Kind::kRetry, "other agents may not be back yet",
             absl::StatusCode::kUnavailable};
   }
-  NoteFailure(attempt.agent, why);
+  NoteFailure(agent, why);
   if (after.fails) return Store(event, attempt, found);
-  Unassign(found, after, Left::kBroken);
+  Unassign(found, after, Left::kBroken, agent);
+  if (agent != event.agent) CancelOn(agent, event.key, after.reason);
   return Refused(absl::StatusCode::kAborted, after.reason);
 }
 
@@ -121,34 +123,34 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
   transition.to_state = StateAfter(result.outcome);
   transition.to_attempt = attempt.number;
   transition.reason = Summary(result);
-  transition.agent = attempt.agent;
-  transition.host = attempt.host;
+  transition.agent = attempt.leader();
+  transition.host = attempt.members.front().part.host;
   transition.measured = event.digested->measured;
   transition.event_kind = "trial_ended";
   transition.event_message = transition.reason;
   transition.event_data_json =
       ResultEvent(trial.layout, db::TrialStateName(transition.to_state), *event.digested);
   Log(host::LogLevel::kDebug,
-      absl::StrCat("agent ", attempt.agent, " has the result ",
+      absl::StrCat("agent ", event.agent, " has the result ",
                    std::string(trial::TrialOutcomeName(result.outcome)), ": ", transition.reason),
-      agent::AboutAttempt({found.sweep->name(), trial.number, attempt.number}, attempt.agent));
-  if (db::IsHeld(trial.state) && trial.attempt != attempt.number) {
-    CancelOn(trial.agent, {found.sweep->name(), trial.number, trial.attempt},
-             absl::StrCat("attempt ", attempt.number, " gave the trial its result"));
+      agent::AboutAttempt({found.sweep->name(), trial.number, attempt.number}, event.agent));
+  if (const GivenAttempt* held = trial.Held(); held != nullptr) {
+    const bool is_this = held->number == attempt.number;
+    CancelMembers(*found.sweep, trial, *held, /*except=*/is_this ? event.agent : "",
+                  absl::StrCat("attempt ", attempt.number, " gave the trial its result"));
   }
   trial.attempt = attempt.number;
-  trial.agent = attempt.agent;
-  trial.host = attempt.host;
   trial.measured = true;
   trial.step_s = event.digested->measured.step_s;
-  trial.lease_ends = host::MonotonicTime::Never();
   found.sweep->SetState(trial, transition.to_state);
   if (transition.to_state == db::TrialState::kOk && transition.measured->step_s) {
     std::optional<double>& best_s = found.sweep->best_step_s;
     best_s = std::min(best_s.value_or(*transition.measured->step_s), *transition.measured->step_s);
   }
   output_.ops.emplace_back(std::move(transition));
-  if (result.fault != trial::Fault::kInfrastructure) NoteWorks(attempt.agent);
+  if (result.fault != trial::Fault::kInfrastructure) {
+    for (const GivenMember& member : attempt.members) NoteWorks(member.part.agent);
+  }
   const absl::Status& problem = event.digested->problem;
   return problem.ok() ? FinishVerdict{kStored, ""}
                       : Refused(problem.code(), std::string(problem.message()));
@@ -167,10 +169,11 @@ FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
     return Refuse(event, absl::StatusCode::kNotFound,
                   absl::StrCat("attempt ", event.key.attempt, " was never given out"), found);
   }
-  if (attempt->agent != event.agent) {
-    return Refuse(event, absl::StatusCode::kPermissionDenied,
-                  absl::StrCat("attempt ", attempt->number, " was given to agent ", attempt->agent),
-                  found);
+  if (attempt->Find(event.agent) == nullptr) {
+    return Refuse(
+        event, absl::StatusCode::kPermissionDenied,
+        absl::StrCat("attempt ", attempt->number, " was given to agent ", attempt->leader()),
+        found);
   }
   if (trial.measured) {
     return Refuse(event, absl::StatusCode::kAlreadyExists,

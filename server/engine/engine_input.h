@@ -77,6 +77,14 @@ struct TrialStarted {
   agent::AttemptKey key;
 };
 
+// The agent can begin with its ranks of an attempt that several hold, and meets the others at
+// `address`.
+struct MemberReady {
+  std::string agent;
+  agent::AttemptKey key;
+  std::string address;
+};
+
 struct TrialProgressed {
   std::string agent;
   agent::AttemptKey key;
@@ -107,10 +115,10 @@ struct ResultCameLate {
 struct StoreFailed {};
 struct StoreBack {};
 
-using EngineEvent =
-    std::variant<Tick, SweepStored, CancelRequested, AgentConnected, AgentDisconnected, AgentLeft,
-                 DrainRequested, ResumeRequested, HeartbeatCame, TrialStarted, TrialProgressed,
-                 TrialFinished, ResultCameLate, ChoiceMade, StoreFailed, StoreBack>;
+using EngineEvent = std::variant<Tick, SweepStored, CancelRequested, AgentConnected,
+                                 AgentDisconnected, AgentLeft, DrainRequested, ResumeRequested,
+                                 HeartbeatCame, TrialStarted, MemberReady, TrialProgressed,
+                                 TrialFinished, ResultCameLate, ChoiceMade, StoreFailed, StoreBack>;
 
 struct EngineInput {
   absl::Time wall;                // that records show to people

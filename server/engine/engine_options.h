@@ -7,6 +7,9 @@
 
 namespace meshwright::server {
 
+// Heartbeats in a row that an agent may miss before it counts as one that may be gone.
+inline constexpr int32_t kMissedHeartbeats = 2;
+
 struct EngineOptions {
   absl::Duration lease = absl::Seconds(30);           // silence after which an agent counts as gone
   absl::Duration heartbeat = absl::Seconds(5);        // how often agents are asked to report

@@ -38,6 +38,15 @@ struct AssignOrder {
   int64_t sweep_id = 0;
   std::optional<double> beat_step_s;  // the shortest step of the sweep so far
   std::string reason;
+  // Who gets which of its ranks, and which of them is told. One alone begins at once; several once
+  // they are told to, which they are when all are ready.
+  std::vector<db::AttemptMember> members = {};
+  size_t member = 0;
+};
+// All members are ready: they meet at `rendezvous`.
+struct StartOrder {
+  agent::AttemptKey key;
+  std::string rendezvous;
 };
 struct CancelOrder {
   agent::AttemptKey key;
@@ -50,7 +59,7 @@ struct CloseOrder {
 
 struct Send {
   ConnectionId connection = 0;
-  std::variant<WelcomeOrder, AssignOrder, CancelOrder, CloseOrder> order;
+  std::variant<WelcomeOrder, AssignOrder, StartOrder, CancelOrder, CloseOrder> order;
 };
 
 // What became of a delivered result.

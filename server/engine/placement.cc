@@ -1,7 +1,7 @@
 #include "server/engine/placement.h"
 
-#include <algorithm>
-#include <vector>
+#include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -14,27 +14,6 @@ std::string Label(const ActiveSweep& sweep) {
                       sweep.devices() == 1 ? " rank" : " ranks");
 }
 
-bool CanRun(const AgentInfo& agent, const ActiveSweep& sweep) {
-  return agent.device_kind == sweep.device_kind() && agent.devices >= sweep.devices();
-}
-
-// Whether a connected agent other than `agent` could run the trial for the first time.
-bool AnotherCould(const ActiveTrial& trial, const std::string& agent, const ActiveSweep& sweep,
-                  const ConnectedAgents& agents) {
-  const auto& all = agents.all();
-  return std::any_of(all.begin(), all.end(), [&](const auto& other) {
-    const auto& [name, connected] = other;
-    return name != agent && CanRun(connected.info, sweep) && agents.TakesTrials(name) &&
-           !trial.WasLostBy(name) && !trial.BrokeOn(name);
-  });
-}
-
-bool MayTry(const ActiveTrial& trial, const std::string& agent, const ActiveSweep& sweep,
-            const ConnectedAgents& agents) {
-  if (trial.BrokeOn(agent)) return false;
-  return !trial.WasLostBy(agent) || !AnotherCould(trial, agent, sweep, agents);
-}
-
 std::string WhyClosed(const db::AgentStanding& standing) {
   return absl::StrCat(standing.agent,
                       standing.drained
@@ -43,90 +22,87 @@ std::string WhyClosed(const db::AgentStanding& standing) {
 }
 
 // Why none of the agents that could run the sweep's trials does.
-std::string WaitForOne(const ActiveSweep& sweep, const std::vector<std::string>& open,
-                       const std::vector<std::string>& closed) {
-  if (open.empty()) {
-    return absl::StrCat("waits for an agent that gets trials: ", absl::StrJoin(closed, ", "));
-  }
-  const auto broke_on_all = [&](int32_t number) {
+std::string WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentInfo*>& able) {
+  std::set<std::string> broken;
+  for (const int32_t number : sweep.pending()) {
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
-    return std::all_of(open.begin(), open.end(),
-                       [&](const std::string& name) { return trial.BrokeOn(name); });
-  };
-  if (sweep.pending().empty() ||
-      !std::all_of(sweep.pending().begin(), sweep.pending().end(), broke_on_all)) {
-    return "waits for an idle agent";
+    std::vector<const AgentInfo*> whole;
+    for (const AgentInfo* agent : able) {
+      if (trial.BrokeOn(agent->name)) {
+        broken.insert(agent->name);
+      } else {
+        whole.push_back(agent);
+      }
+    }
+    if (!DivideRanks(sweep.devices(), /*tp=*/1, whole).empty()) return "waits for an idle agent";
   }
-  return absl::StrCat("waits for another agent: what ", absl::StrJoin(open, ", "),
-                      open.size() == 1 ? " runs on" : " run on", " failed with its trials");
+  if (broken.empty()) return "waits for an idle agent";
+  return absl::StrCat("waits for another agent: what ", absl::StrJoin(broken, ", "),
+                      broken.size() == 1 ? " runs on" : " run on", " failed with its trials");
 }
 
 }  // namespace
 
-std::vector<std::string> AgentsFor(host::MonotonicTime now, const ActiveSweep& sweep,
-                                   const ConnectedAgents& agents, const Reserved& reserved,
-                                   const EngineOptions& options) {
-  std::vector<std::string> able;
-  for (const std::string& name : agents.idle()) {
-    if (reserved.contains(name)) continue;
-    const ConnectedAgent& agent = agents.all().at(name);
-    const bool is_heard = now <= agent.last_heard + kMissedHeartbeats * options.heartbeat;
-    if (is_heard && CanRun(agent.info, sweep) && agents.TakesTrials(name)) able.push_back(name);
-  }
-  return able;
-}
-
-std::string PlacementReason(const std::string& why_next, const std::string& agent,
+std::string PlacementReason(const std::string& why_next,
+                            const std::vector<db::AttemptMember>& members,
                             const ActiveSweep& sweep) {
-  return absl::StrCat(why_next, "; agent ", agent, " is idle and has the ", Label(sweep));
+  if (members.size() == 1) {
+    return absl::StrCat(why_next, "; agent ", members.front().agent, " is idle and has the ",
+                        Label(sweep));
+  }
+  std::vector<std::string> shares;
+  for (const db::AttemptMember& member : members) {
+    shares.push_back(absl::StrCat(member.agent, " ", member.ranks));
+  }
+  return absl::StrCat(why_next, "; ", members.size(), " agents are idle and have the ",
+                      Label(sweep), " together: ", absl::StrJoin(shares, ", "));
 }
 
-std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& sweep,
-                                   const ConnectedAgents& agents, const Reserved& reserved,
-                                   const EngineOptions& options) {
-  std::vector<Placement> placements;
-  if (sweep.pending().empty()) return placements;
-  std::vector<std::string> able = AgentsFor(now, sweep, agents, reserved, options);
+std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool) {
   for (const int32_t number : sweep.pending()) {
-    if (able.empty()) break;
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
-    const auto agent = std::find_if(able.begin(), able.end(), [&](const std::string& name) {
-      return MayTry(trial, name, sweep, agents);
-    });
-    if (agent == able.end()) continue;
+    std::vector<db::AttemptMember> members = pool.Take(trial);
+    if (members.empty()) continue;
     const std::string why =
         trial.given.empty() ? absl::StrCat("number ", number, " by predicted MFU")
                             : absl::StrCat("number ", number, " runs again before another begins");
-    placements.push_back({number, *agent, PlacementReason(why, *agent, sweep)});
-    able.erase(agent);
+    std::string reason = PlacementReason(why, members, sweep);
+    return Placement{number, std::move(members), std::move(reason)};
   }
-  return placements;
+  return std::nullopt;
 }
 
 std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   int64_t connected = 0;
   std::vector<int32_t> offers;
-  bool enough = false;
-  std::vector<std::string> open;    // that could run its trials
-  std::vector<std::string> closed;  // and why the others that could don't
+  std::vector<const AgentInfo*> all;
+  std::vector<const AgentInfo*> able;  // that get trials
+  std::vector<std::string> closed;     // and why the others don't
   for (const auto& [name, agent] : agents.all()) {
     if (agent.info.device_kind != sweep.device_kind()) continue;
     connected += agent.info.devices;
     offers.push_back(agent.info.devices);
-    if (!CanRun(agent.info, sweep)) continue;
-    enough = true;
+    all.push_back(&agent.info);
     if (agents.TakesTrials(name)) {
-      open.push_back(name);
+      able.push_back(&agent.info);
     } else {
       closed.push_back(WhyClosed(agents.StandingOf(name)));
     }
   }
-  if (enough) return WaitForOne(sweep, open, closed);
+  const auto could = [&](const std::vector<const AgentInfo*>& by) {
+    return !DivideRanks(sweep.devices(), /*tp=*/1, by).empty();
+  };
+  if (could(able)) return WaitForIdle(sweep, able);
+  if (could(all)) {
+    return absl::StrCat("waits for an agent that gets trials: ", absl::StrJoin(closed, ", "));
+  }
   if (connected < sweep.devices()) {
     return absl::StrCat("needs ", sweep.devices(), ", connected ", connected, " (",
                         sweep.device_kind(), " devices)");
   }
-  return absl::StrCat("needs ", sweep.devices(), " on one agent, connected ",
+  return absl::StrCat("needs ", sweep.devices(),
+                      " on one agent, or on some of one version that reach each other (agent "
+                      "--advertise), connected ",
                       absl::StrJoin(offers, " + "), " (", sweep.device_kind(), " devices)");
 }
 
@@ -157,7 +133,7 @@ AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
   if (failed >= options.max_lost_attempts) {
     return {true, absl::StrCat("what its agents run on failed ", failed, " times: ", why)};
   }
-  if (!AnotherCould(trial, agent, sweep, agents)) {
+  if (CouldRun(trial, sweep, agents, /*without=*/agent).empty()) {
     return {true, absl::StrCat(why, "; no other connected agent could run it"),
             /*for_want_of_an_agent=*/true};
   }

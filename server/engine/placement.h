@@ -1,52 +1,42 @@
-// Which pending trial goes to which idle agent, and what a sweep waits for: pure functions of what
+// Which pending trial goes to which idle agents, and what a sweep waits for: pure functions of what
 // the engine knows, each with the reason that is stored and shown.
 //
-// Callers may rely on: an agent gets at most one trial; older sweeps come first, and inside a sweep
-// the pending trials in order of their number, before a candidate is chosen
-// (server/engine/choosing.h); the same input gives the same answer. An agent that was
-// drained or set aside gets nothing. One that vanished with a trial gets it again only where no
-// other connected agent could run it; one that failed with it for what it runs on never does.
+// Callers may rely on: an agent gets at most one trial; inside a sweep the pending trials come in
+// order of their number, before a candidate is chosen (server/engine/choosing.h); the same input
+// gives the same answer. An agent that was drained or set aside gets nothing.
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "executor/host/monotonic_time.h"
+#include "db/records.h"
 #include "server/engine/active_sweep.h"
+#include "server/engine/agent_pool.h"
 #include "server/engine/connected_agents.h"
 #include "server/engine/engine_options.h"
 
 namespace meshwright::server {
 
 // Counts the versions of the rules below, so that a decision that is stored says which it followed.
-inline constexpr int32_t kPlacementPolicyVersion = 2;
+inline constexpr int32_t kPlacementPolicyVersion = 3;
 
 struct Placement {
   int32_t trial = 0;
-  std::string agent;
+  std::vector<db::AttemptMember> members;
   std::string reason;
 
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-// Agents that wait for what an older sweep chooses.
-using Reserved = std::set<std::string>;
+// The first of the sweep's pending trials that agents of its pool can take, which they leave.
+// Nothing where there is none.
+std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool);
 
-// Names of idle agents that could run a trial of the sweep, are not reserved and were heard of
-// within the last two heartbeats.
-std::vector<std::string> AgentsFor(host::MonotonicTime now, const ActiveSweep& sweep,
-                                   const ConnectedAgents& agents, const Reserved& reserved,
-                                   const EngineOptions& options);
-
-// Hands the sweep's pending trials to them.
-std::vector<Placement> PlaceTrials(host::MonotonicTime now, const ActiveSweep& sweep,
-                                   const ConnectedAgents& agents, const Reserved& reserved,
-                                   const EngineOptions& options);
-
-// Why a trial goes to an agent: `why_next` is why it is the next.
-std::string PlacementReason(const std::string& why_next, const std::string& agent,
+// Why a trial goes to these agents: `why_next` is why it is the next.
+std::string PlacementReason(const std::string& why_next,
+                            const std::vector<db::AttemptMember>& members,
                             const ActiveSweep& sweep);
 
 // Why no agent takes the sweep's next trial.
@@ -54,9 +44,6 @@ std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents);
 
 // "3 trials: 2 ok, 1 oom", and why there are no more, of a sweep whose trials have all ended.
 std::string FinishReason(const ActiveSweep& sweep);
-
-// Heartbeats in a row that an agent may miss before it counts as one that may be gone.
-inline constexpr int32_t kMissedHeartbeats = 2;
 
 // What becomes of a held trial whose attempt gives no result.
 struct AfterLoss {
@@ -66,11 +53,11 @@ struct AfterLoss {
 
   friend bool operator==(const AfterLoss&, const AfterLoss&) = default;
 };
-// Its agent is gone.
+// An agent that held it is gone.
 AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
                           const EngineOptions& options);
-// What `agent`, which holds it, runs on failed. It fails where that happened too often, and where
-// no other agent that is connected could run it.
+// What `agent`, which holds ranks of it, runs on failed. It fails where that happened too often,
+// and where no other agents that are connected could run it.
 AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
                            const std::string& why, const ActiveSweep& sweep,
                            const ConnectedAgents& agents, const EngineOptions& options);

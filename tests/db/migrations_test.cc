@@ -254,7 +254,7 @@ TEST_F(FixtureTest, EveryRecordReadsAsItDid) {
   const auto attempts = *store_->ListAttempts(2, 1);
   ASSERT_EQ(attempts.size(), 1u);
   EXPECT_EQ(attempts[0].outcome, "cancelled");
-  EXPECT_EQ(attempts[0].agent, "node1");
+  EXPECT_EQ(attempts[0].members.at(0).agent, "node1");
   EXPECT_THAT(*store_->ListAttempts(2, 2), IsEmpty());
 }
 

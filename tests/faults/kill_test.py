@@ -3,7 +3,7 @@
 none counts twice, and the best trial is the one that it would have been.
 
 StandInTest kills 200 times, with a worker whose result is a function of the layout; RealWorkerTest 20 times, with the
-real one. MESHWRIGHT_FAULT_SEED repeats a run's choices, MESHWRIGHT_FAULT_KILLS makes it another number of kills.
+real one; the Gang tests do the same to trials that two agents run together. MESHWRIGHT_FAULT_SEED repeats a run's choices, MESHWRIGHT_FAULT_KILLS makes it another number of kills.
 
 A trial has three attempts that may be lost or broken, so of what costs one (the end of an agent that runs it, or of a
 worker) no trial gets more than one on purpose; a server's end costs none and comes at any time.
@@ -26,6 +26,7 @@ class KillTest(faults.FaultTest):
     TRIALS: int  # of a sweep
     STEPS: int
     MOST_PAUSE_S: float  # between two kills
+    DEVICES = 2  # of an agent; a trial has two ranks
 
     def setUp(self):
         super().setUp()
@@ -51,7 +52,7 @@ class KillTest(faults.FaultTest):
               f"trials in {time.monotonic() - began:.0f} s", flush=True)
 
     def start_agent(self, name: str) -> None:
-        self.alive[name] = self.agent(name)
+        self.alive[name] = self.agent(name, devices=self.DEVICES)
 
     def trials_to_come(self) -> int:
         return sum(self.TRIALS - len(watch.of_kind("trial_ended")) for watch in self.watches)
@@ -165,6 +166,13 @@ class StandInTest(KillTest):
         self.check_and_stop()
 
 
+class StandInGangTest(StandInTest):
+    """Each trial runs on two agents."""
+
+    KILLS = 100
+    DEVICES = 1
+
+
 class RealWorkerTest(KillTest):
     KILLS = 20
     AGENTS = 3
@@ -188,6 +196,14 @@ class RealWorkerTest(KillTest):
             self.assertEqual(len(trial["measured"]["ranks"]), 2)
             self.assertAlmostEqual(trial["measured"]["losses"][0], trials[0]["measured"]["losses"][0], delta=1e-3)
         self.check_events(sweep, len(trials))
+
+
+class RealWorkerGangTest(RealWorkerTest):
+    """Each trial runs on two agents."""
+
+    KILLS = 12
+    AGENTS = 4
+    DEVICES = 1
 
 
 if __name__ == "__main__":

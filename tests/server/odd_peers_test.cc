@@ -191,7 +191,7 @@ TEST_F(OddPeersTest, AnAgentOfAnotherProtocolIsToldWhatToDo) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(status.error_message(),
             "register.protocol = 0: the agent, version 0.0.9, is older than the server, which "
-            "speaks protocol 2: start one of the server's version");
+            "speaks protocol 3: start one of the server's version");
 }
 
 TEST_F(OddPeersTest, ResultsOfSeveralStoresFindTheirs) {

@@ -85,7 +85,7 @@ class TestAgent {
     options.devices = {planner::DeviceKind::kCpu, 4};
     options.result_folder = result_folder;
     options.cluster_json = cluster_json;
-    options.runner = std::move(runner);
+    options.runners.alone = std::move(runner);
     options.uniform = [] { return 0.0; };
     options.log = [](const host::LogEntry&) {};
     agent_ = std::make_unique<agent::Agent>(std::move(options));

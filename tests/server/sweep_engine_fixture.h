@@ -18,11 +18,14 @@ namespace meshwright::server {
 class FakeLink final : public AgentLink {
  public:
   void Welcome() override { welcomed = true; }
-  void Assign(const agent::AttemptKey& key, const std::string& token, const std::string& plan_json,
-              const std::string&) override {
-    assigned.push_back(key);
-    tokens.push_back(token);
-    plans.push_back(plan_json);
+  void Assign(const AssignedAttempt& attempt) override {
+    assigned.push_back(attempt.key);
+    tokens.push_back(attempt.token);
+    plans.push_back(attempt.plan_json);
+    attempts.push_back(attempt);
+  }
+  void Start(const agent::AttemptKey& key, const std::string& rendezvous) override {
+    started.emplace_back(key, rendezvous);
   }
   void Cancel(const agent::AttemptKey& key, const std::string&) override {
     cancelled.push_back(key);
@@ -33,6 +36,8 @@ class FakeLink final : public AgentLink {
   std::vector<agent::AttemptKey> assigned;
   std::vector<std::string> tokens;
   std::vector<std::string> plans;
+  std::vector<AssignedAttempt> attempts;
+  std::vector<std::pair<agent::AttemptKey, std::string>> started;
   std::vector<agent::AttemptKey> cancelled;
   std::optional<absl::Status> closed;
 };
@@ -78,6 +83,10 @@ class SettledEngine {
   }
   void Started(const std::string& agent, const agent::AttemptKey& key) {
     engine_->Started(agent, key);
+    engine_->Flush();
+  }
+  void Ready(const std::string& agent, const agent::AttemptKey& key, const std::string& address) {
+    engine_->Ready(agent, key, address);
     engine_->Flush();
   }
   void Progress(const std::string& agent, const agent::AttemptKey& key,

@@ -43,11 +43,35 @@ class FakeServer final : public v1::Agents::Service {
     return message;
   }
   void Assign(const std::string& trial, const std::string& plan_json) {
+    Send(AssignmentOf(trial, plan_json));
+  }
+  // Of an attempt at two ranks the one that is `member`'s, of agents a and b.
+  void AssignOneOfTwo(const std::string& trial, const std::string& plan_json, int32_t member) {
+    v1::ServerMessage message = AssignmentOf(trial, plan_json);
+    v1::Gang* gang = message.mutable_assignment()->mutable_gang();
+    for (const char* name : {"a", "b"}) {
+      v1::AttemptMember* part = gang->add_members();
+      part->set_agent(name);
+      part->set_host("h");
+      part->set_first_rank(gang->members_size() - 1);
+      part->set_ranks(1);
+    }
+    gang->set_member(member);
+    gang->set_secret("secret of " + trial);
+    Send(message);
+  }
+  void Start(const std::string& trial, const std::string& rendezvous) {
     v1::ServerMessage message;
-    message.mutable_assignment()->mutable_ref()->set_trial(trial);
-    message.mutable_assignment()->mutable_ref()->set_attempt(1);
-    message.mutable_assignment()->set_plan_json(plan_json);
-    message.mutable_assignment()->set_token("token of " + trial);
+    message.mutable_start()->mutable_ref()->set_trial(trial);
+    message.mutable_start()->mutable_ref()->set_attempt(1);
+    message.mutable_start()->set_rendezvous(rendezvous);
+    Send(message);
+  }
+  void Cancel(const std::string& trial) {
+    v1::ServerMessage message;
+    message.mutable_cancel()->mutable_ref()->set_trial(trial);
+    message.mutable_cancel()->mutable_ref()->set_attempt(1);
+    message.mutable_cancel()->set_reason("another member failed");
     Send(message);
   }
   void AcknowledgeHeartbeat(int64_t number) {
@@ -76,6 +100,15 @@ class FakeServer final : public v1::Agents::Service {
 
  private:
   using Stream = grpc::ServerReaderWriter<v1::ServerMessage, v1::AgentMessage>;
+
+  static v1::ServerMessage AssignmentOf(const std::string& trial, const std::string& plan_json) {
+    v1::ServerMessage message;
+    message.mutable_assignment()->mutable_ref()->set_trial(trial);
+    message.mutable_assignment()->mutable_ref()->set_attempt(1);
+    message.mutable_assignment()->set_plan_json(plan_json);
+    message.mutable_assignment()->set_token("token of " + trial);
+    return message;
+  }
 
   grpc::Status Connect(grpc::ServerContext* context, Stream* stream) override {
     {

@@ -16,7 +16,7 @@ class TrialThreadTest : public testing::Test {
  protected:
   std::unique_ptr<TrialThread> Start(TrialRunner runner) {
     return std::make_unique<TrialThread>(
-        std::move(runner), "worker",
+        TrialRunners{.alone = std::move(runner)}, "worker",
         TrialThread::Callbacks{.progress = [](const AttemptKey&, const trial::TrialProgress&) {},
                                .done =
                                    [this](const AttemptKey& key, const trial::TrialResult& r) {

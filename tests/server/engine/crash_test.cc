@@ -40,12 +40,21 @@ std::shared_ptr<const DigestedResult> ResultOf(const agent::AttemptKey& key, boo
 struct SimulatedAgent {
   ConnectionId connection = 0;  // 0 while it has none
   std::set<agent::AttemptKey> running;
+  std::set<agent::AttemptKey> prepared;       // with others, and not started
+  std::set<agent::AttemptKey> following;      // of those that run, where another one leads
   std::map<agent::AttemptKey, bool> results;  // not acknowledged; whether it was cancelled
 
   std::vector<agent::AttemptKey> Held() const {
     std::vector<agent::AttemptKey> held(running.begin(), running.end());
+    held.insert(held.end(), prepared.begin(), prepared.end());
     for (const auto& [key, cancelled] : results) held.push_back(key);
     return held;
+  }
+  bool Forget(const agent::AttemptKey& key) { return running.erase(key) + prepared.erase(key) > 0; }
+  void ForgetAll() {
+    running.clear();
+    prepared.clear();
+    following.clear();
   }
 };
 
@@ -68,6 +77,7 @@ class World {
       for (auto& [name, agent] : agents_) {
         if (agent.connection == 0) Connect(name, agent);
         Heartbeat(name, agent);
+        SayReady(name, agent);
         FinishAll(name, agent);
         DeliverAll(name, agent);
       }
@@ -81,6 +91,7 @@ class World {
 
   const std::string& decisions() const { return decisions_; }
   int crashes() const { return crashes_; }
+  size_t gangs() const { return gangs_; }
   int stopped() const { return stopped_; }  // sweeps that stopped for want of gain
 
  private:
@@ -120,6 +131,7 @@ class World {
       case 7:
         return Random(4) == 0 ? Leave(name, agent) : Heartbeat(name, agent);
       case 8:
+        SayReady(name, agent);
         for (const agent::AttemptKey& key : agent.running) Tell(TrialStarted{name, key});
         return;
       case 9:
@@ -202,10 +214,14 @@ class World {
     for (auto& [name, agent] : agents_) {
       if (agent.connection != send.connection || send.connection == 0) continue;
       if (const auto* assign = std::get_if<AssignOrder>(&send.order)) {
-        EXPECT_TRUE(given_.insert(assign->key).second) << "given out twice";
-        agent.running.insert(assign->key);
+        EXPECT_TRUE(given_.insert({assign->key, assign->member}).second) << "given out twice";
+        gangs_ += assign->member;
+        (assign->members.size() > 1 ? agent.prepared : agent.running).insert(assign->key);
+        if (assign->member > 0) agent.following.insert(assign->key);
+      } else if (const auto* start = std::get_if<StartOrder>(&send.order)) {
+        if (agent.prepared.erase(start->key) > 0) agent.running.insert(start->key);
       } else if (const auto* cancel = std::get_if<CancelOrder>(&send.order)) {
-        if (agent.running.erase(cancel->key) > 0) agent.results[cancel->key] = true;
+        if (agent.Forget(cancel->key)) agent.results[cancel->key] = true;
       } else if (std::holds_alternative<CloseOrder>(send.order)) {
         agent.connection = 0;
       }
@@ -218,15 +234,16 @@ class World {
     // The engine hears of a sweep behind everything that was decided before.
     while (!queue_.empty()) Commit();
     const std::string name = absl::StrCat("s", ++created_);
-    const auto sweep = Random(2) == 0
-                           ? store_->CreateSweep(db::SomeSweep(name), db::SomeTrials(kTrials))
-                           : CreateOpenSweep(name);
+    db::SweepRecord record = db::SomeSweep(name);
+    // What one agent has, or two together.
+    if (Random(3) == 0) record.devices = 8;
+    const auto sweep = Random(2) == 0 ? store_->CreateSweep(record, db::SomeTrials(kTrials))
+                                      : CreateOpenSweep(record);
     ASSERT_TRUE(sweep.ok());
     Tell(SweepStored{*sweep, *store_->ListTrialHeads(sweep->id), {}});
   }
   // Of some of its trials it may be that no further one is worth it.
-  absl::StatusOr<db::SweepRecord> CreateOpenSweep(const std::string& name) {
-    db::SweepRecord sweep = db::SomeSweep(name);
+  absl::StatusOr<db::SweepRecord> CreateOpenSweep(db::SweepRecord sweep) {
     sweep.max_trials = kTrials;
     sweep.min_gain = Random(2) == 0 ? 0.0 : 0.01;
     std::vector<db::TrialRecord> candidates = db::SomeTrials(kTrials);
@@ -245,7 +262,8 @@ class World {
   }
   void Connect(const std::string& name, SimulatedAgent& agent) {
     agent.connection = ++connections_;
-    Tell(AgentConnected{CpuAgent(name, 4), agent.connection, agent.Held()});
+    Tell(AgentConnected{GangAgent(name, 4), agent.connection, agent.Held()});
+    SayReady(name, agent);
   }
   void Disconnect(const std::string& name, SimulatedAgent& agent) {
     if (agent.connection == 0) return;
@@ -255,20 +273,28 @@ class World {
   void Leave(const std::string& name, SimulatedAgent& agent) {
     if (agent.connection == 0) return;
     const ConnectionId connection = std::exchange(agent.connection, 0);
-    agent.running.clear();
+    agent.ForgetAll();
     Tell(AgentLeft{name, connection, "it was stopped"});
   }
   // Its process is killed: results are on its disk, trials are gone.
   void Die(const std::string& name, SimulatedAgent& agent) {
-    agent.running.clear();
+    agent.ForgetAll();
     Disconnect(name, agent);
   }
   void Heartbeat(const std::string& name, SimulatedAgent& agent) {
     if (agent.connection != 0) Tell(HeartbeatCame{name, agent.Held()});
   }
+  void SayReady(const std::string& name, SimulatedAgent& agent) {
+    if (agent.connection == 0) return;
+    for (const agent::AttemptKey& key : agent.prepared) Tell(MemberReady{name, key, name});
+  }
+  // One that follows has no result.
   void FinishAll(const std::string&, SimulatedAgent& agent) {
-    for (const agent::AttemptKey& key : agent.running) agent.results[key] = false;
-    agent.running.clear();
+    for (const agent::AttemptKey& key : agent.running) {
+      if (!agent.following.contains(key)) agent.results[key] = false;
+    }
+    std::erase_if(agent.running,
+                  [&](const agent::AttemptKey& key) { return !agent.following.contains(key); });
   }
   void DeliverAll(const std::string& name, SimulatedAgent& agent) {
     if (agent.connection == 0) return;
@@ -349,14 +375,16 @@ class World {
   int created_ = 0;
   int crashes_ = 0;
   int stopped_ = 0;
-  std::set<std::pair<int64_t, int32_t>> acknowledged_;  // sweep and trial
-  std::set<agent::AttemptKey> given_;
+  std::set<std::pair<int64_t, int32_t>> acknowledged_;    // sweep and trial
+  std::set<std::pair<agent::AttemptKey, size_t>> given_;  // and to which member
+  size_t gangs_ = 0;  // parts that were given to agents that follow
   std::string decisions_;
 };
 
 TEST(CrashTest, LosesAndDoublesNothing) {
   int crashes = 0;
   int stopped = 0;
+  size_t gangs = 0;
   for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
     World world(seed);
@@ -364,10 +392,12 @@ TEST(CrashTest, LosesAndDoublesNothing) {
     world.ComeToAnEnd();
     crashes += world.crashes();
     stopped += world.stopped();
+    gangs += world.gangs();
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(crashes, 200);
   EXPECT_GT(stopped, 100);
+  EXPECT_GT(gangs, 500u);
 }
 
 TEST(CrashTest, TheSameSeedMakesTheSameDecisions) {

@@ -174,11 +174,7 @@ TEST_F(EngineCoreTest, AFaultIsTheResultWhereNobodyElseCouldRunTheTrial) {
 TEST_F(EngineCoreTest, AFaultWaitsForTheAgentsThatAStartCutOff) {
   SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
   stored.trials[0].state = db::TrialState::kRunning;
-  stored.trials[0].agent = "a";
-  db::AttemptHead& attempt = stored.attempts.emplace_back();
-  attempt.trial = 1;
-  attempt.number = 1;
-  attempt.agent = "a";
+  stored.attempts.push_back(AttemptOf("a", 4));
   const agent::AttemptKey key{"s1", 1, 1};
   for (const bool other_returns : {true, false}) {
     core_ = EngineCore(EngineOptions());
@@ -257,11 +253,7 @@ TEST_F(EngineCoreTest, ALossThatWasNoneIsNoneOfTheThreeThatFailATrial) {
 TEST_F(EngineCoreTest, AnAssignmentThatWasNotSentIsNoLoss) {
   SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
   stored.trials[0].state = db::TrialState::kAssigned;
-  stored.trials[0].agent = "a";
-  db::AttemptHead& attempt = stored.attempts.emplace_back();
-  attempt.trial = 1;
-  attempt.number = 1;
-  attempt.agent = "a";
+  stored.attempts.push_back(AttemptOf("a", 4));
   core_.Load(stored, {now_});
   const EngineOutput back = Connect("a", 1);
   EXPECT_FALSE(TransitionIn(back)->lost);

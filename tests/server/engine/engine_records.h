@@ -33,6 +33,16 @@ inline db::TrialHead OpenHead(int32_t number, const std::string& layout, double 
   return head;
 }
 
+// The first one at the first trial.
+inline db::AttemptHead AttemptOf(const std::string& agent, int32_t ranks,
+                                 const std::string& outcome = "") {
+  const bool failed = outcome == db::kLostOutcome || outcome == db::kBrokenOutcome;
+  return {.trial = 1,
+          .number = 1,
+          .outcome = outcome,
+          .members = {{.agent = agent, .host = "host-" + agent, .ranks = ranks, .failed = failed}}};
+}
+
 inline db::SweepRecord SweepOf(int64_t id, int64_t devices) {
   db::SweepRecord sweep = db::SomeSweep("s" + std::to_string(id));
   sweep.id = id;
@@ -48,6 +58,13 @@ inline AgentInfo CpuAgent(const std::string& name, int32_t devices) {
           .devices = devices,
           .version = "1",
           .connect_time = db::At(0)};
+}
+
+// One that others reach.
+inline AgentInfo GangAgent(const std::string& name, int32_t devices) {
+  AgentInfo info = CpuAgent(name, devices);
+  info.address = "address-" + name;
+  return info;
 }
 
 }  // namespace meshwright::server

@@ -19,8 +19,19 @@ class PlacementTest : public testing::Test {
   void Connect(const AgentInfo& info) {
     agents_.Add({.info = info, .connection = ++connection_, .last_heard = Second(0)});
   }
-  std::vector<Placement> Place(const ActiveSweep& sweep, int64_t second = 0) {
-    return PlaceTrials(Second(second), sweep, agents_, {}, {});
+  std::vector<Placement> Place(ActiveSweep sweep, int64_t second = 0) {
+    AgentPool pool(Second(second), sweep, agents_, {}, {});
+    std::vector<Placement> placements;
+    while (std::optional<Placement> next = PlaceNext(sweep, pool)) {
+      sweep.SetState(*sweep.Find(next->trial), db::TrialState::kAssigned);
+      placements.push_back(*std::move(next));
+    }
+    return placements;
+  }
+
+  // All ranks on one agent.
+  static std::vector<db::AttemptMember> All(const std::string& agent, int32_t ranks) {
+    return {{.agent = agent, .host = "host-" + agent, .first_rank = 0, .ranks = ranks}};
   }
 
   ConnectionId connection_ = 0;
@@ -36,9 +47,9 @@ TEST_F(PlacementTest, GivesOneTrialToEachIdleAgentThatHasTheDevices) {
   const auto placements = Place(Sweep(4, 3));
   ASSERT_EQ(placements.size(), 2u);
   EXPECT_EQ(placements[0].trial, 1);
-  EXPECT_EQ(placements[0].agent, "a");
+  EXPECT_EQ(placements[0].members, All("a", 4));
   EXPECT_EQ(placements[1].trial, 2);
-  EXPECT_EQ(placements[1].agent, "b");
+  EXPECT_EQ(placements[1].members, All("b", 4));
   EXPECT_THAT(placements[1].reason, HasSubstr("number 2 by predicted MFU; agent b is idle"));
   EXPECT_EQ(Place(Sweep(8, 2)).size(), 1u);
 }
@@ -54,7 +65,8 @@ TEST_F(PlacementTest, SaysWhatASweepWaitsFor) {
   gpus.device_kind = "cuda";
   EXPECT_THAT(reason({gpus}), HasSubstr("needs 8, connected 0"));
   EXPECT_THAT(reason({CpuAgent("a", 4), CpuAgent("b", 6)}),
-              HasSubstr("needs 8 on one agent, connected 4 + 6"));
+              HasSubstr("needs 8 on one agent, or on some of one version that reach each other "
+                        "(agent --advertise), connected 4 + 6"));
   EXPECT_THAT(reason({CpuAgent("a", 8)}), HasSubstr("waits for an idle agent"));
 }
 
@@ -65,32 +77,29 @@ TEST_F(PlacementTest, AnAgentThatMissedTwoHeartbeatsGetsNothing) {
 }
 
 TEST_F(PlacementTest, ALostTrialGoesToAnotherAgentWhereThereIsOne) {
-  const std::vector<db::AttemptHead> lost = {
-      {.trial = 1, .number = 1, .agent = "a", .host = "h", .outcome = "lost"}};
+  const std::vector<db::AttemptHead> lost = {AttemptOf("a", 4, "lost")};
   Connect(CpuAgent("a", 4));
-  EXPECT_EQ(Place(Sweep(4, 1, lost)).at(0).agent, "a");
+  EXPECT_EQ(Place(Sweep(4, 1, lost)).at(0).members, All("a", 4));
   // One that is too small is none that could run it.
   Connect(CpuAgent("b", 2));
-  EXPECT_EQ(Place(Sweep(4, 1, lost)).at(0).agent, "a");
+  EXPECT_EQ(Place(Sweep(4, 1, lost)).at(0).members, All("a", 4));
   Connect(CpuAgent("c", 4));
   agents_.Hold(*agents_.Find("c"), {"other", 1, 1});
   // It waits for the other one, and the next trial does not.
   const auto placements = Place(Sweep(4, 2, lost));
   ASSERT_EQ(placements.size(), 1u);
   EXPECT_EQ(placements[0].trial, 2);
-  EXPECT_EQ(placements[0].agent, "a");
+  EXPECT_EQ(placements[0].members, All("a", 4));
 }
 
 TEST_F(PlacementTest, WhatWasHandedBackWasNotLost) {
   Connect(CpuAgent("a", 4));
   Connect(CpuAgent("b", 4));
-  const std::vector<db::AttemptHead> returned = {
-      {.trial = 1, .number = 1, .agent = "a", .host = "h", .outcome = "returned"}};
-  EXPECT_EQ(Place(Sweep(4, 1, returned)).at(0).agent, "a");
+  EXPECT_EQ(Place(Sweep(4, 1, {AttemptOf("a", 4, "returned")})).at(0).members, All("a", 4));
 }
 
 TEST_F(PlacementTest, TheThirdLossFailsTheTrial) {
-  ActiveTrial trial{.number = 1, .layout = "l", .agent = "a", .host = "h", .given = {}};
+  ActiveTrial trial{.number = 1, .layout = "l", .given = {}};
   EXPECT_EQ(DecideAfterLoss(trial, "agent a vanished", {}),
             (AfterLoss{false, "agent a vanished in attempt 1; it runs again as attempt 2"}));
   trial.attempt = 3;

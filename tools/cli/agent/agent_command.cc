@@ -14,6 +14,8 @@
 #include "absl/strings/str_format.h"
 #include "executor/agent/agent.h"
 #include "executor/agent/state_dir.h"
+#include "executor/gang/gang_runner.h"
+#include "executor/gang/own_address.h"
 #include "executor/host/host.h"
 #include "executor/host/run_program.h"
 #include "executor/trial/trial_runner.h"
@@ -43,6 +45,7 @@ struct AgentFlags {
   std::string name;
   std::string worker;
   std::string state_dir;
+  std::string advertise;
   LogFlags log;
   std::optional<double> memory_limit_gib;
   bool benchmark = false;
@@ -147,12 +150,33 @@ std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions&
   return planner::ClusterToJson(*cluster);
 }
 
-agent::TrialRunner RunnerOn(const agent::DeviceSet& devices) {
-  return [devices](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& given) {
+agent::TrialRunners RunnersOn(const agent::DeviceSet& devices) {
+  const auto with_devices = [devices](const trial::TrialRunnerOptions& given) {
     trial::TrialRunnerOptions options = given;
     options.device_memory_bytes = devices.memory_bytes;
-    return trial::RunTrial(plan, options);
+    return options;
   };
+  return {.alone =
+              [with_devices](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& given) {
+                return trial::RunTrial(plan, with_devices(given));
+              },
+          .together =
+              [with_devices](const trial::TrialPlan& plan, const gang::Place& place,
+                             const trial::TrialRunnerOptions& given) {
+                return gang::RunMember(plan, place, with_devices(given));
+              }};
+}
+
+// Where other agents reach this host: as the flag says, or from where it reaches the server. Empty
+// where that can't be known.
+std::string AddressOf(const AgentFlags& flags, const agent::AgentOptions& options) {
+  if (!flags.advertise.empty()) return flags.advertise;
+  const absl::StatusOr<std::string> address = gang::AddressTowards(options.server.address);
+  if (address.ok()) return *address;
+  Say(options, host::LogLevel::kWarning,
+      absl::StrCat("runs no trials together with other agents, which don't know where to reach ",
+                   "it (--advertise): ", address.status().message()));
+  return "";
 }
 
 absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
@@ -180,7 +204,8 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   options.uniform = [random = std::mt19937(entropy())]() mutable {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
-  options.runner = RunnerOn(options.devices);
+  options.address = AddressOf(flags, options);
+  options.runners = RunnersOn(options.devices);
   agent::Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
   // SIGTERM is how a service ends; Ctrl-C interrupts.
@@ -214,6 +239,11 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
                    "measured of the devices is kept; default: one for its name and server in the "
                    "user's state folder")
       ->option_text("DIR");
+  command
+      ->add_option("--advertise", flags->advertise,
+                   "Where other agents reach this host, to run ranks of one trial together; "
+                   "default: the address from which it reaches the server")
+      ->option_text("HOST");
   flags->log.Add(*command);
   command->add_flag("--benchmark", flags->benchmark,
                     "Measure the devices although a measurement is kept");

@@ -31,6 +31,7 @@ ordered_json AgentToJson(const v1::Agent& agent) {
                        {"devices", agent.device_set().devices()},
                        {"memory_bytes", nullptr},
                        {"version", agent.version()},
+                       {"address", agent.address()},
                        {"connect_time", TimeText(agent.connect_time())},
                        {"running", nullptr},
                        {"drained", agent.drained()},

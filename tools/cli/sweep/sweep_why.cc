@@ -105,6 +105,24 @@ void Print(const Explained& explained, int32_t number, std::ostream& to) {
   if (explained.candidate) PrintBelief(explained, out);
 }
 
+ordered_json ToJson(const v1::Attempt& attempt) {
+  ordered_json json = {{"attempt", attempt.number()},
+                       {"agent", attempt.agent()},
+                       {"members", ordered_json::array()},
+                       {"decision", attempt.decision()},
+                       {"policy_version", attempt.policy_version()},
+                       {"outcome", agent::TextOf(attempt.outcome())},
+                       {"end_reason", attempt.reason()}};
+  for (const v1::AttemptMember& member : attempt.members()) {
+    json["members"].push_back({{"agent", member.agent()},
+                               {"host", member.host()},
+                               {"first_rank", member.first_rank()},
+                               {"ranks", member.ranks()},
+                               {"failed", member.failed()}});
+  }
+  return json;
+}
+
 ordered_json ToJson(const Explained& explained, int32_t number) {
   ordered_json json = {{"number", number},       {"layout", explained.layout()},
                        {"state", nullptr},       {"reason", nullptr},
@@ -121,12 +139,7 @@ ordered_json ToJson(const Explained& explained, int32_t number) {
     json["reused_from"] = ShortName(explained.trial->reused_from());
   }
   for (const v1::Attempt& attempt : explained.trial->attempts()) {
-    json["decisions"].push_back({{"attempt", attempt.number()},
-                                 {"agent", attempt.agent()},
-                                 {"decision", attempt.decision()},
-                                 {"policy_version", attempt.policy_version()},
-                                 {"outcome", agent::TextOf(attempt.outcome())},
-                                 {"end_reason", attempt.reason()}});
+    json["decisions"].push_back(ToJson(attempt));
   }
   return json;
 }

@@ -1,0 +1,190 @@
+// The part of Agent that takes assignments.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "executor/agent/agent.h"
+#include "executor/agent/wire.h"
+#include "nlohmann/json.hpp"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/codec/json_text.h"
+
+namespace meshwright::agent {
+namespace {
+
+trial::TrialResult CantRun(const absl::Status& status) {
+  trial::TrialResult result;
+  result.outcome = trial::TrialOutcome::kFailed;
+  result.fault = trial::Fault::kLayout;
+  result.message = absl::StrCat("the agent can't run this plan: ", status.message());
+  return result;
+}
+
+// Whether `ranks` ranks of the plan are for devices that the agent has.
+absl::Status CheckDevices(const trial::TrialPlan& plan, int64_t ranks, const DeviceSet& devices) {
+  const std::string_view kind = planner::DeviceKindName(devices.kind);
+  if (plan.device != devices.kind) {
+    const std::string_view wanted = planner::DeviceKindName(plan.device);
+    return FieldError("device", wanted,
+                      absl::StrCat("must be ", absl::string_view(kind.data(), kind.size()),
+                                   ", which the agent has"));
+  }
+  if (ranks > devices.count) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("it needs ", ranks, " devices, and the agent has ", devices.count));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<trial::TrialPlan> PlanOf(const v1::Assignment& assignment) {
+  ASSIGN_OR_RETURN(const nlohmann::json json,
+                   planner::ParseJson("plan", assignment.plan_json(), planner::kMaxSpecBytes));
+  return trial::TrialPlanFromJson(json);
+}
+
+// InvalidArgument where the members don't have all of `ranks`, or this one is none of them.
+absl::StatusOr<gang::Place> PlaceOf(const v1::Gang& gang, int64_t ranks,
+                                    const std::string& address) {
+  gang::Place place{.member = gang.member(), .secret = gang.secret(), .address = address};
+  for (const v1::AttemptMember& member : gang.members()) {
+    place.members.push_back(
+        {.agent = member.agent(), .first_rank = member.first_rank(), .ranks = member.ranks()});
+  }
+  RETURN_IF_ERROR(gang::CheckMembers(place.members, ranks));
+  RETURN_IF_ERROR(CheckRange("gang.member", gang.member(), 0, gang.members_size() - 1));
+  return place;
+}
+
+}  // namespace
+
+void Agent::AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status) {
+  v1::AgentMessage message;
+  *message.mutable_finished()->mutable_ref() = assignment.ref();
+  message.mutable_finished()->set_token(assignment.token());
+  trial::TrialResult result = CantRun(status);
+  result.host = options_.host;
+  *message.mutable_finished()->mutable_measurement() = ToWire(result);
+  Log(host::LogLevel::kWarning, result.message);
+  Send(message);
+}
+
+void Agent::OnAssignment(const v1::Assignment& assignment) {
+  const absl::StatusOr<AttemptKey> key = FromWire(assignment.ref());
+  if (!key.ok()) {
+    AnswerUnnamed(assignment, key.status());
+    return;
+  }
+  // Its goodbye gives it back.
+  if (leaving_) return;
+  const std::vector<AttemptKey> held = Held();
+  if (std::find(held.begin(), held.end(), *key) != held.end()) return;
+  const Running given{store_id_, *key, assignment.token()};
+  absl::StatusOr<trial::TrialPlan> plan = PlanOf(assignment);
+  std::optional<gang::Place> place;
+  if (plan.ok() && assignment.has_gang()) {
+    absl::StatusOr<gang::Place> read =
+        PlaceOf(assignment.gang(), plan->layout.devices(), options_.address);
+    if (read.ok()) {
+      place = *std::move(read);
+    } else {
+      plan = read.status();
+    }
+  }
+  if (plan.ok()) {
+    const int64_t ranks = place ? place->own().ranks : plan->layout.devices();
+    const absl::Status fits = CheckDevices(*plan, ranks, options_.devices);
+    if (!fits.ok()) plan = fits;
+  }
+  if (!plan.ok()) {
+    KeepResult(given, CantRun(plan.status()));
+    return;
+  }
+  if (options_.memory_limit_bytes) {
+    plan->memory_limit_bytes =
+        std::min(*options_.memory_limit_bytes,
+                 plan->memory_limit_bytes.value_or(*options_.memory_limit_bytes));
+  }
+  if (place) {
+    Prepare(given, *std::move(plan), *std::move(place));
+    return;
+  }
+  Log(host::LogLevel::kInfo, absl::StrCat("runs ", planner::FormatLayout(plan->layout)),
+      AboutAttempt(*key));
+  running_.push_back(given);
+  trials_->Start(*key, *plan);
+  TellStarted(*key);
+}
+
+void Agent::Prepare(const Running& given, trial::TrialPlan plan, gang::Place place) {
+  v1::TrialReady ready;
+  *ready.mutable_ref() = ToWire(given.key);
+  ready.set_address(options_.address);
+  if (place.leads()) {
+    absl::StatusOr<std::shared_ptr<gang::Gate>> gate = gang::Gate::Open(options_.address);
+    if (!gate.ok()) {
+      trial::TrialResult result;
+      result.fault = trial::Fault::kInfrastructure;
+      result.message = std::string(gate.status().message());
+      KeepResult(given, std::move(result));
+      return;
+    }
+    place.gate = *std::move(gate);
+    ready.set_address(place.gate->rendezvous());
+  }
+  Log(host::LogLevel::kInfo,
+      absl::StrCat("is ready for ", gang::NameOf(place.own()), " of ",
+                   planner::FormatLayout(plan.layout)),
+      AboutAttempt(given.key));
+  Running& running = running_.emplace_back(given);
+  running.ready = ready;
+  running.prepared = Prepared{std::move(plan), std::move(place)};
+  v1::AgentMessage message;
+  *message.mutable_ready() = std::move(ready);
+  Send(message);
+}
+
+void Agent::OnStart(const v1::StartAttempt& start) {
+  const absl::StatusOr<AttemptKey> key = FromWire(start.ref());
+  if (!key.ok()) return;
+  Running* const running = FindRunning(*key);
+  // What has started goes on.
+  if (running == nullptr || !running->prepared) return;
+  Prepared prepared = *std::exchange(running->prepared, std::nullopt);
+  prepared.place.rendezvous = start.rendezvous();
+  Log(host::LogLevel::kInfo,
+      absl::StrCat("runs ", planner::FormatLayout(prepared.plan.layout), " with ",
+                   prepared.place.members.size() - 1, " other agents, met at ", start.rendezvous()),
+      AboutAttempt(*key));
+  trials_->Start(*key, prepared.plan, std::move(prepared.place));
+  TellStarted(*key);
+}
+
+void Agent::TellStarted(const AttemptKey& key) {
+  v1::AgentMessage message;
+  *message.mutable_started()->mutable_ref() = ToWire(key);
+  Send(message);
+}
+
+Agent::Running* Agent::FindRunning(const AttemptKey& key) {
+  const auto found = std::find_if(running_.begin(), running_.end(),
+                                  [&](const Running& running) { return running.key == key; });
+  return found == running_.end() ? nullptr : &*found;
+}
+
+void Agent::EndAttempt(const AttemptKey& key, const std::string& reason) {
+  const Running* const running = FindRunning(key);
+  if (running == nullptr || !running->prepared) {
+    trials_->Cancel(key);
+    return;
+  }
+  trial::TrialResult result;
+  result.outcome = trial::TrialOutcome::kCancelled;
+  result.message = absl::StrCat("cancelled before it began: ", reason);
+  const Running ended = *running;
+  std::erase_if(running_, [&](const Running& one) { return one.key == key; });
+  KeepResult(ended, std::move(result));
+}
+
+}  // namespace meshwright::agent

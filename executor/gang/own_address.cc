@@ -1,0 +1,35 @@
+#include "executor/gang/own_address.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "executor/gang/socket_address.h"
+#include "executor/trial/unique_fd.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::gang {
+
+absl::StatusOr<std::string> AddressTowards(const std::string& peer) {
+  ASSIGN_OR_RETURN(const SocketAddress to, ResolveHostPort(peer));
+  // Of datagrams, for which connecting only looks up the way.
+  const trial::UniqueFd socket(::socket(to.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) return SocketError("socket");
+  if (::connect(socket.get(), to.get(), to.size) != 0) {
+    return SocketError(absl::StrCat("the way to ", peer));
+  }
+  SocketAddress own;
+  own.size = sizeof(own.storage);
+  if (::getsockname(socket.get(), own.get(), &own.size) != 0) return SocketError("getsockname");
+  std::array<char, NI_MAXHOST> text{};
+  const int failed = ::getnameinfo(own.get(), own.size, text.data(), text.size(),
+                                   /*serv=*/nullptr, /*servlen=*/0, NI_NUMERICHOST);
+  if (failed != 0)
+    return absl::UnavailableError(absl::StrCat("own address: ", gai_strerror(failed)));
+  return std::string(text.data());
+}
+
+}  // namespace meshwright::gang

@@ -1,0 +1,168 @@
+// The part of EngineCore that gives trials to agents.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "executor/agent/event_details.h"
+#include "server/engine/engine_core.h"
+
+namespace meshwright::server {
+namespace {
+
+// Trials that are chosen at a time: what is chosen for one agent takes what others were given into
+// account, so that each takes longer than the one before it.
+constexpr size_t kMostChosen = 16;
+
+}  // namespace
+
+std::vector<ActiveSweep*> EngineCore::InTurns() {
+  std::vector<ActiveSweep*> sweeps;
+  for (auto& [id, sweep] : sweeps_) sweeps.push_back(&sweep);
+  std::stable_sort(sweeps.begin(), sweeps.end(), [](const ActiveSweep* a, const ActiveSweep* b) {
+    return a->last_turn < b->last_turn;
+  });
+  return sweeps;
+}
+
+void EngineCore::PlaceInTurns() {
+  // One that is alone takes all of its turns at once.
+  const size_t most = sweeps_.size() == 1 ? std::max(agents_.all().size(), size_t{1}) : 1;
+  for (bool gave = true; gave;) {
+    gave = false;
+    reserved_.clear();
+    for (ActiveSweep* sweep : InTurns()) gave |= GiveTurn(*sweep, most);
+  }
+}
+
+bool EngineCore::GiveTurn(ActiveSweep& sweep, size_t most) {
+  AgentPool pool(now_, sweep, agents_, reserved_, options_);
+  size_t given = 0;
+  while (given < most && pool.has_idle()) {
+    const std::optional<Placement> placement = PlaceNext(sweep, pool);
+    if (!placement) break;
+    Assign(sweep, *sweep.Find(placement->trial), placement->members, placement->reason);
+    ++given;
+  }
+  if (!sweep.pending().empty() && given < most) {
+    const auto next = static_cast<size_t>(*sweep.pending().begin()) - 1;
+    Reserve(pool.WaitsWith(sweep.trials()[next]));
+  }
+  given += PlaceChosen(sweep, pool, most - given);
+  return given > 0;
+}
+
+size_t EngineCore::PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most) {
+  if (!sweep.MayChoose() || most == 0) return 0;
+  size_t given = 0;
+  while (given < most) {
+    const ChosenTrial* const chosen = sweep.NextChosen();
+    if (chosen == nullptr) break;
+    ActiveTrial& trial = *sweep.Find(chosen->number);
+    const std::vector<db::AttemptMember> members = pool.Take(trial);
+    if (members.empty()) {
+      Reserve(pool.WaitsWith(trial));
+      return given;
+    }
+    const ChosenTrial taken = *sweep.TakeChosen();
+    Assign(sweep, trial, members, PlacementReason(taken.reason, members, sweep), taken.gain);
+    ++given;
+  }
+  // Agents that wait for the answer.
+  std::vector<std::string> waiting;
+  size_t wanted = 0;
+  for (; wanted < std::min(most - given, kMostChosen); ++wanted) {
+    const std::vector<db::AttemptMember> members = pool.TakeForOne();
+    if (members.empty()) break;
+    for (const db::AttemptMember& member : members) waiting.push_back(member.agent);
+  }
+  // Whether there is a next trial at all is asked before an agent is there for it.
+  if (wanted == 0 && !sweep.AllEnded()) return given;
+  if (auto question = sweep.AskFor(static_cast<int32_t>(std::max(wanted, size_t{1})))) {
+    output_.questions.push_back(*std::move(question));
+  }
+  if (sweep.WaitsForAnswer()) Reserve(waiting);
+  return given;
+}
+
+void EngineCore::Reserve(const std::vector<std::string>& agents) {
+  reserved_.insert(agents.begin(), agents.end());
+}
+
+void EngineCore::TellWait(ActiveSweep& sweep) {
+  // A sweep of which something runs is not waiting, and one that chooses does not for long.
+  if (!sweep.held().empty() || sweep.WaitsForAnswer() || sweep.wait_is_told) return;
+  const std::string reason = WaitReason(sweep, agents_);
+  if (sweep.reason != reason) SetSweep(sweep, sweep.state, reason, "sweep_waiting");
+  sweep.wait_is_told = true;
+}
+
+void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
+                        const std::vector<db::AttemptMember>& members, const std::string& reason,
+                        std::optional<double> gain) {
+  const db::AttemptMember& leader = members.front();
+  db::TrialTransition transition = TransitionOf({&sweep, &trial});
+  transition.begins = !trial.has_begun;
+  transition.to_state = db::TrialState::kAssigned;
+  transition.reason = reason;
+  transition.policy_version = kPlacementPolicyVersion;
+  transition.agent = leader.agent;
+  transition.host = leader.host;
+  transition.members = members;
+  transition.event_kind = "trial_assigned";
+  transition.event_message = reason;
+  transition.event_data_json =
+      ToJson(
+          agent::TrialPlaced{.layout = trial.layout, .agent = leader.agent, .expected_gain = gain})
+          .dump();
+  output_.ops.emplace_back(std::move(transition));
+  if (!trial.has_begun) sweep.Begin(trial);
+  GivenAttempt& attempt = trial.given.emplace_back();
+  attempt.number = trial.attempt;
+  for (const db::AttemptMember& member : members) attempt.members.push_back({member});
+  sweep.SetState(trial, db::TrialState::kAssigned);
+  sweep.last_turn = ++turns_;
+  SetRunning(sweep);
+  const agent::AttemptKey key{sweep.name(), trial.number, trial.attempt};
+  for (size_t member = 0; member < members.size(); ++member) {
+    SetLease(attempt.members[member], now_ + options_.lease);
+    ConnectedAgent& agent = *agents_.Find(members[member].agent);
+    agents_.Hold(agent, key);
+    Log(host::LogLevel::kDebug, absl::StrCat("the trial goes to agent ", agent.info.name),
+        agent::AboutAttempt(key, agent.info.name));
+    Send& send = output_.sends.emplace_back();
+    send.connection = agent.connection;
+    send.order = AssignOrder{.key = key,
+                             .sweep_id = sweep.id(),
+                             .beat_step_s = sweep.best_step_s,
+                             .reason = reason,
+                             .members = members,
+                             .member = member};
+  }
+}
+
+void EngineCore::On(const MemberReady& event) {
+  ConnectedAgent* const agent = agents_.Find(event.agent);
+  const Found found = Find(event.key);
+  if (agent == nullptr || !found) return;
+  GivenMember* const member = found.trial->HeldBy(event.agent, event.key.attempt);
+  if (member == nullptr) return;
+  agents_.Confirm(*agent, event.key);
+  member->may_be_unsent = false;
+  const bool was_ready = member->ready_at.has_value();
+  member->ready_at = event.address;
+  const GivenAttempt& attempt = *found.trial->Held();
+  const bool all_are = std::all_of(attempt.members.begin(), attempt.members.end(),
+                                   [](const GivenMember& one) { return one.ready_at.has_value(); });
+  if (!all_are) return;
+  const StartOrder start{event.key, *attempt.members.front().ready_at};
+  for (const GivenMember& one : attempt.members) {
+    // Who says it again has not heard of the start.
+    if (was_ready && &one != member) continue;
+    if (const ConnectedAgent* other = agents_.Find(one.part.agent); other != nullptr) {
+      output_.sends.push_back({other->connection, start});
+    }
+  }
+}
+
+}  // namespace meshwright::server

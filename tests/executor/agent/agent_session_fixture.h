@@ -1,0 +1,97 @@
+// An agent that runs beside the test, which plays its server.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "executor/agent/agent.h"
+#include "gtest/gtest.h"
+#include "planner/catalog/catalog.h"
+#include "tests/executor/agent/fake_server.h"
+
+namespace meshwright::agent {
+
+inline constexpr char kStore[] = "00112233445566778899aabbccddeeff";
+inline constexpr char kOtherStore[] = "ffeeddccbbaa99887766554433221100";
+
+// For one rank, or more.
+inline std::string SomePlan(int32_t dp = 1) {
+  trial::TrialPlan plan;
+  plan.model = *planner::FindModel("tinystories-15m");
+  plan.layout = *planner::ParseLayout("tp1.cp1.pp1.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
+  plan.layout.dp = dp;
+  plan.training = {.seq_len = 64, .global_batch = dp, .precision = planner::Precision::kFp32};
+  return ToJson(plan).dump();
+}
+
+inline trial::TrialResult UntilCancelled(const trial::TrialPlan&,
+                                         const trial::TrialRunnerOptions& options) {
+  while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
+  trial::TrialResult result;
+  result.outcome = trial::TrialOutcome::kCancelled;
+  return result;
+}
+
+class AgentSessionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/session-" + std::to_string(getpid());
+    std::filesystem::remove_all(folder_);
+  }
+  void TearDown() override {
+    Stop().IgnoreError();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void StartAgent(TrialRunner runner = UntilCancelled, GangRunner together = {}) {
+    AgentOptions options;
+    options.server.address = server_.address();
+    options.name = "a";
+    options.instance = "i";
+    options.host = "h";
+    options.version = "test";
+    options.devices = {planner::DeviceKind::kCpu, 1};
+    options.worker_path = "/opt/own-worker";
+    options.result_folder = folder_;
+    options.address = "127.0.0.1";
+    options.runners = {.alone = std::move(runner), .together = std::move(together)};
+    options.uniform = [] { return 0.0; };
+    options.log = [](const host::LogEntry&) {};
+    agent_ = std::make_unique<Agent>(std::move(options));
+    thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
+  }
+  absl::Status Stop() {
+    stop_.store(true);
+    return Wait();
+  }
+  // Until the agent has ended by itself.
+  absl::Status Wait() {
+    if (thread_.joinable()) thread_.join();
+    return status_;
+  }
+  // As a result that an earlier agent left.
+  void Keep(const std::string& store_id, const std::string& sweep) {
+    KeptResult kept;
+    kept.store_id = store_id;
+    kept.key = {sweep, 1, 1};
+    kept.result.outcome = trial::TrialOutcome::kOk;
+    kept.result.step_s = 0.5;
+    ASSERT_TRUE(ResultBox::Open(folder_)->Add(kept).ok());
+  }
+
+  std::string folder_;
+  FakeServer server_;
+  std::atomic<bool> stop_{false};
+  absl::Status status_;
+  std::unique_ptr<Agent> agent_;
+  std::thread thread_;
+};
+
+}  // namespace meshwright::agent

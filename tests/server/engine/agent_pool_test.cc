@@ -1,0 +1,130 @@
+// How the ranks of a trial are divided over agents.
+#include "server/engine/agent_pool.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/server/engine/engine_records.h"
+
+namespace meshwright::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// "a 4, b 2": who got how many, in the order of the ranks, which leave no gap.
+std::string TextOf(const std::vector<db::AttemptMember>& members) {
+  std::vector<std::string> texts;
+  int32_t next = 0;
+  for (const db::AttemptMember& member : members) {
+    EXPECT_EQ(member.first_rank, next);
+    next += member.ranks;
+    texts.push_back(absl::StrCat(member.agent, " ", member.ranks));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+class AgentPoolTest : public testing::Test {
+ protected:
+  static ActiveSweep Sweep(int64_t devices, const std::string& layout = "l",
+                           const std::vector<db::AttemptHead>& attempts = {}) {
+    std::vector<db::TrialHead> heads = SomeHeads(1);
+    heads[0].layout = layout;
+    return ActiveSweep(SweepOf(1, devices), heads, attempts);
+  }
+  void Connect(const AgentInfo& info) {
+    agents_.Add({.info = info, .connection = ++connection_, .last_heard = Second(0)});
+  }
+  void ConnectAll(const std::vector<AgentInfo>& infos) {
+    for (const AgentInfo& info : infos) Connect(info);
+  }
+  void Occupy(const std::string& agent) { agents_.Hold(*agents_.Find(agent), {"other", 1, 1}); }
+  std::string Divided(const ActiveSweep& sweep, const Reserved& reserved = {}) {
+    AgentPool pool(Second(0), sweep, agents_, reserved, {});
+    return TextOf(pool.Take(sweep.trials()[0]));
+  }
+  std::vector<std::string> Waits(const ActiveSweep& sweep) {
+    const AgentPool pool(Second(0), sweep, agents_, {}, {});
+    return pool.WaitsWith(sweep.trials()[0]);
+  }
+
+  ConnectionId connection_ = 0;
+  ConnectedAgents agents_;
+};
+
+TEST_F(AgentPoolTest, TheSmallestAgentThatHasTheDevicesGetsAllRanks) {
+  ConnectAll({GangAgent("a", 16), GangAgent("b", 8), GangAgent("c", 4), GangAgent("d", 4)});
+  EXPECT_EQ(Divided(Sweep(8)), "b 8");
+  EXPECT_EQ(Divided(Sweep(16)), "a 16");
+}
+
+TEST_F(AgentPoolTest, AsFewAgentsAsHaveTheDevicesTogether) {
+  ConnectAll({GangAgent("a", 2), GangAgent("b", 8), GangAgent("c", 4), GangAgent("d", 4)});
+  EXPECT_EQ(Divided(Sweep(12)), "b 8, c 4");
+  EXPECT_EQ(Divided(Sweep(17)), "b 8, c 4, d 4, a 1");
+  EXPECT_EQ(Divided(Sweep(19)), "");
+}
+
+TEST_F(AgentPoolTest, GroupsOfTpStayInsideAnAgentWhereThatIsPossible) {
+  ConnectAll({GangAgent("a", 6), GangAgent("b", 6), GangAgent("c", 6)});
+  EXPECT_EQ(Divided(Sweep(12, "tp4.pp1.dp3.mb1")), "a 4, b 4, c 4");
+  // Each has room for one group only.
+  EXPECT_EQ(Divided(Sweep(16, "tp4.pp1.dp4.mb1")), "a 6, b 6, c 4");
+  EXPECT_EQ(Divided(Sweep(16, "tp8.pp1.dp2.mb1")), "a 6, b 6, c 4");
+  EXPECT_EQ(Divided(Sweep(12, "tp2.pp1.dp6.mb1")), "a 6, b 6");
+}
+
+TEST_F(AgentPoolTest, OnlyAgentsOfOneVersionThatReachEachOtherShareATrial) {
+  AgentInfo old = GangAgent("a", 4);
+  old.version = "0";
+  AgentInfo alone = CpuAgent("b", 4);
+  AgentInfo here = GangAgent("c", 4);
+  here.address = "127.0.0.1";
+  ConnectAll({old, alone, here, GangAgent("d", 4)});
+  EXPECT_EQ(Divided(Sweep(8)), "");
+  AgentInfo neighbour = GangAgent("e", 4);
+  neighbour.host = here.host;
+  neighbour.address = "127.0.0.1";
+  Connect(neighbour);
+  EXPECT_EQ(Divided(Sweep(8)), "c 4, e 4");
+}
+
+// Trials of a sweep compare: another division would run over another network.
+TEST_F(AgentPoolTest, ATrialWaitsForTheFewestAgentsThatCouldRunIt) {
+  ConnectAll({GangAgent("a", 8), GangAgent("b", 4), GangAgent("c", 4)});
+  Occupy("a");
+  EXPECT_EQ(Divided(Sweep(8)), "");
+  EXPECT_THAT(Waits(Sweep(8)), IsEmpty());
+  db::AgentStanding drained{.agent = "a", .drained = true};
+  agents_.SetStanding(drained);
+  EXPECT_EQ(Divided(Sweep(8)), "b 4, c 4");
+}
+
+TEST_F(AgentPoolTest, SaysWithWhomALargeTrialWaits) {
+  ConnectAll({GangAgent("a", 4), GangAgent("b", 4), GangAgent("c", 4), GangAgent("d", 2)});
+  Occupy("a");
+  Occupy("b");
+  EXPECT_EQ(Divided(Sweep(12)), "");
+  EXPECT_THAT(Waits(Sweep(12)), ElementsAre("c"));
+  EXPECT_EQ(Divided(Sweep(4), /*reserved=*/{"c"}), "");
+  EXPECT_EQ(Divided(Sweep(2), /*reserved=*/{"c"}), "d 2");
+}
+
+TEST_F(AgentPoolTest, AnAgentThatFailedUnderATrialGetsNoRankOfIt) {
+  db::AttemptHead broken = AttemptOf("a", 4, "broken");
+  broken.members.push_back({.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4});
+  ConnectAll({GangAgent("a", 4), GangAgent("b", 4), GangAgent("c", 4)});
+  EXPECT_EQ(Divided(Sweep(8, "l", {broken})), "b 4, c 4");
+  EXPECT_EQ(Divided(Sweep(12, "l", {broken})), "");
+}
+
+TEST_F(AgentPoolTest, AnAgentThatVanishedWithATrialGetsItWhereOthersCantRunIt) {
+  const db::AttemptHead lost = AttemptOf("a", 4, "lost");
+  ConnectAll({GangAgent("a", 4), GangAgent("b", 4), GangAgent("c", 4)});
+  EXPECT_EQ(Divided(Sweep(8, "l", {lost})), "b 4, c 4");
+  EXPECT_EQ(Divided(Sweep(12, "l", {lost})), "a 4, b 4, c 4");
+}
+
+}  // namespace
+}  // namespace meshwright::server

@@ -169,7 +169,8 @@ constexpr std::string_view kHeadRows =
     "(SELECT c.sweep_id, c.number, c.layout, c.predicted_step_s, c.oom_probability, "
     "t.number IS NOT NULL AS has_begun, coalesce(t.state, 'pending') AS state, "
     "coalesce(t.attempt, n.last_attempt + 1, 1) AS attempt, "
-    "coalesce(t.lost_attempts, 0) AS lost_attempts, m.id AS measurement, m.step_s FROM candidates AS c "
+    "coalesce(t.lost_attempts, 0) AS lost_attempts, m.id AS measurement, m.step_s FROM candidates "
+    "AS c "
     "JOIN sweeps AS s ON s.id = c.sweep_id LEFT JOIN retired_names AS n ON n.name = s.name "
     "LEFT JOIN trials AS t ON t.sweep_id = c.sweep_id AND t.number = c.number "
     "LEFT JOIN measurements AS m ON m.sweep_id = c.sweep_id AND m.trial = c.number) AS candidates";

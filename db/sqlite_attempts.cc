@@ -122,9 +122,9 @@ absl::Status SqliteSweeps::SetFailed(const TrialTransition& transition, int32_t 
   ASSIGN_OR_RETURN(SqliteStatement update,
                    connection_->Prepare("UPDATE placements SET failed = ?1 "
                                         "WHERE sweep_id = ?2 AND trial = ?3 AND attempt = ?4 "
-                                        "AND (?5 = '' OR agent = ?5)"));
+                                        "AND (?5 IS NULL OR agent = ?5)"));
   update.Bind(int64_t{failed}).Bind(transition.sweep_id).Bind(int64_t{transition.number});
-  update.Bind(int64_t{attempt}).Bind(failed ? transition.failed_agent : std::string());
+  update.Bind(int64_t{attempt}).Bind(failed ? transition.failed_agent : std::nullopt);
   return update.Run();
 }
 

@@ -46,7 +46,8 @@ struct TrialTransition {
   std::string host = {};
   // Only where it is assigned: who gets which of its ranks; empty: `agent` gets all of them.
   std::vector<AttemptMember> members = {};
-  std::string failed_agent = {};               // that lost it or broke; empty: all that held it
+  // The member that lost it or broke; empty: nobody can tell; nothing: all that held it.
+  std::optional<std::string> failed_agent = std::nullopt;
   std::optional<MeasuredTrial> measured = {};  // only with a final state
   std::string event_kind;
   std::string event_message;

@@ -22,6 +22,7 @@ namespace {
 
 constexpr size_t kMaxIdentity = 64;
 constexpr int64_t kMaxDevices = 1024;
+constexpr int64_t kMostPort = 65535;
 // Each costs the store two reads while all other calls wait.
 constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
@@ -338,7 +339,8 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
     }
     case v1::AgentMessage::kReady: {
       ASSIGN_OR_RETURN(const agent::AttemptKey key, agent::FromWire(message.ready().ref()));
-      engine_->Ready(agent_, key, message.ready().address());
+      RETURN_IF_ERROR(CheckRange("ready.port", message.ready().port(), 0, kMostPort));
+      engine_->Ready(agent_, key, message.ready().port());
       return absl::OkStatus();
     }
     case v1::AgentMessage::kProgress: {

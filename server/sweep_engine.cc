@@ -356,9 +356,8 @@ void SweepEngine::Started(const std::string& agent, const agent::AttemptKey& key
   Decide(TrialStarted{agent, key});
 }
 
-void SweepEngine::Ready(const std::string& agent, const agent::AttemptKey& key,
-                        const std::string& address) {
-  Decide(MemberReady{agent, key, address});
+void SweepEngine::Ready(const std::string& agent, const agent::AttemptKey& key, int32_t port) {
+  Decide(MemberReady{agent, key, port});
 }
 
 void SweepEngine::Progress(const std::string& agent, const agent::AttemptKey& key,

@@ -77,7 +77,7 @@ class SweepEngine {
   void Heartbeat(const std::string& agent, const std::vector<agent::AttemptKey>& held);
   void Started(const std::string& agent, const agent::AttemptKey& key);
   // The agent can begin with its ranks of an attempt that several hold.
-  void Ready(const std::string& agent, const agent::AttemptKey& key, const std::string& address);
+  void Ready(const std::string& agent, const agent::AttemptKey& key, int32_t port);
   void Progress(const std::string& agent, const agent::AttemptKey& key,
                 const trial::TrialProgress& progress);
   // `done` hears the verdict once, after it is durable.

@@ -140,7 +140,7 @@ void Agent::DoDue() {
           absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
                        ", and its lease is about to be over: ending the trial"),
           AboutAttempt(running.key));
-      EndAttempt(running.key, "its lease is over");
+      EndAttempt(running.key, running.store_id, "its lease is over");
     }
     lease_ends_ = host::MonotonicTime::Never();
   }
@@ -186,7 +186,7 @@ void Agent::On(const Received& event) {
     OnAssignment(message.assignment());
   } else if (message.has_cancel()) {
     if (const absl::StatusOr<AttemptKey> key = FromWire(message.cancel().ref()); key.ok()) {
-      EndAttempt(*key, message.cancel().reason());
+      EndAttempt(*key, store_id_, message.cancel().reason());
     }
   } else if (message.has_start()) {
     OnStart(message.start());
@@ -219,7 +219,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
       Log(host::LogLevel::kInfo,
           "ends the trial: the server has another store than the one that gave it out",
           AboutAttempt(running.key));
-      EndAttempt(running.key, "the server has another store");
+      EndAttempt(running.key, running.store_id, "the server has another store");
     } else if (running.ready) {
       v1::AgentMessage message;
       *message.mutable_ready() = *running.ready;

@@ -101,7 +101,7 @@ class Agent {
   void OnAssignment(const v1::Assignment& assignment);
   void OnStart(const v1::StartAttempt& start);
   // Ends what it runs of the attempt, whether it has started or not.
-  void EndAttempt(const AttemptKey& key, const std::string& reason);
+  void EndAttempt(const AttemptKey& key, const std::string& store_id, const std::string& reason);
   // Waits for the start of an attempt that several were given.
   void Prepare(const Running& given, trial::TrialPlan plan, gang::Place place);
   // The attempt's workers are started now.
@@ -118,8 +118,8 @@ class Agent {
   void Deliver(const KeptResult& kept);
   void DeliverAll();
   void Send(const v1::AgentMessage& message);
-  // Null where it does not run it. Of two stores' the older one.
-  Running* FindRunning(const AttemptKey& key);
+  // Null where it does not run it. Of any store without `store_id`, and then the older one.
+  Running* FindRunning(const AttemptKey& key, const std::string& store_id = "");
   // What it runs for the server whose store is store_id_, and the results it has for it.
   std::vector<AttemptKey> Held() const;
   void KeepResult(const Running& ran, trial::TrialResult result);

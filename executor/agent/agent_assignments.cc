@@ -120,7 +120,6 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
 void Agent::Prepare(const Running& given, trial::TrialPlan plan, gang::Place place) {
   v1::TrialReady ready;
   *ready.mutable_ref() = ToWire(given.key);
-  ready.set_address(options_.address);
   if (place.leads()) {
     absl::StatusOr<std::shared_ptr<gang::Gate>> gate = gang::Gate::Open(options_.address);
     if (!gate.ok()) {
@@ -131,7 +130,7 @@ void Agent::Prepare(const Running& given, trial::TrialPlan plan, gang::Place pla
       return;
     }
     place.gate = *std::move(gate);
-    ready.set_address(place.gate->rendezvous());
+    ready.set_port(place.gate->port());
   }
   Log(host::LogLevel::kInfo,
       absl::StrCat("is ready for ", gang::NameOf(place.own()), " of ",
@@ -148,7 +147,7 @@ void Agent::Prepare(const Running& given, trial::TrialPlan plan, gang::Place pla
 void Agent::OnStart(const v1::StartAttempt& start) {
   const absl::StatusOr<AttemptKey> key = FromWire(start.ref());
   if (!key.ok()) return;
-  Running* const running = FindRunning(*key);
+  Running* const running = FindRunning(*key, store_id_);
   // What has started goes on.
   if (running == nullptr || !running->prepared) return;
   Prepared prepared = *std::exchange(running->prepared, std::nullopt);
@@ -167,14 +166,16 @@ void Agent::TellStarted(const AttemptKey& key) {
   Send(message);
 }
 
-Agent::Running* Agent::FindRunning(const AttemptKey& key) {
-  const auto found = std::find_if(running_.begin(), running_.end(),
-                                  [&](const Running& running) { return running.key == key; });
+Agent::Running* Agent::FindRunning(const AttemptKey& key, const std::string& store_id) {
+  const auto found = std::find_if(running_.begin(), running_.end(), [&](const Running& running) {
+    return running.key == key && (store_id.empty() || running.store_id == store_id);
+  });
   return found == running_.end() ? nullptr : &*found;
 }
 
-void Agent::EndAttempt(const AttemptKey& key, const std::string& reason) {
-  const Running* const running = FindRunning(key);
+void Agent::EndAttempt(const AttemptKey& key, const std::string& store_id,
+                       const std::string& reason) {
+  const Running* const running = FindRunning(key, store_id);
   if (running == nullptr || !running->prepared) {
     trials_->Cancel(key);
     return;
@@ -183,7 +184,7 @@ void Agent::EndAttempt(const AttemptKey& key, const std::string& reason) {
   result.outcome = trial::TrialOutcome::kCancelled;
   result.message = absl::StrCat("cancelled before it began: ", reason);
   const Running ended = *running;
-  std::erase_if(running_, [&](const Running& one) { return one.key == key; });
+  running_.erase(running_.begin() + (running - running_.data()));
   KeepResult(ended, std::move(result));
 }
 

@@ -79,7 +79,8 @@ void Agent::Leave() {
   leaving_ = true;
   const host::MonotonicTime begin = options_.clock();
   const std::vector<Running> all = running_;
-  for (const Running& running : all) EndAttempt(running.key, "the agent was stopped");
+  for (const Running& running : all)
+    EndAttempt(running.key, running.store_id, "the agent was stopped");
   while (!running_.empty() && options_.clock() < begin + kStopWait) HandleNext(kPoll);
   // What is measured gets its chance to arrive, also what was measured just now.
   while (registered_ && HasResults() && options_.clock() < begin + kDeliverWait) HandleNext(kPoll);

@@ -64,7 +64,8 @@ void FarMember::NoticeLoss() {
   } else {
     return;
   }
-  failure_ = FailFrame{.message = absl::StrCat("agent ", member_.agent, " was lost: ", why)};
+  failure_ = FailFrame{.message = absl::StrCat("agent ", member_.agent, " was lost: ", why),
+                       .fault = trial::Fault::kNetwork};
 }
 
 }  // namespace meshwright::gang

@@ -41,6 +41,8 @@ class FarMember {
   // REQUIRES: one of its ranks.
   RankNews& news(int32_t rank) { return news_.at(rank); }
   // That none of its ranks runs any more, or will, and why.
+  // Whether its agent was told to end its part, which is nobody's failure.
+  bool withdrew() const { return failure_ && failure_->fault == trial::Fault::kNone; }
   const std::optional<FailFrame>& failure() const { return failure_; }
   double clock_ahead_s() const { return clock_.ahead_s(); }
 

@@ -40,7 +40,8 @@ void FarRank::TellEnd(trial::RankRecord& record) const {
   if (news().exit.has_value()) {
     trial::ApplyExit(news().exit->wait_status, record);
   } else if (member_->failure().has_value()) {
-    trial::ApplyLoss("can't go on: " + member_->failure()->message, record);
+    trial::ApplyLoss("can't go on: " + member_->failure()->message, member_->failure()->fault,
+                     record);
   }
 }
 

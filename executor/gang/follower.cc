@@ -21,6 +21,7 @@ using trial::Fault;
 using trial::TrialResult;
 
 constexpr std::chrono::milliseconds kCancelPoll(20);
+constexpr char kEnded[] = "this agent's part of the trial was ended";
 
 // Takes this host's workers to the gate, behind which the store of rank 0 is.
 RelayOptions ToGate(const Place& place, const SocketAddress& gate, const Timing& timing,
@@ -50,13 +51,14 @@ class FollowerRun {
 
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
-  static TrialResult CancelledResult();
 
   // OK once the leader wants the workers started. An error where this member can't take part;
   // Cancelled where it was, or the leader has no use for it.
   absl::Status WaitForStart(LeaderLink& link) const;
   absl::StatusOr<std::vector<trial::WorkerProcess>> StartOwn(uint16_t store_port) const;
   void Forward(Forwarding forwarding, LeaderLink& link) const;
+  // Else the leader would take the end of this part for a failure.
+  void Withdraw(LeaderLink& link) const;
   // The result where they can't be run.
   std::optional<TrialResult> RunRanks(const SocketAddress& gate, LeaderLink& link) const;
   TrialResult CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const;
@@ -72,25 +74,21 @@ class FollowerRun {
   const Timing& timing_;
 };
 
-TrialResult FollowerRun::CancelledResult() {
-  TrialResult result = FailedResult("this agent's part of the trial was ended", Fault::kNone);
-  result.outcome = trial::TrialOutcome::kCancelled;
-  return result;
-}
-
 TrialResult FollowerRun::Run() {
   const absl::Status fits = CheckMemory(plan_, RanksOf(place_.own()), options_);
   const absl::StatusOr<SocketAddress> gate = ResolveHostPort(place_.rendezvous);
   if (!gate.ok()) return FailedResult(gate.status().message(), Fault::kInfrastructure);
   absl::StatusOr<LeaderLink> link =
       LeaderLink::Reach(place_, *gate, timing_, [this] { return Cancelled(); });
-  if (absl::IsCancelled(link.status())) return CancelledResult();
+  if (absl::IsCancelled(link.status())) return CancelledResult(kEnded);
   if (!link.ok()) return Unled(link.status());
   if (!fits.ok()) return CantRun(fits, Fault::kLayout, *link);
   const absl::Status wanted = WaitForStart(*link);
   if (!wanted.ok() && !absl::IsCancelled(wanted)) return Unled(wanted);
   if (wanted.ok()) {
     if (auto failed = RunRanks(*gate, *link)) return *std::move(failed);
+  } else if (!link->ended()) {
+    Withdraw(*link);
   }
   link->Close();
   return WaitForCancel();
@@ -134,12 +132,16 @@ std::optional<TrialResult> FollowerRun::RunRanks(const SocketAddress& gate,
   return std::nullopt;
 }
 
+void FollowerRun::Withdraw(LeaderLink& link) const {
+  link.Send(FailFrame{.message = absl::StrCat("agent ", place_.own().agent, " was told to end"),
+                      .fault = Fault::kNone});
+}
+
 void FollowerRun::Forward(Forwarding forwarding, LeaderLink& link) const {
   while (!link.ended()) {
     forwarding.Step();
     if (!Cancelled()) continue;
-    // Else the leader would take the end of its workers for a failure of their own.
-    link.Send(FailFrame{.message = absl::StrCat("agent ", place_.own().agent, " was told to end")});
+    Withdraw(link);
     break;
   }
   forwarding.EndAll();
@@ -158,13 +160,13 @@ TrialResult FollowerRun::CantRun(const absl::Status& why, Fault fault, LeaderLin
 TrialResult FollowerRun::Unled(const absl::Status& why) const {
   const host::MonotonicTime until = timing_.clock() + absl::Seconds(timing_.last_word_s);
   while (!Cancelled() && timing_.clock() < until) std::this_thread::sleep_for(kCancelPoll);
-  if (Cancelled()) return CancelledResult();
-  return FailedResult(why.message(), Fault::kInfrastructure);
+  if (Cancelled()) return CancelledResult(kEnded);
+  return FailedResult(why.message(), Fault::kNetwork);
 }
 
 TrialResult FollowerRun::WaitForCancel() const {
   while (options_.cancel != nullptr && !Cancelled()) std::this_thread::sleep_for(kCancelPoll);
-  return CancelledResult();
+  return CancelledResult(kEnded);
 }
 
 }  // namespace

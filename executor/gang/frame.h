@@ -56,7 +56,7 @@ struct ExitFrame {
   std::optional<int32_t> left_pid = std::nullopt;  // it was left, since it can't be ended
 };
 
-// From a follower: "fail", none of its ranks runs, or will.
+// From a follower: "fail", none of its ranks runs, or will. Without a fault it was told to end.
 struct FailFrame {
   std::string message = {};
   trial::Fault fault = trial::Fault::kInfrastructure;

@@ -18,6 +18,7 @@ class Gate {
   // Unavailable where that can't be done.
   static absl::StatusOr<std::shared_ptr<Gate>> Open(const std::string& address);
 
+  uint16_t port() const { return port_; }
   // Where the others find it: "host:port", an IPv6 address in brackets.
   std::string rendezvous() const;
   // Never waits in accept().

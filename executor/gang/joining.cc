@@ -102,6 +102,7 @@ void Joining::Refuse(std::string why, Link link) {
 std::optional<trial::TrialResult> Joining::FailureOfAny() const {
   for (const auto& [number, far] : joined_) {
     if (!far->failure()) continue;
+    if (far->withdrew()) return CancelledResult(far->failure()->message);
     trial::TrialResult result = trial::FailedResult(far->failure()->message, far->failure()->fault);
     result.failed_agent = far->member().agent;
     return result;
@@ -118,7 +119,7 @@ trial::TrialResult Joining::Missing() const {
     if (result.failed_agent.empty()) result.failed_agent = place_.members[i].agent;
   }
   result.outcome = trial::TrialOutcome::kFailed;
-  result.fault = trial::Fault::kInfrastructure;
+  result.fault = trial::Fault::kNetwork;
   result.message = absl::StrCat(absl::StrJoin(missing, " and "), " did not join at ",
                                 place_.gate->rendezvous(), " within ", timing_.join_s, " s");
   return result;

@@ -57,7 +57,9 @@ class LeaderRun {
   // With all followers there.
   TrialResult RunRanks(std::vector<std::shared_ptr<FarMember>> followers);
   absl::StatusOr<std::vector<trial::StartedRank>> StartOwn();
-  void NameFailedAgent(trial::RanksRun& run) const;
+  void SayWhoFailed(trial::RanksRun& run) const;
+  bool CantTellWhose(const trial::RanksRun& run, const trial::RankRecord& cause) const;
+  size_t MemberOf(int32_t rank) const;
 
   const trial::TrialPlan& plan_;
   const Place& place_;
@@ -120,22 +122,40 @@ TrialResult LeaderRun::RunRanks(std::vector<std::shared_ptr<FarMember>> follower
     }
   }
   trial::RanksRun run = WatchRanks(plan_, *std::move(ranks), options_);
-  NameFailedAgent(run);
+  for (const auto& follower : followers) {
+    if (follower->withdrew()) return CancelledResult(follower->failure()->message);
+  }
+  SayWhoFailed(run);
   return std::move(run.result);
 }
 
-void LeaderRun::NameFailedAgent(trial::RanksRun& run) const {
+bool LeaderRun::CantTellWhose(const trial::RanksRun& run, const trial::RankRecord& cause) const {
+  if (cause.failure && cause.failure->kind == trial::FailureKind::kCommunication) return true;
+  if (run.result.outcome != trial::TrialOutcome::kTimeout) return false;
+  // Of ranks that are silent in the same step any may be the one that the others wait for.
+  return std::any_of(run.records.begin(), run.records.end(), [&](const trial::RankRecord& other) {
+    return MemberOf(other.rank) != MemberOf(cause.rank) && !other.done &&
+           other.begun_steps == cause.begun_steps;
+  });
+}
+
+size_t LeaderRun::MemberOf(int32_t rank) const {
+  size_t member = 0;
+  while (rank >= place_.members[member].first_rank + place_.members[member].ranks) ++member;
+  return member;
+}
+
+void LeaderRun::SayWhoFailed(trial::RanksRun& run) const {
   if (!run.cause_rank || run.result.outcome == trial::TrialOutcome::kOom) return;
-  const auto record =
+  const auto cause =
       std::find_if(run.records.begin(), run.records.end(),
                    [&](const trial::RankRecord& other) { return other.rank == *run.cause_rank; });
-  // That a rank has lost a peer does not say whose part failed.
-  if (record->failure && record->failure->kind == trial::FailureKind::kCommunication) return;
-  for (size_t i = 1; i < place_.members.size(); ++i) {
-    const Member& member = place_.members[i];
-    const int32_t behind = record->rank - member.first_rank;
-    if (behind >= 0 && behind < member.ranks) run.result.failed_agent = member.agent;
+  if (CantTellWhose(run, *cause)) {
+    run.result.fault = Fault::kNetwork;
+    return;
   }
+  const size_t member = MemberOf(cause->rank);
+  if (member > 0) run.result.failed_agent = place_.members[member].agent;
 }
 
 }  // namespace

@@ -7,11 +7,36 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "executor/gang/gate.h"
 #include "executor/gang/socket_address.h"
 #include "executor/trial/unique_fd.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::gang {
+
+namespace {
+
+absl::StatusOr<std::string> Numeric(const SocketAddress& address) {
+  std::array<char, NI_MAXHOST> text{};
+  const int failed = ::getnameinfo(address.get(), address.size, text.data(), text.size(),
+                                   /*serv=*/nullptr, /*servlen=*/0, NI_NUMERICHOST);
+  if (failed != 0) {
+    return absl::UnavailableError(absl::StrCat("own address: ", gai_strerror(failed)));
+  }
+  return std::string(text.data());
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> OwnAddress(const std::string& address) {
+  ASSIGN_OR_RETURN(const SocketAddress resolved, Resolve(address, /*port=*/0));
+  ASSIGN_OR_RETURN(std::string numeric, Numeric(resolved));
+  if (numeric == "0.0.0.0" || numeric == "::") {
+    return absl::InvalidArgumentError("others can't tell which of its addresses that is");
+  }
+  RETURN_IF_ERROR(Gate::Open(numeric).status());
+  return numeric;
+}
 
 absl::StatusOr<std::string> AddressTowards(const std::string& peer) {
   ASSIGN_OR_RETURN(const SocketAddress to, ResolveHostPort(peer));
@@ -24,12 +49,7 @@ absl::StatusOr<std::string> AddressTowards(const std::string& peer) {
   SocketAddress own;
   own.size = sizeof(own.storage);
   if (::getsockname(socket.get(), own.get(), &own.size) != 0) return SocketError("getsockname");
-  std::array<char, NI_MAXHOST> text{};
-  const int failed = ::getnameinfo(own.get(), own.size, text.data(), text.size(),
-                                   /*serv=*/nullptr, /*servlen=*/0, NI_NUMERICHOST);
-  if (failed != 0)
-    return absl::UnavailableError(absl::StrCat("own address: ", gai_strerror(failed)));
-  return std::string(text.data());
+  return Numeric(own);
 }
 
 }  // namespace meshwright::gang

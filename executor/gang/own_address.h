@@ -12,4 +12,9 @@ namespace meshwright::gang {
 // looked up, which may take seconds. Unavailable where there is no way there.
 absl::StatusOr<std::string> AddressTowards(const std::string& peer);
 
+// The numeric form of `address`, a numeric address or a name, at which this host can be met.
+// InvalidArgument for one that stands for every address of the host, Unavailable where no socket
+// can listen there. A name is looked up.
+absl::StatusOr<std::string> OwnAddress(const std::string& address);
+
 }  // namespace meshwright::gang

@@ -11,7 +11,7 @@ struct Timing {
   double join_s = 60.0;
   double handshake_s = 10.0;  // of a connection that came to the gate
   double ping_s = 1.0;        // from one ping to the next
-  double last_word_s = 2.0;   // that a leader which is gone has for its result to come first
+  double last_word_s = 15.0;  // that a leader which is gone has for its result to come first
   double silence_s = 30.0;    // a member of which nothing is heard for so long is lost
   // This host's; the one that its workers tell times of.
   host::MonotonicClock clock = host::MonotonicNow;

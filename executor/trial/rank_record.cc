@@ -155,8 +155,8 @@ void ApplyExit(int wait_status, RankRecord& record) {
   }
 }
 
-void ApplyLoss(std::string message, RankRecord& record) {
-  Fail(record, FailureKind::kLost, std::move(message), Fault::kInfrastructure);
+void ApplyLoss(std::string message, Fault fault, RankRecord& record) {
+  Fail(record, FailureKind::kLost, std::move(message), fault);
 }
 
 void ShiftTimes(double by_s, RankRecord& record) {

@@ -66,7 +66,7 @@ void ApplyEvent(const std::string& line, RankRecord& record);
 void ApplyExit(int wait_status, RankRecord& record);
 
 // Takes in that nothing more will be heard of the process: "can't go on: agent b was lost".
-void ApplyLoss(std::string message, RankRecord& record);
+void ApplyLoss(std::string message, Fault fault, RankRecord& record);
 
 // Puts all moments that the rank told `by_s` later: on another host's clock.
 void ShiftTimes(double by_s, RankRecord& record);

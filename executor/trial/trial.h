@@ -70,14 +70,19 @@ inline std::string_view TrialOutcomeName(TrialOutcome outcome) {
 }
 
 // What a trial's failure is of: another try of a layout's would end the same way; one of what it
-// ran on may not happen elsewhere.
-enum class Fault : uint8_t { kNone, kLayout, kInfrastructure };
+// ran on, or of what lies between the hosts of its ranks, may not happen elsewhere.
+enum class Fault : uint8_t { kNone, kLayout, kInfrastructure, kNetwork };
 
-inline constexpr EnumNames<Fault, 3> kFaultNames = {{
+inline constexpr EnumNames<Fault, 4> kFaultNames = {{
     {Fault::kNone, ""},
     {Fault::kLayout, "layout"},
     {Fault::kInfrastructure, "infrastructure"},
+    {Fault::kNetwork, "network"},
 }};
+
+inline bool MayPassElsewhere(Fault fault) {
+  return fault == Fault::kInfrastructure || fault == Fault::kNetwork;
+}
 
 // Which rank ran out of memory, and by how much.
 struct OomDetail {

@@ -3,12 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "planner/layout/layout.h"
+
 namespace meshwright::server {
 namespace {
 
 bool FailedIn(const GivenAttempt& attempt, const std::string& agent) {
   const GivenMember* const member = attempt.Find(agent);
   return member != nullptr && member->part.failed;
+}
+
+// 1 where the layout can't be read.
+int32_t TpOf(const std::string& text) {
+  const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(text);
+  return layout.ok() ? static_cast<int32_t>(layout->tp) : 1;
 }
 
 }  // namespace
@@ -66,6 +74,7 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
   for (const db::TrialHead& head : heads) {
     trials_.push_back({.number = head.number,
                        .layout = head.layout,
+                       .tp = TpOf(head.layout),
                        .has_begun = head.has_begun,
                        .state = head.state,
                        .attempt = head.attempt,

@@ -23,8 +23,9 @@ struct GivenMember {
   host::MonotonicTime lease_ends = host::MonotonicTime::Never();
   // A server before this one assigned it, and its agent has not said that it has it.
   bool may_be_unsent = false;
-  // One of several: where it meets the others, once it can begin; that of the first counts.
-  std::optional<std::string> ready_at = {};
+  // One of several: the port on which it meets the others, once it can begin; the first one's
+  // counts.
+  std::optional<int32_t> ready_port = {};
 };
 
 // An attempt that was given to an agent, or its ranks to several.
@@ -45,6 +46,7 @@ struct GivenAttempt {
 struct ActiveTrial {
   int32_t number = 0;
   std::string layout;
+  int32_t tp = 1;         // of the layout
   bool has_begun = true;  // it is a trial; otherwise it waits to be chosen
   db::TrialState state = db::TrialState::kPending;
   int32_t attempt = 1;  // that runs, comes next or gave the result

@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "planner/layout/layout.h"
 
 namespace meshwright::server {
 namespace {
@@ -20,12 +19,6 @@ bool IsLoopback(const std::string& address) {
 // on what they say to each other, and reach each other.
 std::string CircleOf(const AgentInfo& agent) {
   return absl::StrCat(agent.version, "\n", IsLoopback(agent.address) ? agent.host : "");
-}
-
-// What the trial's layout says; 1 where it can't be read.
-int64_t TpOf(const ActiveTrial& trial) {
-  const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(trial.layout);
-  return layout.ok() ? layout->tp : 1;
 }
 
 using Agents = std::vector<const AgentInfo*>;
@@ -69,108 +62,128 @@ std::vector<db::AttemptMember> DivideOverSeveral(int64_t ranks, int64_t tp, cons
   return best;
 }
 
-}  // namespace
-
-std::vector<db::AttemptMember> DivideRanks(int64_t ranks, int64_t tp, const Agents& agents) {
+// The first of those with the fewest devices that are enough; null where none has enough.
+const AgentInfo* SmallestThatHas(int64_t ranks, const Agents& agents) {
   const AgentInfo* smallest = nullptr;
   for (const AgentInfo* agent : agents) {
     if (agent->devices < ranks) continue;
     if (smallest == nullptr || agent->devices < smallest->devices) smallest = agent;
   }
-  if (smallest != nullptr) return {MemberOf(*smallest, 0, ranks)};
+  return smallest;
+}
+
+// By name, connected agents that get trials and may take ranks of this one.
+Agents AgentsFor(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,
+                 const std::string& without = "") {
+  Agents able;
+  Agents others;  // than those that vanished with it
+  for (const auto& [name, agent] : agents.all()) {
+    const bool may = name != without && agent.info.device_kind == sweep.device_kind() &&
+                     agents.TakesTrials(name) && !trial.BrokeOn(name);
+    if (!may) continue;
+    able.push_back(&agent.info);
+    if (!trial.WasLostBy(name)) others.push_back(&agent.info);
+  }
+  if (others.size() == able.size()) return able;
+  return DivideRanks(sweep.devices(), trial.tp, others).empty() ? able : others;
+}
+
+// Whether the same numbers of ranks are on one agent each.
+bool AreAlike(const std::vector<db::AttemptMember>& a, const std::vector<db::AttemptMember>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const db::AttemptMember& one, const db::AttemptMember& other) {
+                      return one.ranks == other.ranks;
+                    });
+}
+
+}  // namespace
+
+std::vector<db::AttemptMember> DivideRanks(int64_t ranks, int64_t tp, const Agents& agents) {
+  if (const AgentInfo* agent = SmallestThatHas(ranks, agents); agent != nullptr) {
+    return {MemberOf(*agent, 0, ranks)};
+  }
   return DivideOverSeveral(ranks, tp, agents);
 }
 
-std::vector<db::AttemptMember> CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep,
-                                        const ConnectedAgents& agents, const std::string& without) {
-  Agents able;
-  for (const auto& [name, agent] : agents.all()) {
-    const bool may = name != without && agent.info.device_kind == sweep.device_kind() &&
-                     agents.TakesTrials(name) && !trial.WasLostBy(name) && !trial.BrokeOn(name);
-    if (may) able.push_back(&agent.info);
-  }
-  return DivideRanks(sweep.devices(), TpOf(trial), able);
+bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,
+              const std::string& without) {
+  const Agents able = AgentsFor(trial, sweep, agents, without);
+  return !DivideRanks(sweep.devices(), trial.tp, able).empty();
 }
 
 AgentPool::AgentPool(host::MonotonicTime now, const ActiveSweep& sweep,
                      const ConnectedAgents& agents, const Reserved& reserved,
                      const EngineOptions& options)
-    : sweep_(sweep) {
-  if (agents.idle().empty()) return;
-  for (const auto& [name, agent] : agents.all()) {
-    if (agent.info.device_kind != sweep.device_kind() || !agents.TakesTrials(name)) continue;
+    : sweep_(sweep), agents_(agents) {
+  for (const std::string& name : agents.idle()) {
+    const ConnectedAgent& agent = agents.all().at(name);
     const bool is_heard = now <= agent.last_heard + kMissedHeartbeats * options.heartbeat;
-    open_.push_back({.info = &agent.info,
-                     .is_idle = is_heard && agent.held.empty() && !reserved.contains(name)});
-  }
-}
-
-AgentPool::Candidates AgentPool::For(const ActiveTrial& trial) const {
-  if (trial.given.empty()) return open_;
-  Candidates candidates;
-  for (const Candidate& candidate : open_) {
-    if (!trial.BrokeOn(candidate.info->name)) candidates.push_back(candidate);
-  }
-  Candidates others;
-  Agents able;
-  for (const Candidate& candidate : candidates) {
-    if (trial.WasLostBy(candidate.info->name)) continue;
-    others.push_back(candidate);
-    able.push_back(candidate.info);
-  }
-  return DivideRanks(sweep_.devices(), TpOf(trial), able).empty() ? candidates : others;
-}
-
-std::vector<db::AttemptMember> AgentPool::TakeOf(const Candidates& candidates, int64_t tp) {
-  Agents all;
-  Agents idle;
-  for (const Candidate& candidate : candidates) {
-    all.push_back(candidate.info);
-    if (candidate.is_idle) idle.push_back(candidate.info);
-  }
-  if (idle.empty()) return {};
-  std::vector<db::AttemptMember> members = DivideRanks(sweep_.devices(), tp, idle);
-  if (members.size() > DivideRanks(sweep_.devices(), tp, all).size()) members.clear();
-  for (const db::AttemptMember& member : members) {
-    for (Candidate& candidate : open_) {
-      if (candidate.info->name == member.agent) candidate.is_idle = false;
+    if (is_heard && agent.info.device_kind == sweep.device_kind() && !reserved.contains(name) &&
+        agents.TakesTrials(name)) {
+      idle_.push_back(&agent.info);
     }
   }
+}
+
+void AgentPool::Remove(const std::vector<std::string>& names) {
+  std::erase_if(idle_, [&](const AgentInfo* agent) {
+    return std::find(names.begin(), names.end(), agent->name) != names.end();
+  });
+}
+
+std::vector<db::AttemptMember> AgentPool::Alone(const ActiveTrial& trial) const {
+  const AgentInfo* agent = nullptr;
+  if (trial.given.empty()) {
+    agent = SmallestThatHas(sweep_.devices(), idle_);
+  } else {
+    Agents able = AgentsFor(trial, sweep_, agents_);
+    std::erase_if(able, [&](const AgentInfo* one) {
+      return std::find(idle_.begin(), idle_.end(), one) == idle_.end();
+    });
+    agent = SmallestThatHas(sweep_.devices(), able);
+  }
+  if (agent == nullptr) return {};
+  return {MemberOf(*agent, 0, sweep_.devices())};
+}
+
+std::vector<db::AttemptMember> AgentPool::Together(const ActiveTrial& trial) const {
+  Agents able = AgentsFor(trial, sweep_, agents_);
+  const std::vector<db::AttemptMember> divided = DivideRanks(sweep_.devices(), trial.tp, able);
+  if (divided.size() < 2) return {};
+  std::erase_if(able, [&](const AgentInfo* one) {
+    return std::find(idle_.begin(), idle_.end(), one) == idle_.end();
+  });
+  std::vector<db::AttemptMember> members = DivideRanks(sweep_.devices(), trial.tp, able);
+  if (!AreAlike(members, divided)) members.clear();
   return members;
 }
 
-std::vector<std::string> AgentPool::WaitsOf(const Candidates& candidates, int64_t tp) const {
-  Agents idle_first;
-  for (const bool is_idle : {true, false}) {
-    for (const Candidate& candidate : candidates) {
-      if (candidate.is_idle == is_idle) idle_first.push_back(candidate.info);
-    }
-  }
-  std::vector<std::string> waits;
-  for (const db::AttemptMember& member : DivideRanks(sweep_.devices(), tp, idle_first)) {
-    const bool is_idle = std::any_of(candidates.begin(), candidates.end(), [&](const auto& one) {
-      return one.info->name == member.agent && one.is_idle;
-    });
-    if (is_idle) waits.push_back(member.agent);
-  }
-  return waits;
-}
-
-bool AgentPool::has_idle() const {
-  return std::any_of(open_.begin(), open_.end(),
-                     [](const Candidate& candidate) { return candidate.is_idle; });
-}
-
 std::vector<db::AttemptMember> AgentPool::Take(const ActiveTrial& trial) {
-  return TakeOf(For(trial), TpOf(trial));
+  if (idle_.empty()) return {};
+  const bool is_new = trial.given.empty();
+  if (is_new && hopeless_tp_.contains(trial.tp)) return {};
+  std::vector<db::AttemptMember> members = Alone(trial);
+  if (members.empty()) members = Together(trial);
+  if (members.empty() && is_new) hopeless_tp_.insert(trial.tp);
+  std::vector<std::string> names;
+  for (const db::AttemptMember& member : members) names.push_back(member.agent);
+  Remove(names);
+  return members;
 }
 
-std::vector<db::AttemptMember> AgentPool::TakeForOne() { return TakeOf(open_, 1); }
-
-std::vector<std::string> AgentPool::WaitsWith(const ActiveTrial& trial) const {
-  return WaitsOf(For(trial), TpOf(trial));
+std::vector<std::string> AgentPool::Keep(const ActiveTrial& trial) {
+  if (idle_.empty()) return {};
+  Agents able = AgentsFor(trial, sweep_, agents_);
+  const auto is_idle = [&](const AgentInfo* agent) {
+    return std::find(idle_.begin(), idle_.end(), agent) != idle_.end();
+  };
+  std::stable_partition(able.begin(), able.end(), is_idle);
+  std::vector<std::string> kept;
+  for (const db::AttemptMember& member : DivideRanks(sweep_.devices(), trial.tp, able)) {
+    if (is_idle(&agents_.all().at(member.agent).info)) kept.push_back(member.agent);
+  }
+  Remove(kept);
+  return kept;
 }
-
-std::vector<std::string> AgentPool::WaitsWithForOne() const { return WaitsOf(open_, 1); }
 
 }  // namespace meshwright::server

@@ -1,13 +1,14 @@
 // The idle agents that a sweep's trials may go to, and how the ranks of a trial are divided over
 // them.
 //
-// Callers may rely on: a trial gets all of its ranks at once or none, from one agent where a
-// connected one has the devices, else from as few as any connected ones could, so that trials of a
-// sweep compare: several agents are given ranks that follow each other, the groups of tp inside one
-// of them where that is possible, and only agents of one version that can reach each other. An
+// Callers may rely on: a trial gets all of its ranks at once or none. It gets one agent where a
+// connected one has the devices; else it is divided as it would be over all connected ones, whoever
+// of them is idle, so that trials of a sweep compare: over as few as have the devices, those with
+// the most first, each with ranks that follow each other and the groups of tp inside one agent
+// where that is possible. Only agents of one version that can reach each other share a trial. An
 // agent that what it runs on failed under the trial gets no rank of it, and one that vanished with
 // it only where the others that are connected could not run it. The same agents give the same
-// answer. The agents must outlive the pool.
+// answer. The agents and the sweep must outlive the pool.
 #pragma once
 
 #include <cstdint>
@@ -33,36 +34,32 @@ class AgentPool {
   AgentPool(host::MonotonicTime now, const ActiveSweep& sweep, const ConnectedAgents& agents,
             const Reserved& reserved, const EngineOptions& options);
 
-  bool has_idle() const;
+  bool has_idle() const { return !idle_.empty(); }
   // Who gets which ranks of the trial now; they are idle no more. Empty where nobody does.
   std::vector<db::AttemptMember> Take(const ActiveTrial& trial);
   // The same for a trial that has not been chosen yet.
-  std::vector<db::AttemptMember> TakeForOne();
-  // Idle agents that the trial would get once others are idle, too.
-  std::vector<std::string> WaitsWith(const ActiveTrial& trial) const;
-  std::vector<std::string> WaitsWithForOne() const;
+  std::vector<db::AttemptMember> TakeForOne() { return Take(ActiveTrial()); }
+  // Idle agents that the trial gets once others are idle, too. They are kept for it: nobody else
+  // finds them here.
+  std::vector<std::string> Keep(const ActiveTrial& trial);
 
  private:
-  struct Candidate {
-    const AgentInfo* info = nullptr;
-    bool is_idle = false;
-  };
-  using Candidates = std::vector<Candidate>;
-
-  // Agents that may take ranks of the trial, idle or not.
-  Candidates For(const ActiveTrial& trial) const;
-  std::vector<db::AttemptMember> TakeOf(const Candidates& candidates, int64_t tp);
-  std::vector<std::string> WaitsOf(const Candidates& candidates, int64_t tp) const;
+  // One idle agent; idle agents together.
+  std::vector<db::AttemptMember> Alone(const ActiveTrial& trial) const;
+  std::vector<db::AttemptMember> Together(const ActiveTrial& trial) const;
+  void Remove(const std::vector<std::string>& names);
 
   const ActiveSweep& sweep_;
-  Candidates open_;  // that get trials, by name; empty where none is idle
+  const ConnectedAgents& agents_;
+  std::vector<const AgentInfo*> idle_;  // by name
+  // Of trials that were given to nobody before: with this tp no further one finds its agents.
+  std::set<int32_t> hopeless_tp_;
 };
 
-// Who would get which ranks of the trial if all connected agents that get trials were idle, all but
-// `without`; empty where they could not run it.
-std::vector<db::AttemptMember> CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep,
-                                        const ConnectedAgents& agents,
-                                        const std::string& without = "");
+// Whether connected agents that get trials, but for `without`, could run the trial if all were
+// idle.
+bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,
+              const std::string& without);
 
 // Who would get which of `ranks` if all of `agents` were idle, the first of them where several have
 // as many devices. Empty where they can't take them.

@@ -118,10 +118,14 @@ void EngineCore::On(const AgentDisconnected& event) {
   agents_.Remove(event.agent);
   Log(host::LogLevel::kWarning, absl::StrCat("agent ", event.agent, " lost its connection"),
       {.agent = event.agent});
-  // It may only be the network: its trials wait for a moment before they go to others.
+  // It may only be the network: its trials wait for a moment before they go to others. That an
+  // agent which follows is gone the one that leads says first.
   const host::MonotonicTime grace = now_ + options_.reconnect_grace;
   for (const Found& held : HeldBy(event.agent)) {
-    GivenMember& member = *held.trial->Held()->Find(event.agent);
+    GivenAttempt& attempt = *held.trial->Held();
+    const bool runs = held.trial->state == db::TrialState::kRunning;
+    if (runs && attempt.leader() != event.agent) continue;
+    GivenMember& member = *attempt.Find(event.agent);
     SetLease(member, std::min(member.lease_ends, grace));
   }
   Advance();

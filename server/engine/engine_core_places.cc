@@ -14,6 +14,11 @@ namespace {
 // account, so that each takes longer than the one before it.
 constexpr size_t kMostChosen = 16;
 
+std::string HostPort(const std::string& host, int32_t port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return is_ipv6 ? absl::StrCat("[", host, "]:", port) : absl::StrCat(host, ":", port);
+}
+
 }  // namespace
 
 std::vector<ActiveSweep*> EngineCore::InTurns() {
@@ -36,17 +41,14 @@ void EngineCore::PlaceInTurns() {
 }
 
 bool EngineCore::GiveTurn(ActiveSweep& sweep, size_t most) {
+  if (sweep.pending().empty() && !sweep.MayChoose()) return false;
   AgentPool pool(now_, sweep, agents_, reserved_, options_);
   size_t given = 0;
   while (given < most && pool.has_idle()) {
-    const std::optional<Placement> placement = PlaceNext(sweep, pool);
+    const std::optional<Placement> placement = PlaceNext(sweep, pool, reserved_);
     if (!placement) break;
     Assign(sweep, *sweep.Find(placement->trial), placement->members, placement->reason);
     ++given;
-  }
-  if (!sweep.pending().empty() && given < most) {
-    const auto next = static_cast<size_t>(*sweep.pending().begin()) - 1;
-    Reserve(pool.WaitsWith(sweep.trials()[next]));
   }
   given += PlaceChosen(sweep, pool, most - given);
   return given > 0;
@@ -61,17 +63,17 @@ size_t EngineCore::PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most)
     ActiveTrial& trial = *sweep.Find(chosen->number);
     const std::vector<db::AttemptMember> members = pool.Take(trial);
     if (members.empty()) {
-      Reserve(pool.WaitsWith(trial));
+      Reserve(pool.Keep(trial));
       return given;
     }
     const ChosenTrial taken = *sweep.TakeChosen();
     Assign(sweep, trial, members, PlacementReason(taken.reason, members, sweep), taken.gain);
     ++given;
   }
-  // Agents that wait for the answer.
+  // Agents that wait for the answer: it takes long enough to be of more than this turn's trial.
   std::vector<std::string> waiting;
   size_t wanted = 0;
-  for (; wanted < std::min(most - given, kMostChosen); ++wanted) {
+  for (; wanted < kMostChosen; ++wanted) {
     const std::vector<db::AttemptMember> members = pool.TakeForOne();
     if (members.empty()) break;
     for (const db::AttemptMember& member : members) waiting.push_back(member.agent);
@@ -149,13 +151,16 @@ void EngineCore::On(const MemberReady& event) {
   if (member == nullptr) return;
   agents_.Confirm(*agent, event.key);
   member->may_be_unsent = false;
-  const bool was_ready = member->ready_at.has_value();
-  member->ready_at = event.address;
+  const bool was_ready = member->ready_port.has_value();
+  member->ready_port = event.port;
   const GivenAttempt& attempt = *found.trial->Held();
-  const bool all_are = std::all_of(attempt.members.begin(), attempt.members.end(),
-                                   [](const GivenMember& one) { return one.ready_at.has_value(); });
-  if (!all_are) return;
-  const StartOrder start{event.key, *attempt.members.front().ready_at};
+  const ConnectedAgent* const leader = agents_.Find(attempt.leader());
+  const bool all_are =
+      std::all_of(attempt.members.begin(), attempt.members.end(),
+                  [](const GivenMember& one) { return one.ready_port.has_value(); });
+  if (!all_are || leader == nullptr) return;
+  const StartOrder start{event.key,
+                         HostPort(leader->info.address, *attempt.members.front().ready_port)};
   for (const GivenMember& one : attempt.members) {
     // Who says it again has not heard of the start.
     if (was_ready && &one != member) continue;

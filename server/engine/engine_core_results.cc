@@ -1,6 +1,7 @@
 // The part of EngineCore that takes results.
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/agent/event_details.h"
@@ -44,10 +45,20 @@ std::string Summary(const trial::TrialResult& result) {
   return text;
 }
 
-// Whose part of the attempt failed.
+// Whose part of the attempt failed; empty where that can't be told. The one that leads knows of
+// all.
 std::string FailedAgent(const TrialFinished& event, const GivenAttempt& attempt) {
-  const std::string& named = event.digested->result.failed_agent;
-  return attempt.Find(named) != nullptr ? named : event.agent;
+  const trial::TrialResult& result = event.digested->result;
+  const bool leads = event.agent == attempt.leader();
+  if (leads && attempt.Find(result.failed_agent) != nullptr) return result.failed_agent;
+  return leads && result.fault == trial::Fault::kNetwork ? "" : event.agent;
+}
+
+// "agent b: rank 2 was killed", unless the message says already which it was.
+std::string WhyItFailed(const std::string& agent, const std::string& message) {
+  const std::string named = absl::StrCat("agent ", agent);
+  return agent.empty() || absl::StartsWith(message, named) ? message
+                                                           : absl::StrCat(named, ": ", message);
 }
 
 std::string ResultEvent(const std::string& layout, std::string_view state,
@@ -97,7 +108,7 @@ FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found&
 FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                                     const Found& found) {
   const std::string agent = FailedAgent(event, attempt);
-  const std::string why = absl::StrCat("agent ", agent, ": ", Summary(event.digested->result));
+  const std::string why = WhyItFailed(agent, Summary(event.digested->result));
   if (found.trial->HeldBy(event.agent, event.key.attempt) == nullptr) {
     return Refuse(event, absl::StatusCode::kAborted,
                   "the attempt was given up, and what its agent runs on failed", found);
@@ -108,7 +119,10 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
     return {FinishVerdict::Kind::kRetry, "other agents may not be back yet",
             absl::StatusCode::kUnavailable};
   }
-  NoteFailure(agent, why);
+  if (!agent.empty()) NoteFailure(agent, why);
+  // A way has two ends.
+  const bool is_between = event.digested->result.fault == trial::Fault::kNetwork && !agent.empty();
+  if (is_between && agent != attempt.leader()) NoteFailure(attempt.leader(), why);
   if (after.fails) return Store(event, attempt, found);
   Unassign(found, after, Left::kBroken, agent);
   if (agent != event.agent) CancelOn(agent, event.key, after.reason);
@@ -148,7 +162,7 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
     best_s = std::min(best_s.value_or(*transition.measured->step_s), *transition.measured->step_s);
   }
   output_.ops.emplace_back(std::move(transition));
-  if (result.fault != trial::Fault::kInfrastructure) {
+  if (!MayPassElsewhere(result.fault)) {
     for (const GivenMember& member : attempt.members) NoteWorks(member.part.agent);
   }
   const absl::Status& problem = event.digested->problem;
@@ -179,7 +193,13 @@ FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
     return Refuse(event, absl::StatusCode::kAlreadyExists,
                   absl::StrCat("attempt ", trial.attempt, " had a result before"), found);
   }
-  if (event.digested->result.fault == trial::Fault::kInfrastructure) {
+  if (event.digested->result.outcome == trial::TrialOutcome::kOk &&
+      attempt->leader() != event.agent) {
+    return Refuse(event, absl::StatusCode::kPermissionDenied,
+                  absl::StrCat("agent ", attempt->leader(), " leads and has the measurement"),
+                  found);
+  }
+  if (MayPassElsewhere(event.digested->result.fault)) {
     return TakeFault(event, GivenAttempt(*attempt), found);
   }
   return Store(event, GivenAttempt(*attempt), found);

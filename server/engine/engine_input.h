@@ -77,12 +77,12 @@ struct TrialStarted {
   agent::AttemptKey key;
 };
 
-// The agent can begin with its ranks of an attempt that several hold, and meets the others at
-// `address`.
+// The agent can begin with its ranks of an attempt that several hold. Where it leads it meets the
+// others on this port.
 struct MemberReady {
   std::string agent;
   agent::AttemptKey key;
-  std::string address;
+  int32_t port = 0;
 };
 
 struct TrialProgressed {

@@ -58,11 +58,18 @@ std::string PlacementReason(const std::string& why_next,
                       Label(sweep), " together: ", absl::StrJoin(shares, ", "));
 }
 
-std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool) {
+std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved) {
+  bool one_waits = false;
   for (const int32_t number : sweep.pending()) {
+    if (!pool.has_idle()) break;
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
     std::vector<db::AttemptMember> members = pool.Take(trial);
-    if (members.empty()) continue;
+    if (members.empty()) {
+      if (std::exchange(one_waits, true)) continue;
+      const std::vector<std::string> kept = pool.Keep(trial);
+      reserved.insert(kept.begin(), kept.end());
+      continue;
+    }
     const std::string why =
         trial.given.empty() ? absl::StrCat("number ", number, " by predicted MFU")
                             : absl::StrCat("number ", number, " runs again before another begins");
@@ -133,7 +140,7 @@ AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
   if (failed >= options.max_lost_attempts) {
     return {true, absl::StrCat("what its agents run on failed ", failed, " times: ", why)};
   }
-  if (CouldRun(trial, sweep, agents, /*without=*/agent).empty()) {
+  if (!CouldRun(trial, sweep, agents, /*without=*/agent)) {
     return {true, absl::StrCat(why, "; no other connected agent could run it"),
             /*for_want_of_an_agent=*/true};
   }

@@ -31,8 +31,9 @@ struct Placement {
 };
 
 // The first of the sweep's pending trials that agents of its pool can take, which they leave.
-// Nothing where there is none.
-std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool);
+// Nothing where there is none. What the first one that has to wait gets once others are idle is
+// kept for it and becomes reserved.
+std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved);
 
 // Why a trial goes to these agents: `why_next` is why it is the next.
 std::string PlacementReason(const std::string& why_next,

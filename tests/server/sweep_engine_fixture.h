@@ -85,8 +85,8 @@ class SettledEngine {
     engine_->Started(agent, key);
     engine_->Flush();
   }
-  void Ready(const std::string& agent, const agent::AttemptKey& key, const std::string& address) {
-    engine_->Ready(agent, key, address);
+  void Ready(const std::string& agent, const agent::AttemptKey& key, int32_t port) {
+    engine_->Ready(agent, key, port);
     engine_->Flush();
   }
   void Progress(const std::string& agent, const agent::AttemptKey& key,

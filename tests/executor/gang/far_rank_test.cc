@@ -116,7 +116,7 @@ TEST_F(FarRankTest, OneThatVanishesIsLostAndEndsAll) {
   followers_[1]->Vanish();
   const trial::RanksRun run = Run(TwoStages(1));
   EXPECT_EQ(run.result.outcome, TrialOutcome::kFailed);
-  EXPECT_EQ(run.result.fault, trial::Fault::kInfrastructure);
+  EXPECT_EQ(run.result.fault, trial::Fault::kNetwork);
   EXPECT_THAT(run.result.message,
               HasSubstr("rank 1 (pipeline rank 1) can't go on: agent b was lost"));
   EXPECT_EQ(run.cause_rank, 1);

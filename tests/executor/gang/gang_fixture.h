@@ -55,7 +55,7 @@ inline void UseOneCorePerRank(int32_t ranks) {
 
 // Deadlines that a test can wait for.
 inline Timing ShortTiming() {
-  return {.join_s = 20.0, .handshake_s = 2.0, .ping_s = 0.2, .silence_s = 20.0};
+  return {.join_s = 20.0, .handshake_s = 2.0, .ping_s = 0.2, .last_word_s = 0.2, .silence_s = 20.0};
 }
 
 // A follower that runs on a thread of its own until it is told to end.

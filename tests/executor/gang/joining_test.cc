@@ -58,7 +58,7 @@ TEST(JoiningTest, OnesWhoNeverComeAreNamed) {
   const std::vector<Place> places = PlacesOf({2, 1, 1});
   const TrialResult result = LeadOnThread(Plan(), places[0], Options(), ImpatientTiming());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
-  EXPECT_EQ(result.fault, Fault::kInfrastructure);
+  EXPECT_EQ(result.fault, Fault::kNetwork);
   EXPECT_EQ(result.failed_agent, "b");
   EXPECT_EQ(result.message, "agent b (rank 2) and agent c (rank 3) did not join at " +
                                 places[0].gate->rendezvous() + " within 0.5 s");
@@ -81,7 +81,7 @@ TEST(JoiningTest, AFollowerWithoutALeaderSaysWhereItWas) {
   FollowerThread follower(Plan(), places[1], Options());
   const TrialResult& result = follower.Wait();
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
-  EXPECT_EQ(result.fault, Fault::kInfrastructure);
+  EXPECT_EQ(result.fault, Fault::kNetwork);
   EXPECT_THAT(result.message,
               HasSubstr("agent b can't reach agent a, which leads, at " + places[1].rendezvous));
 }
@@ -90,7 +90,7 @@ TEST(JoiningTest, ALeaderThatDoesNotAnswerIsGivenUp) {
   const std::vector<Place> places = PlacesOf({2, 2});
   FollowerThread follower(Plan(), places[1], Options(), ImpatientTiming());
   EXPECT_THAT(follower.Wait().message, HasSubstr("the other end does not answer"));
-  EXPECT_EQ(follower.Wait().fault, Fault::kInfrastructure);
+  EXPECT_EQ(follower.Wait().fault, Fault::kNetwork);
 }
 
 TEST(JoiningTest, AFollowerOfAnotherSecretIsNotLetIn) {
@@ -164,7 +164,7 @@ TEST(JoiningTest, OneThatGoesAgainWhileOthersAreAwaitedEndsTheTrial) {
   const TrialResult result = LeadOnThread(Plan(), places[0], Options());
   follower.join();
   EXPECT_EQ(result.failed_agent, "b");
-  EXPECT_EQ(result.fault, Fault::kInfrastructure);
+  EXPECT_EQ(result.fault, Fault::kNetwork);
   EXPECT_THAT(result.message, HasSubstr("agent b was lost"));
 }
 

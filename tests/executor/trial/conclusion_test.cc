@@ -211,12 +211,12 @@ TEST(ConclusionTest, ACrashExplainsLostPeersAndShowsItsOutput) {
 TEST(ConclusionTest, ALostHostStandsBetweenCrashesAndLostPeers) {
   auto records = TwoRanks();
   Apply({{"event", "error"}, {"kind", "communication"}, {"message", "peer gone"}}, records[0]);
-  ApplyLoss("can't go on: agent b was lost", records[1]);
+  ApplyLoss("can't go on: agent b was lost", Fault::kNetwork, records[1]);
   const TrialResult result = Conclude(PlanOf(3), records);
-  EXPECT_EQ(result.fault, Fault::kInfrastructure);
+  EXPECT_EQ(result.fault, Fault::kNetwork);
   EXPECT_THAT(result.message, StartsWith("rank 1 (pipeline rank 1) can't go on: agent b was lost"));
   auto crashed = TwoRanks();
-  ApplyLoss("can't go on: agent a was lost", crashed[0]);
+  ApplyLoss("can't go on: agent a was lost", Fault::kNetwork, crashed[0]);
   ApplyExit(SIGSEGV, crashed[1]);
   EXPECT_THAT(Conclude(PlanOf(3), crashed).message,
               StartsWith("rank 1 (pipeline rank 1) was killed"));
@@ -228,7 +228,7 @@ TEST(ConclusionTest, AHostThatIsLostAfterItsRanksWereDoneCostsNothing) {
     FinishStep(record, 0, 1.0);
     Done(record, 1e9);
   }
-  ApplyLoss("can't go on: agent b was lost", records[1]);
+  ApplyLoss("can't go on: agent b was lost", Fault::kNetwork, records[1]);
   const TrialResult result = Conclude(PlanOf(1), records);
   EXPECT_EQ(result.outcome, TrialOutcome::kOk);
   EXPECT_THAT(result.message, HasSubstr("was done, but then can't go on: agent b was lost"));

@@ -45,8 +45,8 @@ class AgentPoolTest : public testing::Test {
     return TextOf(pool.Take(sweep.trials()[0]));
   }
   std::vector<std::string> Waits(const ActiveSweep& sweep) {
-    const AgentPool pool(Second(0), sweep, agents_, {}, {});
-    return pool.WaitsWith(sweep.trials()[0]);
+    AgentPool pool(Second(0), sweep, agents_, {}, {});
+    return pool.Keep(sweep.trials()[0]);
   }
 
   ConnectionId connection_ = 0;
@@ -88,6 +88,15 @@ TEST_F(AgentPoolTest, OnlyAgentsOfOneVersionThatReachEachOtherShareATrial) {
   neighbour.address = "127.0.0.1";
   Connect(neighbour);
   EXPECT_EQ(Divided(Sweep(8)), "c 4, e 4");
+}
+
+// Nobody is idle for a second way to divide it.
+TEST_F(AgentPoolTest, ATrialIsDividedAsItWouldBeOverAllAgents) {
+  ConnectAll({GangAgent("a", 6), GangAgent("b", 4), GangAgent("c", 4), GangAgent("d", 2)});
+  EXPECT_EQ(Divided(Sweep(8)), "a 6, b 2");
+  Occupy("a");
+  EXPECT_EQ(Divided(Sweep(8)), "");
+  EXPECT_THAT(Waits(Sweep(8)), ElementsAre("b"));
 }
 
 // Trials of a sweep compare: another division would run over another network.

@@ -286,7 +286,7 @@ class World {
   }
   void SayReady(const std::string& name, SimulatedAgent& agent) {
     if (agent.connection == 0) return;
-    for (const agent::AttemptKey& key : agent.prepared) Tell(MemberReady{name, key, name});
+    for (const agent::AttemptKey& key : agent.prepared) Tell(MemberReady{name, key, 7001});
   }
   // One that follows has no result.
   void FinishAll(const std::string&, SimulatedAgent& agent) {

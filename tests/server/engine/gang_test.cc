@@ -44,7 +44,7 @@ class GangTest : public testing::Test {
     if (outcome == trial::TrialOutcome::kOk) digested->measured.step_s = 0.5;
     return {agent, key, digested};
   }
-  // What went to whom, as "a assign s1/1/1", "b start s1/1/1 at x", "b cancel s1/1/1".
+  // What went to whom, as "a assign s1/1/1", "b start s1/1/1 at address-a:7001", "b cancel s1/1/1".
   static std::vector<std::string> Sent(const EngineOutput& output) {
     std::vector<std::string> sent;
     const auto text = [](const agent::AttemptKey& key) {
@@ -73,8 +73,8 @@ class GangTest : public testing::Test {
     AddSweep(1, 8, 1);
     Connect("a");
     Connect("b");
-    Tell(MemberReady{"a", kFirst, "x"});
-    Tell(MemberReady{"b", kFirst, "y"});
+    Tell(MemberReady{"a", kFirst, 7001});
+    Tell(MemberReady{"b", kFirst, 0});
     Tell(TrialStarted{"b", kFirst});
     Tell(TrialStarted{"a", kFirst});
   }
@@ -102,11 +102,12 @@ TEST_F(GangTest, TheyStartOnceAllAreReadyAndMeetAtTheFirst) {
   AddSweep(1, 8, 1);
   Connect("a");
   Connect("b");
-  EXPECT_THAT(Sent(Tell(MemberReady{"b", kFirst, "y"})), IsEmpty());
-  EXPECT_THAT(Sent(Tell(MemberReady{"a", kFirst, "x"})),
-              ElementsAre("a start s1/1/1 at x", "b start s1/1/1 at x"));
+  EXPECT_THAT(Sent(Tell(MemberReady{"b", kFirst, 0})), IsEmpty());
+  EXPECT_THAT(Sent(Tell(MemberReady{"a", kFirst, 7001})),
+              ElementsAre("a start s1/1/1 at address-a:7001", "b start s1/1/1 at address-a:7001"));
   // A member says it again where its stream broke: it may not have heard of the start.
-  EXPECT_THAT(Sent(Tell(MemberReady{"b", kFirst, "y"})), ElementsAre("b start s1/1/1 at x"));
+  EXPECT_THAT(Sent(Tell(MemberReady{"b", kFirst, 0})),
+              ElementsAre("b start s1/1/1 at address-a:7001"));
   // The trial runs once the one that leads has begun.
   EXPECT_EQ(TransitionIn(Tell(TrialStarted{"b", kFirst})), nullptr);
   EXPECT_EQ(TransitionIn(Tell(TrialStarted{"a", kFirst}))->to_state, db::TrialState::kRunning);
@@ -125,7 +126,7 @@ TEST_F(GangTest, AMemberThatCantTakePartEndsItForAll) {
   AddSweep(1, 8, 1);
   Connect("a");
   Connect("b");
-  Tell(MemberReady{"a", kFirst, "x"});
+  Tell(MemberReady{"a", kFirst, 7001});
   const EngineOutput output =
       Tell(Ended("b", kFirst, trial::TrialOutcome::kFailed, trial::Fault::kLayout));
   EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kStored);
@@ -137,8 +138,11 @@ TEST_F(GangTest, TheLossOfAMemberEndsItForAllAndIsItsDoing) {
   RunOverTwo();
   Connect("c");
   Tell(AgentDisconnected{"b", ConnectionOf("b")});
-  now_ += absl::Seconds(5);
-  const EngineOutput lost = Tell(HeartbeatCame{"c", {}});
+  now_ += absl::Seconds(29);
+  Tell(HeartbeatCame{"a", {kFirst}});
+  Tell(HeartbeatCame{"c", {}});
+  now_ += absl::Seconds(1);
+  const EngineOutput lost = Tell(Tick());
   ASSERT_NE(TransitionIn(lost), nullptr);
   EXPECT_TRUE(TransitionIn(lost)->lost);
   EXPECT_EQ(TransitionIn(lost)->failed_agent, "b");
@@ -153,10 +157,10 @@ TEST_F(GangTest, TheLossOfAMemberEndsItForAllAndIsItsDoing) {
 
 TEST_F(GangTest, AMemberThatComesBackToAnAttemptThatWasGivenUpEndsIt) {
   RunOverTwo();
-  Tell(AgentDisconnected{"b", ConnectionOf("b")});
-  now_ += absl::Seconds(6);
-  Tell(Tick());
-  EXPECT_THAT(Sent(Connect("b", 4, {kFirst})), ElementsAre("b cancel s1/1/1"));
+  Tell(AgentDisconnected{"a", ConnectionOf("a")});
+  now_ += absl::Seconds(5);
+  EXPECT_THAT(Sent(Tell(Tick())), ElementsAre("b cancel s1/1/1"));
+  EXPECT_THAT(Sent(Connect("a", 4, {kFirst})), ElementsAre("a cancel s1/1/1"));
 }
 
 TEST_F(GangTest, AFaultThatNamesAMemberIsThatMembersFailure) {
@@ -169,6 +173,52 @@ TEST_F(GangTest, AFaultThatNamesAMemberIsThatMembersFailure) {
   EXPECT_EQ(TransitionIn(output)->failed_agent, "b");
   EXPECT_THAT(Sent(output), UnorderedElementsAre("a cancel s1/1/1", "b cancel s1/1/1",
                                                  "a assign s1/1/2", "c assign s1/1/2"));
+}
+
+TEST_F(GangTest, AFailureOfTheWayBetweenTwoCountsForBothEnds) {
+  RunOverTwo();
+  Connect("c");
+  const EngineOutput output = Tell(Ended("a", kFirst, trial::TrialOutcome::kFailed,
+                                         trial::Fault::kNetwork, /*failed_agent=*/"b"));
+  EXPECT_EQ(TransitionIn(output)->failed_agent, "b");
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+  EXPECT_EQ(core_.agents().StandingOf("b").failures, 1);
+  EXPECT_THAT(Sent(output), UnorderedElementsAre("a cancel s1/1/1", "b cancel s1/1/1",
+                                                 "a assign s1/1/2", "c assign s1/1/2"));
+}
+
+TEST_F(GangTest, WhereNobodyCanTellWhoseAFailureIsItIsNobodys) {
+  RunOverTwo();
+  const EngineOutput output =
+      Tell(Ended("a", kFirst, trial::TrialOutcome::kTimeout, trial::Fault::kNetwork));
+  EXPECT_EQ(TransitionIn(output)->failed_agent, "");
+  EXPECT_EQ(TransitionIn(output)->to_state, db::TrialState::kPending);
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  EXPECT_EQ(core_.agents().StandingOf("b").failures, 0);
+  // The same two get it again, once both have ended the first.
+  EXPECT_THAT(Sent(Tell(Ended("b", kFirst, trial::TrialOutcome::kCancelled))),
+              ElementsAre("a assign s1/1/2", "b assign s1/1/2"));
+}
+
+TEST_F(GangTest, OnlyTheOneThatLeadsHasTheMeasurement) {
+  RunOverTwo();
+  const EngineOutput output = Tell(Ended("b", kFirst, trial::TrialOutcome::kOk));
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(output.verdict->code, absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(TransitionIn(output), nullptr);
+}
+
+// Its leader hears of it at once, and is the one to tell: a break of the server's stream alone is
+// none of the training's.
+TEST_F(GangTest, OfOneThatFollowsABrokenStreamIsNotTheEnd) {
+  RunOverTwo();
+  Tell(AgentDisconnected{"b", ConnectionOf("b")});
+  now_ += absl::Seconds(20);
+  Tell(HeartbeatCame{"a", {kFirst}});
+  EXPECT_EQ(TransitionIn(Tell(Tick())), nullptr);
+  EXPECT_THAT(Sent(Connect("b", 4, {kFirst})), IsEmpty());
+  EXPECT_EQ(Tell(Ended("a", kFirst, trial::TrialOutcome::kOk)).verdict->kind,
+            FinishVerdict::Kind::kStored);
 }
 
 TEST_F(GangTest, AMemberThatStopsItsPartGivesItBackForAll) {
@@ -186,10 +236,10 @@ TEST_F(GangTest, AfterAStartOfTheServerTheyBeginOnceAllAreThereAgain) {
       {.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4});
   core_.Load(stored, {now_});
   EXPECT_THAT(Sent(Connect("a", 4, {kFirst})), IsEmpty());
-  EXPECT_THAT(Sent(Tell(MemberReady{"a", kFirst, "x"})), IsEmpty());
+  EXPECT_THAT(Sent(Tell(MemberReady{"a", kFirst, 7001})), IsEmpty());
   EXPECT_THAT(Sent(Connect("b", 4, {kFirst})), IsEmpty());
-  EXPECT_THAT(Sent(Tell(MemberReady{"b", kFirst, "y"})),
-              ElementsAre("a start s1/1/1 at x", "b start s1/1/1 at x"));
+  EXPECT_THAT(Sent(Tell(MemberReady{"b", kFirst, 0})),
+              ElementsAre("a start s1/1/1 at address-a:7001", "b start s1/1/1 at address-a:7001"));
 }
 
 TEST_F(GangTest, AfterAStartOfTheServerAMemberThatNeverHeardOfItGivesItBack) {

@@ -21,8 +21,9 @@ class PlacementTest : public testing::Test {
   }
   std::vector<Placement> Place(ActiveSweep sweep, int64_t second = 0) {
     AgentPool pool(Second(second), sweep, agents_, {}, {});
+    Reserved reserved;
     std::vector<Placement> placements;
-    while (std::optional<Placement> next = PlaceNext(sweep, pool)) {
+    while (std::optional<Placement> next = PlaceNext(sweep, pool, reserved)) {
       sweep.SetState(*sweep.Find(next->trial), db::TrialState::kAssigned);
       placements.push_back(*std::move(next));
     }

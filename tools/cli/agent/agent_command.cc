@@ -169,8 +169,14 @@ agent::TrialRunners RunnersOn(const agent::DeviceSet& devices) {
 
 // Where other agents reach this host: as the flag says, or from where it reaches the server. Empty
 // where that can't be known.
-std::string AddressOf(const AgentFlags& flags, const agent::AgentOptions& options) {
-  if (!flags.advertise.empty()) return flags.advertise;
+absl::StatusOr<std::string> AddressOf(const AgentFlags& flags, const agent::AgentOptions& options) {
+  if (!flags.advertise.empty()) {
+    const absl::StatusOr<std::string> own = gang::OwnAddress(flags.advertise);
+    if (own.ok()) return *own;
+    return FieldError("advertise", flags.advertise,
+                      absl::StrCat("must be an address of this host, or a name of one: ",
+                                   own.status().message()));
+  }
   const absl::StatusOr<std::string> address = gang::AddressTowards(options.server.address);
   if (address.ok()) return *address;
   Say(options, host::LogLevel::kWarning,
@@ -204,7 +210,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   options.uniform = [random = std::mt19937(entropy())]() mutable {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
-  options.address = AddressOf(flags, options);
+  ASSIGN_OR_RETURN(options.address, AddressOf(flags, options));
   options.runners = RunnersOn(options.devices);
   agent::Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));

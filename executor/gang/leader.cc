@@ -55,7 +55,7 @@ class LeaderRun {
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   // With all followers there.
-  TrialResult RunRanks(std::vector<std::shared_ptr<FarMember>> followers);
+  TrialResult RunRanks(const std::vector<std::shared_ptr<FarMember>>& followers);
   absl::StatusOr<std::vector<trial::StartedRank>> StartOwn();
   void SayWhoFailed(trial::RanksRun& run) const;
   bool CantTellWhose(const trial::RanksRun& run, const trial::RankRecord& cause) const;
@@ -109,7 +109,7 @@ absl::StatusOr<std::vector<trial::StartedRank>> LeaderRun::StartOwn() {
   return started;
 }
 
-TrialResult LeaderRun::RunRanks(std::vector<std::shared_ptr<FarMember>> followers) {
+TrialResult LeaderRun::RunRanks(const std::vector<std::shared_ptr<FarMember>>& followers) {
   absl::StatusOr<std::vector<trial::StartedRank>> ranks = StartOwn();
   if (!ranks.ok()) {
     for (const auto& follower : followers) follower->End();

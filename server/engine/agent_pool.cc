@@ -166,6 +166,7 @@ std::vector<db::AttemptMember> AgentPool::Take(const ActiveTrial& trial) {
   if (members.empty()) members = Together(trial);
   if (members.empty() && is_new) hopeless_tp_.insert(trial.tp);
   std::vector<std::string> names;
+  names.reserve(members.size());
   for (const db::AttemptMember& member : members) names.push_back(member.agent);
   Remove(names);
   return members;

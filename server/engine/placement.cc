@@ -51,6 +51,7 @@ std::string PlacementReason(const std::string& why_next,
                         Label(sweep));
   }
   std::vector<std::string> shares;
+  shares.reserve(members.size());
   for (const db::AttemptMember& member : members) {
     shares.push_back(absl::StrCat(member.agent, " ", member.ranks));
   }

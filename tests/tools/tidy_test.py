@@ -114,6 +114,14 @@ class TidyTest(unittest.TestCase):
         self.assertIn("1 files are clean", said)
         self.assertEqual(self.tidy("src/slow.cc", compiled=["slow"])[0], 0)
 
+    def test_of_many_files_only_the_latest_are_looked_at_where_that_is_asked_for(self):
+        self.commit(-60, early="")
+        self.commit(0, late="")
+        status, said, asked = self.tidy("--most", "1", compiled=["early", "late"])
+        self.assertEqual((status, asked), (0, ["late"]), said)
+        self.assertIn("tidy: the latest 1 of 2 files", said)
+        self.assertEqual(self.tidy("--most", "0", compiled=["late"])[0], 2)
+
     def test_of_a_shallow_clones_oldest_commit_nothing_is_known(self):
         self.commit(0, late="")
         clone = self.folder / "clone"

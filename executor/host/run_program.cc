@@ -18,6 +18,7 @@ extern "C" {
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
@@ -40,19 +41,25 @@ absl::Status ErrnoStatus(absl::string_view what, int error) {
 constexpr size_t kMostOutputBytes = 1 << 20;
 constexpr off_t kTailBytes = 2000;
 
-absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, int output, int errors) {
+struct Streams {
+  int input;
+  int output;
+  int errors;
+};
+
+absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, const Streams& streams) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   const absl::Cleanup destroy = [&] { ::posix_spawn_file_actions_destroy(&actions); };
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, streams.errors, STDERR_FILENO);
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv;
   for (std::string& copy : copies) argv.push_back(copy.data());
   argv.push_back(nullptr);
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  const int error = ::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   if (error != 0) return ErrnoStatus(absl::StrCat(arguments[0], " can't be started"), error);
   return pid;
 }
@@ -96,24 +103,49 @@ std::string TailOf(int file) {
   return text.empty() ? "" : absl::StrCat(": ", text);
 }
 
+// A file in memory that holds `text` and is read from its beginning; -1 with errno where there is
+// none.
+int MemoryFile(const char* name, std::string_view text) {
+  const int file = ::memfd_create(name, MFD_CLOEXEC);
+  if (file < 0) return -1;
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno != EINTR) {
+      ::close(file);
+      return -1;
+    }
+    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  }
+  ::lseek(file, 0, SEEK_SET);
+  return file;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments,
                                        double timeout_s) {
+  return RunProgramOn("", arguments, timeout_s);
+}
+
+absl::StatusOr<std::string> RunProgramOn(std::string_view input,
+                                         const std::vector<std::string>& arguments,
+                                         double timeout_s) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(timeout_s));
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus("pipe", errno);
   const absl::Cleanup close_read = [&] { ::close(ends[0]); };
+  absl::Cleanup close_write = [&] { ::close(ends[1]); };
+  const int standard_input = MemoryFile("stdin", input);
+  if (standard_input < 0) return ErrnoStatus("memfd_create", errno);
+  const absl::Cleanup close_input = [&] { ::close(standard_input); };
   // A file, so that a program which writes a lot there is not held up.
-  const int errors = ::memfd_create("stderr", MFD_CLOEXEC);
-  if (errors < 0) {
-    ::close(ends[1]);
-    return ErrnoStatus("memfd_create", errno);
-  }
+  const int errors = MemoryFile("stderr", "");
+  if (errors < 0) return ErrnoStatus("memfd_create", errno);
   const absl::Cleanup close_errors = [&] { ::close(errors); };
-  const absl::StatusOr<pid_t> pid = Spawn(arguments, ends[1], errors);
-  ::close(ends[1]);
+  const absl::StatusOr<pid_t> pid =
+      Spawn(arguments, {.input = standard_input, .output = ends[1], .errors = errors});
+  std::move(close_write).Invoke();
   if (!pid.ok()) return pid.status();
   const int exit_fd = ::pidfd_open(*pid, 0);
   const absl::Cleanup close_exit = [&] { ::close(exit_fd); };

@@ -115,7 +115,7 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(self.tidy("src/slow.cc", compiled=["slow"])[0], 0)
 
     def test_of_many_files_only_the_latest_are_looked_at_where_that_is_asked_for(self):
-        self.commit(-60, early="")
+        self.commit(-1, early="")
         self.commit(0, late="")
         status, said, asked = self.tidy("--most", "1", compiled=["early", "late"])
         self.assertEqual((status, asked), (0, ["late"]), said)

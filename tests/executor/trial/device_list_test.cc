@@ -61,6 +61,17 @@ TEST(RunProgramTest, GivesTheOutputOfAProgramThatEndsWell) {
   EXPECT_EQ(host::RunProgram({"/bin/echo", "two words"}, 60.0).value(), "two words\n");
 }
 
+TEST(RunProgramTest, LooksAProgramUpInThePath) {
+  EXPECT_EQ(host::RunProgram({"echo", "here"}, 60.0).value(), "here\n");
+  EXPECT_TRUE(absl::IsUnavailable(host::RunProgram({"no-such-program-1"}, 60.0).status()));
+}
+
+TEST(RunProgramTest, AProgramReadsWhatItIsGiven) {
+  const std::string text(300'000, 'x');  // more than a pipe holds
+  EXPECT_EQ(host::RunProgramOn(text, {"cat"}, 60.0).value(), text);
+  EXPECT_EQ(host::RunProgram({"cat"}, 60.0).value(), "");
+}
+
 TEST(RunProgramTest, AFailureHasItsExitCode) {
   const auto output = host::RunProgram({"/bin/sh", "-c", "exit 3"}, 60.0);
   EXPECT_TRUE(absl::IsInternal(output.status()));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "planner/base/status_macros.h"
+#include "tools/cli/agents/up_command.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/server_client.h"
@@ -76,7 +77,8 @@ CLI::App* AddAction(CLI::App& group, CommandContext& context, const std::string&
 }  // namespace
 
 void AddAgentsCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* group = app.add_subcommand("agents", "Show a server's agents, and who gets trials");
+  CLI::App* group = app.add_subcommand(
+      "agents", "Show a server's agents, who gets trials, and start some on a cluster");
   group->require_subcommand(1);
   CLI::App* list = AddAction(*group, context, "list", "Agents that are connected",
                              std::make_shared<AgentsFlags>(), List);
@@ -90,6 +92,7 @@ void AddAgentsCommand(CLI::App& app, CommandContext& context) {
   };
   add_named("drain", "Let an agent finish what it runs, and give it nothing new", Drain);
   add_named("resume", "Give trials again to an agent that was drained or set aside", Resume);
+  AddAgentsUpCommand(*group, context);
 }
 
 }  // namespace meshwright::cli

@@ -1,4 +1,5 @@
-// meshwright agents list|drain|resume: the agents of a server, and which of them get trials.
+// meshwright agents list|drain|resume|up: the agents of a server, which of them get trials, and
+// agents on a cluster's nodes (up_command.h).
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "proto/address.h"
@@ -35,15 +36,27 @@ ServerFlags ServerFlags::OrDefault() const {
   return flags;
 }
 
-std::string ServerFlags::ToText() const {
-  std::string text = absl::StrCat("--server ", address_);
+ServerFlags ServerFlags::For(std::string_view agent) const {
+  ServerFlags flags = *this;
+  const absl::string_view name(agent.data(), agent.size());
+  for (std::string* file :
+       {&flags.ca_file_, &flags.certificate_file_, &flags.key_file_, &flags.token_file_}) {
+    absl::StrReplaceAll({{kAgentInPath, name}}, file);
+  }
+  return flags;
+}
+
+std::vector<std::string> ServerFlags::ToWords() const {
+  std::vector<std::string> words = {"--server", address_};
   for (const auto& [name, file] :
        {std::pair("--tls-ca", &ca_file_), std::pair("--tls-cert", &certificate_file_),
         std::pair("--tls-key", &key_file_), std::pair("--token-file", &token_file_)}) {
-    if (!file->empty()) absl::StrAppend(&text, " ", name, " ", *file);
+    if (!file->empty()) words.insert(words.end(), {name, *file});
   }
-  return text;
+  return words;
 }
+
+std::string ServerFlags::ToText() const { return absl::StrJoin(ToWords(), " "); }
 
 absl::StatusOr<std::string> ServerFlags::Token() const {
   const bool typed = token_option_ != nullptr && token_option_->count() > 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
@@ -14,6 +16,7 @@ namespace meshwright::cli {
 inline constexpr char kDefaultServer[] = "127.0.0.1:7077";
 // The variable of the environment that may hold a token.
 inline constexpr char kTokenVariable[] = "MESHWRIGHT_TOKEN";
+inline constexpr char kAgentInPath[] = "{name}";
 
 class ServerFlags {
  public:
@@ -33,7 +36,12 @@ class ServerFlags {
   // The same server, or the default one where none is named.
   ServerFlags OrDefault() const;
 
+  // The same server as the agent of a name reaches it, who has a certificate or a token of its own:
+  // kAgentInPath in a path stands for the name.
+  ServerFlags For(std::string_view agent) const;
+
   // The flags as one would type them again: "--server 10.0.0.1:7077 --tls-ca ca.pem".
+  std::vector<std::string> ToWords() const;
   std::string ToText() const;
 
   // With the files read. InvalidArgument about the flag that is wrong.

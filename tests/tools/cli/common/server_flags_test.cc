@@ -135,5 +135,21 @@ TEST_F(ServerFlagsTest, ACommandToTypeNextNamesTheSameFiles) {
                                  " --token-file " + file));
 }
 
+// A token lets one agent in: several need one each, in files that are there.
+TEST_F(ServerFlagsTest, AgentsOfAClusterNeedATokenEach) {
+  const auto up = [&](const std::string& token_file) {
+    return RunCommand({"agents", "up", "--launcher", "slurm", "--nodes", "2", "--server",
+                       server_->address(), "--devices", "cpu:1", "--tls-ca", ca_, "--token-file",
+                       token_file});
+  };
+  const CommandOutput one = up(Put("one.token", NewToken("operator")));
+  EXPECT_EQ(one.exit_code, 2);
+  EXPECT_THAT(one.err, AllOf(HasSubstr("--token-file"), HasSubstr("write {name} in the path")));
+  Put("meshwright-agent-1.token", NewToken("operator"));
+  const CommandOutput missing = up(folder_ + "/{name}.token");
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("meshwright-agent-2.token"));
+}
+
 }  // namespace
 }  // namespace meshwright::cli

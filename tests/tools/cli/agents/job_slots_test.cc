@@ -1,0 +1,187 @@
+#include "tools/cli/agents/launcher/job_slots.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+// Two agents, a and b, in front of a queue that the test writes, at a time that it sets.
+class JobSlotsTest : public testing::Test {
+ protected:
+  SlotDecisions Observe(const std::vector<QueuedJob>& queue) { return slots_.Observe(now_, queue); }
+  SlotDecisions ObserveAfter(absl::Duration time, const std::vector<QueuedJob>& queue) {
+    now_ = now_ + time;
+    return Observe(queue);
+  }
+  // Both agents have a job, 1 and 2, that runs.
+  void StartBoth() {
+    EXPECT_THAT(Observe({}).submit, ElementsAre("a", "b"));
+    slots_.Submitted("a", "1");
+    slots_.Submitted("b", "2");
+    EXPECT_THAT(Observe({Running("1", "a"), Running("2", "b")}).submit, IsEmpty());
+  }
+
+  static QueuedJob Waiting(const std::string& id, const std::string& name,
+                           const std::string& reason = "") {
+    return {.id = id, .name = name, .state = "PENDING", .node = "", .reason = reason};
+  }
+  static QueuedJob Running(const std::string& id, const std::string& name) {
+    return {.id = id,
+            .name = name,
+            .phase = JobPhase::kRunning,
+            .state = "RUNNING",
+            .node = "n" + id,
+            .reason = ""};
+  }
+  static QueuedJob Ending(const std::string& id, const std::string& name) {
+    return {.id = id,
+            .name = name,
+            .phase = JobPhase::kEnding,
+            .state = "COMPLETING",
+            .node = "n" + id,
+            .reason = ""};
+  }
+  static QueuedJob Ended(const std::string& id, const std::string& name,
+                         const std::string& state = "FAILED") {
+    return {.id = id,
+            .name = name,
+            .phase = JobPhase::kEnded,
+            .state = state,
+            .node = "n" + id,
+            .reason = "NonZeroExitCode"};
+  }
+  static std::string Said(const SlotDecisions& decisions) {
+    std::string text;
+    for (const host::LogEntry& entry : decisions.log) text += entry.message + "\n";
+    return text;
+  }
+
+  host::MonotonicTime now_{absl::Hours(5)};
+  JobSlots slots_{{"a", "b"}, SlotPolicy{}};
+};
+
+TEST_F(JobSlotsTest, EachAgentGetsAJobAndIsToldOfOnce) {
+  EXPECT_THAT(Observe({}).submit, ElementsAre("a", "b"));
+  slots_.Submitted("a", "1");
+  slots_.Submitted("b", "2");
+  const std::vector<QueuedJob> queue = {Waiting("1", "a", "Resources"), Running("2", "b")};
+  const SlotDecisions decisions = Observe(queue);
+  EXPECT_THAT(decisions.submit, IsEmpty());
+  EXPECT_EQ(Said(decisions), "a: job 1 waits (Resources)\nb: job 2 runs on n2\n");
+  EXPECT_THAT(Observe(queue).log, IsEmpty());
+  EXPECT_EQ(Said(Observe({Waiting("1", "a", "Priority"), Running("2", "b")})),
+            "a: job 1 waits (Priority)\n");
+}
+
+TEST_F(JobSlotsTest, AJobThatRanForAWhileIsReplacedAtOnce) {
+  StartBoth();
+  const SlotDecisions decisions =
+      ObserveAfter(absl::Minutes(2), {Ended("1", "a", "TIMEOUT"), Running("2", "b")});
+  EXPECT_THAT(decisions.submit, ElementsAre("a"));
+  EXPECT_THAT(Said(decisions),
+              HasSubstr("a: job 1 ended as TIMEOUT (NonZeroExitCode) after 120 s on n1"));
+}
+
+TEST_F(JobSlotsTest, AJobIsReplacedOnlyOnceItsNodeIsFree) {
+  StartBoth();
+  EXPECT_THAT(ObserveAfter(absl::Minutes(2), {Ending("1", "a"), Running("2", "b")}).submit,
+              IsEmpty());
+  EXPECT_THAT(Observe({Ended("1", "a", "CANCELLED"), Running("2", "b")}).submit, ElementsAre("a"));
+}
+
+TEST_F(JobSlotsTest, AJobThatTheQueueHasForgottenHasEnded) {
+  StartBoth();
+  const SlotDecisions decisions = ObserveAfter(absl::Minutes(2), {Running("2", "b")});
+  EXPECT_THAT(decisions.submit, ElementsAre("a"));
+  EXPECT_THAT(Said(decisions), HasSubstr("forgotten"));
+}
+
+TEST_F(JobSlotsTest, JobsThatEndAtOnceFollowEachOtherEverMoreSlowlyUntilTheAgentIsGivenUp) {
+  EXPECT_THAT(Observe({}).submit, ElementsAre("a", "b"));
+  slots_.Submitted("b", "99");
+  const QueuedJob other = Running("99", "b");
+  std::vector<int64_t> pauses_s;
+  for (int job = 1; job <= 5; ++job) {
+    slots_.Submitted("a", std::to_string(job));
+    SlotDecisions decisions = Observe({Ended(std::to_string(job), "a"), other});
+    int64_t pause_s = 0;
+    while (decisions.submit.empty() && pause_s < 1000) {
+      decisions = ObserveAfter(absl::Seconds(1), {Ended(std::to_string(job), "a"), other});
+      ++pause_s;
+    }
+    pauses_s.push_back(pause_s);
+  }
+  EXPECT_THAT(pauses_s, ElementsAre(5, 10, 20, 40, 1000));
+  EXPECT_TRUE(slots_.GivenUp().ok()) << "b still runs";
+}
+
+TEST_F(JobSlotsTest, OneThatRanForAWhileStartsTheCountAnew) {
+  StartBoth();
+  EXPECT_THAT(Observe({Ended("1", "a"), Running("2", "b")}).submit, IsEmpty());
+  EXPECT_THAT(ObserveAfter(absl::Seconds(5), {Running("2", "b")}).submit, ElementsAre("a"));
+  slots_.Submitted("a", "3");
+  Observe({Running("3", "a"), Running("2", "b")});
+  EXPECT_THAT(ObserveAfter(absl::Hours(1), {Ended("3", "a"), Running("2", "b")}).submit,
+              ElementsAre("a"));
+  slots_.Submitted("a", "4");
+  EXPECT_THAT(Said(Observe({Ended("4", "a"), Running("2", "b")})), HasSubstr("another in 5 s"));
+}
+
+TEST_F(JobSlotsTest, ARefusedSubmissionCountsAsAFailureAndAllGivenUpIsAnError) {
+  JobSlots slots({"a"}, SlotPolicy{.most_failures = 2});
+  EXPECT_THAT(slots.Observe(now_, {}).submit, ElementsAre("a"));
+  const absl::Status why = absl::InternalError("Invalid partition name specified");
+  EXPECT_THAT(Said(slots.NotSubmitted(now_, "a", why)),
+              AllOf(HasSubstr("Invalid partition"), HasSubstr("another in 5 s")));
+  EXPECT_TRUE(slots.GivenUp().ok());
+  now_ = now_ + absl::Seconds(5);
+  EXPECT_THAT(slots.Observe(now_, {}).submit, ElementsAre("a"));
+  const SlotDecisions decisions = slots.NotSubmitted(now_, "a", why);
+  EXPECT_EQ(decisions.log.back().level, host::LogLevel::kError);
+  EXPECT_THAT(Said(decisions), HasSubstr("a: is given up"));
+  EXPECT_TRUE(absl::IsAborted(slots.GivenUp()));
+  EXPECT_THAT(std::string(slots.GivenUp().message()), HasSubstr("a: no job could be submitted"));
+  EXPECT_THAT(slots.Observe(now_ + absl::Hours(1), {}).submit, IsEmpty());
+}
+
+TEST_F(JobSlotsTest, AJobWhoseNumberWasNeverHeardIsFoundByItsName) {
+  EXPECT_THAT(Observe({}).submit, ElementsAre("a", "b"));
+  slots_.Submitted("b", "2");
+  slots_.NotSubmitted(now_, "a", absl::DeadlineExceededError("sbatch did not end"));
+  const SlotDecisions decisions =
+      ObserveAfter(absl::Minutes(1), {Running("1", "a"), Running("2", "b")});
+  EXPECT_THAT(decisions.submit, IsEmpty());
+  EXPECT_THAT(decisions.cancel, IsEmpty());
+}
+
+TEST_F(JobSlotsTest, ASecondJobOfANameIsCancelled) {
+  StartBoth();
+  const SlotDecisions decisions =
+      Observe({Running("1", "a"), Waiting("3", "a"), Running("2", "b")});
+  EXPECT_THAT(decisions.cancel, ElementsAre("3"));
+  EXPECT_THAT(decisions.submit, IsEmpty());
+}
+
+TEST_F(JobSlotsTest, AStopCancelsEveryJobAndSubmitsNone) {
+  StartBoth();
+  slots_.Stop();
+  EXPECT_THAT(Observe({Running("1", "a"), Waiting("2", "b"), Waiting("3", "b")}).cancel,
+              UnorderedElementsAre("1", "2", "3"));
+  EXPECT_EQ(slots_.live(), 3);
+  const SlotDecisions decisions = Observe({Ending("1", "a"), Ended("2", "b", "CANCELLED")});
+  EXPECT_THAT(decisions.cancel, IsEmpty());
+  EXPECT_THAT(decisions.submit, IsEmpty());
+  EXPECT_EQ(slots_.live(), 1);
+  Observe({Ended("1", "a", "CANCELLED"), Ended("2", "b", "CANCELLED")});
+  EXPECT_EQ(slots_.live(), 0);
+}
+
+}  // namespace
+}  // namespace meshwright::cli

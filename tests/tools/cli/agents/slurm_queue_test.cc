@@ -1,0 +1,66 @@
+#include "tools/cli/agents/launcher/slurm_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A queue whose commands print `text`.
+SlurmQueue Printing(const std::string& text) {
+  return SlurmQueue(
+      [text](std::string_view, const std::vector<std::string>&, double) { return text; });
+}
+
+TEST(SlurmQueueTest, GivesTheScriptToSbatchAndTakesTheNumber) {
+  std::string script;
+  std::vector<std::string> words;
+  const SlurmQueue queue([&](std::string_view input, const std::vector<std::string>& arguments,
+                             double) -> absl::StatusOr<std::string> {
+    script = input;
+    words = arguments;
+    return "17\n";
+  });
+  EXPECT_EQ(queue.Submit("#!/bin/sh\n").value(), "17");
+  EXPECT_EQ(script, "#!/bin/sh\n");
+  EXPECT_THAT(words, ElementsAre("sbatch", "--parsable"));
+  EXPECT_EQ(Printing("18;far\n").Submit("").value(), "18");
+  EXPECT_FALSE(Printing("Submitted batch job 19\n").Submit("").ok());
+}
+
+TEST(SlurmQueueTest, ReadsWhatSqueueIsAskedFor) {
+  const auto jobs = Printing(
+                        "3|PENDING||Resources|a-1\n"
+                        "4|RUNNING|n1|None|a-2\n"
+                        "5|COMPLETING|n2|None|a-3\n"
+                        "6|NODE_FAIL|n2|NodeDown|a-3\n"
+                        "7|SOMETHING_NEW|n3|None|a-4\n")
+                        .List({"a-1", "a-2", "a-3", "a-4"});
+  ASSERT_TRUE(jobs.ok()) << jobs.status();
+  EXPECT_THAT(*jobs,
+              ElementsAre(QueuedJob{"3", "a-1", JobPhase::kWaiting, "PENDING", "", "Resources"},
+                          QueuedJob{"4", "a-2", JobPhase::kRunning, "RUNNING", "n1", ""},
+                          QueuedJob{"5", "a-3", JobPhase::kEnding, "COMPLETING", "n2", ""},
+                          QueuedJob{"6", "a-3", JobPhase::kEnded, "NODE_FAIL", "n2", "NodeDown"},
+                          QueuedJob{"7", "a-4", JobPhase::kRunning, "SOMETHING_NEW", "n3", ""}));
+  EXPECT_TRUE(Printing("").List({"a-1"})->empty());
+  EXPECT_FALSE(Printing("JOBID STATE\n").List({"a-1"}).ok());
+}
+
+TEST(SlurmQueueTest, SaysWhatToDoWhereThereIsNoSlurm) {
+  const SlurmQueue queue([](std::string_view, const std::vector<std::string>& arguments,
+                            double) -> absl::StatusOr<std::string> {
+    return absl::UnavailableError(arguments.front() + " can't be started");
+  });
+  const absl::Status status = queue.CheckCommands();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("sbatch can't be started"), HasSubstr("login node")));
+}
+
+}  // namespace
+}  // namespace meshwright::cli

@@ -1,0 +1,78 @@
+#include "tools/cli/agents/launcher/agent_fleet.h"
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "proto/address.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "proto/server_access.h"
+
+namespace meshwright::cli {
+namespace {
+
+// Each of them is a word of the commands that ask the queue for their jobs.
+constexpr int32_t kMostNodes = 1000;
+constexpr int32_t kMostGpus = 1024;
+
+std::string NameOf(const AgentFleet& fleet, int32_t number) {
+  return absl::StrCat(fleet.name, "-", number);
+}
+
+absl::Status CheckMore(const std::vector<std::string>& more) {
+  for (const std::string& word : more) {
+    for (const std::string_view own : {"--server", "--devices", "--name"}) {
+      if (word == own || word.starts_with(std::string(own) + "=")) {
+        return FieldError("agent_flags", word, "is set for each agent; give it before \"--\"");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Check(const AgentFleet& fleet) {
+  RETURN_IF_ERROR(CheckRange("nodes", fleet.nodes, 1, kMostNodes));
+  RETURN_IF_ERROR(WithField(CheckAgentName(NameOf(fleet, fleet.nodes)), "job_name"));
+  const std::string& address = fleet.server.address();
+  if (const absl::Status status = ParseHostPort(address).status(); !status.ok()) {
+    return FieldError("server", address, std::string(status.message()));
+  }
+  RETURN_IF_ERROR(CheckRange("gpus_per_node", fleet.gpus_per_node, 0, kMostGpus));
+  if (fleet.gpus_per_node > 0 && fleet.devices.kind != planner::DeviceKind::kCuda) {
+    return FieldError("gpus_per_node", fleet.gpus_per_node, "goes with --devices cuda only");
+  }
+  return CheckMore(fleet.more);
+}
+
+absl::Status CheckAccess(const AgentFleet& fleet) {
+  for (const std::string& name : AgentNames(fleet)) {
+    ASSIGN_OR_RETURN(const ServerAccess access, fleet.server.For(name).Read());
+    const bool identified = !access.token.empty() || !access.certificate.empty();
+    const std::vector<std::string> first = fleet.server.For(NameOf(fleet, 1)).ToWords();
+    if (identified && fleet.nodes > 1 && fleet.server.For(NameOf(fleet, 2)).ToWords() == first) {
+      return FieldError(
+          access.token.empty() ? "tls_cert" : "token_file", "one for all agents",
+          absl::StrCat("lets one agent in: write ", kAgentInPath,
+                       " in the path where the agents' names differ, \"tls/{name}.pem\""));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> AgentNames(const AgentFleet& fleet) {
+  std::vector<std::string> names;
+  for (int32_t number = 1; number <= fleet.nodes; ++number) names.push_back(NameOf(fleet, number));
+  return names;
+}
+
+std::vector<std::string> AgentWords(const AgentFleet& fleet, std::string_view name) {
+  std::vector<std::string> words = {"agent"};
+  const std::vector<std::string> access = fleet.server.For(name).ToWords();
+  words.insert(words.end(), access.begin(), access.end());
+  words.insert(words.end(), {"--devices", fleet.devices_text, "--name", std::string(name)});
+  words.insert(words.end(), fleet.more.begin(), fleet.more.end());
+  return words;
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,97 @@
+// One job of a queue for each of several agents: which to submit, which to cancel and which to give
+// up, from what the queue says of them.
+//
+// It runs nothing, reads no clock and asks no queue: the caller brings what it saw with the time,
+// and carries the decisions out. A job belongs to the agent whose name it bears, so that one whose
+// submission was cut off before its number was heard is found again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "executor/host/log.h"
+#include "executor/host/monotonic_time.h"
+
+namespace meshwright::cli {
+
+enum class JobPhase : uint8_t {
+  kWaiting,
+  kRunning,
+  kEnding,  // it was told to, and its node is not free yet
+  kEnded,
+};
+
+// A job as the queue shows it.
+struct QueuedJob {
+  std::string id;
+  std::string name;
+  JobPhase phase = JobPhase::kWaiting;
+  std::string state;   // the queue's own word
+  std::string node;    // empty: none yet
+  std::string reason;  // why it waits, or why it ended; empty: none
+
+  friend bool operator==(const QueuedJob&, const QueuedJob&) = default;
+};
+
+struct SlotPolicy {
+  absl::Duration settled_after = absl::Minutes(1);  // a job that ran so long did not fail at once
+  absl::Duration first_pause = absl::Seconds(5);    // before the next job; each one doubles it
+  absl::Duration longest_pause = absl::Minutes(5);
+  int32_t most_failures = 5;  // jobs in a row that did not settle
+};
+
+struct SlotDecisions {
+  std::vector<std::string> submit;  // names of agents
+  std::vector<std::string> cancel;  // numbers of jobs
+  std::vector<host::LogEntry> log;
+};
+
+class JobSlots {
+ public:
+  JobSlots(const std::vector<std::string>& names, const SlotPolicy& policy);
+
+  // What is to be done, `queue` being all its jobs of these names, ended ones as far as it still
+  // knows them. For each name in `submit` comes one of the two calls below.
+  SlotDecisions Observe(host::MonotonicTime now, const std::vector<QueuedJob>& queue);
+  void Submitted(std::string_view name, const std::string& job);
+  SlotDecisions NotSubmitted(host::MonotonicTime now, std::string_view name,
+                             const absl::Status& why);
+
+  // From here on nothing is submitted, and every job is cancelled.
+  void Stop() { stopping_ = true; }
+  // Jobs that had not ended when the queue was last observed.
+  int32_t live() const { return live_; }
+  // Aborted, with each agent's last failure, once all are given up.
+  absl::Status GivenUp() const;
+
+ private:
+  struct Slot {
+    std::string name;
+    std::string job = {};   // that has it; empty: none
+    std::string told = {};  // what was last logged of that job
+    std::string node = {};  // where it runs or ran
+    host::MonotonicTime running_since = host::MonotonicTime::Never();  // as far as it was seen
+    int32_t failures = 0;                                      // jobs in a row that did not settle
+    host::MonotonicTime next = host::MonotonicTime::Always();  // when a job may be submitted
+    std::string given_up = {};                                 // why; empty: it is not
+  };
+
+  void ObserveSlot(host::MonotonicTime now, const std::vector<const QueuedJob*>& jobs, Slot& slot,
+                   SlotDecisions& decisions);
+  static void Follow(host::MonotonicTime now, const QueuedJob& job, Slot& slot,
+                     SlotDecisions& decisions);
+  void End(host::MonotonicTime now, const std::string& how, Slot& slot, SlotDecisions& decisions);
+  void Fail(host::MonotonicTime now, const std::string& what, Slot& slot, SlotDecisions& decisions);
+  Slot& SlotOf(std::string_view name);
+
+  const SlotPolicy policy_;
+  std::vector<Slot> slots_;
+  bool stopping_ = false;
+  int32_t live_ = 0;
+};
+
+}  // namespace meshwright::cli

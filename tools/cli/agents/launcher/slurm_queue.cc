@@ -1,0 +1,91 @@
+#include "tools/cli/agents/launcher/slurm_queue.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::cli {
+namespace {
+
+// Longer than Slurm's own MessageTimeout with its tries.
+constexpr double kTimeoutS = 60.0;
+
+// Number, state, nodes, reason and name; what can hold a bar stands last.
+constexpr char kColumns[] = "%A|%T|%N|%r|%j";
+constexpr int kColumnCount = 5;
+
+// By squeue's "JOB STATE CODES". A word that a later Slurm has more is taken for a running job: it
+// is followed and shown until it ends.
+JobPhase PhaseOf(absl::string_view state) {
+  static constexpr absl::string_view kWaiting[] = {"PENDING",      "CONFIGURING",  "REQUEUED",
+                                                   "REQUEUE_FED",  "REQUEUE_HOLD", "SPECIAL_EXIT",
+                                                   "RESV_DEL_HOLD"};
+  static constexpr absl::string_view kEnded[] = {
+      "BOOT_FAIL", "CANCELLED",     "COMPLETED", "DEADLINE", "FAILED",
+      "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED",  "TIMEOUT"};
+  const auto holds = [&](const auto& states) {
+    return std::find(std::begin(states), std::end(states), state) != std::end(states);
+  };
+  if (state == "COMPLETING") return JobPhase::kEnding;
+  if (holds(kWaiting)) return JobPhase::kWaiting;
+  return holds(kEnded) ? JobPhase::kEnded : JobPhase::kRunning;
+}
+
+bool IsJobNumber(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+}  // namespace
+
+absl::Status SlurmQueue::CheckCommands() const {
+  absl::Status status = run_("", {"sbatch", "--version"}, kTimeoutS).status();
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::FailedPreconditionError(
+      absl::StrCat("Slurm's commands are not here (", status.message(),
+                   "): run this on a machine that submits jobs, such as a login node, or add the "
+                   "folder of sbatch, squeue and scancel to PATH"));
+}
+
+absl::StatusOr<std::string> SlurmQueue::Submit(const std::string& script) const {
+  ASSIGN_OR_RETURN(const std::string said, run_(script, {"sbatch", "--parsable"}, kTimeoutS));
+  // NUMBER, or NUMBER;CLUSTER.
+  const std::vector<absl::string_view> parts = absl::StrSplit(said, absl::ByAnyChar(";\n"));
+  if (IsJobNumber(parts.front())) return std::string(parts.front());
+  return absl::InternalError(absl::StrCat("sbatch named no job: ", said));
+}
+
+absl::StatusOr<std::vector<QueuedJob>> SlurmQueue::List(
+    const std::vector<std::string>& names) const {
+  ASSIGN_OR_RETURN(const std::string said, run_("",
+                                                {"squeue", "--me", "--noheader", "--states=all",
+                                                 absl::StrCat("--name=", absl::StrJoin(names, ",")),
+                                                 absl::StrCat("--format=", kColumns)},
+                                                kTimeoutS));
+  std::vector<QueuedJob> jobs;
+  for (const absl::string_view line : absl::StrSplit(said, '\n', absl::SkipEmpty())) {
+    const std::vector<std::string> cells =
+        absl::StrSplit(line, absl::MaxSplits('|', kColumnCount - 1));
+    if (cells.size() != kColumnCount || !IsJobNumber(cells[0])) {
+      return absl::InternalError(absl::StrCat("squeue said what it was not asked: ", line));
+    }
+    jobs.push_back({.id = cells[0],
+                    .name = cells[4],
+                    .phase = PhaseOf(cells[1]),
+                    .state = cells[1],
+                    .node = cells[2],
+                    .reason = cells[3] == "None" ? "" : cells[3]});
+  }
+  return jobs;
+}
+
+absl::Status SlurmQueue::Cancel(const std::vector<std::string>& jobs) const {
+  std::vector<std::string> words = {"scancel"};
+  words.insert(words.end(), jobs.begin(), jobs.end());
+  return run_("", words, kTimeoutS).status();
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,167 @@
+#include "tools/cli/agents/up_command.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "executor/host/monotonic_time.h"
+#include "executor/host/run_program.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/agents/launcher/agent_fleet.h"
+#include "tools/cli/agents/launcher/batch_script.h"
+#include "tools/cli/agents/launcher/job_set.h"
+#include "tools/cli/agents/launcher/slurm_launcher.h"
+#include "tools/cli/common/devices_flag.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/log_sink.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+enum class LauncherKind : uint8_t { kSlurm, kKubernetes };
+
+struct UpFlags {
+  LauncherKind launcher = LauncherKind::kSlurm;
+  AgentFleet fleet;
+  bool dry_run = false;
+  SlurmJobFlags job;
+  double poll_s = 10.0;
+  KubernetesFlags kubernetes;
+  LogFlags log;
+};
+
+// A flag of the other launcher would be passed over in silence.
+absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
+                          std::string_view launcher) {
+  if (value.empty()) return absl::OkStatus();
+  return FieldError(field, value,
+                    absl::StrCat("goes with --launcher ", std::string(launcher), " only"));
+}
+
+absl::Status UpByKubernetes(const UpFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(CheckIsEmpty("partition", flags.job.partition, "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("time", flags.job.time_limit, "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("account", flags.job.account, "slurm"));
+  RETURN_IF_ERROR(Check(flags.fleet, flags.kubernetes));
+  if (!flags.dry_run) {
+    return FieldError("launcher", "kubernetes",
+                      "prints a JobSet with --dry-run and submits nothing itself: hand it on by "
+                      "\"meshwright agents up --launcher kubernetes … --dry-run | kubectl apply "
+                      "-f -\"");
+  }
+  context.out << JobSet(flags.fleet, flags.kubernetes);
+  return absl::OkStatus();
+}
+
+absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(CheckIsEmpty("image", flags.kubernetes.image, "kubernetes"));
+  RETURN_IF_ERROR(CheckIsEmpty("namespace", flags.kubernetes.name_space, "kubernetes"));
+  RETURN_IF_ERROR(CheckIsEmpty("secret", flags.kubernetes.secret, "kubernetes"));
+  RETURN_IF_ERROR(Check(flags.job));
+  RETURN_IF_ERROR(CheckPositive("poll_s", flags.poll_s));
+  const SlurmLaunch launch = {.fleet = flags.fleet,
+                              .job = flags.job,
+                              .program = context.binary_dir + "/meshwright",
+                              .poll = absl::Seconds(flags.poll_s)};
+  if (flags.dry_run) {
+    context.out << BatchScript(launch.fleet, launch.job, launch.program,
+                               AgentNames(launch.fleet).front());
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(CheckAccess(flags.fleet));
+  const StopRequest stop(context);
+  RETURN_IF_ERROR(RunLaunch(launch, {.queue = SlurmQueue(host::RunProgramOn),
+                                     .log = MakeLog(context.err, flags.log, absl::Now),
+                                     .clock = host::MonotonicNow,
+                                     .sleep = absl::SleepFor,
+                                     .stopped = [&stop] { return stop.Requested(); }}));
+  // SIGTERM is how a service ends; Ctrl-C interrupts.
+  if (!stop.Terminated()) context.exit_code = kExitInterrupted;
+  return absl::OkStatus();
+}
+
+absl::Status Up(UpFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(flags.fleet.devices, ParseDevices(flags.fleet.devices_text));
+  RETURN_IF_ERROR(Check(flags.fleet));
+  return flags.launcher == LauncherKind::kKubernetes ? UpByKubernetes(flags, context)
+                                                     : UpBySlurm(flags, context);
+}
+
+void AddFleetFlags(CLI::App& command, UpFlags& flags, const CommandContext& context) {
+  command_line::AddEnumOption(
+      command, "--launcher", flags.launcher, "Who gives out the nodes",
+      {{"slurm", LauncherKind::kSlurm}, {"kubernetes", LauncherKind::kKubernetes}})
+      ->required();
+  AgentFleet& fleet = flags.fleet;
+  command.add_option("--nodes", fleet.nodes, "Nodes to ask for, each with one agent")
+      ->required()
+      ->option_text("N");
+  fleet.server.Add(command,
+                   "Server that the agents work for; {name} in the paths of the flags below stands "
+                   "for the agent's name",
+                   context);
+  command
+      .add_option("--devices", fleet.devices_text, "Ranks on each node's processor, or its GPUs")
+      ->required()
+      ->option_text("cpu:N|cuda");
+  command
+      .add_option("--gpus-per-node", fleet.gpus_per_node,
+                  "GPUs to ask for on each node; Kubernetes needs it with --devices cuda")
+      ->option_text("N");
+  command
+      .add_option("--job-name", fleet.name,
+                  "What agents and jobs are called, with -1, -2 and so on behind it")
+      ->capture_default_str()
+      ->option_text("NAME");
+  command.add_flag("--dry-run", flags.dry_run,
+                   "Print the first agent's batch script, or the JobSet, and submit nothing");
+  command.add_option("agent_flags", fleet.more, "Behind --: more flags of `meshwright agent`")
+      ->option_text("FLAG");
+}
+
+void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
+  const auto add = [&command](const char* name, std::string& value, const char* description,
+                              const char* text) {
+    command.add_option(name, value, description)->option_text(text);
+  };
+  add("--partition", flags.job.partition, "Slurm: partition of the jobs", "NAME");
+  add("--time", flags.job.time_limit, "Slurm: how long each job may run; the next one follows it",
+      "HH:MM:SS|MINUTES");
+  add("--account", flags.job.account, "Slurm: account that the jobs are charged to", "NAME");
+  command.add_option("--poll-s", flags.poll_s, "Slurm: seconds between two looks at the queue")
+      ->capture_default_str()
+      ->option_text("S");
+  add("--image", flags.kubernetes.image, "Kubernetes: image with `meshwright` in its PATH",
+      "IMAGE");
+  add("--namespace", flags.kubernetes.name_space, "Kubernetes: namespace of the JobSet", "NAME");
+  add("--secret", flags.kubernetes.secret,
+      "Kubernetes: Secret whose files are put into /etc/meshwright", "NAME");
+  flags.log.Add(command);
+}
+
+}  // namespace
+
+void AddAgentsUpCommand(CLI::App& group, CommandContext& context) {
+  const auto flags = std::make_shared<UpFlags>();
+  CLI::App* command =
+      group.add_subcommand("up", "Keep an agent on each of N nodes that Slurm gives out");
+  AddFleetFlags(*command, *flags, context);
+  AddLauncherFlags(*command, *flags);
+  command_line::AddExample(*command,
+                           "meshwright agents up --launcher slurm --nodes 4 --server "
+                           "10.0.0.1:7077 --devices cuda --dry-run");
+  command_line::AddExample(*command,
+                           "meshwright agents up --launcher kubernetes --nodes 4 --server "
+                           "10.0.0.1:7077 --devices cuda --gpus-per-node 8 --image "
+                           "registry.example/meshwright:1 --dry-run");
+  command->callback([flags, &context] {
+    const absl::Status status = Up(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);
+  });
+}
+
+}  // namespace meshwright::cli

@@ -25,7 +25,7 @@ SET_KEYS = {"apiVersion", "kind", "metadata", "spec"}
 SPEC_KEYS = {"replicatedJobs", "network", "successPolicy", "failurePolicy", "startupPolicy", "suspend", "coordinator",
              "managedBy", "ttlSecondsAfterFinished", "volumeClaimPolicies"}
 REPLICATED_JOB_KEYS = {"name", "groupName", "template", "replicas", "dependsOn"}
-COMMON = ("--nodes", "4", "--server", "10.0.0.1:7077", "--image", "registry.example/meshwright:1", "--dry-run")
+COMMON = ("--nodes", "4", "--server", "10.0.0.1:7077", "--image", "meshwright:1", "--dry-run")
 LINES = {
     "processors": ("--devices", "cpu:2", *COMMON),
     "GPUs with a secret": ("--devices", "cuda", "--gpus-per-node", "8", "--namespace", "training", "--secret", "access",

@@ -157,7 +157,7 @@ void AddAgentsUpCommand(CLI::App& group, CommandContext& context) {
   command_line::AddExample(*command,
                            "meshwright agents up --launcher kubernetes --nodes 4 --server "
                            "10.0.0.1:7077 --devices cuda --gpus-per-node 8 --image "
-                           "registry.example/meshwright:1 --dry-run");
+                           "meshwright:1 --dry-run");
   command->callback([flags, &context] {
     const absl::Status status = Up(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);

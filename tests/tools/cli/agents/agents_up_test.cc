@@ -50,7 +50,7 @@ TEST(AgentsUpTest, PrintsTheBatchScriptOfAnAgent) {
 TEST(AgentsUpTest, PrintsTheJobSetOfGpuNodes) {
   const CommandOutput run =
       Up("kubernetes",
-         {"--image", "registry.example/meshwright:1", "--namespace", "training", "--secret",
+         {"--image", "meshwright:1", "--namespace", "training", "--secret",
           "meshwright-access", "--gpus-per-node", "8", "--tls-ca", "/etc/meshwright/ca.pem",
           "--token-file", "/etc/meshwright/{name}.token", "--job-name", "tuning", "--dry-run", "--",
           "--advertise", "$(POD_IP)"},

@@ -24,8 +24,6 @@ extern "C" {
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
-extern char** environ;
-
 namespace meshwright::host {
 namespace {
 
@@ -56,6 +54,7 @@ absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, const Str
   ::posix_spawn_file_actions_adddup2(&actions, streams.errors, STDERR_FILENO);
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv;
+  argv.reserve(copies.size() + 1);
   for (std::string& copy : copies) argv.push_back(copy.data());
   argv.push_back(nullptr);
   pid_t pid = -1;

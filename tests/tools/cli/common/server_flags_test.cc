@@ -45,7 +45,7 @@ class ServerFlagsTest : public testing::Test {
 
   std::string db() const { return folder_ + "/sweeps.db"; }
   std::string Put(const std::string& name, const std::string& text) const {
-    const std::string path = folder_ + "/" + name;
+    std::string path = folder_ + "/" + name;
     std::ofstream(path) << text;
     chmod(path.c_str(), 0600);
     return path;

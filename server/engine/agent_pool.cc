@@ -173,7 +173,7 @@ std::vector<db::AttemptMember> AgentPool::Take(const ActiveTrial& trial) {
 }
 
 std::vector<std::string> AgentPool::Keep(const ActiveTrial& trial) {
-  if (idle_.empty()) return {};
+  if (idle_.empty() || std::exchange(keeps_, true)) return {};
   Agents able = AgentsFor(trial, sweep_, agents_);
   const auto is_idle = [&](const AgentInfo* agent) {
     return std::find(idle_.begin(), idle_.end(), agent) != idle_.end();

@@ -40,7 +40,7 @@ class AgentPool {
   // The same for a trial that has not been chosen yet.
   std::vector<db::AttemptMember> TakeForOne() { return Take(ActiveTrial()); }
   // Idle agents that the trial gets once others are idle, too. They are kept for it: nobody else
-  // finds them here.
+  // finds them here. Of trials that wait only the first one's are kept.
   std::vector<std::string> Keep(const ActiveTrial& trial);
 
  private:
@@ -54,6 +54,7 @@ class AgentPool {
   std::vector<const AgentInfo*> idle_;  // by name
   // Of trials that were given to nobody before: with this tp no further one finds its agents.
   std::set<int32_t> hopeless_tp_;
+  bool keeps_ = false;
 };
 
 // Whether connected agents that get trials, but for `without`, could run the trial if all were

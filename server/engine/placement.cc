@@ -60,13 +60,11 @@ std::string PlacementReason(const std::string& why_next,
 }
 
 std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved) {
-  bool one_waits = false;
   for (const int32_t number : sweep.pending()) {
     if (!pool.has_idle()) break;
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
     std::vector<db::AttemptMember> members = pool.Take(trial);
     if (members.empty()) {
-      if (std::exchange(one_waits, true)) continue;
       const std::vector<std::string> kept = pool.Keep(trial);
       reserved.insert(kept.begin(), kept.end());
       continue;

@@ -120,6 +120,20 @@ TEST_F(AgentPoolTest, SaysWithWhomALargeTrialWaits) {
   EXPECT_EQ(Divided(Sweep(2), /*reserved=*/{"c"}), "d 2");
 }
 
+TEST_F(AgentPoolTest, OnlyTheFirstTrialThatWaitsHasItsAgentsKept) {
+  ConnectAll({GangAgent("a", 4), GangAgent("b", 4), GangAgent("c", 4), GangAgent("d", 4)});
+  Occupy("a");
+  Occupy("b");
+  const ActiveSweep sweep = Sweep(12);
+  AgentPool pool(Second(0), sweep, agents_, {}, {});
+  EXPECT_THAT(pool.Keep(sweep.trials()[0]), ElementsAre("c", "d"));
+  const ActiveSweep small = Sweep(4);
+  AgentPool other(Second(0), small, agents_, {}, {});
+  EXPECT_THAT(other.Keep(small.trials()[0]), ElementsAre("c"));
+  EXPECT_THAT(other.Keep(small.trials()[0]), IsEmpty());
+  EXPECT_TRUE(other.has_idle());
+}
+
 TEST_F(AgentPoolTest, AnAgentThatFailedUnderATrialGetsNoRankOfIt) {
   db::AttemptHead broken = AttemptOf("a", 4, "broken");
   broken.members.push_back({.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4});

@@ -113,18 +113,22 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
     return Refuse(event, absl::StatusCode::kAborted,
                   "the attempt was given up, and what its agent runs on failed", found);
   }
+  // A way that failed may have been that of an agent which is gone, and comes back.
+  const bool is_between = event.digested->result.fault == trial::Fault::kNetwork;
   const AfterLoss after =
-      DecideAfterFault(*found.trial, agent, why, *found.sweep, agents_, options_);
+      is_between ? DecideAfterLoss(*found.trial, why, options_)
+                 : DecideAfterFault(*found.trial, agent, why, *found.sweep, agents_, options_);
   if (after.for_want_of_an_agent && now_ < agents_return_until_) {
     return {FinishVerdict::Kind::kRetry, "other agents may not be back yet",
             absl::StatusCode::kUnavailable};
   }
   if (!agent.empty()) NoteFailure(agent, why);
   // A way has two ends.
-  const bool is_between = event.digested->result.fault == trial::Fault::kNetwork && !agent.empty();
-  if (is_between && agent != attempt.leader()) NoteFailure(attempt.leader(), why);
+  if (is_between && !agent.empty() && agent != attempt.leader()) {
+    NoteFailure(attempt.leader(), why);
+  }
   if (after.fails) return Store(event, attempt, found);
-  Unassign(found, after, Left::kBroken, agent);
+  Unassign(found, after, is_between ? Left::kLost : Left::kBroken, agent);
   if (agent != event.agent) CancelOn(agent, event.key, after.reason);
   return Refused(absl::StatusCode::kAborted, after.reason);
 }

@@ -187,6 +187,17 @@ TEST_F(GangTest, AFailureOfTheWayBetweenTwoCountsForBothEnds) {
                                                  "a assign s1/1/2", "c assign s1/1/2"));
 }
 
+// Where there is nobody else it waits for the one that is gone, as any trial whose agent vanished.
+TEST_F(GangTest, OneThatIsGoneIsWaitedFor) {
+  RunOverTwo();
+  Tell(AgentDisconnected{"b", ConnectionOf("b")});
+  const EngineOutput output = Tell(Ended("a", kFirst, trial::TrialOutcome::kFailed,
+                                         trial::Fault::kNetwork, /*failed_agent=*/"b"));
+  EXPECT_EQ(TransitionIn(output)->to_state, db::TrialState::kPending);
+  EXPECT_TRUE(TransitionIn(output)->lost);
+  EXPECT_THAT(Sent(Connect("b")), ElementsAre("a assign s1/1/2", "b assign s1/1/2"));
+}
+
 TEST_F(GangTest, WhereNobodyCanTellWhoseAFailureIsItIsNobodys) {
   RunOverTwo();
   const EngineOutput output =

@@ -15,7 +15,8 @@ struct AttemptKey {
   int32_t trial = 0;
   int32_t attempt = 0;
 
-  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
+  // clang-tidy 14 takes the 0 that its answer is compared with for a pointer.
+  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;  // NOLINT
 };
 
 // For a log line about the attempt, on `agent` where that is named.

@@ -95,14 +95,7 @@ absl::Status SqliteSweeps::RecordNewAttempt(const TrialTransition& transition) {
   attempt.Bind(int64_t{transition.to_attempt}).Bind(ToMicros(transition.time));
   attempt.Bind(transition.reason).Bind(int64_t{transition.policy_version});
   RETURN_IF_ERROR(attempt.Run());
-  std::vector<AttemptMember> members = transition.members;
-  if (members.empty()) {
-    ASSIGN_OR_RETURN(const SweepRecord sweep, ReadSweepById(transition.sweep_id));
-    members.push_back({.agent = transition.agent,
-                       .host = transition.host,
-                       .first_rank = 0,
-                       .ranks = static_cast<int32_t>(sweep.devices)});
-  }
+  const std::vector<AttemptMember>& members = transition.members;
   for (size_t member = 0; member < members.size(); ++member) {
     ASSIGN_OR_RETURN(SqliteStatement placement,
                      connection_->Prepare("INSERT INTO placements (sweep_id, trial, attempt, "

@@ -44,7 +44,7 @@ struct TrialTransition {
   // hold it is the one that leads.
   std::string agent = {};
   std::string host = {};
-  // Only where it is assigned: who gets which of its ranks; empty: `agent` gets all of them.
+  // Only where it is assigned: who gets which of its ranks.
   std::vector<AttemptMember> members = {};
   // The member that lost it or broke; empty: nobody can tell; nothing: all that held it.
   std::optional<std::string> failed_agent = std::nullopt;

@@ -5,9 +5,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "executor/host/host_port.h"
 #include "planner/base/field_error.h"
 #include "prometheus/metric_family.h"
-#include "proto/address.h"
 
 namespace meshwright::server {
 namespace {
@@ -161,11 +161,11 @@ std::vector<std::shared_ptr<prometheus::Collectable>> Metrics::collectables() co
 
 absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string& listen,
                                                                const Metrics& metrics) {
-  const absl::StatusOr<HostPort> address = ParseHostPort(listen);
+  const absl::StatusOr<host::HostPort> address = host::ParseHostPort(listen);
   if (!address.ok()) {
     return FieldError("metrics_listen", listen, std::string(address.status().message()));
   }
-  if (!IsLoopback(*address)) {
+  if (!host::IsLoopback(*address)) {
     return FieldError("metrics_listen", listen,
                       "must be an address of this machine alone, such as 127.0.0.1:9464: "
                       "it asks nobody who they are");

@@ -9,13 +9,13 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "executor/agent/field_limits.h"
+#include "executor/host/host_port.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "proto/address.h"
 #include "server/sweep_watch.h"
 
 namespace meshwright::server {
@@ -49,9 +49,9 @@ RefusalSink CountsAndLogs(const ServerOptions& options) {
 }  // namespace
 
 absl::Status CheckListenAddress(const std::string& listen, bool has_tls) {
-  const absl::StatusOr<HostPort> address = ParseHostPort(listen);
+  const absl::StatusOr<host::HostPort> address = host::ParseHostPort(listen);
   if (!address.ok()) return FieldError("listen", listen, std::string(address.status().message()));
-  if (has_tls || IsLoopback(*address)) return absl::OkStatus();
+  if (has_tls || host::IsLoopback(*address)) return absl::OkStatus();
   return FieldError(
       "listen", listen,
       "is reachable from other machines, which takes TLS: give --tls-cert and --tls-key, and "

@@ -15,11 +15,8 @@ namespace meshwright::agent {
 namespace {
 
 trial::TrialResult CantRun(const absl::Status& status) {
-  trial::TrialResult result;
-  result.outcome = trial::TrialOutcome::kFailed;
-  result.fault = trial::Fault::kLayout;
-  result.message = absl::StrCat("the agent can't run this plan: ", status.message());
-  return result;
+  return trial::FailedResult(absl::StrCat("the agent can't run this plan: ", status.message()),
+                             trial::Fault::kLayout);
 }
 
 // Whether `ranks` ranks of the plan are for devices that the agent has.
@@ -123,10 +120,8 @@ void Agent::Prepare(const Running& given, trial::TrialPlan plan, gang::Place pla
   if (place.leads()) {
     absl::StatusOr<std::shared_ptr<gang::Gate>> gate = gang::Gate::Open(options_.address);
     if (!gate.ok()) {
-      trial::TrialResult result;
-      result.fault = trial::Fault::kInfrastructure;
-      result.message = std::string(gate.status().message());
-      KeepResult(given, std::move(result));
+      KeepResult(given,
+                 trial::FailedResult(gate.status().message(), trial::Fault::kInfrastructure));
       return;
     }
     place.gate = *std::move(gate);
@@ -180,12 +175,9 @@ void Agent::EndAttempt(const AttemptKey& key, const std::string& store_id,
     trials_->Cancel(key);
     return;
   }
-  trial::TrialResult result;
-  result.outcome = trial::TrialOutcome::kCancelled;
-  result.message = absl::StrCat("cancelled before it began: ", reason);
   const Running ended = *running;
   running_.erase(running_.begin() + (running - running_.data()));
-  KeepResult(ended, std::move(result));
+  KeepResult(ended, trial::CancelledResult(absl::StrCat("cancelled before it began: ", reason)));
 }
 
 }  // namespace meshwright::agent

@@ -51,8 +51,7 @@ void TrialThread::RunJob(const Job& job) {
   }
   trial::TrialResult result;
   if (cancel_.load()) {
-    result.outcome = trial::TrialOutcome::kCancelled;
-    result.message = "cancelled before it began";
+    result = trial::CancelledResult("cancelled before it began");
   } else {
     result = Run(job);
   }

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "executor/trial/trial_runner.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
@@ -52,12 +51,6 @@ std::vector<int32_t> RanksOf(const Member& member) {
   std::vector<int32_t> ranks(static_cast<size_t>(member.ranks));
   std::iota(ranks.begin(), ranks.end(), member.first_rank);
   return ranks;
-}
-
-trial::TrialResult CancelledResult(absl::string_view message) {
-  trial::TrialResult result = trial::FailedResult(message, trial::Fault::kNone);
-  result.outcome = trial::TrialOutcome::kCancelled;
-  return result;
 }
 
 std::string NameOf(const Member& member) {

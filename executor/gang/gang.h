@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "executor/gang/gate.h"
-#include "executor/trial/trial.h"
 
 namespace meshwright::gang {
 
@@ -46,9 +44,6 @@ absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices);
 absl::Status Validate(const Place& place, int64_t devices);
 
 std::vector<int32_t> RanksOf(const Member& member);
-
-// Of a run that was ended on purpose.
-trial::TrialResult CancelledResult(absl::string_view message);
 
 // "agent b (ranks 2 to 3)".
 std::string NameOf(const Member& member);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/gang/socket_address.h"
+#include "executor/host/host_port.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::gang {
@@ -27,6 +28,6 @@ absl::StatusOr<std::shared_ptr<Gate>> Gate::Open(const std::string& address) {
 Gate::Gate(std::string address, trial::UniqueFd socket, uint16_t port)
     : address_(std::move(address)), socket_(std::move(socket)), port_(port) {}
 
-std::string Gate::rendezvous() const { return JoinHostPort(address_, port_); }
+std::string Gate::rendezvous() const { return host::ToText(host::WithPort(address_, port_)); }
 
 }  // namespace meshwright::gang

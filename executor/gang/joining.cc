@@ -29,12 +29,7 @@ std::optional<trial::TrialResult> Joining::Wait(const std::function<bool()>& can
     if (refused_) return refused_;
     if (auto failure = FailureOfAny()) return failure;
     if (AllJoined()) return std::nullopt;
-    if (cancelled()) {
-      trial::TrialResult result =
-          trial::FailedResult("cancelled before it began", trial::Fault::kNone);
-      result.outcome = trial::TrialOutcome::kCancelled;
-      return result;
-    }
+    if (cancelled()) return trial::CancelledResult("cancelled before it began");
     if (timing_.clock() > deadline) return Missing();
     WaitForSomething();
   }
@@ -102,7 +97,7 @@ void Joining::Refuse(std::string why, Link link) {
 std::optional<trial::TrialResult> Joining::FailureOfAny() const {
   for (const auto& [number, far] : joined_) {
     if (!far->failure()) continue;
-    if (far->withdrew()) return CancelledResult(far->failure()->message);
+    if (far->withdrew()) return trial::CancelledResult(far->failure()->message);
     trial::TrialResult result = trial::FailedResult(far->failure()->message, far->failure()->fault);
     result.failed_agent = far->member().agent;
     return result;
@@ -112,16 +107,17 @@ std::optional<trial::TrialResult> Joining::FailureOfAny() const {
 
 trial::TrialResult Joining::Missing() const {
   std::vector<std::string> missing;
-  trial::TrialResult result;
+  std::string failed_agent;
   for (size_t i = 1; i < place_.members.size(); ++i) {
     if (joined_.contains(static_cast<int32_t>(i))) continue;
     missing.push_back(NameOf(place_.members[i]));
-    if (result.failed_agent.empty()) result.failed_agent = place_.members[i].agent;
+    if (failed_agent.empty()) failed_agent = place_.members[i].agent;
   }
-  result.outcome = trial::TrialOutcome::kFailed;
-  result.fault = trial::Fault::kNetwork;
-  result.message = absl::StrCat(absl::StrJoin(missing, " and "), " did not join at ",
-                                place_.gate->rendezvous(), " within ", timing_.join_s, " s");
+  trial::TrialResult result =
+      trial::FailedResult(absl::StrCat(absl::StrJoin(missing, " and "), " did not join at ",
+                                       place_.gate->rendezvous(), " within ", timing_.join_s, " s"),
+                          trial::Fault::kNetwork);
+  result.failed_agent = std::move(failed_agent);
   return result;
 }
 

@@ -15,6 +15,7 @@
 namespace meshwright::gang {
 namespace {
 
+using trial::CancelledResult;
 using trial::FailedResult;
 using trial::Fault;
 using trial::TrialResult;

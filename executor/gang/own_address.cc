@@ -13,7 +13,6 @@
 #include "planner/base/status_macros.h"
 
 namespace meshwright::gang {
-
 namespace {
 
 absl::StatusOr<std::string> Numeric(const SocketAddress& address) {

@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "executor/host/host_port.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
@@ -50,17 +51,15 @@ absl::StatusOr<SocketAddress> Resolve(const std::string& host, uint16_t port) {
 }
 
 absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  int32_t port = 0;
-  if (colon == std::string::npos || !absl::SimpleAtoi(text.substr(colon + 1), &port) || port < 1 ||
-      port > 65535) {
+  const absl::StatusOr<host::HostPort> address = host::ParseHostPort(text);
+  if (!address.ok() || address->port == 0) {
     return FieldError("rendezvous", text, "must be host:port");
   }
-  std::string host = text.substr(0, colon);
-  if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")) {
-    host = host.substr(1, host.size() - 2);
-  }
-  return Resolve(host, static_cast<uint16_t>(port));
+  // Brackets are of the text, not of the address.
+  const bool bracketed = address->host.front() == '[';
+  const std::string name =
+      bracketed ? address->host.substr(1, address->host.size() - 2) : address->host;
+  return Resolve(name, static_cast<uint16_t>(address->port));
 }
 
 SocketAddress Loopback(uint16_t port) {
@@ -70,11 +69,6 @@ SocketAddress Loopback(uint16_t port) {
   inet->sin_port = htons(port);
   inet->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return address;
-}
-
-std::string JoinHostPort(const std::string& host, uint16_t port) {
-  return absl::StrContains(host, ":") ? absl::StrCat("[", host, "]:", port)
-                                      : absl::StrCat(host, ":", port);
 }
 
 absl::StatusOr<trial::UniqueFd> OpenSocket(const SocketAddress& address) {

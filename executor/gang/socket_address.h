@@ -30,8 +30,6 @@ absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text);
 
 SocketAddress Loopback(uint16_t port);
 
-std::string JoinHostPort(const std::string& host, uint16_t port);
-
 // For `address`, neither bound nor connected; nothing waits in it.
 absl::StatusOr<trial::UniqueFd> OpenSocket(const SocketAddress& address);
 

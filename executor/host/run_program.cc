@@ -9,7 +9,6 @@ extern "C" {
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@ extern "C" {
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "executor/host/memory_file.h"
 
 namespace meshwright::host {
 namespace {
@@ -102,23 +102,6 @@ std::string TailOf(int file) {
   return text.empty() ? "" : absl::StrCat(": ", text);
 }
 
-// A file in memory that holds `text` and is read from its beginning; -1 with errno where there is
-// none.
-int MemoryFile(const char* name, std::string_view text) {
-  const int file = ::memfd_create(name, MFD_CLOEXEC);
-  if (file < 0) return -1;
-  while (!text.empty()) {
-    const ssize_t n = ::write(file, text.data(), text.size());
-    if (n < 0 && errno != EINTR) {
-      ::close(file);
-      return -1;
-    }
-    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(n, 0)));
-  }
-  ::lseek(file, 0, SEEK_SET);
-  return file;
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments,
@@ -135,15 +118,15 @@ absl::StatusOr<std::string> RunProgramOn(std::string_view input,
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus("pipe", errno);
   const absl::Cleanup close_read = [&] { ::close(ends[0]); };
   absl::Cleanup close_write = [&] { ::close(ends[1]); };
-  const int standard_input = MemoryFile("stdin", input);
-  if (standard_input < 0) return ErrnoStatus("memfd_create", errno);
-  const absl::Cleanup close_input = [&] { ::close(standard_input); };
+  const absl::StatusOr<int> standard_input = MemoryFile("stdin", input);
+  if (!standard_input.ok()) return standard_input.status();
+  const absl::Cleanup close_input = [&] { ::close(*standard_input); };
   // A file, so that a program which writes a lot there is not held up.
-  const int errors = MemoryFile("stderr", "");
-  if (errors < 0) return ErrnoStatus("memfd_create", errno);
-  const absl::Cleanup close_errors = [&] { ::close(errors); };
+  const absl::StatusOr<int> errors = MemoryFile("stderr", "");
+  if (!errors.ok()) return errors.status();
+  const absl::Cleanup close_errors = [&] { ::close(*errors); };
   const absl::StatusOr<pid_t> pid =
-      Spawn(arguments, {.input = standard_input, .output = ends[1], .errors = errors});
+      Spawn(arguments, {.input = *standard_input, .output = ends[1], .errors = *errors});
   std::move(close_write).Invoke();
   if (!pid.ok()) return pid.status();
   const int exit_fd = ::pidfd_open(*pid, 0);
@@ -162,7 +145,7 @@ absl::StatusOr<std::string> RunProgramOn(std::string_view input,
       WIFSIGNALED(wait_status)
           ? absl::StrCat(arguments[0], " was killed by signal ", WTERMSIG(wait_status))
           : absl::StrCat(arguments[0], " ended with exit code ", WEXITSTATUS(wait_status),
-                         TailOf(errors)));
+                         TailOf(*errors)));
 }
 
 }  // namespace meshwright::host

@@ -98,6 +98,12 @@ TrialResult FailedResult(absl::string_view message, Fault fault) {
   return result;
 }
 
+TrialResult CancelledResult(absl::string_view message) {
+  TrialResult result = FailedResult(message, Fault::kNone);
+  result.outcome = TrialOutcome::kCancelled;
+  return result;
+}
+
 absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                          const TrialRunnerOptions& options) {
   const auto warn = [&](absl::string_view why) {

@@ -64,8 +64,9 @@ RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
 RanksRun WatchRanks(const TrialPlan& plan, std::vector<StartedRank> ranks,
                     const TrialRunnerOptions& options);
 
-// A result without a measurement.
+// Results without a measurement.
 TrialResult FailedResult(absl::string_view message, Fault fault);
+TrialResult CancelledResult(absl::string_view message);
 
 // OK, or ResourceExhausted where these ranks at once would take more memory than is left
 // (executor/trial/memory_check.h). Warns where that can't be known.

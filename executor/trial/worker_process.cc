@@ -11,9 +11,9 @@ extern "C" {
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -25,9 +25,8 @@ extern "C" {
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "executor/host/memory_file.h"
 #include "planner/base/status_macros.h"
-
-extern char** environ;
 
 namespace meshwright::trial {
 namespace {
@@ -73,12 +72,8 @@ absl::StatusOr<Pipe> MakePipe() {
 
 // An anonymous file with `text`, to be read from its start.
 absl::StatusOr<UniqueFd> FileWith(const std::string& text) {
-  UniqueFd file(::memfd_create("meshwright-plan", MFD_CLOEXEC));
-  if (!file.is_open()) return ErrnoStatus("memfd_create");
-  if (::pwrite(file.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
-    return ErrnoStatus("write the plan");
-  }
-  return MoveUp(std::move(file));
+  ASSIGN_OR_RETURN(const int file, host::MemoryFile("meshwright-plan", text));
+  return MoveUp(UniqueFd(file));
 }
 
 std::vector<std::string> EnvironmentOf(const WorkerLaunch& launch) {
@@ -105,6 +100,7 @@ std::vector<std::string> EnvironmentOf(const WorkerLaunch& launch) {
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;

@@ -1,24 +1,20 @@
 #include "server/engine/agent_pool.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "executor/host/host_port.h"
 
 namespace meshwright::server {
 namespace {
 
-bool IsLoopback(const std::string& address) {
-  return absl::StartsWith(address, "127.") || address == "::1" || address == "localhost";
-}
-
 // Agents of the same text may run ranks of one trial: they are of one version, whose workers agree
 // on what they say to each other, and reach each other.
 std::string CircleOf(const AgentInfo& agent) {
-  return absl::StrCat(agent.version, "\n", IsLoopback(agent.address) ? agent.host : "");
+  const bool stays_here = host::IsLoopback(host::WithPort(agent.address, /*port=*/0));
+  return absl::StrCat(agent.version, "\n", stays_here ? agent.host : "");
 }
 
 using Agents = std::vector<const AgentInfo*>;
@@ -131,29 +127,27 @@ void AgentPool::Remove(const std::vector<std::string>& names) {
   });
 }
 
+bool AgentPool::IsIdle(const AgentInfo* agent) const {
+  return std::find(idle_.begin(), idle_.end(), agent) != idle_.end();
+}
+
+Agents AgentPool::IdleOf(Agents agents) const {
+  std::erase_if(agents, [&](const AgentInfo* agent) { return !IsIdle(agent); });
+  return agents;
+}
+
 std::vector<db::AttemptMember> AgentPool::Alone(const ActiveTrial& trial) const {
-  const AgentInfo* agent = nullptr;
-  if (trial.given.empty()) {
-    agent = SmallestThatHas(sweep_.devices(), idle_);
-  } else {
-    Agents able = AgentsFor(trial, sweep_, agents_);
-    std::erase_if(able, [&](const AgentInfo* one) {
-      return std::find(idle_.begin(), idle_.end(), one) == idle_.end();
-    });
-    agent = SmallestThatHas(sweep_.devices(), able);
-  }
+  const AgentInfo* const agent = SmallestThatHas(
+      sweep_.devices(), trial.given.empty() ? idle_ : IdleOf(AgentsFor(trial, sweep_, agents_)));
   if (agent == nullptr) return {};
   return {MemberOf(*agent, 0, sweep_.devices())};
 }
 
 std::vector<db::AttemptMember> AgentPool::Together(const ActiveTrial& trial) const {
-  Agents able = AgentsFor(trial, sweep_, agents_);
+  const Agents able = AgentsFor(trial, sweep_, agents_);
   const std::vector<db::AttemptMember> divided = DivideRanks(sweep_.devices(), trial.tp, able);
   if (divided.size() < 2) return {};
-  std::erase_if(able, [&](const AgentInfo* one) {
-    return std::find(idle_.begin(), idle_.end(), one) == idle_.end();
-  });
-  std::vector<db::AttemptMember> members = DivideRanks(sweep_.devices(), trial.tp, able);
+  std::vector<db::AttemptMember> members = DivideRanks(sweep_.devices(), trial.tp, IdleOf(able));
   if (!AreAlike(members, divided)) members.clear();
   return members;
 }
@@ -175,13 +169,11 @@ std::vector<db::AttemptMember> AgentPool::Take(const ActiveTrial& trial) {
 std::vector<std::string> AgentPool::Keep(const ActiveTrial& trial) {
   if (idle_.empty() || std::exchange(keeps_, true)) return {};
   Agents able = AgentsFor(trial, sweep_, agents_);
-  const auto is_idle = [&](const AgentInfo* agent) {
-    return std::find(idle_.begin(), idle_.end(), agent) != idle_.end();
-  };
-  std::stable_partition(able.begin(), able.end(), is_idle);
+  std::stable_partition(able.begin(), able.end(),
+                        [&](const AgentInfo* agent) { return IsIdle(agent); });
   std::vector<std::string> kept;
   for (const db::AttemptMember& member : DivideRanks(sweep_.devices(), trial.tp, able)) {
-    if (is_idle(&agents_.all().at(member.agent).info)) kept.push_back(member.agent);
+    if (IsIdle(&agents_.all().at(member.agent).info)) kept.push_back(member.agent);
   }
   Remove(kept);
   return kept;

@@ -44,6 +44,8 @@ class AgentPool {
   std::vector<std::string> Keep(const ActiveTrial& trial);
 
  private:
+  bool IsIdle(const AgentInfo* agent) const;
+  std::vector<const AgentInfo*> IdleOf(std::vector<const AgentInfo*> agents) const;
   // One idle agent; idle agents together.
   std::vector<db::AttemptMember> Alone(const ActiveTrial& trial) const;
   std::vector<db::AttemptMember> Together(const ActiveTrial& trial) const;

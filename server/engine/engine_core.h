@@ -100,6 +100,8 @@ class EngineCore {
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);
   // The agent says that it holds `named`.
   void TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named);
+  // The agent says that it has what it was given of the attempt; null where that counts no more.
+  GivenMember* Confirm(const std::string& agent, const agent::AttemptKey& key, const Found& found);
   // Renews the lease, or tells the agent to stop what counts no more.
   void Renew(ConnectedAgent& agent, const agent::AttemptKey& key);
   // Gives a pending trial back to the agent that has run it all along.
@@ -127,9 +129,9 @@ class EngineCore {
   // That the trial ends with its sweep, at the wish of `actor`.
   db::EventRecord CancelledTrialEvent(const ActiveSweep& sweep, const ActiveTrial& trial,
                                       const std::string& actor) const;
-  // A result that says that what its agent runs on failed: the trial goes to another agent, or this
-  // is its result, but not before those that were connected to the server before this one had the
-  // time to come back.
+  // A result that says that what its agents run on failed, or what lies between them: the trial
+  // goes to another agent, or this is its result, but not before those that were connected to the
+  // server before this one had the time to come back.
   FinishVerdict TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                           const Found& found);
 

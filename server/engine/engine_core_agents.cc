@@ -286,15 +286,21 @@ void EngineCore::On(const HeartbeatCame& event) {
   if (agent->held.empty()) Advance();
 }
 
-void EngineCore::On(const TrialStarted& event) {
-  ConnectedAgent* const agent = agents_.Find(event.agent);
-  const Found found = Find(event.key);
-  if (agent == nullptr || !found) return;
-  GivenMember* const member = found.trial->HeldBy(event.agent, event.key.attempt);
-  if (member == nullptr) return;
-  agents_.Confirm(*agent, event.key);
+GivenMember* EngineCore::Confirm(const std::string& agent, const agent::AttemptKey& key,
+                                 const Found& found) {
+  ConnectedAgent* const connected = agents_.Find(agent);
+  if (connected == nullptr || !found) return nullptr;
+  GivenMember* const member = found.trial->HeldBy(agent, key.attempt);
+  if (member == nullptr) return nullptr;
+  agents_.Confirm(*connected, key);
   member->may_be_unsent = false;
-  // Of several the one that leads begins last.
+  return member;
+}
+
+void EngineCore::On(const TrialStarted& event) {
+  const Found found = Find(event.key);
+  if (Confirm(event.agent, event.key, found) == nullptr) return;
+  // Of several the trial runs once the one that leads has begun.
   if (found.trial->state != db::TrialState::kAssigned ||
       found.trial->Held()->leader() != event.agent) {
     return;

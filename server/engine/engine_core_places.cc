@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "executor/agent/event_details.h"
+#include "executor/host/host_port.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
@@ -13,11 +13,6 @@ namespace {
 // Trials that are chosen at a time: what is chosen for one agent takes what others were given into
 // account, so that each takes longer than the one before it.
 constexpr size_t kMostChosen = 16;
-
-std::string HostPort(const std::string& host, int32_t port) {
-  const bool is_ipv6 = host.find(':') != std::string::npos;
-  return is_ipv6 ? absl::StrCat("[", host, "]:", port) : absl::StrCat(host, ":", port);
-}
 
 }  // namespace
 
@@ -144,13 +139,9 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
 }
 
 void EngineCore::On(const MemberReady& event) {
-  ConnectedAgent* const agent = agents_.Find(event.agent);
   const Found found = Find(event.key);
-  if (agent == nullptr || !found) return;
-  GivenMember* const member = found.trial->HeldBy(event.agent, event.key.attempt);
+  GivenMember* const member = Confirm(event.agent, event.key, found);
   if (member == nullptr) return;
-  agents_.Confirm(*agent, event.key);
-  member->may_be_unsent = false;
   const bool was_ready = member->ready_port.has_value();
   member->ready_port = event.port;
   const GivenAttempt& attempt = *found.trial->Held();
@@ -159,8 +150,9 @@ void EngineCore::On(const MemberReady& event) {
       std::all_of(attempt.members.begin(), attempt.members.end(),
                   [](const GivenMember& one) { return one.ready_port.has_value(); });
   if (!all_are || leader == nullptr) return;
-  const StartOrder start{event.key,
-                         HostPort(leader->info.address, *attempt.members.front().ready_port)};
+  const StartOrder start{
+      event.key,
+      host::ToText(host::WithPort(leader->info.address, *attempt.members.front().ready_port))};
   for (const GivenMember& one : attempt.members) {
     // Who says it again has not heard of the start.
     if (was_ready && &one != member) continue;

@@ -59,6 +59,7 @@ inline TrialTransition Assign(int64_t sweep_id, int32_t number, int32_t attempt)
           .policy_version = 7,
           .agent = "a",
           .host = "h",
+          .members = {{.agent = "a", .host = "h", .first_rank = 0, .ranks = 4}},
           .event_kind = "trial_assigned",
           .event_message = "agent a is idle",
           .time = At(1)};

@@ -7,6 +7,7 @@
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "planner/base/status_macros.h"
 #include "tests/db/store_records.h"
 
 namespace meshwright::server {
@@ -22,7 +23,7 @@ class GroupWriterTest : public testing::Test {
 
   GroupWriter::Hooks Hooks() {
     return {.events =
-                [this](std::vector<db::EventRecord> events) {
+                [this](const std::vector<db::EventRecord>& events) {
                   for (const db::EventRecord& event : events) messages_.push_back(event.message);
                 },
             .failed = [this](const absl::Status&) { ++failures_; },
@@ -68,8 +69,7 @@ TEST_F(GroupWriterTest, AJobThatFailsLeavesTheOthersAlone) {
   writer.Submit({.store =
                      [this](db::SweepAccess& access) {
                        // Done and undone.
-                       const absl::Status done = access.UpdateTrial(db::Assign(sweep_.id, 1, 1));
-                       if (!done.ok()) return done;
+                       RETURN_IF_ERROR(access.UpdateTrial(db::Assign(sweep_.id, 1, 1)));
                        return access.UpdateTrial(db::Assign(sweep_.id, 1, 1));
                      },
                  .stored = [this](const absl::Status& s) { statuses_.push_back(s.code()); }});

@@ -1,6 +1,5 @@
 // Resource names, addresses and statuses on the wire.
 #include "gtest/gtest.h"
-#include "proto/address.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "proto/rpc_status.h"
 
@@ -61,25 +60,6 @@ TEST(ResourceNamesTest, AgentsAreNamedByTheRuleOfSweeps) {
     const absl::Status status = CheckAgentName(name);
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << name;
     EXPECT_NE(status.message().find("can't name an agent"), std::string::npos) << status;
-  }
-}
-
-TEST(AddressTest, ReadsHostAndPort) {
-  EXPECT_EQ(*ParseHostPort("127.0.0.1:0"), (HostPort{"127.0.0.1", 0}));
-  EXPECT_EQ(*ParseHostPort("[::1]:7077"), (HostPort{"[::1]", 7077}));
-  for (const char* text : {"", "localhost", ":7077", "a:", "a:x", "a:65536", "a:-1", "::1:7077"}) {
-    EXPECT_FALSE(ParseHostPort(text).ok()) << text;
-  }
-}
-
-TEST(AddressTest, KnowsWhatOnlyThisMachineReaches) {
-  EXPECT_TRUE(IsLoopback({"127.0.0.2", 1}));
-  EXPECT_TRUE(IsLoopback({"localhost", 1}));
-  EXPECT_FALSE(IsLoopback({"0.0.0.0", 1}));
-  EXPECT_FALSE(IsLoopback({"[::]", 1}));
-  // Names, whatever they begin with.
-  for (const char* host : {"127.example.com", "127.0.0.1.example.com", "127.0.0.1x", "127."}) {
-    EXPECT_FALSE(IsLoopback({host, 1})) << host;
   }
 }
 

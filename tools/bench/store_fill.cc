@@ -41,8 +41,8 @@ class Filler {
     return store_
         ->Atomically([&](db::SweepAccess& access) -> absl::Status {
           for (int32_t trial = 1; trial <= trials; ++trial) {
-            RETURN_IF_ERROR(access.UpdateTrial(Assign(sweep.id, trial)));
-            RETURN_IF_ERROR(access.UpdateTrial(Finish(sweep.id, trial)));
+            RETURN_IF_ERROR(access.UpdateTrial(Assign(sweep, trial)));
+            RETURN_IF_ERROR(access.UpdateTrial(Finish(sweep, trial)));
           }
           return access.UpdateSweep({.sweep_id = sweep.id,
                                      .from_state = db::SweepState::kPending,
@@ -113,8 +113,8 @@ class Filler {
     return trials;
   }
 
-  static db::TrialTransition Assign(int64_t sweep_id, int32_t number) {
-    return {.sweep_id = sweep_id,
+  static db::TrialTransition Assign(const db::SweepRecord& sweep, int32_t number) {
+    return {.sweep_id = sweep.id,
             .number = number,
             .from_state = db::TrialState::kPending,
             .from_attempt = 1,
@@ -123,15 +123,19 @@ class Filler {
             .reason = "agent node-1 is idle and has the devices",
             .agent = "node-1",
             .host = "node-1.example",
+            .members = {{.agent = "node-1",
+                         .host = "node-1.example",
+                         .first_rank = 0,
+                         .ranks = static_cast<int32_t>(sweep.devices)}},
             .event_kind = "trial_assigned",
             .event_message = "agent node-1 is idle and has the devices",
             .time = absl::Now()};
   }
 
   // One of four ran out of memory.
-  db::TrialTransition Finish(int64_t sweep_id, int32_t number) {
+  db::TrialTransition Finish(const db::SweepRecord& sweep, int32_t number) {
     static const auto* const kResult = new std::string(Padded({}, kResultBytes));
-    db::TrialTransition end = Assign(sweep_id, number);
+    db::TrialTransition end = Assign(sweep, number);
     const bool fits = Below(4) != 0;
     end.from_state = db::TrialState::kAssigned;
     end.to_state = fits ? db::TrialState::kOk : db::TrialState::kOom;

@@ -1,5 +1,4 @@
 // Every way in which the trial of a gang can end, with real workers.
-#include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include "executor/gang/greeting.h"
 #include "tests/executor/gang/gang_fixture.h"
 #include "tests/executor/gang/socket_pair.h"
+#include "tests/executor/trial/leaves_nothing_test.h"
 #include "tests/executor/trial/runners_workers.h"
 
 namespace meshwright::gang {
@@ -26,28 +26,9 @@ using trial::TrialOutcome;
 using trial::TrialPlan;
 using trial::TrialResult;
 
-int OpenDescriptors() {
-  int count = 0;
-  DIR* folder = ::opendir("/proc/self/fd");
-  while (::readdir(folder) != nullptr) ++count;
-  ::closedir(folder);
-  return count;
-}
-
 trial::TrialRunnerOptions Options() { return {.worker_path = trial::WorkerPath(), .progress = {}}; }
 
-// After every test nothing may be left: no child, no zombie, no descriptor.
-class GangOutcomesTest : public testing::Test {
- protected:
-  void TearDown() override {
-    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
-    EXPECT_EQ(errno, ECHILD);
-    EXPECT_EQ(OpenDescriptors(), descriptors_before_);
-  }
-
- private:
-  const int descriptors_before_ = OpenDescriptors();
-};
+using GangOutcomesTest = trial::LeavesNothingTest;
 
 TEST_F(GangOutcomesTest, OkReportsEveryStepRankAndTrace) {
   TrialPlan plan = TinyPlan({.pp = 2, .dp = 2}, 4);

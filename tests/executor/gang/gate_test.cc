@@ -66,8 +66,6 @@ class GateTest : public testing::Test {
 
 TEST_F(GateTest, TellsWhereItIs) {
   EXPECT_THAT(gate_->rendezvous(), StartsWith("127.0.0.1:"));
-  EXPECT_EQ(JoinHostPort("::1", 5), "[::1]:5");
-  EXPECT_EQ(JoinHostPort("some.host", 5), "some.host:5");
   EXPECT_EQ(ResolveHostPort("[::1]:5").value().port(), 5);
   EXPECT_FALSE(ResolveHostPort("127.0.0.1").ok());
   EXPECT_FALSE(ResolveHostPort("127.0.0.1:x").ok());
@@ -108,8 +106,8 @@ TEST_F(GateTest, StrangersAreDroppedAndDisturbNobody) {
   Greeting stranger = Come("another secret of some length", Purpose::kLink);
   EXPECT_THAT(std::string(Finish(stranger).message()), HasSubstr("does not know the secret"));
   const SocketAddress address = ResolveHostPort(gate_->rendezvous()).value();
-  std::vector<trial::UniqueFd> silent;
-  for (int i = 0; i < 20; ++i) silent.push_back(Dial(address).value());
+  std::vector<trial::UniqueFd> silent(20);
+  for (trial::UniqueFd& one : silent) one = Dial(address).value();
   const trial::UniqueFd garbage = Dial(address).value();
   pollfd connected = {.fd = garbage.get(), .events = POLLOUT, .revents = 0};
   ASSERT_EQ(::poll(&connected, 1, 5000), 1);

@@ -1,5 +1,4 @@
 // Every way in which a trial can end, with real processes.
-#include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/executor/trial/leaves_nothing_test.h"
 #include "tests/executor/trial/runners_workers.h"
 #include "tests/executor/trial/trial_fixture.h"
 
@@ -19,26 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-int OpenDescriptors() {
-  int count = 0;
-  DIR* folder = ::opendir("/proc/self/fd");
-  while (::readdir(folder) != nullptr) ++count;
-  ::closedir(folder);
-  return count;
-}
-
-// After every test nothing may be left: no child, no zombie, no descriptor.
-class OutcomesTest : public testing::Test {
- protected:
-  void TearDown() override {
-    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
-    EXPECT_EQ(errno, ECHILD);
-    EXPECT_EQ(OpenDescriptors(), descriptors_before_);
-  }
-
- private:
-  const int descriptors_before_ = OpenDescriptors();
-};
+using OutcomesTest = LeavesNothingTest;
 
 TEST_F(OutcomesTest, OkReportsEveryStepAndRank) {
   int told = 0;

@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "executor/host/host_port.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "proto/address.h"
 #include "tools/cli/common/tls_files.h"
 #include "tools/command_line/declare.h"
 
@@ -69,7 +69,7 @@ absl::StatusOr<std::string> ServerFlags::Token() const {
 }
 
 absl::StatusOr<ServerAccess> ServerFlags::Read() const {
-  if (const absl::Status status = ParseHostPort(address_).status(); !status.ok()) {
+  if (const absl::Status status = host::ParseHostPort(address_).status(); !status.ok()) {
     return FieldError("server", address_, std::string(status.message()));
   }
   ServerAccess access{.address = address_, .ca = {}, .certificate = {}, .key = {}, .token = {}};

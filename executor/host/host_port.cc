@@ -1,12 +1,13 @@
-#include "proto/address.h"
+#include "executor/host/host_port.h"
 
 #include <arpa/inet.h>
 
 #include <cstdint>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 
-namespace meshwright {
+namespace meshwright::host {
 
 absl::StatusOr<HostPort> ParseHostPort(std::string_view text) {
   const absl::Status malformed =
@@ -24,6 +25,15 @@ absl::StatusOr<HostPort> ParseHostPort(std::string_view text) {
   return address;
 }
 
+HostPort WithPort(const std::string& host, int32_t port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return {is_ipv6 ? absl::StrCat("[", host, "]") : host, port};
+}
+
+std::string ToText(const HostPort& address) {
+  return absl::StrCat(address.host, ":", address.port);
+}
+
 bool IsLoopback(const HostPort& address) {
   if (address.host == "localhost" || address.host == "[::1]") return true;
   // A name may begin with "127." and lead anywhere.
@@ -33,4 +43,4 @@ bool IsLoopback(const HostPort& address) {
   return ntohl(ipv4.s_addr) >> 24 == kLoopbackNet;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::host

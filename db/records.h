@@ -170,6 +170,8 @@ struct AttemptMember {
   int32_t first_rank = 0;
   int32_t ranks = 0;
   bool failed = false;  // that the attempt gave no result is its doing
+  // Its ranks are on this one of the agent's devices and those that follow.
+  int32_t first_device = 0;
 
   friend bool operator==(const AttemptMember&, const AttemptMember&) = default;
 };

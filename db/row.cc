@@ -107,6 +107,7 @@ void VisitFields(Member& member, Visitor& visit) {
   visit("first_rank", member.first_rank);
   visit("ranks", member.ranks);
   visit("failed", member.failed);
+  visit("first_device", member.first_device);
 }
 
 template <planner::ConstOr<AttemptRecord> Attempt, typename Visitor>

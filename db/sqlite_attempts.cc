@@ -99,12 +99,13 @@ absl::Status SqliteSweeps::RecordNewAttempt(const TrialTransition& transition) {
   for (size_t member = 0; member < members.size(); ++member) {
     ASSIGN_OR_RETURN(SqliteStatement placement,
                      connection_->Prepare("INSERT INTO placements (sweep_id, trial, attempt, "
-                                          "member, agent, host, first_rank, ranks) "
-                                          "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
+                                          "member, agent, host, first_rank, ranks, first_device) "
+                                          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     placement.Bind(transition.sweep_id).Bind(int64_t{transition.number});
     placement.Bind(int64_t{transition.to_attempt}).Bind(static_cast<int64_t>(member));
     placement.Bind(members[member].agent).Bind(members[member].host);
     placement.Bind(int64_t{members[member].first_rank}).Bind(int64_t{members[member].ranks});
+    placement.Bind(int64_t{members[member].first_device});
     RETURN_IF_ERROR(placement.Run());
   }
   return absl::OkStatus();

@@ -102,6 +102,7 @@ class AgentStream::Link final : public AgentLink {
     assignment->set_token(attempt.token);
     assignment->set_plan_json(attempt.plan_json);
     assignment->set_reason(attempt.reason);
+    assignment->set_first_device(attempt.members[attempt.member].first_device);
     if (attempt.members.size() > 1) {
       v1::Gang* gang = assignment->mutable_gang();
       for (const db::AttemptMember& member : attempt.members) {
@@ -273,6 +274,13 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   RETURN_IF_ERROR(planner::ParseDeviceKind(device_kind).status());
   RETURN_IF_ERROR(
       CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
+  RETURN_IF_ERROR(CheckRange("register.slots", message.slots(), 0, agent::kMostSlots));
+  const int32_t slots = std::max(message.slots(), 1);
+  if (message.device_set().devices() % slots != 0) {
+    return FieldError("register.slots", absl::StrCat(slots),
+                      absl::StrCat("must divide the agent's ", message.device_set().devices(),
+                                   " devices into equal parts"));
+  }
   RETURN_IF_ERROR(CheckAddress(message.address()));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
   RETURN_IF_ERROR(CheckRange("register.kept", message.kept_size(), 0, kMaxHeld));
@@ -291,6 +299,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
                                     .host = message.host(),
                                     .device_kind = device_kind,
                                     .devices = message.device_set().devices(),
+                                    .slots = slots,
                                     .memory_bytes = message.device_set().memory_bytes(),
                                     .version = message.version(),
                                     .address = message.address(),

@@ -59,7 +59,11 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
       agent->set_drained(status.standing.drained);
       agent->set_set_aside_reason(status.standing.set_aside_reason);
       agent->set_failures_in_a_row(status.standing.failures);
-      if (!status.held.empty()) *agent->mutable_running() = agent::ToWire(status.held.front());
+      agent->set_slots(status.info.slots);
+      for (size_t i = 0; i < status.held.size(); ++i) {
+        *(i == 0 ? agent->mutable_running() : agent->add_running_beside()) =
+            agent::ToWire(status.held[i]);
+      }
     }
     return absl::OkStatus();
   });

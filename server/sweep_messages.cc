@@ -134,6 +134,7 @@ v1::AttemptMember ToWire(const db::AttemptMember& member) {
   out.set_first_rank(member.first_rank);
   out.set_ranks(member.ranks);
   out.set_failed(member.failed);
+  out.set_first_device(member.first_device);
   return out;
 }
 

@@ -69,20 +69,20 @@ void Agent::Log(host::LogLevel level, std::string message, host::LogFields about
 
 absl::Status Agent::Run(const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(results_, ResultBox::Open(options_.result_folder));
-  trials_ = std::make_unique<TrialThread>(
-      options_.runners, options_.worker_path,
-      TrialThread::Callbacks{.progress =
-                                 [this](const AttemptKey& key, const trial::TrialProgress& p) {
-                                   inbox_.Push(Stepped{key, p});
-                                 },
-                             .done =
-                                 [this](const AttemptKey& key, const trial::TrialResult& r) {
-                                   inbox_.Push(Ended{key, r});
-                                 },
-                             .warn =
-                                 [this](const AttemptKey& key, const std::string& text) {
-                                   Log(host::LogLevel::kWarning, text, AboutAttempt(key));
-                                 }});
+  trials_ = std::make_unique<TrialThreads>(
+      options_.runners, options_.worker_path, options_.devices.slots,
+      TrialThreads::Callbacks{.progress =
+                                  [this](const AttemptKey& key, const trial::TrialProgress& p) {
+                                    inbox_.Push(Stepped{key, p});
+                                  },
+                              .done =
+                                  [this](const AttemptKey& key, const trial::TrialResult& r) {
+                                    inbox_.Push(Ended{key, r});
+                                  },
+                              .warn =
+                                  [this](const AttemptKey& key, const std::string& text) {
+                                    Log(host::LogLevel::kWarning, text, AboutAttempt(key));
+                                  }});
   while (!stop() && fatal_.ok()) {
     DoDue();
     HandleNext(kPoll);
@@ -112,6 +112,7 @@ void Agent::Dial() {
   out->mutable_device_set()->set_device_kind(
       EnumOf<v1::DeviceKind>(planner::DeviceKindName(options_.devices.kind)));
   out->mutable_device_set()->set_devices(options_.devices.count);
+  out->set_slots(options_.devices.slots);
   out->mutable_device_set()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
   out->set_protocol(kAgentProtocol);
@@ -258,8 +259,9 @@ void Agent::On(const StreamEnded& event) {
 void Agent::On(const Stepped& event) {
   const host::MonotonicTime now = options_.clock();
   const bool last = event.progress.step >= event.progress.steps;
-  if (!last && now < last_progress_ + kProgressEvery) return;
-  last_progress_ = now;
+  Running* const running = FindRunning(event.key);
+  if (running == nullptr || (!last && now < running->told_progress + kProgressEvery)) return;
+  running->told_progress = now;
   v1::AgentMessage message;
   v1::TrialProgress* out = message.mutable_progress();
   *out->mutable_ref() = ToWire(event.key);
@@ -271,7 +273,7 @@ void Agent::On(const Stepped& event) {
 }
 
 void Agent::On(const Ended& event) {
-  // Trials end in the order in which they were handed out.
+  // Of two stores' attempts of one name the older ends first.
   const Running* const running = FindRunning(event.key);
   if (running == nullptr) return;
   const Running ran = *running;

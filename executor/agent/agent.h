@@ -22,7 +22,7 @@
 #include "executor/agent/inbox.h"
 #include "executor/agent/result_box.h"
 #include "executor/agent/server_stream.h"
-#include "executor/agent/trial_thread.h"
+#include "executor/agent/trial_threads.h"
 #include "executor/gang/gang.h"
 #include "executor/host/log.h"
 #include "executor/host/monotonic_time.h"
@@ -76,17 +76,13 @@ class Agent {
     AttemptKey key;
     trial::TrialResult result;
   };
-  // What it runs of an attempt that several were given, until they are told to start.
-  struct Prepared {
-    trial::TrialPlan plan;
-    gang::Place place;
-  };
   struct Running {
     std::string store_id;  // of the server that gave it out
     AttemptKey key;
     std::string token;
     std::optional<v1::TrialReady> ready = {};  // of one that several were given
-    std::optional<Prepared> prepared = {};     // before it has started
+    std::optional<TrialJob> prepared = {};     // likewise, until they are told to start
+    host::MonotonicTime told_progress = host::MonotonicTime::Always();
   };
   using Event = std::variant<Received, StreamEnded, Stepped, Ended>;
 
@@ -103,7 +99,7 @@ class Agent {
   // Ends what it runs of the attempt, whether it has started or not.
   void EndAttempt(const AttemptKey& key, const std::string& store_id, const std::string& reason);
   // Waits for the start of an attempt that several were given.
-  void Prepare(const Running& given, trial::TrialPlan plan, gang::Place place);
+  void Prepare(const Running& given, TrialJob job);
   // The attempt's workers are started now.
   void TellStarted(const AttemptKey& key);
   // Answers an assignment whose attempt this agent can't even name.
@@ -131,7 +127,7 @@ class Agent {
   const AgentOptions options_;
   Inbox<Event> inbox_;
   std::optional<ResultBox> results_;
-  std::unique_ptr<TrialThread> trials_;
+  std::unique_ptr<TrialThreads> trials_;
   std::unique_ptr<ServerStream> stream_;
   int64_t session_ = 0;  // of stream_; events of earlier ones are ignored
   bool registered_ = false;
@@ -152,7 +148,6 @@ class Agent {
   // Of heartbeats that were not acknowledged, when they were sent; number 0 is the registration.
   std::map<int64_t, host::MonotonicTime> sent_heartbeats_;
   bool leaving_ = false;  // takes no more trials
-  host::MonotonicTime last_progress_ = host::MonotonicTime::Always();
   absl::Status fatal_;
 };
 

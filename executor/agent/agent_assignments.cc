@@ -19,8 +19,9 @@ trial::TrialResult CantRun(const absl::Status& status) {
                              trial::Fault::kLayout);
 }
 
-// Whether `ranks` ranks of the plan are for devices that the agent has.
-absl::Status CheckDevices(const trial::TrialPlan& plan, int64_t ranks, const DeviceSet& devices) {
+// Where `ranks` ranks of the plan are for devices that the agent has.
+absl::StatusOr<DeviceShare> ShareFor(const trial::TrialPlan& plan, int64_t ranks,
+                                     int32_t first_device, const DeviceSet& devices) {
   const std::string_view kind = planner::DeviceKindName(devices.kind);
   if (plan.device != devices.kind) {
     const std::string_view wanted = planner::DeviceKindName(plan.device);
@@ -28,11 +29,7 @@ absl::Status CheckDevices(const trial::TrialPlan& plan, int64_t ranks, const Dev
                       absl::StrCat("must be ", absl::string_view(kind.data(), kind.size()),
                                    ", which the agent has"));
   }
-  if (ranks > devices.count) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("it needs ", ranks, " devices, and the agent has ", devices.count));
-  }
-  return absl::OkStatus();
+  return ShareOf(devices, first_device, ranks);
 }
 
 absl::StatusOr<trial::TrialPlan> PlanOf(const v1::Assignment& assignment) {
@@ -52,6 +49,26 @@ absl::StatusOr<gang::Place> PlaceOf(const v1::Gang& gang, int64_t ranks,
   RETURN_IF_ERROR(gang::CheckMembers(place.members, ranks));
   RETURN_IF_ERROR(CheckRange("gang.member", gang.member(), 0, gang.members_size() - 1));
   return place;
+}
+
+// What the agent is to run of an attempt.
+absl::StatusOr<TrialJob> JobOf(const v1::Assignment& assignment, const AttemptKey& key,
+                               const AgentOptions& options) {
+  TrialJob job{.key = key, .plan = {}, .share = {}};
+  ASSIGN_OR_RETURN(job.plan, PlanOf(assignment));
+  int64_t ranks = job.plan.layout.devices();
+  if (assignment.has_gang()) {
+    ASSIGN_OR_RETURN(job.place, PlaceOf(assignment.gang(), ranks, options.address));
+    ranks = job.place->own().ranks;
+  }
+  ASSIGN_OR_RETURN(job.share,
+                   ShareFor(job.plan, ranks, assignment.first_device(), options.devices));
+  if (options.memory_limit_bytes) {
+    job.plan.memory_limit_bytes =
+        std::min(*options.memory_limit_bytes,
+                 job.plan.memory_limit_bytes.value_or(*options.memory_limit_bytes));
+  }
+  return job;
 }
 
 }  // namespace
@@ -78,43 +95,24 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
   const std::vector<AttemptKey> held = Held();
   if (std::find(held.begin(), held.end(), *key) != held.end()) return;
   const Running given{store_id_, *key, assignment.token()};
-  absl::StatusOr<trial::TrialPlan> plan = PlanOf(assignment);
-  std::optional<gang::Place> place;
-  if (plan.ok() && assignment.has_gang()) {
-    absl::StatusOr<gang::Place> read =
-        PlaceOf(assignment.gang(), plan->layout.devices(), options_.address);
-    if (read.ok()) {
-      place = *std::move(read);
-    } else {
-      plan = read.status();
-    }
-  }
-  if (plan.ok()) {
-    const int64_t ranks = place ? place->own().ranks : plan->layout.devices();
-    const absl::Status fits = CheckDevices(*plan, ranks, options_.devices);
-    if (!fits.ok()) plan = fits;
-  }
-  if (!plan.ok()) {
-    KeepResult(given, CantRun(plan.status()));
+  absl::StatusOr<TrialJob> job = JobOf(assignment, *key, options_);
+  if (!job.ok()) {
+    KeepResult(given, CantRun(job.status()));
     return;
   }
-  if (options_.memory_limit_bytes) {
-    plan->memory_limit_bytes =
-        std::min(*options_.memory_limit_bytes,
-                 plan->memory_limit_bytes.value_or(*options_.memory_limit_bytes));
-  }
-  if (place) {
-    Prepare(given, *std::move(plan), *std::move(place));
+  if (job->place) {
+    Prepare(given, *std::move(job));
     return;
   }
-  Log(host::LogLevel::kInfo, absl::StrCat("runs ", planner::FormatLayout(plan->layout)),
+  Log(host::LogLevel::kInfo, absl::StrCat("runs ", planner::FormatLayout(job->plan.layout)),
       AboutAttempt(*key));
   running_.push_back(given);
-  trials_->Start(*key, *plan);
+  trials_->Start(*std::move(job));
   TellStarted(*key);
 }
 
-void Agent::Prepare(const Running& given, trial::TrialPlan plan, gang::Place place) {
+void Agent::Prepare(const Running& given, TrialJob job) {
+  gang::Place& place = *job.place;
   v1::TrialReady ready;
   *ready.mutable_ref() = ToWire(given.key);
   if (place.leads()) {
@@ -129,11 +127,11 @@ void Agent::Prepare(const Running& given, trial::TrialPlan plan, gang::Place pla
   }
   Log(host::LogLevel::kInfo,
       absl::StrCat("is ready for ", gang::NameOf(place.own()), " of ",
-                   planner::FormatLayout(plan.layout)),
+                   planner::FormatLayout(job.plan.layout)),
       AboutAttempt(given.key));
   Running& running = running_.emplace_back(given);
   running.ready = ready;
-  running.prepared = Prepared{std::move(plan), std::move(place)};
+  running.prepared = std::move(job);
   v1::AgentMessage message;
   *message.mutable_ready() = std::move(ready);
   Send(message);
@@ -145,13 +143,13 @@ void Agent::OnStart(const v1::StartAttempt& start) {
   Running* const running = FindRunning(*key, store_id_);
   // What has started goes on.
   if (running == nullptr || !running->prepared) return;
-  Prepared prepared = *std::exchange(running->prepared, std::nullopt);
-  prepared.place.rendezvous = start.rendezvous();
+  TrialJob job = *std::exchange(running->prepared, std::nullopt);
+  job.place->rendezvous = start.rendezvous();
   Log(host::LogLevel::kInfo,
-      absl::StrCat("runs ", planner::FormatLayout(prepared.plan.layout), " with ",
-                   prepared.place.members.size() - 1, " other agents, met at ", start.rendezvous()),
+      absl::StrCat("runs ", planner::FormatLayout(job.plan.layout), " with ",
+                   job.place->members.size() - 1, " other agents, met at ", start.rendezvous()),
       AboutAttempt(*key));
-  trials_->Start(*key, prepared.plan, std::move(prepared.place));
+  trials_->Start(std::move(job));
   TellStarted(*key);
 }
 

@@ -114,6 +114,7 @@ absl::Status FollowerRun::WaitForStart(LeaderLink& link) const {
 absl::StatusOr<std::vector<trial::WorkerProcess>> FollowerRun::StartOwn(uint16_t store_port) const {
   return trial::SpawnWorkers({.path = options_.worker_path,
                               .plan = ToJson(plan_).dump(),
+                              .first_device = options_.first_device,
                               .world_size = static_cast<int32_t>(plan_.layout.devices()),
                               .address = place_.address,
                               .master_port = store_port},

@@ -95,6 +95,7 @@ absl::StatusOr<std::vector<trial::StartedRank>> LeaderRun::StartOwn() {
   ASSIGN_OR_RETURN(std::vector<trial::WorkerProcess> workers,
                    trial::SpawnWorkers({.path = options_.worker_path,
                                         .plan = ToJson(plan_).dump(),
+                                        .first_device = options_.first_device,
                                         .world_size = static_cast<int32_t>(devices),
                                         .address = place_.address,
                                         .master_port = store_.port,

@@ -37,7 +37,11 @@ class TrialRun {
 };
 
 absl::Status TrialRun::Start(const std::vector<int32_t>& ranks) {
-  return workers_.Start(options_.worker_path, ToJson(plan_).dump(), world_size(), ranks);
+  return workers_.Start({.path = options_.worker_path,
+                         .plan = ToJson(plan_).dump(),
+                         .first_device = options_.first_device,
+                         .world_size = world_size()},
+                        ranks);
 }
 
 void TrialRun::Take(std::vector<StartedRank> ranks) {

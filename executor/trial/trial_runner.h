@@ -33,6 +33,8 @@ struct TrialRunnerOptions {
   const std::atomic<bool>* cancel = nullptr;  // when it turns true the workers are killed
   // What a trial that ended well tells of its last step, where the plan wants it; may be empty.
   std::function<void(const std::vector<RankTrace>&)> trace = {};
+  // Of this host the device of the first rank here; those of the others follow it.
+  int32_t first_device = 0;
   // What this host has left: asked before workers on its processor are started.
   std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] {
     return host::AvailableMemory();

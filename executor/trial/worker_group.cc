@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "executor/trial/worker_process.h"
 #include "planner/base/status_macros.h"
 #include "planner/base/utf8.h"
 
@@ -26,19 +25,14 @@ absl::Status WorkerGroup::Start(const std::string& worker_path, const std::strin
                                 int32_t ranks) {
   std::vector<int32_t> all(static_cast<size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);
-  return Start(worker_path, plan, ranks, all);
+  return Start({.path = worker_path, .plan = plan, .world_size = ranks}, all);
 }
 
-absl::Status WorkerGroup::Start(const std::string& worker_path, const std::string& plan,
-                                int32_t world_size, const std::vector<int32_t>& ranks) {
+absl::Status WorkerGroup::Start(WorkerLaunch launch, const std::vector<int32_t>& ranks) {
   ASSIGN_OR_RETURN(const Listener listener, ListenOnLoopback());
-  ASSIGN_OR_RETURN(std::vector<WorkerProcess> workers,
-                   SpawnWorkers({.path = worker_path,
-                                 .plan = plan,
-                                 .world_size = world_size,
-                                 .master_port = listener.port,
-                                 .listen_fd = ranks.size() > 1 ? listener.socket.get() : -1},
-                                ranks));
+  launch.master_port = listener.port;
+  launch.listen_fd = ranks.size() > 1 ? listener.socket.get() : -1;
+  ASSIGN_OR_RETURN(std::vector<WorkerProcess> workers, SpawnWorkers(std::move(launch), ranks));
   for (size_t i = 0; i < ranks.size(); ++i) {
     Add({.rank = ranks[i], .process = std::make_unique<WorkerProcess>(std::move(workers[i]))});
   }

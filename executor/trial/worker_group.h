@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "executor/trial/rank_process.h"
 #include "executor/trial/rank_record.h"
+#include "executor/trial/worker_process.h"
 
 namespace meshwright::trial {
 
@@ -28,9 +29,9 @@ class WorkerGroup {
   // Spawns `ranks` workers that read `plan`. The calling thread must outlive them: they die when it
   // ends.
   absl::Status Start(const std::string& worker_path, const std::string& plan, int32_t ranks);
-  // The same for some of the ranks of a run of `world_size`.
-  absl::Status Start(const std::string& worker_path, const std::string& plan, int32_t world_size,
-                     const std::vector<int32_t>& ranks);
+  // The same for some of the ranks of a run. `launch` says the rest of them, but for the
+  // rendezvous, which is on this host.
+  absl::Status Start(WorkerLaunch launch, const std::vector<int32_t>& ranks);
   // Takes one that was started, of a rank behind those that are there.
   void Add(StartedRank started);
 

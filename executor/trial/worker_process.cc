@@ -280,7 +280,7 @@ absl::StatusOr<std::vector<WorkerProcess>> SpawnWorkers(WorkerLaunch launch,
   std::vector<WorkerProcess> workers;
   for (const int32_t rank : ranks) {
     launch.rank = rank;
-    launch.local_rank = static_cast<int32_t>(workers.size());
+    launch.local_rank = launch.first_device + static_cast<int32_t>(workers.size());
     launch.listen_fd = rank == 0 ? listen_fd : -1;
     ASSIGN_OR_RETURN(WorkerProcess worker, WorkerProcess::Spawn(launch));
     workers.push_back(std::move(worker));

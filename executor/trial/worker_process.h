@@ -19,7 +19,8 @@ struct WorkerLaunch {
   std::string path;  // of the meshwright-worker binary
   std::string plan;  // its standard input
   int32_t rank = 0;
-  int32_t local_rank = 0;  // its device
+  int32_t local_rank = 0;    // its device
+  int32_t first_device = 0;  // of SpawnWorkers() that of the first rank
   int32_t world_size = 1;
   int32_t local_world_size = 1;       // ranks of this host
   std::string address = "127.0.0.1";  // of this host, as the other ranks reach it

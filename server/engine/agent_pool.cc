@@ -19,6 +19,7 @@ std::string CircleOf(const AgentInfo& agent) {
 
 using Agents = std::vector<const AgentInfo*>;
 
+// On its first devices.
 db::AttemptMember MemberOf(const AgentInfo& agent, int64_t first_rank, int64_t ranks) {
   return {.agent = agent.name,
           .host = agent.host,
@@ -111,24 +112,26 @@ AgentPool::AgentPool(host::MonotonicTime now, const ActiveSweep& sweep,
                      const ConnectedAgents& agents, const Reserved& reserved,
                      const EngineOptions& options)
     : sweep_(sweep), agents_(agents) {
-  for (const std::string& name : agents.idle()) {
+  for (const std::string& name : agents.with_room()) {
     const ConnectedAgent& agent = agents.all().at(name);
     const bool is_heard = now <= agent.last_heard + kMissedHeartbeats * options.heartbeat;
     if (is_heard && agent.info.device_kind == sweep.device_kind() && !reserved.contains(name) &&
         agents.TakesTrials(name)) {
-      idle_.push_back(&agent.info);
+      rooms_.push_back({&agent.info, agent.free});
     }
   }
 }
 
-void AgentPool::Remove(const std::vector<std::string>& names) {
-  std::erase_if(idle_, [&](const AgentInfo* agent) {
-    return std::find(names.begin(), names.end(), agent->name) != names.end();
-  });
+const AgentPool::Room* AgentPool::RoomOf(const std::string& agent) const {
+  const auto room = std::lower_bound(
+      rooms_.begin(), rooms_.end(), agent,
+      [](const Room& one, const std::string& name) { return one.agent->name < name; });
+  return room == rooms_.end() || room->agent->name != agent ? nullptr : &*room;
 }
 
 bool AgentPool::IsIdle(const AgentInfo* agent) const {
-  return std::find(idle_.begin(), idle_.end(), agent) != idle_.end();
+  const Room* const room = RoomOf(agent->name);
+  return room != nullptr && room->free.all();
 }
 
 Agents AgentPool::IdleOf(Agents agents) const {
@@ -137,10 +140,25 @@ Agents AgentPool::IdleOf(Agents agents) const {
 }
 
 std::vector<db::AttemptMember> AgentPool::Alone(const ActiveTrial& trial) const {
-  const AgentInfo* const agent = SmallestThatHas(
-      sweep_.devices(), trial.given.empty() ? idle_ : IdleOf(AgentsFor(trial, sweep_, agents_)));
-  if (agent == nullptr) return {};
-  return {MemberOf(*agent, 0, sweep_.devices())};
+  std::optional<Agents> able;  // nothing where any may
+  if (!trial.given.empty()) able = AgentsFor(trial, sweep_, agents_);
+  const Room* best = nullptr;
+  int32_t first_device = 0;
+  // The fewest devices come first, then those that run nothing.
+  const auto rank = [](const Room& room) {
+    return std::pair(room.agent->devices, !room.free.all());
+  };
+  for (const Room& room : rooms_) {
+    if (able && std::find(able->begin(), able->end(), room.agent) == able->end()) continue;
+    const std::optional<int32_t> found = room.free.Find(sweep_.devices());
+    if (!found || (best != nullptr && rank(*best) <= rank(room))) continue;
+    best = &room;
+    first_device = *found;
+  }
+  if (best == nullptr) return {};
+  db::AttemptMember member = MemberOf(*best->agent, 0, sweep_.devices());
+  member.first_device = first_device;
+  return {std::move(member)};
 }
 
 std::vector<db::AttemptMember> AgentPool::Together(const ActiveTrial& trial) const {
@@ -153,29 +171,38 @@ std::vector<db::AttemptMember> AgentPool::Together(const ActiveTrial& trial) con
 }
 
 std::vector<db::AttemptMember> AgentPool::Take(const ActiveTrial& trial) {
-  if (idle_.empty()) return {};
+  if (rooms_.empty()) return {};
   const bool is_new = trial.given.empty();
   if (is_new && hopeless_tp_.contains(trial.tp)) return {};
   std::vector<db::AttemptMember> members = Alone(trial);
   if (members.empty()) members = Together(trial);
   if (members.empty() && is_new) hopeless_tp_.insert(trial.tp);
-  std::vector<std::string> names;
-  names.reserve(members.size());
-  for (const db::AttemptMember& member : members) names.push_back(member.agent);
-  Remove(names);
+  for (const db::AttemptMember& member : members) {
+    for (Room& room : rooms_) {
+      if (room.agent->name == member.agent) room.free.Take(member.first_device, member.ranks);
+    }
+  }
+  std::erase_if(rooms_, [](const Room& room) { return !room.free.any(); });
   return members;
 }
 
 std::vector<std::string> AgentPool::Keep(const ActiveTrial& trial) {
-  if (idle_.empty() || std::exchange(keeps_, true)) return {};
+  if (rooms_.empty() || std::exchange(keeps_, true)) return {};
   Agents able = AgentsFor(trial, sweep_, agents_);
-  std::stable_partition(able.begin(), able.end(),
-                        [&](const AgentInfo* agent) { return IsIdle(agent); });
+  // Those that have least to end before.
+  const auto taken = [&](const AgentInfo* agent) {
+    const Room* const room = RoomOf(agent->name);
+    return room == nullptr ? agent::kMostSlots + 1 : agent->slots - room->free.free_slots();
+  };
+  std::stable_sort(able.begin(), able.end(),
+                   [&](const AgentInfo* a, const AgentInfo* b) { return taken(a) < taken(b); });
   std::vector<std::string> kept;
   for (const db::AttemptMember& member : DivideRanks(sweep_.devices(), trial.tp, able)) {
-    if (IsIdle(&agents_.all().at(member.agent).info)) kept.push_back(member.agent);
+    if (RoomOf(member.agent) != nullptr) kept.push_back(member.agent);
   }
-  Remove(kept);
+  std::erase_if(rooms_, [&](const Room& room) {
+    return std::find(kept.begin(), kept.end(), room.agent->name) != kept.end();
+  });
   return kept;
 }
 

@@ -41,20 +41,30 @@ ConnectedAgent& ConnectedAgents::Add(ConnectedAgent agent) {
 void ConnectedAgents::Remove(const std::string& name) {
   ++generation_;
   agents_.erase(name);
-  idle_.erase(name);
+  with_room_.erase(name);
 }
 
-void ConnectedAgents::Hold(ConnectedAgent& agent, const agent::AttemptKey& key) {
-  agent.held.push_back({key});
-  idle_.erase(agent.info.name);
+void ConnectedAgents::Hold(ConnectedAgent& agent, const agent::AttemptKey& key,
+                           const db::AttemptMember& part) {
+  std::vector<HeldAttempt> held = std::move(agent.held);
+  held.push_back({.key = key, .devices = HeldAttempt::Devices{part.first_device, part.ranks}});
+  SetHeld(agent, std::move(held));
 }
 
 void ConnectedAgents::SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held) {
   agent.held = std::move(held);
-  if (agent.held.empty()) {
-    idle_.insert(agent.info.name);
+  agent.free = FreeDevices(agent.info.devices, agent.info.slots);
+  for (const HeldAttempt& attempt : agent.held) {
+    if (attempt.devices) {
+      agent.free.Take(attempt.devices->first, attempt.devices->count);
+    } else {
+      agent.free.TakeAll();
+    }
+  }
+  if (agent.free.any()) {
+    with_room_.insert(agent.info.name);
   } else {
-    idle_.erase(agent.info.name);
+    with_room_.erase(agent.info.name);
   }
 }
 

@@ -1,8 +1,9 @@
-// The agents that are connected, what each of them holds, which of them are idle, and which get
-// nothing new for what they did.
+// The agents that are connected, what each of them holds, which devices that leaves free, and which
+// agents get nothing new for what they did.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,18 +13,27 @@
 #include "executor/host/monotonic_time.h"
 #include "server/engine/agent_info.h"
 #include "server/engine/engine_input.h"
+#include "server/engine/free_devices.h"
 
 namespace meshwright::server {
 
 struct HeldAttempt {
   agent::AttemptKey key;
   bool confirmed = false;  // the agent said that it has it; before, its assignment is on its way
+  // The agent's devices that it is on. Nothing where the engine does not know the attempt any more:
+  // it may be on all of them.
+  struct Devices {
+    int32_t first = 0;
+    int32_t count = 0;
+  };
+  std::optional<Devices> devices = {};
 };
 
 struct ConnectedAgent {
   AgentInfo info;
   ConnectionId connection = 0;
   std::vector<HeldAttempt> held = {};
+  FreeDevices free{1, 1};  // what `held` leaves
   // Whose results were answered; heartbeats from before the answer arrived still name them.
   std::vector<agent::AttemptKey> answered = {};
   host::MonotonicTime last_heard = {};
@@ -35,8 +45,8 @@ struct ConnectedAgent {
 class ConnectedAgents {
  public:
   const std::map<std::string, ConnectedAgent>& all() const { return agents_; }
-  // Names of agents that hold nothing.
-  const std::set<std::string>& idle() const { return idle_; }
+  // Names of agents that have a free slot.
+  const std::set<std::string>& with_room() const { return with_room_; }
   // Changes whenever an agent comes or goes, or what was decided about one changes.
   int64_t generation() const { return generation_; }
 
@@ -54,7 +64,7 @@ class ConnectedAgents {
   ConnectedAgent& Add(ConnectedAgent agent);
   void Remove(const std::string& name);
 
-  void Hold(ConnectedAgent& agent, const agent::AttemptKey& key);
+  void Hold(ConnectedAgent& agent, const agent::AttemptKey& key, const db::AttemptMember& part);
   void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held);
   // The agent said that it has the attempt.
   void Confirm(ConnectedAgent& agent, const agent::AttemptKey& key);
@@ -63,7 +73,7 @@ class ConnectedAgents {
 
  private:
   std::map<std::string, ConnectedAgent> agents_;
-  std::set<std::string> idle_;
+  std::set<std::string> with_room_;
   std::map<std::string, db::AgentStanding> standings_;
   int64_t generation_ = 0;
 };

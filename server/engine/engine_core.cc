@@ -19,8 +19,9 @@ EngineFigures EngineCore::Figures() const {
   EngineFigures figures;
   figures.sweeps = static_cast<int64_t>(sweeps_.size());
   figures.store_is_up = store_is_up_;
-  figures.idle_agents = static_cast<int64_t>(agents_.idle().size());
-  figures.busy_agents = static_cast<int64_t>(agents_.all().size()) - figures.idle_agents;
+  for (const auto& [name, agent] : agents_.all()) {
+    ++(agent.held.empty() ? figures.idle_agents : figures.busy_agents);
+  }
   for (const auto& [id, sweep] : sweeps_) {
     figures.pending_trials += static_cast<int64_t>(sweep.pending().size());
     figures.held_trials += static_cast<int64_t>(sweep.held().size());

@@ -100,6 +100,9 @@ class EngineCore {
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);
   // The agent says that it holds `named`.
   void TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named);
+  // On which of its devices the agent has it; nothing where nobody knows.
+  std::optional<HeldAttempt::Devices> DevicesOf(const ConnectedAgent& agent,
+                                                const agent::AttemptKey& key);
   // The agent says that it has what it was given of the attempt; null where that counts no more.
   GivenMember* Confirm(const std::string& agent, const agent::AttemptKey& key, const Found& found);
   // Renews the lease, or tells the agent to stop what counts no more.

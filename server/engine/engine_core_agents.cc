@@ -197,13 +197,25 @@ void EngineCore::Renew(ConnectedAgent& agent, const agent::AttemptKey& key) {
   output_.sends.push_back({agent.connection, CancelOrder{key, NotTheOne(key, found.trial)}});
 }
 
+std::optional<HeldAttempt::Devices> EngineCore::DevicesOf(const ConnectedAgent& agent,
+                                                          const agent::AttemptKey& key) {
+  for (const HeldAttempt& before : agent.held) {
+    if (before.key == key) return before.devices;
+  }
+  const Found found = Find(key);
+  const GivenAttempt* const attempt = found ? found.trial->FindAttempt(key.attempt) : nullptr;
+  const GivenMember* const member = attempt ? attempt->Find(agent.info.name) : nullptr;
+  if (member == nullptr) return std::nullopt;
+  return HeldAttempt::Devices{member->part.first_device, member->part.ranks};
+}
+
 void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named) {
   agent.last_heard = now_;
   std::vector<HeldAttempt> held;
   for (const agent::AttemptKey& key : named) {
     if (Contains(agent.answered, key)) continue;
     Renew(agent, key);
-    held.push_back({key, /*confirmed=*/true});
+    held.push_back({key, /*confirmed=*/true, DevicesOf(agent, key)});
   }
   for (const HeldAttempt& before : agent.held) {
     if (!before.confirmed && !Contains(named, before.key)) held.push_back(before);
@@ -283,7 +295,7 @@ void EngineCore::On(const HeartbeatCame& event) {
   ConnectedAgent* const agent = agents_.Find(event.agent);
   if (agent == nullptr) return;
   TakeHeld(*agent, event.held);
-  if (agent->held.empty()) Advance();
+  if (agent->free.any()) Advance();
 }
 
 GivenMember* EngineCore::Confirm(const std::string& agent, const agent::AttemptKey& key,

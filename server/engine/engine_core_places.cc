@@ -39,7 +39,7 @@ bool EngineCore::GiveTurn(ActiveSweep& sweep, size_t most) {
   if (sweep.pending().empty() && !sweep.MayChoose()) return false;
   AgentPool pool(now_, sweep, agents_, reserved_, options_);
   size_t given = 0;
-  while (given < most && pool.has_idle()) {
+  while (given < most && pool.has_room()) {
     const std::optional<Placement> placement = PlaceNext(sweep, pool, reserved_);
     if (!placement) break;
     Assign(sweep, *sweep.Find(placement->trial), placement->members, placement->reason);
@@ -124,7 +124,7 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
   for (size_t member = 0; member < members.size(); ++member) {
     SetLease(attempt.members[member], now_ + options_.lease);
     ConnectedAgent& agent = *agents_.Find(members[member].agent);
-    agents_.Hold(agent, key);
+    agents_.Hold(agent, key, members[member]);
     Log(host::LogLevel::kDebug, absl::StrCat("the trial goes to agent ", agent.info.name),
         agent::AboutAttempt(key, agent.info.name));
     Send& send = output_.sends.emplace_back();

@@ -47,21 +47,21 @@ std::string PlacementReason(const std::string& why_next,
                             const std::vector<db::AttemptMember>& members,
                             const ActiveSweep& sweep) {
   if (members.size() == 1) {
-    return absl::StrCat(why_next, "; agent ", members.front().agent, " is idle and has the ",
-                        Label(sweep));
+    return absl::StrCat(why_next, "; agent ", members.front().agent, " has the ", Label(sweep),
+                        " free");
   }
   std::vector<std::string> shares;
   shares.reserve(members.size());
   for (const db::AttemptMember& member : members) {
     shares.push_back(absl::StrCat(member.agent, " ", member.ranks));
   }
-  return absl::StrCat(why_next, "; ", members.size(), " agents are idle and have the ",
-                      Label(sweep), " together: ", absl::StrJoin(shares, ", "));
+  return absl::StrCat(why_next, "; ", members.size(), " agents have the ", Label(sweep),
+                      " free together: ", absl::StrJoin(shares, ", "));
 }
 
 std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved) {
   for (const int32_t number : sweep.pending()) {
-    if (!pool.has_idle()) break;
+    if (!pool.has_room()) break;
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
     std::vector<db::AttemptMember> members = pool.Take(trial);
     if (members.empty()) {

@@ -1,9 +1,9 @@
 // Which pending trial goes to which idle agents, and what a sweep waits for: pure functions of what
 // the engine knows, each with the reason that is stored and shown.
 //
-// Callers may rely on: an agent gets at most one trial; inside a sweep the pending trials come in
-// order of their number, before a candidate is chosen (server/engine/choosing.h); the same input
-// gives the same answer. An agent that was drained or set aside gets nothing.
+// Callers may rely on: a slot of an agent gets at most one trial; inside a sweep the pending trials
+// come in order of their number, before a candidate is chosen (server/engine/choosing.h); the same
+// input gives the same answer. An agent that was drained or set aside gets nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace meshwright::server {
 
 // Counts the versions of the rules below, so that a decision that is stored says which it followed.
-inline constexpr int32_t kPlacementPolicyVersion = 3;
+inline constexpr int32_t kPlacementPolicyVersion = 4;
 
 struct Placement {
   int32_t trial = 0;

@@ -176,6 +176,25 @@ TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
   stream->Finish();
 }
 
+TEST_F(OddPeersTest, SlotsThatAreNoEqualPartsAreRefused) {
+  for (const int32_t slots : {3, 65, -1}) {
+    grpc::ClientContext context;
+    const auto stream = agents_->Connect(&context);
+    v1::AgentMessage message;
+    message.mutable_register_()->set_name("a");
+    message.mutable_register_()->set_protocol(agent::kAgentProtocol);
+    message.mutable_register_()->mutable_device_set()->set_device_kind(v1::DEVICE_KIND_CPU);
+    message.mutable_register_()->mutable_device_set()->set_devices(4);
+    message.mutable_register_()->set_slots(slots);
+    ASSERT_TRUE(stream->Write(message));
+    v1::ServerMessage received;
+    EXPECT_FALSE(stream->Read(&received));
+    const grpc::Status status = stream->Finish();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), HasSubstr("register.slots = " + std::to_string(slots)));
+  }
+}
+
 TEST_F(OddPeersTest, AnAgentOfAnotherProtocolIsToldWhatToDo) {
   grpc::ClientContext context;
   const auto stream = agents_->Connect(&context);

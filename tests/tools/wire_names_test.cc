@@ -91,6 +91,7 @@ constexpr Exception kExceptions[] = {
     {"Agent", "device_set", Differs::kInside, "", "an agent's first message has it as one"},
     {"Agent", "cluster_json", Differs::kOtherName, "cluster", "its text on the wire"},
     {"Agent", "running", Differs::kOtherForm, "", "the trial's name alone"},
+    {"Agent", "running_beside", Differs::kOtherForm, "", "the trials' names alone"},
 };
 
 const Exception* Find(const Descriptor& message, std::string_view name) {

@@ -120,7 +120,7 @@ class Filler {
             .from_attempt = 1,
             .to_state = db::TrialState::kAssigned,
             .to_attempt = 1,
-            .reason = "agent node-1 is idle and has the devices",
+            .reason = "agent node-1 has the 8 cuda ranks free",
             .agent = "node-1",
             .host = "node-1.example",
             .members = {{.agent = "node-1",
@@ -128,7 +128,7 @@ class Filler {
                          .first_rank = 0,
                          .ranks = static_cast<int32_t>(sweep.devices)}},
             .event_kind = "trial_assigned",
-            .event_message = "agent node-1 is idle and has the devices",
+            .event_message = "agent node-1 has the 8 cuda ranks free",
             .time = absl::Now()};
   }
 

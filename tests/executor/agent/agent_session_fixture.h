@@ -50,14 +50,15 @@ class AgentSessionTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  void StartAgent(TrialRunner runner = UntilCancelled, GangRunner together = {}) {
+  void StartAgent(TrialRunner runner = UntilCancelled, GangRunner together = {},
+                  const DeviceSet& devices = {planner::DeviceKind::kCpu, 1}) {
     AgentOptions options;
     options.server.address = server_.address();
     options.name = "a";
     options.instance = "i";
     options.host = "h";
     options.version = "test";
-    options.devices = {planner::DeviceKind::kCpu, 1};
+    options.devices = devices;
     options.worker_path = "/opt/own-worker";
     options.result_folder = folder_;
     options.address = "127.0.0.1";

@@ -66,6 +66,31 @@ TEST_F(AgentSessionTest, APlanForDevicesThatTheAgentHasNotIsAnswered) {
               HasSubstr("it needs 2 devices, and the agent has 1"));
 }
 
+TEST_F(AgentSessionTest, RunsTrialsSideBySideOnTheDevicesThatTheServerNames) {
+  DeviceSet devices;
+  devices.count = 4;
+  devices.slots = 2;
+  Inbox<int32_t> begun;
+  StartAgent(
+      [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
+        begun.Push(options.first_device);
+        return UntilCancelled(plan, options);
+      },
+      {}, devices);
+  EXPECT_EQ(server_.Register(kStore).slots(), 2);
+  // Of two sizes: what a rank reaches is measured by one of a kind at a time.
+  server_.Assign("sweeps/s/trials/1", SomePlan(1), /*first_device=*/2);
+  server_.Assign("sweeps/s/trials/2", SomePlan(2), /*first_device=*/0);
+  EXPECT_EQ(begun.Pop() + begun.Pop(), 2);
+  server_.Assign("sweeps/s/trials/3", SomePlan(1), /*first_device=*/1);
+  const v1::TrialFinished refused = server_.Next(v1::AgentMessage::kFinished).finished();
+  EXPECT_EQ(refused.ref().trial(), "sweeps/s/trials/3");
+  EXPECT_THAT(refused.measurement().message(), HasSubstr("first_device = 1: must be a multiple"));
+  server_.Cancel("sweeps/s/trials/1");
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kFinished).finished().ref().trial(),
+            "sweeps/s/trials/1");
+}
+
 TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {
   StartAgent([](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
     trial::TrialResult result;

@@ -42,8 +42,10 @@ class FakeServer final : public v1::Agents::Service {
     Send(answer);
     return message;
   }
-  void Assign(const std::string& trial, const std::string& plan_json) {
-    Send(AssignmentOf(trial, plan_json));
+  void Assign(const std::string& trial, const std::string& plan_json, int32_t first_device = 0) {
+    v1::ServerMessage message = AssignmentOf(trial, plan_json);
+    message.mutable_assignment()->set_first_device(first_device);
+    Send(message);
   }
   // Of an attempt at two ranks the one that is `member`'s, of agents a and b.
   void AssignOneOfTwo(const std::string& trial, const std::string& plan_json, int32_t member) {

@@ -39,7 +39,29 @@ class AgentPoolTest : public testing::Test {
   void ConnectAll(const std::vector<AgentInfo>& infos) {
     for (const AgentInfo& info : infos) Connect(info);
   }
-  void Occupy(const std::string& agent) { agents_.Hold(*agents_.Find(agent), {"other", 1, 1}); }
+  void Occupy(const std::string& agent, int32_t first_device = 0, int32_t ranks = 1) {
+    ConnectedAgent& holds = *agents_.Find(agent);
+    const agent::AttemptKey key{"other", static_cast<int32_t>(holds.held.size()) + 1, 1};
+    agents_.Hold(holds, key,
+                 {.agent = agent, .host = "", .ranks = ranks, .first_device = first_device});
+  }
+  static AgentInfo WithSlots(AgentInfo info, int32_t slots) {
+    info.slots = slots;
+    return info;
+  }
+  // "a 4 from 0, a 4 from 4": what trials get that come one after the other.
+  std::string SideBySide(const ActiveSweep& sweep) {
+    AgentPool pool(Second(0), sweep, agents_, {}, {});
+    std::vector<std::string> texts;
+    while (true) {
+      const std::vector<db::AttemptMember> members = pool.Take(sweep.trials()[0]);
+      if (members.empty()) return absl::StrJoin(texts, ", ");
+      for (const db::AttemptMember& member : members) {
+        texts.push_back(
+            absl::StrCat(member.agent, " ", member.ranks, " from ", member.first_device));
+      }
+    }
+  }
   std::string Divided(const ActiveSweep& sweep, const Reserved& reserved = {}) {
     AgentPool pool(Second(0), sweep, agents_, reserved, {});
     return TextOf(pool.Take(sweep.trials()[0]));
@@ -131,7 +153,7 @@ TEST_F(AgentPoolTest, OnlyTheFirstTrialThatWaitsHasItsAgentsKept) {
   AgentPool other(Second(0), small, agents_, {}, {});
   EXPECT_THAT(other.Keep(small.trials()[0]), ElementsAre("c"));
   EXPECT_THAT(other.Keep(small.trials()[0]), IsEmpty());
-  EXPECT_TRUE(other.has_idle());
+  EXPECT_TRUE(other.has_room());
 }
 
 TEST_F(AgentPoolTest, AnAgentThatFailedUnderATrialGetsNoRankOfIt) {
@@ -147,6 +169,37 @@ TEST_F(AgentPoolTest, AnAgentThatVanishedWithATrialGetsItWhereOthersCantRunIt) {
   ConnectAll({GangAgent("a", 4), GangAgent("b", 4), GangAgent("c", 4)});
   EXPECT_EQ(Divided(Sweep(8, "l", {lost})), "b 4, c 4");
   EXPECT_EQ(Divided(Sweep(12, "l", {lost})), "a 4, b 4, c 4");
+}
+
+TEST_F(AgentPoolTest, SmallTrialsShareAnAgentEachOnDevicesOfItsOwn) {
+  ConnectAll({WithSlots(GangAgent("a", 8), 8), WithSlots(GangAgent("b", 8), 2)});
+  EXPECT_EQ(SideBySide(Sweep(4)), "a 4 from 0, b 4 from 0, a 4 from 4, b 4 from 4")
+      << "one that runs nothing comes first";
+  EXPECT_EQ(SideBySide(Sweep(3)), "a 3 from 0, b 3 from 0, a 3 from 3, b 3 from 4");
+  Occupy("a", 0, 2);
+  EXPECT_EQ(SideBySide(Sweep(4)), "b 4 from 0, a 4 from 4, b 4 from 4");
+  EXPECT_EQ(SideBySide(Sweep(8)), "b 8 from 0");
+}
+
+TEST_F(AgentPoolTest, WithoutSlotsATrialHasItsAgentAlone) {
+  Connect(GangAgent("a", 8));
+  EXPECT_EQ(SideBySide(Sweep(2)), "a 2 from 0");
+}
+
+TEST_F(AgentPoolTest, ATrialOverSeveralTakesAgentsThatRunNothing) {
+  ConnectAll({WithSlots(GangAgent("a", 4), 4), WithSlots(GangAgent("b", 4), 4)});
+  Occupy("a", 3, 1);
+  EXPECT_EQ(SideBySide(Sweep(6)), "");
+  EXPECT_THAT(Waits(Sweep(6)), ElementsAre("b", "a"));
+}
+
+// Small trials that come and go would keep it from ever being free.
+TEST_F(AgentPoolTest, AnAgentThatHasToEndLeastIsKeptForALargeTrial) {
+  ConnectAll({WithSlots(GangAgent("a", 8), 4), WithSlots(GangAgent("b", 8), 4)});
+  Occupy("a", 0, 4);
+  Occupy("b", 2, 2);
+  EXPECT_EQ(SideBySide(Sweep(8)), "");
+  EXPECT_THAT(Waits(Sweep(8)), ElementsAre("b"));
 }
 
 }  // namespace

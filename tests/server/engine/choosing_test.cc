@@ -96,7 +96,7 @@ TEST_F(ChoosingTest, TheTrialThatIsWorthMostRunsNextAndTheSweepStopsByItself) {
   EXPECT_TRUE(begun->begins);
   EXPECT_EQ(begun->policy_version, kPlacementPolicyVersion);
   EXPECT_THAT(begun->reason, HasSubstr("the fastest by its estimate, 1 s"));
-  EXPECT_THAT(begun->reason, HasSubstr("; agent a is idle and has the 4 cpu ranks"));
+  EXPECT_THAT(begun->reason, HasSubstr("; agent a has the 4 cpu ranks free"));
   // It is slow, which speaks against its copy.
   const EngineOutput second = Settle(Finish("a", Key(1), 1.2));
   EXPECT_THAT(Given(second), ElementsAre(3));

@@ -43,7 +43,18 @@ struct SimulatedAgent {
   std::set<agent::AttemptKey> prepared;       // with others, and not started
   std::set<agent::AttemptKey> following;      // of those that run, where another one leads
   std::map<agent::AttemptKey, bool> results;  // not acknowledged; whether it was cancelled
+  // The first of the devices, and how many, of what it was given.
+  std::map<agent::AttemptKey, std::pair<int32_t, int32_t>> devices;
 
+  // What it runs on one of these devices.
+  int RunningOn(int32_t first, int32_t count) const {
+    int found = 0;
+    for (const auto& [key, on] : devices) {
+      const bool runs = running.contains(key) || prepared.contains(key);
+      found += runs && on.first < first + count && first < on.first + on.second;
+    }
+    return found;
+  }
   std::vector<agent::AttemptKey> Held() const {
     std::vector<agent::AttemptKey> held(running.begin(), running.end());
     held.insert(held.end(), prepared.begin(), prepared.end());
@@ -92,7 +103,8 @@ class World {
   const std::string& decisions() const { return decisions_; }
   int crashes() const { return crashes_; }
   size_t gangs() const { return gangs_; }
-  int stopped() const { return stopped_; }  // sweeps that stopped for want of gain
+  int side_by_side() const { return side_by_side_; }  // trials that came to others on an agent
+  int stopped() const { return stopped_; }            // sweeps that stopped for want of gain
 
  private:
   struct Pending {
@@ -216,6 +228,10 @@ class World {
       if (const auto* assign = std::get_if<AssignOrder>(&send.order)) {
         EXPECT_TRUE(given_.insert({assign->key, assign->member}).second) << "given out twice";
         gangs_ += assign->member;
+        const db::AttemptMember& part = assign->members[assign->member];
+        EXPECT_EQ(agent.RunningOn(part.first_device, part.ranks), 0) << "devices were given twice";
+        side_by_side_ += !agent.running.empty() || !agent.prepared.empty();
+        agent.devices[assign->key] = {part.first_device, part.ranks};
         (assign->members.size() > 1 ? agent.prepared : agent.running).insert(assign->key);
         if (assign->member > 0) agent.following.insert(assign->key);
       } else if (const auto* start = std::get_if<StartOrder>(&send.order)) {
@@ -235,8 +251,9 @@ class World {
     while (!queue_.empty()) Commit();
     const std::string name = absl::StrCat("s", ++created_);
     db::SweepRecord record = db::SomeSweep(name);
-    // What one agent has, or two together.
-    if (Random(3) == 0) record.devices = 8;
+    // What one agent has, half of it, or two together.
+    constexpr int64_t kSizes[] = {4, 2, 8};
+    record.devices = kSizes[Random(3)];
     const auto sweep = Random(2) == 0 ? store_->CreateSweep(record, db::SomeTrials(kTrials))
                                       : CreateOpenSweep(record);
     ASSERT_TRUE(sweep.ok());
@@ -262,7 +279,9 @@ class World {
   }
   void Connect(const std::string& name, SimulatedAgent& agent) {
     agent.connection = ++connections_;
-    Tell(AgentConnected{GangAgent(name, 4), agent.connection, agent.Held()});
+    AgentInfo info = GangAgent(name, 4);
+    info.slots = name == "a" ? 1 : name == "b" ? 2 : 4;
+    Tell(AgentConnected{info, agent.connection, agent.Held()});
     SayReady(name, agent);
   }
   void Disconnect(const std::string& name, SimulatedAgent& agent) {
@@ -377,6 +396,7 @@ class World {
   int stopped_ = 0;
   std::set<std::pair<int64_t, int32_t>> acknowledged_;    // sweep and trial
   std::set<std::pair<agent::AttemptKey, size_t>> given_;  // and to which member
+  int side_by_side_ = 0;
   size_t gangs_ = 0;  // parts that were given to agents that follow
   std::string decisions_;
 };
@@ -385,6 +405,7 @@ TEST(CrashTest, LosesAndDoublesNothing) {
   int crashes = 0;
   int stopped = 0;
   size_t gangs = 0;
+  int side_by_side = 0;
   for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
     World world(seed);
@@ -393,11 +414,13 @@ TEST(CrashTest, LosesAndDoublesNothing) {
     crashes += world.crashes();
     stopped += world.stopped();
     gangs += world.gangs();
+    side_by_side += world.side_by_side();
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(crashes, 200);
   EXPECT_GT(stopped, 100);
   EXPECT_GT(gangs, 500u);
+  EXPECT_GT(side_by_side, 200);
 }
 
 TEST(CrashTest, TheSameSeedMakesTheSameDecisions) {

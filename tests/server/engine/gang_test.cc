@@ -29,8 +29,10 @@ class GangTest : public testing::Test {
   }
   // Connections are numbered from 1 by the names' first letters.
   EngineOutput Connect(const std::string& name, int32_t devices = 4,
-                       const std::vector<agent::AttemptKey>& held = {}) {
-    return Tell(AgentConnected{GangAgent(name, devices), ConnectionOf(name), held});
+                       const std::vector<agent::AttemptKey>& held = {}, int32_t slots = 1) {
+    AgentInfo info = GangAgent(name, devices);
+    info.slots = slots;
+    return Tell(AgentConnected{info, ConnectionOf(name), held});
   }
   static ConnectionId ConnectionOf(const std::string& name) { return name[0] - 'a' + 1; }
   static TrialFinished Ended(const std::string& agent, const agent::AttemptKey& key,
@@ -91,11 +93,12 @@ TEST_F(GangTest, AllAreToldAtOnceWhichRanksTheyGet) {
   const auto& second = std::get<AssignOrder>(output.sends[1].order);
   EXPECT_EQ(second.member, 1u);
   ASSERT_EQ(second.members.size(), 2u);
-  EXPECT_EQ(second.members[1], (db::AttemptMember{"b", "host-b", 4, 4, false}));
+  EXPECT_EQ(second.members[1],
+            (db::AttemptMember{.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4}));
   EXPECT_EQ(TransitionIn(output)->members, second.members);
   EXPECT_EQ(TransitionIn(output)->agent, "a");
   EXPECT_THAT(TransitionIn(output)->reason,
-              HasSubstr("2 agents are idle and have the 8 cpu ranks together: a 4, b 4"));
+              HasSubstr("2 agents have the 8 cpu ranks free together: a 4, b 4"));
 }
 
 TEST_F(GangTest, TheyStartOnceAllAreReadyAndMeetAtTheFirst) {
@@ -296,6 +299,30 @@ TEST_F(GangTest, WhatALargeTrialWaitsForIsReserved) {
   EXPECT_THAT(finish("a"), ElementsAre("a assign s2/1/1", "b assign s2/1/1"));
 }
 
+// Small trials that end one after the other would never leave all of its devices free.
+TEST_F(GangTest, ALargeTrialGetsAnAgentThatSmallOnesShare) {
+  AddSweep(1, 2, 50);
+  EXPECT_THAT(Sent(Connect("a", 4, {}, /*slots=*/2)),
+              ElementsAre("a assign s1/1/1", "a assign s1/2/1"));
+  AddSweep(2, 4, 1);
+  const auto finish = [&](int32_t trial) {
+    return Sent(Tell(Ended("a", {"s1", trial, 1}, trial::TrialOutcome::kOk)));
+  };
+  // The other sweep has waited since before this one was there.
+  EXPECT_THAT(finish(1), ElementsAre("a assign s1/3/1"));
+  EXPECT_THAT(finish(2), IsEmpty());
+  EXPECT_THAT(finish(3), ElementsAre("a assign s2/1/1"));
+}
+
+// After a start of the server an agent may run what the server has forgotten, on whatever devices.
+TEST_F(GangTest, NothingComesBesideAnAttemptThatNobodyKnows) {
+  AddSweep(1, 2, 5);
+  EXPECT_THAT(Sent(Connect("a", 4, {{"gone", 1, 1}}, /*slots=*/2)),
+              ElementsAre("a cancel gone/1/1"));
+  EXPECT_THAT(Sent(Tell(HeartbeatCame{"a", {}})),
+              ElementsAre("a assign s1/1/1", "a assign s1/2/1"));
+}
+
 // Sweeps and agents of all sizes: while a sweep waits each other one gets at most a turn before it,
 // and then it waits for what runs. So with trials of at most D rounds and K sweeps none waits for
 // longer than K D rounds, however many trials the others have.
@@ -319,7 +346,10 @@ TEST_F(GangTest, ASweepWaitsForATurnOfEachOtherAtMost) {
         EXPECT_LE(waited, kSweeps * kLongest) << assign->key.sweep << " in round " << round;
       }
     };
-    for (const char* name : {"a", "b", "c", "d"}) Connect(name, 2 + 2 * below(3));
+    for (const char* name : {"a", "b", "c", "d"}) {
+      const int32_t devices = 2 + 2 * below(3);
+      Connect(name, devices, {}, /*slots=*/below(2) == 0 ? devices / 2 : 1);
+    }
     for (int64_t id = 1; id <= kSweeps; ++id) take(AddSweep(id, 2 + 2 * below(4), 30));
     for (; round < 2000 && !core_.sweeps().empty(); ++round) {
       const auto now = running;

@@ -44,14 +44,14 @@ TEST_F(PlacementTest, GivesOneTrialToEachIdleAgentThatHasTheDevices) {
        {CpuAgent("a", 4), CpuAgent("b", 8), CpuAgent("c", 8), CpuAgent("d", 2)}) {
     Connect(info);
   }
-  agents_.Hold(*agents_.Find("c"), {"other", 1, 1});
+  agents_.Hold(*agents_.Find("c"), {"other", 1, 1}, All("c", 1).front());
   const auto placements = Place(Sweep(4, 3));
   ASSERT_EQ(placements.size(), 2u);
   EXPECT_EQ(placements[0].trial, 1);
   EXPECT_EQ(placements[0].members, All("a", 4));
   EXPECT_EQ(placements[1].trial, 2);
   EXPECT_EQ(placements[1].members, All("b", 4));
-  EXPECT_THAT(placements[1].reason, HasSubstr("number 2 by predicted MFU; agent b is idle"));
+  EXPECT_THAT(placements[1].reason, HasSubstr("number 2 by predicted MFU; agent b has the 4 cpu ranks free"));
   EXPECT_EQ(Place(Sweep(8, 2)).size(), 1u);
 }
 
@@ -85,7 +85,7 @@ TEST_F(PlacementTest, ALostTrialGoesToAnotherAgentWhereThereIsOne) {
   Connect(CpuAgent("b", 2));
   EXPECT_EQ(Place(Sweep(4, 1, lost)).at(0).members, All("a", 4));
   Connect(CpuAgent("c", 4));
-  agents_.Hold(*agents_.Find("c"), {"other", 1, 1});
+  agents_.Hold(*agents_.Find("c"), {"other", 1, 1}, All("c", 1).front());
   // It waits for the other one, and the next trial does not.
   const auto placements = Place(Sweep(4, 2, lost));
   ASSERT_EQ(placements.size(), 1u);

@@ -16,6 +16,7 @@
 #include "executor/agent/state_dir.h"
 #include "executor/gang/gang_runner.h"
 #include "executor/gang/own_address.h"
+#include "executor/host/cores.h"
 #include "executor/host/host.h"
 #include "executor/host/run_program.h"
 #include "executor/trial/trial_runner.h"
@@ -46,6 +47,7 @@ struct AgentFlags {
   std::string worker;
   std::string state_dir;
   std::string advertise;
+  std::optional<int32_t> slots;
   LogFlags log;
   std::optional<double> memory_limit_gib;
   bool benchmark = false;
@@ -62,6 +64,14 @@ void Say(const agent::AgentOptions& options, host::LogLevel level, std::string m
 std::string BenchmarkDir(const AgentFlags& flags) {
   const std::string state = flags.state_dir.empty() ? SharedStateDir() : flags.state_dir;
   return state.empty() ? "" : state + "/benchmarks";
+}
+
+// Devices are apart from each other, ranks on one processor are not.
+int32_t SlotsFor(agent::DeviceSet devices, int32_t cores) {
+  devices.slots = devices.count;
+  return devices.kind == planner::DeviceKind::kCuda && CheckSlots(devices, cores).ok()
+             ? devices.slots
+             : 1;
 }
 
 absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext& context) {
@@ -82,6 +92,8 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, Command
   }
   RETURN_IF_ERROR(trial::CheckWorkerVersion(options.worker_path, host::RunProgram));
   ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices, options.worker_path, context));
+  options.devices.slots = flags.slots.value_or(SlotsFor(options.devices, context.host_cores));
+  RETURN_IF_ERROR(agent::CheckSlots(options.devices, context.host_cores));
   options.log = MakeLog(context.err, flags.log, absl::Now);
   return options;
 }
@@ -150,21 +162,38 @@ std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions&
   return planner::ClusterToJson(*cluster);
 }
 
-agent::TrialRunners RunnersOn(const agent::DeviceSet& devices) {
+agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
+  const agent::DeviceSet& devices = agent_options.devices;
   const auto with_devices = [devices](const trial::TrialRunnerOptions& given) {
     trial::TrialRunnerOptions options = given;
-    options.device_memory_bytes = devices.memory_bytes;
+    const auto first = static_cast<size_t>(given.first_device);
+    if (first < devices.memory_bytes.size()) {
+      options.device_memory_bytes.assign(devices.memory_bytes.begin() + given.first_device,
+                                         devices.memory_bytes.end());
+    }
     return options;
   };
-  return {.alone =
-              [with_devices](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& given) {
-                return trial::RunTrial(plan, with_devices(given));
-              },
-          .together =
-              [with_devices](const trial::TrialPlan& plan, const gang::Place& place,
-                             const trial::TrialRunnerOptions& given) {
-                return gang::RunMember(plan, place, with_devices(given));
-              }};
+  agent::TrialRunners runners;
+  runners.alone = [with_devices](const trial::TrialPlan& plan,
+                                 const trial::TrialRunnerOptions& given) {
+    return trial::RunTrial(plan, with_devices(given));
+  };
+  runners.together = [with_devices](const trial::TrialPlan& plan, const gang::Place& place,
+                                    const trial::TrialRunnerOptions& given) {
+    return gang::RunMember(plan, place, with_devices(given));
+  };
+  if (devices.slots == 1) return runners;
+  runners.bind = [slots = devices.slots, cores = host::Cores(), log = agent_options.log,
+                  name = agent_options.name](const agent::DeviceShare& share) {
+    const absl::Status bound =
+        host::BindThisThread(host::HardwareThreadsOf(cores, share.first_slot, share.slots, slots));
+    if (bound.ok()) return;
+    log({.level = host::LogLevel::kWarning,
+         .message = absl::StrCat("trials that run side by side may slow each other down: ",
+                                 bound.message()),
+         .about = {.agent = name}});
+  };
+  return runners;
 }
 
 // Where other agents reach this host: as the flag says, or from where it reaches the server. Empty
@@ -211,7 +240,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
   ASSIGN_OR_RETURN(options.address, AddressOf(flags, options));
-  options.runners = RunnersOn(options.devices);
+  options.runners = RunnersOn(options);
   agent::Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
   // SIGTERM is how a service ends; Ctrl-C interrupts.
@@ -250,6 +279,11 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
                    "Where other agents reach this host, to run ranks of one trial together; "
                    "default: the address from which it reaches the server")
       ->option_text("HOST");
+  command
+      ->add_option("--slots", flags->slots,
+                   "Equal parts of the devices that run trials side by side, each on cores of its "
+                   "own; default: each GPU, and 1 on a processor")
+      ->option_text("N");
   flags->log.Add(*command);
   command->add_flag("--benchmark", flags->benchmark,
                     "Measure the devices although a measurement is kept");

@@ -29,11 +29,13 @@ ordered_json AgentToJson(const v1::Agent& agent) {
                        {"host", agent.host()},
                        {"device_kind", agent::TextOf(agent.device_set().device_kind())},
                        {"devices", agent.device_set().devices()},
+                       {"slots", agent.slots()},
                        {"memory_bytes", nullptr},
                        {"version", agent.version()},
                        {"address", agent.address()},
                        {"connect_time", TimeText(agent.connect_time())},
                        {"running", nullptr},
+                       {"running_beside", ordered_json::array()},
                        {"drained", agent.drained()},
                        {"set_aside_reason", nullptr},
                        {"failures_in_a_row", agent.failures_in_a_row()},
@@ -42,6 +44,9 @@ ordered_json AgentToJson(const v1::Agent& agent) {
   if (agent.device_set().memory_bytes() > 0)
     json["memory_bytes"] = agent.device_set().memory_bytes();
   if (agent.has_running()) json["running"] = ShortName(agent.running().trial());
+  for (const v1::AttemptRef& beside : agent.running_beside()) {
+    json["running_beside"].push_back(ShortName(beside.trial()));
+  }
   const absl::StatusOr<ordered_json> cluster =
       planner::ParseOrderedJson("cluster", agent.cluster_json());
   if (cluster.ok()) json["cluster"] = *cluster;
@@ -51,6 +56,9 @@ ordered_json AgentToJson(const v1::Agent& agent) {
 // What the agent gets, and why not more.
 std::string TrialsText(const v1::Agent& agent) {
   std::string text = agent.has_running() ? ShortName(agent.running().trial()) : "-";
+  for (const v1::AttemptRef& beside : agent.running_beside()) {
+    absl::StrAppend(&text, ", ", ShortName(beside.trial()));
+  }
   if (agent.drained()) text += ", drained";
   if (!agent.set_aside_reason().empty()) {
     absl::StrAppend(&text, ", set aside: ", agent.set_aside_reason());

@@ -118,6 +118,7 @@ ordered_json ToJson(const v1::Attempt& attempt) {
                                {"host", member.host()},
                                {"first_rank", member.first_rank()},
                                {"ranks", member.ranks()},
+                               {"first_device", member.first_device()},
                                {"failed", member.failed()}});
   }
   return json;

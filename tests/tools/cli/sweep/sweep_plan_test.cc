@@ -130,7 +130,7 @@ TEST_F(SweepPlanTest, WhySaysWhatDecidedOfEachLayout) {
   EXPECT_THAT(Sweep({"show", "s", "--why", chosen}).out,
               AllOf(HasSubstr("trial " + chosen + ", tp"), HasSubstr(": ok ("),
                     HasSubstr("attempt 1: expected to be faster by"),
-                    HasSubstr("agent a is idle and has the 4 cpu ranks")));
+                    HasSubstr("agent a has the 4 cpu ranks free")));
   EXPECT_THAT(Sweep({"show", "s", "--why", named}).out,
               AllOf(HasSubstr("the request named this layout"),
                     HasSubstr("attempt 1: number " + named + " by predicted MFU")));

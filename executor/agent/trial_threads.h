@@ -1,0 +1,118 @@
+// Runs an agent's trials, each on slots of its devices, as many at once as don't share one, on
+// threads that live as long as the agent: workers die with the thread that spawned them.
+//
+// Callers may rely on: trials that want the same slot run one after the other in the order in which
+// they came; a trial gets the same cores and the same part of the host's memory whether or not
+// others run beside it. What a rank's peak depends on is measured by the first trial of a kind,
+// which runs beside none of its kind, and is the same for those that follow, so that their MFU
+// compares.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/agent/attempt_key.h"
+#include "executor/agent/device_set.h"
+#include "executor/gang/gang.h"
+#include "executor/host/host_memory.h"
+#include "executor/trial/trial_runner.h"
+
+namespace meshwright::agent {
+
+// Runs one trial: RunTrial, or a test's own.
+using TrialRunner =
+    std::function<trial::TrialResult(const trial::TrialPlan&, const trial::TrialRunnerOptions&)>;
+// Runs an agent's ranks of one that several run together: RunMember, or a test's own.
+using GangRunner = std::function<trial::TrialResult(const trial::TrialPlan&, const gang::Place&,
+                                                    const trial::TrialRunnerOptions&)>;
+
+struct TrialRunners {
+  TrialRunner alone;
+  GangRunner together = {};
+  // Binds the calling thread, and so the workers that it starts, to the cores of these slots; may
+  // be empty.
+  std::function<void(const DeviceShare&)> bind = {};
+  // What this host has left for ranks on its processor.
+  std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] {
+    return host::AvailableMemory();
+  };
+};
+
+// A trial to run.
+struct TrialJob {
+  AttemptKey key;
+  trial::TrialPlan plan;
+  DeviceShare share;
+  std::optional<gang::Place> place = {};  // where the agent stands among several that run it
+};
+
+class TrialThreads {
+ public:
+  // Called on a trial's thread; must not block.
+  struct Callbacks {
+    std::function<void(const AttemptKey&, const trial::TrialProgress&)> progress;
+    std::function<void(const AttemptKey&, const trial::TrialResult&)> done;
+    // What keeps no trial from running but should be known; may be empty.
+    std::function<void(const AttemptKey&, const std::string&)> warn = {};
+  };
+
+  TrialThreads(TrialRunners runners, std::string worker_path, int32_t slots, Callbacks callbacks);
+  // Kills the workers of running trials and waits for their end. Those that wait are cancelled.
+  ~TrialThreads();
+
+  void Start(TrialJob job);
+  // The trial ends with the outcome cancelled, if it has not ended.
+  void Cancel(const AttemptKey& key);
+
+ private:
+  struct Entry {
+    TrialJob job;
+    std::atomic<bool> cancel{false};
+    double known_peak_flops = 0.0;  // 0: the trial measures it
+
+    explicit Entry(TrialJob given) : job(std::move(given)) {}
+  };
+  using Entries = std::list<Entry>;
+
+  // What a rank's peak depends on; the last: ranks that run at once.
+  using PeakKey = std::tuple<planner::DeviceKind, planner::Precision, int64_t>;
+  static PeakKey KindOf(const trial::TrialPlan& plan);
+
+  void Loop();
+  // The first that waits and may run now; the end of `waiting_` where there is none.
+  Entries::iterator NextToRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool MayRunBeside(const Entry& entry, const Entry& running) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  double KnownPeak(const trial::TrialPlan& plan) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  trial::TrialResult Run(const Entry& entry);
+  // What the trial's slots may take of the host's memory.
+  absl::StatusOr<host::MemoryRoom> RoomFor(const DeviceShare& share);
+
+  const TrialRunners runners_;
+  const std::string worker_path_;
+  const int32_t slots_;
+  const Callbacks callbacks_;
+
+  absl::Mutex mutex_;
+  Entries waiting_ ABSL_GUARDED_BY(mutex_);
+  Entries running_ ABSL_GUARDED_BY(mutex_);
+  std::map<PeakKey, double> peak_flops_ ABSL_GUARDED_BY(mutex_);
+  // Since a trial began while no other ran.
+  absl::StatusOr<host::MemoryRoom> idle_room_ ABSL_GUARDED_BY(mutex_);
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace meshwright::agent

@@ -1,11 +1,30 @@
 #include "executor/agent/trial_threads.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/memory_check.h"
 
 namespace meshwright::agent {
+
+namespace {
+
+// What the ranks here take of the host's memory.
+int64_t HostBytesOf(const TrialJob& job) {
+  if (job.plan.device != planner::DeviceKind::kCpu) return 0;
+  std::vector<int32_t> ranks;
+  if (job.place) {
+    ranks = gang::RanksOf(job.place->own());
+  } else {
+    ranks.resize(static_cast<size_t>(job.plan.layout.devices()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+  }
+  return trial::BytesOfRanks(job.plan, ranks).value_or(0);
+}
+
+}  // namespace
 
 TrialThreads::TrialThreads(TrialRunners runners, std::string worker_path, int32_t slots,
                            Callbacks callbacks)
@@ -30,7 +49,9 @@ TrialThreads::~TrialThreads() {
 
 void TrialThreads::Start(TrialJob job) {
   const absl::MutexLock lock(&mutex_);
-  waiting_.emplace_back(std::move(job)).cancel.store(ending_);
+  Entry& entry = waiting_.emplace_back(std::move(job));
+  entry.cancel.store(ending_);
+  entry.needs_bytes = HostBytesOf(entry.job);
 }
 
 void TrialThreads::Cancel(const AttemptKey& key) {
@@ -58,13 +79,21 @@ bool TrialThreads::MayRunBeside(const Entry& entry, const Entry& running) const 
   const TrialJob& job = entry.job;
   const TrialJob& other = running.job;
   if (job.key == other.key || job.share.Overlaps(other.share)) return false;
+  // Once one has ended without a measurement nobody waits for another to bring it.
   const bool both_measure = !job.place && !other.place && KindOf(job.plan) == KindOf(other.plan) &&
-                            KnownPeak(job.plan) == 0.0;
+                            KnownPeak(job.plan) == 0.0 && !tried_.contains(KindOf(job.plan));
   return !both_measure;
+}
+
+bool TrialThreads::IsCancelled(const Entry& entry) const {
+  return entry.cancel.load() &&
+         std::none_of(running_.begin(), running_.end(),
+                      [&](const Entry& running) { return running.job.key == entry.job.key; });
 }
 
 TrialThreads::Entries::iterator TrialThreads::NextToRun() {
   for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
+    if (IsCancelled(*entry)) return entry;
     const auto is_free = [&](const Entry& other) { return MayRunBeside(*entry, other); };
     if (std::all_of(running_.begin(), running_.end(), is_free) &&
         std::all_of(waiting_.begin(), entry, is_free)) {
@@ -85,7 +114,7 @@ void TrialThreads::Loop() {
       mutex_.Await(absl::Condition(&can_go_on));
       entry = NextToRun();
       if (entry == waiting_.end()) return;
-      if (slots_ > 1 && running_.empty()) idle_room_ = runners_.available_memory();
+      if (running_.empty()) idle_bytes_ = 0;
       entry->known_peak_flops = KnownPeak(entry->job.plan);
       running_.splice(running_.end(), waiting_, entry);
     }
@@ -94,8 +123,11 @@ void TrialThreads::Loop() {
     const AttemptKey key = entry->job.key;
     {
       const absl::MutexLock lock(&mutex_);
-      if (result.outcome == trial::TrialOutcome::kOk && !entry->job.place) {
-        peak_flops_[KindOf(entry->job.plan)] = result.measured_peak_flops;
+      if (!entry->job.place && !entry->cancel.load()) {
+        tried_.insert(KindOf(entry->job.plan));
+        if (result.outcome == trial::TrialOutcome::kOk) {
+          peak_flops_.try_emplace(KindOf(entry->job.plan), result.measured_peak_flops);
+        }
       }
       running_.erase(entry);
     }
@@ -103,29 +135,35 @@ void TrialThreads::Loop() {
   }
 }
 
-absl::StatusOr<host::MemoryRoom> TrialThreads::RoomFor(const DeviceShare& share) {
+absl::StatusOr<host::MemoryRoom> TrialThreads::RoomFor(const Entry& entry) {
   absl::StatusOr<host::MemoryRoom> room = runners_.available_memory();
+  const DeviceShare& share = entry.job.share;
   if (!room.ok() || share.slots == slots_) return room;
   const absl::MutexLock lock(&mutex_);
-  if (!idle_room_.ok()) return room;
-  // Those beside it may not have taken yet what they are going to.
-  const int64_t part = idle_room_->bytes / slots_ * share.slots;
+  idle_bytes_ = std::max(idle_bytes_, room->bytes);
+  for (const Entry& other : running_) {
+    if (&other == &entry) break;
+    if (!other.has_taken.load()) room->bytes -= other.needs_bytes;
+  }
+  room->bytes = std::max<int64_t>(room->bytes, 0);
+  const int64_t part = idle_bytes_ / slots_ * share.slots;
   if (part >= room->bytes) return room;
   return host::MemoryRoom{
       .bytes = part,
-      .limit = absl::StrCat(share.slots, " of the agent's ", slots_, " slots, of ",
-                            idle_room_->bytes, " bytes, ", idle_room_->limit)};
+      .limit = absl::StrCat(share.slots, " of the agent's ", slots_, " slots, of ", idle_bytes_,
+                            " bytes, ", room->limit)};
 }
 
-trial::TrialResult TrialThreads::Run(const Entry& entry) {
+trial::TrialResult TrialThreads::Run(Entry& entry) {
   const TrialJob& job = entry.job;
   if (runners_.bind) runners_.bind(job.share);
   trial::TrialRunnerOptions options;
   options.worker_path = worker_path_;
   options.cancel = &entry.cancel;
   options.first_device = job.share.first_device;
-  options.available_memory = [this, &job] { return RoomFor(job.share); };
+  options.available_memory = [this, &entry] { return RoomFor(entry); };
   options.progress = [&](const trial::TrialProgress& progress) {
+    if (progress.step > 0) entry.has_taken.store(true);
     callbacks_.progress(job.key, progress);
   };
   options.warn = [&](const std::string& text) {

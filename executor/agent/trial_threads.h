@@ -2,10 +2,10 @@
 // threads that live as long as the agent: workers die with the thread that spawned them.
 //
 // Callers may rely on: trials that want the same slot run one after the other in the order in which
-// they came; a trial gets the same cores and the same part of the host's memory whether or not
-// others run beside it. What a rank's peak depends on is measured by the first trial of a kind,
-// which runs beside none of its kind, and is the same for those that follow, so that their MFU
-// compares.
+// they came; a trial gets the same cores and at most the same part of the host's memory whether or
+// not others run beside it. What a rank reaches at most is measured by the first trial of a kind,
+// beside none of its kind, and is the same for those that follow, so that their MFU compares; of
+// gangs each trial measures it.
 #pragma once
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -81,6 +82,9 @@ class TrialThreads {
     TrialJob job;
     std::atomic<bool> cancel{false};
     double known_peak_flops = 0.0;  // 0: the trial measures it
+    // What its ranks are going to take of the host's memory; 0 on devices, and where nobody knows.
+    int64_t needs_bytes = 0;
+    std::atomic<bool> has_taken{false};  // all of that
 
     explicit Entry(TrialJob given) : job(std::move(given)) {}
   };
@@ -93,12 +97,15 @@ class TrialThreads {
   void Loop();
   // The first that waits and may run now; the end of `waiting_` where there is none.
   Entries::iterator NextToRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether it is only to be told that it has ended.
+  bool IsCancelled(const Entry& entry) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MayRunBeside(const Entry& entry, const Entry& running) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   double KnownPeak(const trial::TrialPlan& plan) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  trial::TrialResult Run(const Entry& entry);
-  // What the trial's slots may take of the host's memory.
-  absl::StatusOr<host::MemoryRoom> RoomFor(const DeviceShare& share);
+  trial::TrialResult Run(Entry& entry);
+  // What the trial may take of the host's memory: its slots' part, and not what those that began
+  // before it are still going to take.
+  absl::StatusOr<host::MemoryRoom> RoomFor(const Entry& entry);
 
   const TrialRunners runners_;
   const std::string worker_path_;
@@ -109,8 +116,9 @@ class TrialThreads {
   Entries waiting_ ABSL_GUARDED_BY(mutex_);
   Entries running_ ABSL_GUARDED_BY(mutex_);
   std::map<PeakKey, double> peak_flops_ ABSL_GUARDED_BY(mutex_);
-  // Since a trial began while no other ran.
-  absl::StatusOr<host::MemoryRoom> idle_room_ ABSL_GUARDED_BY(mutex_);
+  std::set<PeakKey> tried_ ABSL_GUARDED_BY(mutex_);  // kinds of which a trial has ended
+  // The most that the host had left since a trial began while no other ran.
+  int64_t idle_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -41,17 +41,17 @@ std::vector<Core> Cores() {
     cores[{Topology(thread, "physical_package_id"), first}].push_back(thread);
   }
   std::vector<Core> in_order;
+  in_order.reserve(cores.size());
   for (auto& [place, core] : cores) in_order.push_back(std::move(core));
   return in_order.empty() ? std::vector<Core>{{0}} : in_order;
 }
 
 std::vector<int> HardwareThreadsOf(const std::vector<Core>& cores, int32_t first, int32_t count,
                                    int32_t parts) {
-  const auto begin_of = [&](int64_t part) {
-    return static_cast<size_t>(part * static_cast<int64_t>(cores.size()) / parts);
-  };
+  const size_t per_part = cores.size() / static_cast<size_t>(parts);
+  const size_t begin = static_cast<size_t>(first) * per_part;
   std::vector<int> threads;
-  for (size_t core = begin_of(first); core < begin_of(int64_t{first} + count); ++core) {
+  for (size_t core = begin; core < begin + static_cast<size_t>(count) * per_part; ++core) {
     threads.insert(threads.end(), cores[core].begin(), cores[core].end());
   }
   return threads;

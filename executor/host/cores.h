@@ -15,8 +15,9 @@ using Core = std::vector<int>;
 // one.
 std::vector<Core> Cores();
 
-// The hardware threads of `count` parts from `first` on, of as many as there are `parts`: cores
-// that follow each other and that no other part has. There are at least as many cores as parts.
+// The hardware threads of `count` parts from `first` on, of as many as there are `parts`. A part
+// has cores that follow each other and that no other part has, as many as each other one; what is
+// left over is nobody's. There are at least as many cores as parts.
 std::vector<int> HardwareThreadsOf(const std::vector<Core>& cores, int32_t first, int32_t count,
                                    int32_t parts);
 

@@ -81,16 +81,20 @@ absl::Status CheckHostMemory(const TrialPlan& plan, const std::vector<int32_t>& 
 }
 
 absl::Status CheckDeviceMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
-                               const std::vector<int64_t>& device_memory_bytes) {
+                               const std::vector<int64_t>& device_memory_bytes,
+                               int32_t first_device) {
   if (!HasEstimate(plan)) return absl::OkStatus();
-  for (size_t i = 0; i < std::min(ranks.size(), device_memory_bytes.size()); ++i) {
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const size_t device = static_cast<size_t>(first_device) + i;
+    if (device >= device_memory_bytes.size()) break;
     const int64_t bytes = BytesOf(plan, ranks[i]);
-    if (device_memory_bytes[i] <= 0 || bytes <= device_memory_bytes[i]) continue;
+    const int64_t has_bytes = device_memory_bytes[device];
+    if (has_bytes <= 0 || bytes <= has_bytes) continue;
     const int64_t fixed_bytes = FixedBytesOf(plan, PipelineRankOf(plan, ranks[i]));
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "rank ", ranks[i], " would take ", Bytes(bytes), " of CUDA device ", i, ", which has ",
-        Bytes(device_memory_bytes[i]),
-        " in total; what would be accepted: ", Accepted(device_memory_bytes[i], fixed_bytes, 1)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("rank ", ranks[i], " would take ", Bytes(bytes), " of CUDA device ", device,
+                     ", which has ", Bytes(has_bytes),
+                     " in total; what would be accepted: ", Accepted(has_bytes, fixed_bytes, 1)));
   }
   return absl::OkStatus();
 }

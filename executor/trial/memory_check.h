@@ -29,9 +29,10 @@ std::optional<int64_t> BytesOfRanks(const TrialPlan& plan, const std::vector<int
 absl::Status CheckHostMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                              const host::MemoryRoom& room);
 
-// The same for each rank alone on its device. `device_memory_bytes` is in the order of `ranks`;
-// 0 and devices that it lacks are not known.
+// The same for each rank alone on its device, the first rank's being `first_device` of those that
+// `device_memory_bytes` is about; 0 and devices that it lacks are not known.
 absl::Status CheckDeviceMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
-                               const std::vector<int64_t>& device_memory_bytes);
+                               const std::vector<int64_t>& device_memory_bytes,
+                               int32_t first_device = 0);
 
 }  // namespace meshwright::trial

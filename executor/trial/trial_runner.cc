@@ -120,7 +120,7 @@ absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& rank
     return absl::OkStatus();
   }
   if (plan.device == planner::DeviceKind::kCuda) {
-    return CheckDeviceMemory(plan, ranks, options.device_memory_bytes);
+    return CheckDeviceMemory(plan, ranks, options.device_memory_bytes, options.first_device);
   }
   const absl::StatusOr<host::MemoryRoom> room = options.available_memory();
   if (room.ok()) return CheckHostMemory(plan, ranks, *room);

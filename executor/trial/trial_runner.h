@@ -39,7 +39,7 @@ struct TrialRunnerOptions {
   std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] {
     return host::AvailableMemory();
   };
-  // Of the CUDA devices, in the order in which ranks get them; empty where it is not known.
+  // Of this host's CUDA devices; empty where it is not known.
   std::vector<int64_t> device_memory_bytes = {};
   // What keeps no trial from running but should be known; may be empty.
   std::function<void(const std::string&)> warn = {};

@@ -92,6 +92,7 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
       given.number = attempt.number;
       given.lost = attempt.outcome == db::kLostOutcome;
       given.broken = attempt.outcome == db::kBrokenOutcome;
+      given.counts = given.lost;
       for (const db::AttemptMember& member : attempt.members) given.members.push_back({member});
     }
   }

@@ -34,6 +34,7 @@ struct GivenAttempt {
   std::vector<GivenMember> members;  // in the order of their ranks; the first leads
   bool lost = false;                 // a member's agent vanished with it
   bool broken = false;               // what a member's agent runs on failed
+  bool counts = false;               // among its agent's failures in a row
 
   bool is_of_several() const { return members.size() > 1; }
   const std::string& leader() const { return members.front().part.agent; }

@@ -188,14 +188,18 @@ std::vector<db::AttemptMember> AgentPool::Take(const ActiveTrial& trial) {
 
 std::vector<std::string> AgentPool::Keep(const ActiveTrial& trial) {
   if (rooms_.empty() || std::exchange(keeps_, true)) return {};
-  Agents able = AgentsFor(trial, sweep_, agents_);
-  // Those that have least to end before.
-  const auto taken = [&](const AgentInfo* agent) {
+  // Those come first that have fewest slots to empty before.
+  std::vector<std::pair<int32_t, const AgentInfo*>> by_taken;
+  for (const AgentInfo* agent : AgentsFor(trial, sweep_, agents_)) {
     const Room* const room = RoomOf(agent->name);
-    return room == nullptr ? agent::kMostSlots + 1 : agent->slots - room->free.free_slots();
-  };
-  std::stable_sort(able.begin(), able.end(),
-                   [&](const AgentInfo* a, const AgentInfo* b) { return taken(a) < taken(b); });
+    by_taken.emplace_back(
+        room == nullptr ? agent::kMostSlots + 1 : agent->slots - room->free.free_slots(), agent);
+  }
+  std::stable_sort(by_taken.begin(), by_taken.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Agents able;
+  able.reserve(by_taken.size());
+  for (const auto& [taken, agent] : by_taken) able.push_back(agent);
   std::vector<std::string> kept;
   for (const db::AttemptMember& member : DivideRanks(sweep_.devices(), trial.tp, able)) {
     if (RoomOf(member.agent) != nullptr) kept.push_back(member.agent);

@@ -57,7 +57,6 @@ class AgentPool {
   // One agent; idle agents together.
   std::vector<db::AttemptMember> Alone(const ActiveTrial& trial) const;
   std::vector<db::AttemptMember> Together(const ActiveTrial& trial) const;
-  void Remove(const std::vector<std::string>& names);
 
   const ActiveSweep& sweep_;
   const ConnectedAgents& agents_;

@@ -11,6 +11,7 @@ EngineOutput EngineCore::Handle(const EngineInput& input) {
   wall_ = input.wall;
   now_ = input.monotonic;
   output_ = {};
+  noted_losses_.clear();
   std::visit([this](const auto& event) { On(event); }, input.event);
   return std::exchange(output_, {});
 }
@@ -283,7 +284,7 @@ void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::strin
                               : absl::StrCat("agent ", member, " vanished");
   const AfterLoss after = DecideAfterLoss(trial, why, options_);
   Unassign({&sweep, &trial}, after, Left::kLost, member);
-  NoteFailure(member, why);
+  NoteLoss(member, why, *trial.FindAttempt(key.attempt));
   CancelOn(member, key, after.reason);
   // An agent that is still there says with its next heartbeat whether it is free.
   if (agent != nullptr) agents_.Confirm(*agent, key);

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +115,8 @@ class EngineCore {
 
   // What an agent runs on failed: one more of them in a row, which may set it aside.
   void NoteFailure(const std::string& agent, const std::string& why);
+  // The agent vanished with the attempt. However many it had, that is one failure.
+  void NoteLoss(const std::string& agent, const std::string& why, GivenAttempt& attempt);
   // An attempt of it ended otherwise.
   void NoteWorks(const std::string& agent);
   // A failure turned out to be none.
@@ -165,6 +168,7 @@ class EngineCore {
   // Until then, agents that this server's start cut off may come back.
   host::MonotonicTime agents_return_until_ = host::MonotonicTime::Always();
   // No lease ends before.
+  std::set<std::string> noted_losses_;  // agents whose loss this input's failures count
   host::MonotonicTime first_lease_end_ = host::MonotonicTime::Never();
   Reserved reserved_;            // while sweeps are looked at, by those before
   int64_t turns_ = 0;            // trials that were given out

@@ -1,6 +1,7 @@
 // The part of EngineCore that hears from agents.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -108,7 +109,7 @@ void EngineCore::On(const AgentConnected& event) {
     }
     const std::string why = absl::StrCat("agent ", name, " came back without it");
     Unassign(found, DecideAfterLoss(*found.trial, why, options_), Left::kLost, name);
-    NoteFailure(name, why);
+    NoteLoss(name, why, *found.trial->FindAttempt(key.attempt));
   }
   Advance();
 }
@@ -173,7 +174,7 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
   trial.lost_attempts -= attempt->lost ? 1 : 0;
   attempt->lost = false;
   attempt->members.front().part.failed = false;
-  TakeFailureBack(agent.info.name);
+  if (std::exchange(attempt->counts, false)) TakeFailureBack(agent.info.name);
   trial.attempt = key.attempt;
   found.sweep->SetState(trial, db::TrialState::kRunning);
   SetRunning(*found.sweep);
@@ -245,6 +246,12 @@ void EngineCore::NoteFailure(const std::string& agent, const std::string& why) {
   SetStanding(standing);
 }
 
+void EngineCore::NoteLoss(const std::string& agent, const std::string& why, GivenAttempt& attempt) {
+  if (!noted_losses_.insert(agent).second) return;
+  attempt.counts = true;
+  NoteFailure(agent, why);
+}
+
 void EngineCore::NoteWorks(const std::string& agent) {
   db::AgentStanding standing = agents_.StandingOf(agent);
   standing.failures = 0;
@@ -294,8 +301,11 @@ void EngineCore::On(const ResumeRequested& event) {
 void EngineCore::On(const HeartbeatCame& event) {
   ConnectedAgent* const agent = agents_.Find(event.agent);
   if (agent == nullptr) return;
+  const bool was_heard = now_ <= agent->last_heard + kMissedHeartbeats * options_.heartbeat;
+  const int32_t free_slots = agent->free.free_slots();
   TakeHeld(*agent, event.held);
-  if (agent->free.any()) Advance();
+  // An agent that was silent got nothing. Where nothing changed there is nothing to decide.
+  if (!was_heard || agent->free.free_slots() > free_slots) Advance();
 }
 
 GivenMember* EngineCore::Confirm(const std::string& agent, const agent::AttemptKey& key,

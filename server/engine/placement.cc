@@ -34,9 +34,9 @@ std::string WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentI
         whole.push_back(agent);
       }
     }
-    if (!DivideRanks(sweep.devices(), /*tp=*/1, whole).empty()) return "waits for an idle agent";
+    if (!DivideRanks(sweep.devices(), /*tp=*/1, whole).empty()) return "waits for free devices";
   }
-  if (broken.empty()) return "waits for an idle agent";
+  if (broken.empty()) return "waits for free devices";
   return absl::StrCat("waits for another agent: what ", absl::StrJoin(broken, ", "),
                       broken.size() == 1 ? " runs on" : " run on", " failed with its trials");
 }

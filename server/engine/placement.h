@@ -1,5 +1,5 @@
-// Which pending trial goes to which idle agents, and what a sweep waits for: pure functions of what
-// the engine knows, each with the reason that is stored and shown.
+// Which pending trial goes to which agents with free devices, and what a sweep waits for: pure
+// functions of what the engine knows, each with the reason that is stored and shown.
 //
 // Callers may rely on: a slot of an agent gets at most one trial; inside a sweep the pending trials
 // come in order of their number, before a candidate is chosen (server/engine/choosing.h); the same

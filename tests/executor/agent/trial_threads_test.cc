@@ -4,6 +4,7 @@
 #include <set>
 
 #include "executor/agent/inbox.h"
+#include "executor/trial/memory_check.h"
 #include "gtest/gtest.h"
 
 namespace meshwright::agent {
@@ -209,6 +210,78 @@ TEST_F(TrialThreadsTest, OneOfAKindMeasuresThePeakOfAll) {
   Next();
   Next();
   EXPECT_EQ(held.peaks(), (std::vector<double>{0.0, 1.0, 0.0}));
+}
+
+TEST_F(TrialThreadsTest, OneThatEndedWithoutAMeasurementHoldsUpNobody) {
+  std::atomic<int> running{0};
+  std::atomic<bool> let_go{false};
+  auto trials = Start(
+      [&](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+        ++running;
+        while (!let_go.load()) absl::SleepFor(absl::Milliseconds(1));
+        return trial::FailedResult("it did not fit", trial::Fault::kLayout);
+      },
+      /*slots=*/2);
+  let_go = true;
+  trials->Start(JobOn(1, 0));
+  Next();
+  let_go = false;
+  trials->Start(JobOn(2, 0));
+  trials->Start(JobOn(3, 1));
+  while (running.load() < 3) absl::SleepFor(absl::Milliseconds(1));
+  let_go = true;
+  Next();
+  Next();
+}
+
+TEST_F(TrialThreadsTest, ACancelledTrialThatWaitsForAMeasurementEndsAtOnce) {
+  Held held;
+  auto trials = Start(held.Runner(), /*slots=*/2);
+  trials->Start(JobOn(1, 0));
+  ASSERT_TRUE(held.Begun(1));
+  trials->Start(JobOn(2, 1));
+  trials->Cancel({"s", 2, 1});
+  const Done cancelled = Next();
+  EXPECT_EQ(cancelled.key.trial, 2);
+  EXPECT_EQ(cancelled.result.outcome, trial::TrialOutcome::kCancelled);
+  held.LetGo(1);
+  EXPECT_EQ(Next().key.trial, 1);
+}
+
+// What trials that have just begun are going to take is as good as gone.
+TEST_F(TrialThreadsTest, TwoTrialsAreNotPromisedTheSameMemory) {
+  Held held;
+  auto trials = Start(held.Runner(), /*slots=*/2);
+  TrialJob job = JobOn(1, 0);
+  job.plan.estimated_bytes = {100};
+  const int64_t needs = *trial::BytesOfRanks(job.plan, {0});
+  available_bytes_ = 4 * needs;
+  trials->Start(job);
+  held.LetGo(1);
+  Next();
+  job.key.trial = 2;
+  trials->Start(job);
+  ASSERT_TRUE(held.Begun(2));
+  // Another process took most of what the agent had.
+  available_bytes_ = needs + 7;
+  job.key.trial = 3;
+  job.share = JobOn(3, 1).share;
+  trials->Start(job);
+  ASSERT_TRUE(held.Begun(3));
+  EXPECT_EQ(held.rooms(), (std::vector<int64_t>{2 * needs, 2 * needs, 7}));
+  held.LetGo(3);
+  Next();
+  Next();
+  // It is there again, while others run.
+  trials->Start(job);
+  ASSERT_TRUE(held.Begun(4));
+  available_bytes_ = 10 * needs;
+  job.key.trial = 4;
+  job.share = JobOn(4, 0).share;
+  trials->Start(job);
+  ASSERT_TRUE(held.Begun(5));
+  EXPECT_EQ(held.rooms().back(), 5 * needs);
+  held.LetGo(5);
 }
 
 // Whatever the other has taken already: it may take the rest of its part at any time.

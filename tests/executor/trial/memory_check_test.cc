@@ -87,6 +87,11 @@ TEST(MemoryCheckTest, ADeviceIsItsRanksAlone) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("rank 1 would take"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("of CUDA device 1, which has"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("--memory-limit-gib 59.00"));
+  // Ranks on devices behind the first.
+  const std::vector<int64_t> devices = {1 * kGib, 1 * kGib, 80 * kGib, 59 * kGib};
+  EXPECT_THAT(std::string(CheckDeviceMemory(plan, {0, 1}, devices, /*first_device=*/2).message()),
+              HasSubstr("of CUDA device 3, which has"));
+  EXPECT_TRUE(CheckDeviceMemory(plan, {0}, devices, /*first_device=*/2).ok());
 }
 
 // A runner whose workers can't be started, so that a trial which gets so far says so.

@@ -314,6 +314,25 @@ TEST_F(GangTest, ALargeTrialGetsAnAgentThatSmallOnesShare) {
   EXPECT_THAT(finish(3), ElementsAre("a assign s2/1/1"));
 }
 
+// One crash is one failure: else an agent of many slots would be set aside for it.
+TEST_F(GangTest, TheLossOfManyTrialsAtOnceIsOneFailure) {
+  AddSweep(1, 1, 8);
+  Connect("a", 4, {}, /*slots=*/4);
+  const std::vector<agent::AttemptKey> held = {
+      {"s1", 1, 1}, {"s1", 2, 1}, {"s1", 3, 1}, {"s1", 4, 1}};
+  Tell(AgentDisconnected{"a", ConnectionOf("a")});
+  now_ += absl::Seconds(29);
+  Tell(Tick());
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+  // It comes back with all of them: it was the network.
+  Connect("a", 4, held, /*slots=*/4);
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  // And now without any.
+  Tell(AgentDisconnected{"a", ConnectionOf("a")});
+  Connect("a", 4, {}, /*slots=*/4);
+  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+}
+
 // After a start of the server an agent may run what the server has forgotten, on whatever devices.
 TEST_F(GangTest, NothingComesBesideAnAttemptThatNobodyKnows) {
   AddSweep(1, 2, 5);

@@ -51,7 +51,8 @@ TEST_F(PlacementTest, GivesOneTrialToEachIdleAgentThatHasTheDevices) {
   EXPECT_EQ(placements[0].members, All("a", 4));
   EXPECT_EQ(placements[1].trial, 2);
   EXPECT_EQ(placements[1].members, All("b", 4));
-  EXPECT_THAT(placements[1].reason, HasSubstr("number 2 by predicted MFU; agent b has the 4 cpu ranks free"));
+  EXPECT_THAT(placements[1].reason,
+              HasSubstr("number 2 by predicted MFU; agent b has the 4 cpu ranks free"));
   EXPECT_EQ(Place(Sweep(8, 2)).size(), 1u);
 }
 
@@ -68,7 +69,7 @@ TEST_F(PlacementTest, SaysWhatASweepWaitsFor) {
   EXPECT_THAT(reason({CpuAgent("a", 4), CpuAgent("b", 6)}),
               HasSubstr("needs 8 on one agent, or on some of one version that reach each other "
                         "(agent --advertise), connected 4 + 6"));
-  EXPECT_THAT(reason({CpuAgent("a", 8)}), HasSubstr("waits for an idle agent"));
+  EXPECT_THAT(reason({CpuAgent("a", 8)}), HasSubstr("waits for free devices"));
 }
 
 TEST_F(PlacementTest, AnAgentThatMissedTwoHeartbeatsGetsNothing) {

@@ -47,7 +47,7 @@ struct AgentFlags {
   std::string worker;
   std::string state_dir;
   std::string advertise;
-  std::optional<int32_t> slots;
+  int32_t slots = 1;
   LogFlags log;
   std::optional<double> memory_limit_gib;
   bool benchmark = false;
@@ -64,14 +64,6 @@ void Say(const agent::AgentOptions& options, host::LogLevel level, std::string m
 std::string BenchmarkDir(const AgentFlags& flags) {
   const std::string state = flags.state_dir.empty() ? SharedStateDir() : flags.state_dir;
   return state.empty() ? "" : state + "/benchmarks";
-}
-
-// Devices are apart from each other, ranks on one processor are not.
-int32_t SlotsFor(agent::DeviceSet devices, int32_t cores) {
-  devices.slots = devices.count;
-  return devices.kind == planner::DeviceKind::kCuda && CheckSlots(devices, cores).ok()
-             ? devices.slots
-             : 1;
 }
 
 absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext& context) {
@@ -92,7 +84,7 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, Command
   }
   RETURN_IF_ERROR(trial::CheckWorkerVersion(options.worker_path, host::RunProgram));
   ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices, options.worker_path, context));
-  options.devices.slots = flags.slots.value_or(SlotsFor(options.devices, context.host_cores));
+  options.devices.slots = flags.slots;
   RETURN_IF_ERROR(agent::CheckSlots(options.devices, context.host_cores));
   options.log = MakeLog(context.err, flags.log, absl::Now);
   return options;
@@ -166,11 +158,7 @@ agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
   const agent::DeviceSet& devices = agent_options.devices;
   const auto with_devices = [devices](const trial::TrialRunnerOptions& given) {
     trial::TrialRunnerOptions options = given;
-    const auto first = static_cast<size_t>(given.first_device);
-    if (first < devices.memory_bytes.size()) {
-      options.device_memory_bytes.assign(devices.memory_bytes.begin() + given.first_device,
-                                         devices.memory_bytes.end());
-    }
+    options.device_memory_bytes = devices.memory_bytes;
     return options;
   };
   agent::TrialRunners runners;
@@ -282,7 +270,8 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--slots", flags->slots,
                    "Equal parts of the devices that run trials side by side, each on cores of its "
-                   "own; default: each GPU, and 1 on a processor")
+                   "own")
+      ->capture_default_str()
       ->option_text("N");
   flags->log.Add(*command);
   command->add_flag("--benchmark", flags->benchmark,

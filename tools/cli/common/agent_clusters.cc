@@ -1,5 +1,6 @@
 #include "tools/cli/common/agent_clusters.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -29,7 +30,7 @@ ordered_json AgentToJson(const v1::Agent& agent) {
                        {"host", agent.host()},
                        {"device_kind", agent::TextOf(agent.device_set().device_kind())},
                        {"devices", agent.device_set().devices()},
-                       {"slots", agent.slots()},
+                       {"slots", std::max(agent.slots(), 1)},
                        {"memory_bytes", nullptr},
                        {"version", agent.version()},
                        {"address", agent.address()},

@@ -10,13 +10,13 @@
 #include "executor/host/run_program.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "tools/cli/agents/launcher/agent_fleet.h"
-#include "tools/cli/agents/launcher/batch_script.h"
-#include "tools/cli/agents/launcher/job_set.h"
-#include "tools/cli/agents/launcher/slurm_launcher.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/log_sink.h"
+#include "tools/cli/launcher/agent_fleet.h"
+#include "tools/cli/launcher/batch_script.h"
+#include "tools/cli/launcher/job_set.h"
+#include "tools/cli/launcher/slurm_launcher.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {

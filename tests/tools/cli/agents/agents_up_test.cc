@@ -6,7 +6,7 @@
 
 #include "tests/tools/command_runner.h"
 #include "tests/tools/golden.h"
-#include "tools/cli/agents/launcher/shell_words.h"
+#include "tools/cli/launcher/shell_words.h"
 
 namespace meshwright::cli {
 namespace {
@@ -50,10 +50,10 @@ TEST(AgentsUpTest, PrintsTheBatchScriptOfAnAgent) {
 TEST(AgentsUpTest, PrintsTheJobSetOfGpuNodes) {
   const CommandOutput run =
       Up("kubernetes",
-         {"--image", "meshwright:1", "--namespace", "training", "--secret",
-          "meshwright-access", "--gpus-per-node", "8", "--tls-ca", "/etc/meshwright/ca.pem",
-          "--token-file", "/etc/meshwright/{name}.token", "--job-name", "tuning", "--dry-run", "--",
-          "--advertise", "$(POD_IP)"},
+         {"--image", "meshwright:1", "--namespace", "training", "--secret", "meshwright-access",
+          "--gpus-per-node", "8", "--tls-ca", "/etc/meshwright/ca.pem", "--token-file",
+          "/etc/meshwright/{name}.token", "--job-name", "tuning", "--dry-run", "--", "--advertise",
+          "$(POD_IP)"},
          "cuda");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   ExpectGolden("agents_up_jobset.json", run.out);

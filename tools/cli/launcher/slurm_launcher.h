@@ -8,9 +8,9 @@
 #include "absl/time/time.h"
 #include "executor/host/log.h"
 #include "executor/host/monotonic_time.h"
-#include "tools/cli/agents/launcher/agent_fleet.h"
-#include "tools/cli/agents/launcher/batch_script.h"
-#include "tools/cli/agents/launcher/slurm_queue.h"
+#include "tools/cli/launcher/agent_fleet.h"
+#include "tools/cli/launcher/batch_script.h"
+#include "tools/cli/launcher/slurm_queue.h"
 
 namespace meshwright::cli {
 

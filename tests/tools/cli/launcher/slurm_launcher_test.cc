@@ -1,6 +1,6 @@
 // The launcher's loop against a queue in memory, by a clock that only its sleep moves. What a real
 // Slurm makes of it is tests/faults/slurm_test.py's.
-#include "tools/cli/agents/launcher/slurm_launcher.h"
+#include "tools/cli/launcher/slurm_launcher.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

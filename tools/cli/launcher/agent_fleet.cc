@@ -1,4 +1,4 @@
-#include "tools/cli/agents/launcher/agent_fleet.h"
+#include "tools/cli/launcher/agent_fleet.h"
 
 #include "absl/strings/str_cat.h"
 #include "executor/host/host_port.h"

@@ -1,4 +1,4 @@
-#include "tools/cli/agents/launcher/shell_words.h"
+#include "tools/cli/launcher/shell_words.h"
 
 #include <algorithm>
 

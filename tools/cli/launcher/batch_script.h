@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "tools/cli/agents/launcher/agent_fleet.h"
+#include "tools/cli/launcher/agent_fleet.h"
 
 namespace meshwright::cli {
 

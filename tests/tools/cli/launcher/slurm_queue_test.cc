@@ -1,4 +1,4 @@
-#include "tools/cli/agents/launcher/slurm_queue.h"
+#include "tools/cli/launcher/slurm_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/cli/agents/launcher/slurm_launcher.h"
+#include "tools/cli/launcher/slurm_launcher.h"
 
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "tools/cli/agents/launcher/job_slots.h"
+#include "tools/cli/launcher/job_slots.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "tools/cli/agents/launcher/batch_script.h"
+#include "tools/cli/launcher/batch_script.h"
 
 #include <algorithm>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "tools/cli/agents/launcher/shell_words.h"
+#include "tools/cli/launcher/shell_words.h"
 
 namespace meshwright::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/cli/agents/launcher/job_set.h"
+#include "tools/cli/launcher/job_set.h"
 
 #include <algorithm>
 #include <limits>

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "tools/cli/agents/launcher/agent_fleet.h"
+#include "tools/cli/launcher/agent_fleet.h"
 
 namespace meshwright::cli {
 

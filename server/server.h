@@ -87,6 +87,8 @@ class Server {
 
   // HOST:PORT with the real port.
   const std::string& address() const { return address_; }
+  // For whoever brings agents up beside it.
+  SweepEngine& engine() { return *engine_; }
   void Stop();
 
  private:

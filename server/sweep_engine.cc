@@ -380,6 +380,19 @@ absl::Status SweepEngine::Resume(const std::string& agent, std::string_view acto
   return DecideAndStore(ResumeRequested{agent, std::string(actor)});
 }
 
+absl::Status SweepEngine::Release(const std::string& agent, absl::Duration idle_for) {
+  return Decide(ReleaseRequested{agent, idle_for}).status;
+}
+
+absl::Status SweepEngine::Admit(const std::string& agent) {
+  return Decide(AdmitRequested{agent}).status;
+}
+
+EngineDemand SweepEngine::Demand() {
+  const absl::MutexLock lock(&mutex_);
+  return core_.Demand();
+}
+
 EngineFigures SweepEngine::Figures() {
   const absl::MutexLock lock(&mutex_);
   return core_.Figures();

@@ -88,10 +88,15 @@ class SweepEngine {
               const trial::TrialResult& result, FinishDone done);
   std::vector<AgentStatus> ListAgents();
   EngineFigures Figures();
+  EngineDemand Demand();
   // The agent gets nothing new, or trials again. Once it is stored; NotFound for a name that no
   // agent had.
   absl::Status Drain(const std::string& agent, std::string_view actor);
   absl::Status Resume(const std::string& agent, std::string_view actor);
+  // Before the agent is ended and brought up again: ReleaseRequested and AdmitRequested
+  // (server/engine/engine_input.h).
+  absl::Status Release(const std::string& agent, absl::Duration idle_for);
+  absl::Status Admit(const std::string& agent);
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
 

@@ -145,6 +145,13 @@ void ActiveSweep::Learn() {
   stop_reason_.clear();
 }
 
+int64_t ActiveSweep::WaitingTrials() const {
+  const auto pending = static_cast<int64_t>(pending_.size());
+  if (!MayChoose()) return pending;
+  const int64_t begun = static_cast<int64_t>(set_->numbers.size()) - open_;
+  return pending + std::clamp<int64_t>(policy_.max_trials - begun, 0, open_);
+}
+
 std::optional<ChoiceQuestion> ActiveSweep::AskFor(int32_t most) {
   if (!MayChoose() || waits_for_answer_ || has_answer_) return std::nullopt;
   waits_for_answer_ = true;

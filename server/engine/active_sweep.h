@@ -104,6 +104,9 @@ class ActiveSweep {
 
   // Whether candidates are left that may be chosen, as far as is known.
   bool MayChoose() const { return open_ > 0 && stop_reason_.empty(); }
+  // That could run at once, were there agents for them: pending ones, and candidates that may be
+  // chosen, as many as the sweep takes.
+  int64_t WaitingTrials() const;
   // Why no candidate is chosen any more, by what is known now; empty where one may be.
   const std::string& stop_reason() const { return stop_reason_; }
   // For `most` trials; nothing while an answer is on its way, and where there is one that holds.

@@ -3,6 +3,13 @@
 #include <utility>
 
 namespace meshwright::server {
+namespace {
+
+bool IsOpen(const db::AgentStanding& standing) {
+  return !standing.drained && standing.set_aside_reason.empty();
+}
+
+}  // namespace
 
 db::AgentStanding ConnectedAgents::StandingOf(const std::string& name) const {
   const auto found = standings_.find(name);
@@ -16,8 +23,23 @@ void ConnectedAgents::SetStanding(const db::AgentStanding& standing) {
 
 bool ConnectedAgents::TakesTrials(const std::string& name) const {
   const auto found = standings_.find(name);
-  return found == standings_.end() ||
-         (!found->second.drained && found->second.set_aside_reason.empty());
+  return !IsReleased(name) && (found == standings_.end() || IsOpen(found->second));
+}
+
+std::set<std::string> ConnectedAgents::Closed() const {
+  std::set<std::string> closed;
+  for (const auto& [name, standing] : standings_) {
+    if (!IsOpen(standing)) closed.insert(name);
+  }
+  return closed;
+}
+
+void ConnectedAgents::Release(const std::string& name) {
+  if (released_.insert(name).second) ++generation_;
+}
+
+void ConnectedAgents::Admit(const std::string& name) {
+  if (released_.erase(name) > 0) ++generation_;
 }
 
 ConnectedAgent* ConnectedAgents::Find(const std::string& name) {
@@ -34,7 +56,7 @@ ConnectedAgent& ConnectedAgents::Add(ConnectedAgent agent) {
   ++generation_;
   const std::string name = agent.info.name;
   ConnectedAgent& added = agents_[name] = std::move(agent);
-  SetHeld(added, std::move(added.held));
+  CountFree(added);
   return added;
 }
 
@@ -46,13 +68,18 @@ void ConnectedAgents::Remove(const std::string& name) {
 
 void ConnectedAgents::Hold(ConnectedAgent& agent, const agent::AttemptKey& key,
                            const db::AttemptMember& part) {
-  std::vector<HeldAttempt> held = std::move(agent.held);
-  held.push_back({.key = key, .devices = HeldAttempt::Devices{part.first_device, part.ranks}});
-  SetHeld(agent, std::move(held));
+  agent.held.push_back({.key = key, .devices = HeldAttempt::Devices{part.first_device, part.ranks}});
+  CountFree(agent);
 }
 
-void ConnectedAgents::SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held) {
+void ConnectedAgents::SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held,
+                              host::MonotonicTime now) {
+  if (held.empty() && !agent.held.empty()) agent.idle_since = now;
   agent.held = std::move(held);
+  CountFree(agent);
+}
+
+void ConnectedAgents::CountFree(ConnectedAgent& agent) {
   agent.free = FreeDevices(agent.info.devices, agent.info.slots);
   for (const HeldAttempt& attempt : agent.held) {
     if (attempt.devices) {
@@ -72,10 +99,11 @@ void ConnectedAgents::Confirm(ConnectedAgent& agent, const agent::AttemptKey& ke
   for (HeldAttempt& held : agent.held) held.confirmed = held.confirmed || held.key == key;
 }
 
-void ConnectedAgents::Answer(ConnectedAgent& agent, const agent::AttemptKey& key) {
-  std::vector<HeldAttempt> held = std::move(agent.held);
+void ConnectedAgents::Answer(ConnectedAgent& agent, const agent::AttemptKey& key,
+                             host::MonotonicTime now) {
+  std::vector<HeldAttempt> held = agent.held;
   std::erase_if(held, [&](const HeldAttempt& attempt) { return attempt.key == key; });
-  SetHeld(agent, std::move(held));
+  SetHeld(agent, std::move(held), now);
   agent.answered.push_back(key);
 }
 

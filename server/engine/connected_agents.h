@@ -37,6 +37,7 @@ struct ConnectedAgent {
   // Whose results were answered; heartbeats from before the answer arrived still name them.
   std::vector<agent::AttemptKey> answered = {};
   host::MonotonicTime last_heard = {};
+  host::MonotonicTime idle_since = {};  // while it holds nothing
   // The process that claims to be this agent started anew, and since when.
   std::string claimant = {};
   host::MonotonicTime claimed = {};
@@ -54,8 +55,15 @@ class ConnectedAgents {
   db::AgentStanding StandingOf(const std::string& name) const;
   bool HasStanding(const std::string& name) const { return standings_.contains(name); }
   void SetStanding(const db::AgentStanding& standing);
-  // Whether it gets trials, as far as its standing goes.
+  // Whether it gets trials, as far as its standing goes and whether it was released.
   bool TakesTrials(const std::string& name) const;
+  // Names whose standing is that they get no trials.
+  std::set<std::string> Closed() const;
+
+  // Whoever brought it up is about to end it. Kept in memory alone, by name, connected or not.
+  void Release(const std::string& name);
+  void Admit(const std::string& name);
+  bool IsReleased(const std::string& name) const { return released_.contains(name); }
 
   // Null where none of that name is connected.
   ConnectedAgent* Find(const std::string& name);
@@ -65,16 +73,19 @@ class ConnectedAgents {
   void Remove(const std::string& name);
 
   void Hold(ConnectedAgent& agent, const agent::AttemptKey& key, const db::AttemptMember& part);
-  void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held);
+  void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held, host::MonotonicTime now);
   // The agent said that it has the attempt.
   void Confirm(ConnectedAgent& agent, const agent::AttemptKey& key);
   // A result of the attempt was answered: the agent has its hands free.
-  void Answer(ConnectedAgent& agent, const agent::AttemptKey& key);
+  void Answer(ConnectedAgent& agent, const agent::AttemptKey& key, host::MonotonicTime now);
 
  private:
+  void CountFree(ConnectedAgent& agent);
+
   std::map<std::string, ConnectedAgent> agents_;
   std::set<std::string> with_room_;
   std::map<std::string, db::AgentStanding> standings_;
+  std::set<std::string> released_;
   int64_t generation_ = 0;
 };
 

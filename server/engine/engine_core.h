@@ -20,6 +20,7 @@
 
 #include "server/engine/active_sweep.h"
 #include "server/engine/connected_agents.h"
+#include "server/engine/engine_demand.h"
 #include "server/engine/engine_figures.h"
 #include "server/engine/engine_input.h"
 #include "server/engine/engine_options.h"
@@ -45,6 +46,7 @@ class EngineCore {
   const ConnectedAgents& agents() const { return agents_; }
   bool store_is_up() const { return store_is_up_; }
   EngineFigures Figures() const;
+  EngineDemand Demand() const;
 
  private:
   // A trial of an active sweep.
@@ -63,6 +65,8 @@ class EngineCore {
   void On(const AgentLeft& event);
   void On(const DrainRequested& event);
   void On(const ResumeRequested& event);
+  void On(const ReleaseRequested& event);
+  void On(const AdmitRequested& event);
   void On(const HeartbeatCame& event);
   void On(const TrialStarted& event);
   void On(const MemberReady& event);
@@ -124,6 +128,8 @@ class EngineCore {
   void SetStanding(const db::AgentStanding& standing);
   // NotFound where no agent ever had this name, Unavailable while the store can't be written.
   absl::Status CheckHasAgent(const std::string& agent) const;
+  // FailedPrecondition where it holds something, did within `idle_for`, or is kept for a trial.
+  absl::Status CheckIsIdle(const std::string& name, absl::Duration idle_for);
 
   // Otherwise they are to be delivered again.
   bool CanTakeResults();

@@ -93,7 +93,8 @@ void EngineCore::On(const AgentConnected& event) {
       absl::StrCat("agent ", name, " connected from ", event.info.host, " with ",
                    event.info.devices, " ", event.info.device_kind, " devices"),
       {.agent = name});
-  ConnectedAgent& agent = agents_.Add({.info = event.info, .connection = event.connection});
+  ConnectedAgent& agent =
+      agents_.Add({.info = event.info, .connection = event.connection, .idle_since = now_});
   agent.info.connect_time = wall_;
   output_.sends_at_once.push_back({event.connection, WelcomeOrder{}});
   TakeHeld(agent, event.held);
@@ -221,7 +222,7 @@ void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<agent::Attemp
   for (const HeldAttempt& before : agent.held) {
     if (!before.confirmed && !Contains(named, before.key)) held.push_back(before);
   }
-  agents_.SetHeld(agent, std::move(held));
+  agents_.SetHeld(agent, std::move(held), now_);
   std::erase_if(agent.answered,
                 [&](const agent::AttemptKey& key) { return !Contains(named, key); });
 }

@@ -219,7 +219,7 @@ bool EngineCore::CanTakeResults() {
 void EngineCore::On(const ResultCameLate& event) {
   if (!CanTakeResults()) return;
   if (ConnectedAgent* agent = agents_.Find(event.agent); agent != nullptr) {
-    agents_.Answer(*agent, event.key);
+    agents_.Answer(*agent, event.key, now_);
   }
   Advance();
 }
@@ -237,7 +237,7 @@ void EngineCore::On(const TrialFinished& event) {
   }
   const bool comes_again = output_.verdict && output_.verdict->kind == FinishVerdict::Kind::kRetry;
   if (ConnectedAgent* agent = agents_.Find(event.agent); agent != nullptr && !comes_again) {
-    agents_.Answer(*agent, event.key);
+    agents_.Answer(*agent, event.key, now_);
   }
   Advance();
 }

@@ -67,6 +67,20 @@ struct ResumeRequested {
   std::string actor = {};
 };
 
+// Whoever brought the agent up wants to end it, should it have been idle for so long: from here on
+// it gets nothing, until its name is admitted again. Nothing of it is stored, and no standing of
+// the agent is changed. FailedPrecondition where it is not idle, has not been for long enough or is
+// kept for a trial. One that is not connected is released too.
+struct ReleaseRequested {
+  std::string agent;
+  absl::Duration idle_for;
+};
+// The next agent of this name gets trials again. FailedPrecondition while one that was released is
+// connected.
+struct AdmitRequested {
+  std::string agent;
+};
+
 struct HeartbeatCame {
   std::string agent;
   std::vector<agent::AttemptKey> held;
@@ -115,10 +129,11 @@ struct ResultCameLate {
 struct StoreFailed {};
 struct StoreBack {};
 
-using EngineEvent = std::variant<Tick, SweepStored, CancelRequested, AgentConnected,
-                                 AgentDisconnected, AgentLeft, DrainRequested, ResumeRequested,
-                                 HeartbeatCame, TrialStarted, MemberReady, TrialProgressed,
-                                 TrialFinished, ResultCameLate, ChoiceMade, StoreFailed, StoreBack>;
+using EngineEvent =
+    std::variant<Tick, SweepStored, CancelRequested, AgentConnected, AgentDisconnected, AgentLeft,
+                 DrainRequested, ResumeRequested, ReleaseRequested, AdmitRequested, HeartbeatCame,
+                 TrialStarted, MemberReady, TrialProgressed, TrialFinished, ResultCameLate,
+                 ChoiceMade, StoreFailed, StoreBack>;
 
 struct EngineInput {
   absl::Time wall;                // that records show to people

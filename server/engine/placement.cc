@@ -14,11 +14,11 @@ std::string Label(const ActiveSweep& sweep) {
                       sweep.devices() == 1 ? " rank" : " ranks");
 }
 
-std::string WhyClosed(const db::AgentStanding& standing) {
-  return absl::StrCat(standing.agent,
-                      standing.drained
-                          ? " was drained"
-                          : absl::StrCat(" is set aside (", standing.set_aside_reason, ")"));
+std::string WhyClosed(const std::string& agent, const ConnectedAgents& agents) {
+  if (agents.IsReleased(agent)) return absl::StrCat(agent, ", which was idle, is about to end");
+  const db::AgentStanding standing = agents.StandingOf(agent);
+  if (standing.drained) return absl::StrCat(agent, " was drained");
+  return absl::StrCat(agent, " is set aside (", standing.set_aside_reason, ")");
 }
 
 // Why none of the agents that could run the sweep's trials does.
@@ -92,7 +92,7 @@ std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents) 
     if (agents.TakesTrials(name)) {
       able.push_back(&agent.info);
     } else {
-      closed.push_back(WhyClosed(agents.StandingOf(name)));
+      closed.push_back(WhyClosed(name, agents));
     }
   }
   const auto could = [&](const std::vector<const AgentInfo*>& by) {

@@ -1,0 +1,85 @@
+// The part of EngineCore that those deal with who bring agents up and let them go.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "server/engine/engine_core.h"
+
+namespace meshwright::server {
+namespace {
+
+// Agents with a free slot that all of its waiting trials failed on.
+std::set<std::string> UnfitFor(const ActiveSweep& sweep, const ConnectedAgents& agents) {
+  std::set<std::string> unfit;
+  // One that has not been chosen goes to anybody.
+  if (sweep.MayChoose()) return unfit;
+  for (const std::string& name : agents.with_room()) {
+    const bool fails =
+        std::all_of(sweep.pending().begin(), sweep.pending().end(), [&](int32_t number) {
+          return sweep.trials()[static_cast<size_t>(number - 1)].BrokeOn(name);
+        });
+    if (fails) unfit.insert(name);
+  }
+  return unfit;
+}
+
+absl::Status NotIdle(const std::string& agent, absl::string_view why) {
+  return absl::FailedPreconditionError(absl::StrCat("agent ", agent, " ", why));
+}
+
+}  // namespace
+
+EngineDemand EngineCore::Demand() const {
+  EngineDemand demand;
+  for (const auto& [id, sweep] : sweeps_) {
+    const int64_t waiting = sweep.WaitingTrials();
+    if (waiting == 0) continue;
+    demand.sweeps.push_back({.sweep = sweep.name(),
+                             .device_kind = sweep.device_kind(),
+                             .devices = sweep.devices(),
+                             .waiting_trials = waiting,
+                             .unfit = UnfitFor(sweep, agents_)});
+  }
+  for (const auto& [name, agent] : agents_.all()) {
+    demand.agents.push_back({.name = name,
+                             .device_kind = agent.info.device_kind,
+                             .devices = agent.info.devices,
+                             .takes_trials = agents_.TakesTrials(name),
+                             .busy = !agent.held.empty(),
+                             .idle_since = agent.idle_since});
+  }
+  demand.closed = agents_.Closed();
+  return demand;
+}
+
+absl::Status EngineCore::CheckIsIdle(const std::string& name, absl::Duration idle_for) {
+  // Also of one that lost its connection and may come back with what it runs.
+  if (!HeldBy(name).empty()) return NotIdle(name, "holds a trial");
+  const ConnectedAgent* const agent = agents_.Find(name);
+  if (agent == nullptr) return absl::OkStatus();
+  if (!agent->held.empty()) return NotIdle(name, "holds a trial");
+  if (reserved_.contains(name)) return NotIdle(name, "is kept for a trial");
+  if (now_ < agent->idle_since + idle_for) return NotIdle(name, "held a trial a moment ago");
+  return absl::OkStatus();
+}
+
+void EngineCore::On(const ReleaseRequested& event) {
+  if (agents_.IsReleased(event.agent)) return;
+  output_.status = store_is_up_
+                       ? CheckIsIdle(event.agent, event.idle_for)
+                       : absl::UnavailableError("the store can't be written now: try again");
+  if (!output_.status.ok()) return;
+  agents_.Release(event.agent);
+  Advance();
+}
+
+void EngineCore::On(const AdmitRequested& event) {
+  if (!agents_.IsReleased(event.agent)) return;
+  if (agents_.Find(event.agent) != nullptr) {
+    output_.status = absl::FailedPreconditionError(
+        absl::StrCat("agent ", event.agent, ", which was let go, is still connected"));
+    return;
+  }
+  agents_.Admit(event.agent);
+}
+
+}  // namespace meshwright::server

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Agents that `meshwright agents up --launcher slurm` keeps on the nodes of a real Slurm: that they come up and run
 trials together, that a job which is cancelled and a node which is lost are made good, and that nothing is left at the
-end. Skipped (exit code 77) where Slurm is not installed: `tools/setup --slurm`.
+end. And those of `meshwright serve --launcher slurm`: that they come with the trials and go without them. Skipped (exit code 77) where Slurm is not installed: `tools/setup --slurm`.
 
 Usage: slurm_test.py FOLDER_OF_BINARIES [unittest's arguments]
 """
@@ -15,25 +15,36 @@ import slurm_cluster
 MISSING = slurm_cluster.find_programs()
 
 
-@unittest.skipIf(MISSING, f"{MISSING} is not here; tools/setup --slurm installs Slurm")
-class SlurmTest(faults.FaultTest):
+class SlurmTestCase(faults.FaultTest):
     NAMES = ("meshwright-agent-1", "meshwright-agent-2")
 
     def setUp(self):
         super().setUp()
         self.cluster = slurm_cluster.Cluster(self)
-        self.serve()
-        self.launcher = self.up()
+        self.environment = {**self.cluster.environment, "STAND_IN_STEP_S": self.STEP_S,
+                            "XDG_STATE_HOME": str(self.folder / "state")}
 
-    def up(self, *more: str) -> faults.Process:
-        environment = {**self.cluster.environment, "STAND_IN_STEP_S": self.STEP_S,
-                       "XDG_STATE_HOME": str(self.folder / "state")}
-        return self.start(faults.BIN / "meshwright", "agents", "up", "--launcher", "slurm", "--nodes", 2, "--server",
-                          self.address, "--devices", "cpu:1", "--poll-s", 1, *more, "--", "--worker", self.worker,
-                          "--no-benchmark", "--log-level", "debug", env=environment, cwd=self.folder)
+    def agent_flags(self) -> tuple:
+        return ("--devices", "cpu:1", "--poll-s", "1", "--", "--worker", self.worker, "--no-benchmark", "--log-level",
+                "debug")
 
     def connected(self) -> list[str]:
         return sorted(agent["name"] for agent in self.ask("agents", "list")["agents"])
+
+    def agent_pids(self) -> list[int]:
+        return [pid for pid in self.cluster.pids() if faults.command_of(pid)[1:2] == ["agent"]]
+
+
+@unittest.skipIf(MISSING, f"{MISSING} is not here; tools/setup --slurm installs Slurm")
+class SlurmTest(SlurmTestCase):
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        self.launcher = self.up()
+
+    def up(self) -> faults.Process:
+        return self.start(faults.BIN / "meshwright", "agents", "up", "--launcher", "slurm", "--nodes", 2, "--server",
+                          self.address, *self.agent_flags(), env=self.environment, cwd=self.folder)
 
     def await_both(self) -> None:
         for node in slurm_cluster.NODES:
@@ -43,9 +54,6 @@ class SlurmTest(faults.FaultTest):
     def job_on(self, node: str) -> str:
         """The number of the job that was last seen to run there."""
         return re.search(r"job (\d+)", self.launcher.await_line(rf"runs on {node}\b"))[1]
-
-    def agent_pids(self) -> list[int]:
-        return [pid for pid in self.cluster.pids() if faults.command_of(pid)[1:2] == ["agent"]]
 
     def finish(self, number: int, code: int) -> None:
         """The launcher ends its jobs, and the agents say goodbye."""
@@ -92,6 +100,76 @@ class SlurmTest(faults.FaultTest):
         sweep.await_end()
         self.assertEqual(self.check_measured("s")["trials"][0]["attempt"], 2)
         self.finish(signal.SIGTERM, 0)
+
+
+@unittest.skipIf(MISSING, f"{MISSING} is not here; tools/setup --slurm installs Slurm")
+class ServeSlurmTest(SlurmTestCase):
+    IDLE_S = 4.0
+
+    def scale(self, *more: str) -> faults.Process:
+        return self.serve("--launcher", "slurm", "--max-nodes", "2", "--idle-s", f"{self.IDLE_S:g}", "--agent-server",
+                          "127.0.0.1:0", *more, *self.agent_flags(), env=self.environment, cwd=self.folder)
+
+    def await_none(self) -> None:
+        faults.await_true("all jobs are gone", lambda: not self.cluster.jobs())
+        self.assertEqual(self.agent_pids(), [])
+        self.assertEqual(self.connected(), [])
+
+    def run_sweep(self, name: str, trials: int, ranks: int = 1, steps: int = 5) -> None:
+        self.start_sweep(name, trials=trials, ranks=ranks, steps=steps)
+        self.watch(name).await_end()
+        self.check_measured(name)
+
+    def test_agents_come_with_a_sweep_go_after_it_and_come_back(self):
+        server = self.scale()
+        self.assertEqual(self.cluster.jobs(), [])
+        self.run_sweep("one", trials=1)
+        self.assertEqual([job.split()[0] for job in self.cluster.jobs()], list(self.NAMES[:1]), "one trial, one node")
+        self.await_none()
+        self.assertRegex(server.await_line("is let go"), r"meshwright-agent-1: is let go: no trial needs it")
+        self.assertFalse(server.says("submits another"), "a job that was let go is no failure")
+        # The same name gets trials again, and a trial of two nodes gets both at once.
+        self.run_sweep("two", trials=2, ranks=2)
+        attempt = self.ask("sweep", "show", "two", "--why", 1)["decisions"][0]
+        self.assertEqual(sorted(member["agent"] for member in attempt["members"]), list(self.NAMES))
+        self.await_none()
+        self.assertEqual(self.show("one")["trials"][0]["attempt"], 1)
+        self.stop_everything()
+
+    def test_a_running_trial_keeps_its_agent_while_the_idle_one_goes(self):
+        server = self.scale()
+        self.start_sweep("long", trials=1, ranks=1, steps=600)
+        long = self.watch("long")
+        long.await_kind("trial_progress", attempt=1)
+        self.run_sweep("short", trials=1)
+        server.await_line("meshwright-agent-2: is let go")
+        faults.await_true("one job is left", lambda: len(self.cluster.jobs()) == 1)
+        self.assertFalse(long.ended(), "the long trial ran all the while")
+        long.await_end()
+        self.assertEqual(self.check_measured("long")["trials"][0]["attempt"], 1)
+        self.await_none()
+        self.stop_everything()
+
+    def test_the_least_is_kept_found_again_after_a_kill_and_cancelled_in_the_end(self):
+        self.scale("--min-nodes", "1")
+        faults.await_true("the agent is connected", lambda: self.connected() == list(self.NAMES[:1]))
+        job = self.cluster.ask("squeue", "--noheader", "--format=%A")
+        self.servers.pop().kill()
+        server = self.scale("--min-nodes", "1")
+        server.await_line(f"job {job} runs")
+        self.run_sweep("one", trials=1)
+        self.assertEqual(self.cluster.ask("squeue", "--noheader", "--format=%A"), job)
+        # Another server of the same user leaves them alone.
+        other = self.start(faults.BIN / "meshwright", "serve", "--db", self.folder / "other.db", "--listen",
+                           "127.0.0.1:0", "--launcher", "slurm", "--max-nodes", "1", "--agent-server", "127.0.0.1:0",
+                           *self.agent_flags(), env=self.environment, cwd=self.folder)
+        self.assertEqual(other.wait(), 2, other.tail())
+        self.assertRegex(other.tail(), rf"--job-name meshwright-agent: job {job} in the queue is called")
+        server.signal(signal.SIGTERM)
+        self.assertEqual(server.wait(60.0), 0, server.tail())
+        self.assertEqual(self.cluster.jobs(), [])
+        self.assertEqual(self.agent_pids(), [])
+        self.stop_everything()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "tools/cli/io/log_sink.h"
 #include "tools/cli/launcher/agent_fleet.h"
 #include "tools/cli/launcher/batch_script.h"
+#include "tools/cli/launcher/fleet_flags.h"
 #include "tools/cli/launcher/job_set.h"
 #include "tools/cli/launcher/slurm_launcher.h"
 #include "tools/command_line/declare.h"
@@ -104,23 +105,10 @@ void AddFleetFlags(CLI::App& command, UpFlags& flags, const CommandContext& cont
                    "Server that the agents work for; {name} in the paths of the flags below stands "
                    "for the agent's name",
                    context);
-  command
-      .add_option("--devices", fleet.devices_text, "Ranks on each node's processor, or its GPUs")
-      ->required()
-      ->option_text("cpu:N|cuda");
-  command
-      .add_option("--gpus-per-node", fleet.gpus_per_node,
-                  "GPUs to ask for on each node; Kubernetes needs it with --devices cuda")
-      ->option_text("N");
-  command
-      .add_option("--job-name", fleet.name,
-                  "What agents and jobs are called, with -1, -2 and so on behind it")
-      ->capture_default_str()
-      ->option_text("NAME");
+  AddAgentFlags(command, fleet);
+  command.get_option("--devices")->required();
   command.add_flag("--dry-run", flags.dry_run,
                    "Print the first agent's batch script, or the JobSet, and submit nothing");
-  command.add_option("agent_flags", fleet.more, "Behind --: more flags of `meshwright agent`")
-      ->option_text("FLAG");
 }
 
 void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
@@ -128,13 +116,7 @@ void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
                               const char* text) {
     command.add_option(name, value, description)->option_text(text);
   };
-  add("--partition", flags.job.partition, "Slurm: partition of the jobs", "NAME");
-  add("--time", flags.job.time_limit, "Slurm: how long each job may run; the next one follows it",
-      "HH:MM:SS|MINUTES");
-  add("--account", flags.job.account, "Slurm: account that the jobs are charged to", "NAME");
-  command.add_option("--poll-s", flags.poll_s, "Slurm: seconds between two looks at the queue")
-      ->capture_default_str()
-      ->option_text("S");
+  AddSlurmFlags(command, flags.job, flags.poll_s);
   add("--image", flags.kubernetes.image, "Kubernetes: image with `meshwright` in its PATH",
       "IMAGE");
   add("--namespace", flags.kubernetes.name_space, "Kubernetes: namespace of the JobSet", "NAME");

@@ -64,6 +64,7 @@ std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
   add("partition", flags.partition);
   add("time", flags.time_limit);
   add("account", flags.account);
+  add("comment", flags.owner);
   add("output", BatchLogFile(agent, "%j"));
   std::vector<std::string> words = {program};
   const std::vector<std::string> more = AgentWords(fleet, agent);

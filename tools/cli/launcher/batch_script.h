@@ -14,6 +14,9 @@ struct SlurmJobFlags {
   std::string partition;
   std::string time_limit;  // "HH:MM:SS", "D-HH:MM:SS" or minutes
   std::string account;
+  // Not a flag: who keeps the jobs, by which it knows them after it was started anew; empty: who
+  // submits them, while it runs.
+  std::string owner = {};
 };
 
 // InvalidArgument about the flag whose value sbatch would not read as it was meant.

@@ -34,7 +34,7 @@ std::string Seconds(absl::Duration duration) {
 }  // namespace
 
 JobSlots::JobSlots(const std::vector<std::string>& names, const SlotPolicy& policy)
-    : policy_(policy) {
+    : policy_(policy), target_{.jobs = static_cast<int32_t>(names.size())} {
   for (const std::string& name : names) slots_.push_back({.name = name});
 }
 
@@ -44,7 +44,26 @@ SlotDecisions JobSlots::Observe(MonotonicTime now, const std::vector<QueuedJob>&
   SlotDecisions decisions;
   live_ = 0;
   for (Slot& slot : slots_) ObserveSlot(now, jobs[slot.name], slot, decisions);
+  if (!stopping_) SubmitWanted(now, decisions);
   return decisions;
+}
+
+bool JobSlots::IsTaken(MonotonicTime now, const Slot& slot) const {
+  if (slot.let_go || target_.closed.contains(slot.name)) return false;
+  return !slot.job.empty() || (slot.given_up.empty() && now < slot.next);
+}
+
+void JobSlots::SubmitWanted(MonotonicTime now, SlotDecisions& decisions) const {
+  int64_t taken = std::count_if(slots_.begin(), slots_.end(),
+                                [&](const Slot& slot) { return IsTaken(now, slot); });
+  for (const Slot& slot : slots_) {
+    if (taken >= target_.jobs) return;
+    const bool is_free = slot.job.empty() && slot.given_up.empty() && now >= slot.next &&
+                         !target_.closed.contains(slot.name);
+    if (!is_free) continue;
+    decisions.submit.push_back(slot.name);
+    ++taken;
+  }
 }
 
 void JobSlots::ObserveSlot(MonotonicTime now, const std::vector<const QueuedJob*>& jobs, Slot& slot,
@@ -66,17 +85,16 @@ void JobSlots::ObserveSlot(MonotonicTime now, const std::vector<const QueuedJob*
           absl::StrCat("job ", job->id, " is one too many; cancels it"), decisions);
       decisions.cancel.push_back(job->id);
     }
-    if (live && job->phase != JobPhase::kEnding && stopping_) decisions.cancel.push_back(job->id);
+    const bool is_to_end = stopping_ || (slot.let_go && job->id == slot.job);
+    if (live && job->phase != JobPhase::kEnding && is_to_end) decisions.cancel.push_back(job->id);
   }
   if (!known) End(now, "a job that the queue has forgotten", slot, decisions);
-  if (!stopping_ && slot.job.empty() && slot.given_up.empty() && now >= slot.next) {
-    decisions.submit.push_back(slot.name);
-  }
 }
 
 void JobSlots::Follow(MonotonicTime now, const QueuedJob& job, Slot& slot,
                       SlotDecisions& decisions) {
   if (!job.node.empty()) slot.node = job.node;
+  slot.phase = job.phase;
   std::string news;
   if (job.phase == JobPhase::kWaiting) {
     news = absl::StrCat("waits", InBrackets(job.reason));
@@ -103,7 +121,11 @@ void JobSlots::End(MonotonicTime now, const std::string& how, Slot& slot,
   slot.told.clear();
   slot.node.clear();
   slot.running_since = MonotonicTime::Never();
-  if (stopping_) {
+  slot.phase = JobPhase::kWaiting;
+  const bool was_let_go = std::exchange(slot.let_go, false);
+  if (stopping_ || was_let_go) {
+    slot.failures = 0;
+    slot.next = now;
     Say(LogLevel::kInfo, slot.name, what, decisions);
   } else if (ran >= policy_.settled_after) {
     slot.failures = 0;
@@ -139,6 +161,23 @@ SlotDecisions JobSlots::NotSubmitted(MonotonicTime now, std::string_view name,
   SlotDecisions decisions;
   Fail(now, absl::StrCat("no job could be submitted: ", why.message()), SlotOf(name), decisions);
   return decisions;
+}
+
+std::vector<SlotJob> JobSlots::Jobs() const {
+  std::vector<SlotJob> jobs;
+  for (const Slot& slot : slots_) {
+    if (!slot.job.empty() && !slot.let_go) {
+      jobs.push_back(
+          {.agent = slot.name, .phase = slot.phase, .running_since = slot.running_since});
+    }
+  }
+  return jobs;
+}
+
+std::string JobSlots::LetGo(std::string_view name) {
+  Slot& slot = SlotOf(name);
+  slot.let_go = !slot.job.empty();
+  return slot.job;
 }
 
 JobSlots::Slot& JobSlots::SlotOf(std::string_view name) {

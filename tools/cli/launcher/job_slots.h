@@ -1,5 +1,5 @@
-// One job of a queue for each of several agents: which to submit, which to cancel and which to give
-// up, from what the queue says of them.
+// One job of a queue for each of several agents, or for some of them: which to submit, which to
+// cancel and which to give up, from what the queue says of them.
 //
 // It runs nothing, reads no clock and asks no queue: the caller brings what it saw with the time,
 // and carries the decisions out. A job belongs to the agent whose name it bears, so that one whose
@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,9 +32,10 @@ struct QueuedJob {
   std::string id;
   std::string name;
   JobPhase phase = JobPhase::kWaiting;
-  std::string state;   // the queue's own word
-  std::string node;    // empty: none yet
-  std::string reason;  // why it waits, or why it ended; empty: none
+  std::string state;       // the queue's own word
+  std::string node;        // empty: none yet
+  std::string reason;      // why it waits, or why it ended; empty: none
+  std::string owner = {};  // who keeps it, where that was said (SlurmJobFlags)
 
   friend bool operator==(const QueuedJob&, const QueuedJob&) = default;
 };
@@ -44,6 +47,19 @@ struct SlotPolicy {
   int32_t most_failures = 5;  // jobs in a row that did not settle
 };
 
+struct SlotTarget {
+  int32_t jobs = 0;
+  // Agents that get no job, and whose jobs don't count.
+  std::set<std::string> closed = {};
+};
+
+// A job that has an agent's slot and was not let go.
+struct SlotJob {
+  std::string agent;
+  JobPhase phase = JobPhase::kWaiting;
+  host::MonotonicTime running_since = host::MonotonicTime::Never();  // as far as it was seen
+};
+
 struct SlotDecisions {
   std::vector<std::string> submit;  // names of agents
   std::vector<std::string> cancel;  // numbers of jobs
@@ -52,14 +68,24 @@ struct SlotDecisions {
 
 class JobSlots {
  public:
+  // Every agent is to have a job until Aim() says otherwise.
   JobSlots(const std::vector<std::string>& names, const SlotPolicy& policy);
 
+  // From now on so many jobs are kept up, those of the first names that are free. Jobs beyond them
+  // go on until they are let go.
+  void Aim(SlotTarget target) { target_ = std::move(target); }
   // What is to be done, `queue` being all its jobs of these names, ended ones as far as it still
   // knows them. For each name in `submit` comes one of the two calls below.
   SlotDecisions Observe(host::MonotonicTime now, const std::vector<QueuedJob>& queue);
   void Submitted(std::string_view name, const std::string& job);
   SlotDecisions NotSubmitted(host::MonotonicTime now, std::string_view name,
                              const absl::Status& why);
+
+  // In the order of the names.
+  std::vector<SlotJob> Jobs() const;
+  // The agent's job is to end and is followed by none unless one is wanted: returns its number, to
+  // be cancelled at once, as Observe() does again until it has ended. Empty where it has none.
+  std::string LetGo(std::string_view name);
 
   // From here on nothing is submitted, and every job is cancelled.
   void Stop() { stopping_ = true; }
@@ -74,6 +100,8 @@ class JobSlots {
     std::string job = {};   // that has it; empty: none
     std::string told = {};  // what was last logged of that job
     std::string node = {};  // where it runs or ran
+    JobPhase phase = JobPhase::kWaiting;
+    bool let_go = false;
     host::MonotonicTime running_since = host::MonotonicTime::Never();  // as far as it was seen
     int32_t failures = 0;                                      // jobs in a row that did not settle
     host::MonotonicTime next = host::MonotonicTime::Always();  // when a job may be submitted
@@ -86,9 +114,13 @@ class JobSlots {
                      SlotDecisions& decisions);
   void End(host::MonotonicTime now, const std::string& how, Slot& slot, SlotDecisions& decisions);
   void Fail(host::MonotonicTime now, const std::string& what, Slot& slot, SlotDecisions& decisions);
+  // Whether it has a job, or will have once its pause is over.
+  bool IsTaken(host::MonotonicTime now, const Slot& slot) const;
+  void SubmitWanted(host::MonotonicTime now, SlotDecisions& decisions) const;
   Slot& SlotOf(std::string_view name);
 
   const SlotPolicy policy_;
+  SlotTarget target_;
   std::vector<Slot> slots_;
   bool stopping_ = false;
   int32_t live_ = 0;

@@ -1,133 +1,20 @@
 #include "tools/cli/launcher/slurm_launcher.h"
 
-#include <utility>
-#include <vector>
-
-#include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::cli {
-namespace {
-
-// Slurm's KillWait is 30 s where nobody says otherwise; agents end within 5.
-constexpr absl::Duration kEndWait = absl::Seconds(40);
-constexpr absl::Duration kEndPoll = absl::Seconds(1);
-// How soon a stop is seen.
-constexpr absl::Duration kNap = absl::Milliseconds(100);
-
-class Launcher {
- public:
-  // The analyzer does not follow JobSlots' own constructor, which sets all of it.
-  // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
-  Launcher(const SlurmLaunch& launch, const LaunchWorld& world)
-      : launch_(launch),
-        world_(world),
-        names_(AgentNames(launch.fleet)),
-        slots_(names_, launch.policy) {}
-
-  // Jobs of these names would be taken for own ones.
-  absl::Status CheckNamesAreFree() const {
-    ASSIGN_OR_RETURN(const std::vector<QueuedJob> queue, world_.queue.List(names_));
-    for (const QueuedJob& job : queue) {
-      if (job.phase == JobPhase::kEnded) continue;
-      return FieldError(
-          "job_name", launch_.fleet.name,
-          absl::StrCat("job ", job.id, " in the queue is called ", job.name,
-                       " already: give another name, or end that job (scancel ", job.id, ")"));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status KeepUp() {
-    while (!world_.stopped()) {
-      Look();
-      RETURN_IF_ERROR(slots_.GivenUp());
-      const host::MonotonicTime until = world_.clock() + launch_.poll;
-      while (!world_.stopped() && world_.clock() < until) world_.sleep(kNap);
-    }
-    return absl::OkStatus();
-  }
-
-  void End() {
-    slots_.Stop();
-    const host::MonotonicTime until = world_.clock() + kEndWait;
-    while (!Look() || slots_.live() > 0) {
-      if (world_.clock() >= until) {
-        return Say(host::LogLevel::kWarning,
-                   absl::StrCat("leaves before ", slots_.live(),
-                                " of its jobs have ended; squeue --me shows them"));
-      }
-      world_.sleep(kEndPoll);
-    }
-  }
-
- private:
-  void Say(host::LogLevel level, std::string message) const {
-    world_.log({.level = level, .message = std::move(message)});
-  }
-
-  // Observes the queue and does what follows. False where it can't be asked, which is said once.
-  bool Look() {
-    const absl::StatusOr<std::vector<QueuedJob>> queue = world_.queue.List(names_);
-    if (queue.ok() != answers_) {
-      answers_ = queue.ok();
-      Say(answers_ ? host::LogLevel::kInfo : host::LogLevel::kWarning,
-          answers_
-              ? "Slurm answers again"
-              : absl::StrCat("Slurm does not say how the jobs are: ", queue.status().message()));
-    }
-    if (!queue.ok()) return false;
-    const SlotDecisions decisions = slots_.Observe(world_.clock(), *queue);
-    for (const host::LogEntry& entry : decisions.log) world_.log(entry);
-    if (!decisions.cancel.empty()) Cancel(decisions.cancel);
-    for (const std::string& name : decisions.submit) {
-      if (world_.stopped()) break;
-      Submit(name);
-    }
-    return true;
-  }
-
-  void Submit(const std::string& name) {
-    const absl::StatusOr<std::string> job =
-        world_.queue.Submit(BatchScript(launch_.fleet, launch_.job, launch_.program, name));
-    if (!job.ok()) {
-      // Ctrl-C reaches sbatch, too; what became of it is cancelled by its name.
-      if (world_.stopped()) return;
-      for (const host::LogEntry& entry :
-           slots_.NotSubmitted(world_.clock(), name, job.status()).log) {
-        world_.log(entry);
-      }
-      return;
-    }
-    slots_.Submitted(name, *job);
-    world_.log({.message = absl::StrCat(name, ": job ", *job, " is submitted; its output goes to ",
-                                        BatchLogFile(name, *job)),
-                .about = {.agent = name}});
-  }
-
-  void Cancel(const std::vector<std::string>& jobs) const {
-    if (const absl::Status status = world_.queue.Cancel(jobs); !status.ok()) {
-      Say(host::LogLevel::kWarning, absl::StrCat("can't cancel jobs: ", status.message()));
-    }
-  }
-
-  const SlurmLaunch& launch_;
-  const LaunchWorld& world_;
-  const std::vector<std::string> names_;
-  JobSlots slots_;
-  bool answers_ = true;
-};
-
-}  // namespace
 
 absl::Status RunLaunch(const SlurmLaunch& launch, const LaunchWorld& world) {
-  RETURN_IF_ERROR(world.queue.CheckCommands());
-  Launcher launcher(launch, world);
-  RETURN_IF_ERROR(launcher.CheckNamesAreFree());
-  absl::Status status = launcher.KeepUp();
-  launcher.End();
-  return status;
+  SlurmJobs jobs(launch, world);
+  RETURN_IF_ERROR(jobs.Begin());
+  absl::Status given_up;
+  while (!world.stopped() && given_up.ok()) {
+    jobs.Look();
+    given_up = jobs.slots().GivenUp();
+    if (given_up.ok()) jobs.Wait();
+  }
+  jobs.End();
+  return given_up;
 }
 
 }  // namespace meshwright::cli

@@ -14,9 +14,9 @@ namespace {
 // Longer than Slurm's own MessageTimeout with its tries.
 constexpr double kTimeoutS = 60.0;
 
-// Number, state, nodes, reason and name; what can hold a bar stands last.
-constexpr char kColumns[] = "%A|%T|%N|%r|%j";
-constexpr int kColumnCount = 5;
+// Number, state, nodes, reason, name and comment; what can hold a bar stands last.
+constexpr char kColumns[] = "%A|%T|%N|%r|%j|%k";
+constexpr int kColumnCount = 6;
 
 // By squeue's "JOB STATE CODES". A word that a later Slurm has more is taken for a running job: it
 // is followed and shown until it ends.
@@ -77,7 +77,8 @@ absl::StatusOr<std::vector<QueuedJob>> SlurmQueue::List(
                     .phase = PhaseOf(cells[1]),
                     .state = cells[1],
                     .node = cells[2],
-                    .reason = cells[3] == "None" ? "" : cells[3]});
+                    .reason = cells[3] == "None" ? "" : cells[3],
+                    .owner = cells[5] == "(null)" ? "" : cells[5]});
   }
   return jobs;
 }

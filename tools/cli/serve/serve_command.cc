@@ -25,6 +25,7 @@
 #include "tools/cli/common/tls_files.h"
 #include "tools/cli/io/grpc_log.h"
 #include "tools/cli/io/log_sink.h"
+#include "tools/cli/serve/scaling_flags.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -45,6 +46,7 @@ struct ServeFlags {
   LogFlags log;
   server::LimitOptions limits;
   double max_search_s = absl::ToDoubleSeconds(server::LimitOptions().max_search);
+  ScalingFlags scaling;
 };
 
 absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags) {
@@ -80,6 +82,19 @@ absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::Da
   return absl::OkStatus();
 }
 
+// Brings agents up for the server; null where nobody is to.
+absl::StatusOr<std::unique_ptr<SlurmScaler>> StartScaler(const ServeFlags& flags,
+                                                         std::optional<SlurmScaling> scaling,
+                                                         const std::string& store_id,
+                                                         server::Server& server,
+                                                         const host::LogFunction& log) {
+  if (!scaling) return nullptr;
+  scaling->launch.fleet.server = flags.scaling.ServerAt(server.address());
+  // Its jobs are this database's, whichever process serves it.
+  scaling->launch.job.owner = absl::StrCat("meshwright-", store_id);
+  return SlurmScaler::Start(*std::move(scaling), &server.engine(), log);
+}
+
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   QuietGrpcLog();
@@ -89,6 +104,11 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   server::ServerOptions options;
   options.listen = flags.listen;
   ASSIGN_OR_RETURN(options.tls, ReadTls(flags));
+  ASSIGN_OR_RETURN(std::optional<SlurmScaling> scaling,
+                   flags.scaling.Read({.listen = flags.listen,
+                                       .has_tls = options.tls.has_value(),
+                                       .takes_certificates = !flags.client_ca_file.empty()},
+                                      context));
   options.open_tokens = [&flags] { return db::TokenStore::Open(flags.db); };
   options.host_cores = context.host_cores;
   options.search_cores = planner::ThreadsOfThisMachine();
@@ -107,10 +127,12 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.log = log;
   db::StoreLock lock;  // outlives the server, and with it the store
   std::unique_ptr<db::DamageSearch> search;
+  std::string store_id;
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
     ASSIGN_OR_RETURN(lock, db::StoreLock::Take(flags.db));
     const db::LookOver look_over = db::LookOverFor(flags.db);
     ASSIGN_OR_RETURN(auto store, db::SqliteSweepStore::Open(flags.db, look_over));
+    ASSIGN_OR_RETURN(store_id, store->StoreId());
     if (look_over == db::LookOver::kLater) {
       ASSIGN_OR_RETURN(search, db::DamageSearch::Start(flags.db));
       log({.message = absl::StrCat("looks database ", flags.db, " over for damage meanwhile")});
@@ -130,7 +152,11 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   if (page != nullptr) {
     context.out << "metrics on http://" << page->address() << "/metrics" << std::endl;
   }
+  ASSIGN_OR_RETURN(const std::unique_ptr<SlurmScaler> scaler,
+                   StartScaler(flags, std::move(scaling), store_id, *server, log));
   absl::Status damage = WaitForStopOrDamage(stop, search, log);
+  // While agents can still deliver what they measured.
+  if (scaler != nullptr) scaler->Stop();
   server->Stop();
   return damage;
 }
@@ -197,12 +223,16 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Address of this machine alone for Prometheus to scrape, at /metrics; default: "
                    "none")
       ->option_text("HOST:PORT");
+  flags->scaling.Add(*command, context);
   AddLimitFlags(*command, *flags);
   flags->log.Add(*command);
   command_line::AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
   command_line::AddExample(*command,
                            "meshwright serve --db sweeps.db --listen 10.0.0.1:7077 --tls-cert "
                            "server.pem --tls-key server.key --tls-client-ca ca.pem");
+  command_line::AddExample(*command,
+                           "meshwright serve --db sweeps.db --listen 127.0.0.1:7077 --launcher "
+                           "slurm --max-nodes 4 --agent-server 127.0.0.1:0 --devices cpu:2");
   command->callback([flags, &context] {
     const absl::Status status = Serve(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);

@@ -183,5 +183,57 @@ TEST_F(JobSlotsTest, AStopCancelsEveryJobAndSubmitsNone) {
   EXPECT_EQ(slots_.live(), 0);
 }
 
+TEST_F(JobSlotsTest, KeepsAsManyJobsAsItAimsAt) {
+  slots_.Aim({.jobs = 0});
+  EXPECT_THAT(Observe({}).submit, IsEmpty());
+  slots_.Aim({.jobs = 1});
+  EXPECT_THAT(Observe({}).submit, ElementsAre("a"));
+  slots_.Submitted("a", "1");
+  EXPECT_THAT(Observe({Running("1", "a")}).submit, IsEmpty());
+  slots_.Aim({.jobs = 2});
+  EXPECT_THAT(Observe({Running("1", "a")}).submit, ElementsAre("b"));
+}
+
+// Else each name would fail in turn, as fast as the queue is looked at.
+TEST_F(JobSlotsTest, AnAgentInItsPauseKeepsItsPlace) {
+  slots_.Aim({.jobs = 1});
+  EXPECT_THAT(Observe({}).submit, ElementsAre("a"));
+  slots_.NotSubmitted(now_, "a", absl::InternalError("no"));
+  EXPECT_THAT(ObserveAfter(absl::Seconds(4), {}).submit, IsEmpty());
+  EXPECT_THAT(ObserveAfter(absl::Seconds(1), {}).submit, ElementsAre("a"));
+}
+
+TEST_F(JobSlotsTest, JobsBeyondTheAimGoOnUntilTheyAreLetGo) {
+  StartBoth();
+  slots_.Aim({.jobs = 1});
+  const std::vector<QueuedJob> queue = {Running("1", "a"), Running("2", "b")};
+  EXPECT_THAT(Observe(queue).cancel, IsEmpty());
+  EXPECT_EQ(slots_.Jobs().size(), 2U);
+  EXPECT_EQ(slots_.LetGo("a"), "1");
+  EXPECT_THAT(Observe(queue).cancel, ElementsAre("1")) << "scancel may have failed";
+  ASSERT_EQ(slots_.Jobs().size(), 1U);
+  EXPECT_EQ(slots_.Jobs()[0].agent, "b");
+  EXPECT_THAT(Observe({Ending("1", "a"), Running("2", "b")}).cancel, IsEmpty());
+  const SlotDecisions gone = Observe({Ended("1", "a", "CANCELLED"), Running("2", "b")});
+  EXPECT_THAT(gone.submit, IsEmpty());
+  ASSERT_EQ(gone.log.size(), 1U);
+  EXPECT_EQ(gone.log[0].level, host::LogLevel::kInfo) << "it is no failure";
+}
+
+TEST_F(JobSlotsTest, OneThatWasLetGoComesBackOnceItsJobHasEnded) {
+  StartBoth();
+  slots_.LetGo("b");
+  EXPECT_THAT(Observe({Running("1", "a"), Ending("2", "b")}).submit, IsEmpty());
+  EXPECT_THAT(Observe({Running("1", "a"), Ended("2", "b", "CANCELLED")}).submit, ElementsAre("b"));
+}
+
+TEST_F(JobSlotsTest, AClosedNameGetsNoJobAndItsJobDoesNotCount) {
+  slots_.Aim({.jobs = 1, .closed = {"a"}});
+  EXPECT_THAT(Observe({}).submit, ElementsAre("b"));
+  slots_.Submitted("b", "2");
+  slots_.Aim({.jobs = 1, .closed = {"b"}});
+  EXPECT_THAT(Observe({Running("2", "b")}).submit, ElementsAre("a"));
+}
+
 }  // namespace
 }  // namespace meshwright::cli

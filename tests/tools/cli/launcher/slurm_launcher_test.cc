@@ -19,6 +19,7 @@ class SlurmLauncherTest : public testing::Test {
   struct Job {
     std::string name;
     std::string state;
+    std::string owner = "(null)";
   };
 
   absl::StatusOr<std::string> Run(std::string_view input,
@@ -38,7 +39,7 @@ class SlurmLauncherTest : public testing::Test {
     }
     std::string text;
     for (const auto& [id, job] : jobs_) {
-      absl::StrAppend(&text, id, "|", job.state, "|n1|None|", job.name, "\n");
+      absl::StrAppend(&text, id, "|", job.state, "|n1|None|", job.name, "|", job.owner, "\n");
     }
     return text;
   }

@@ -34,16 +34,16 @@ TEST(SlurmQueueTest, GivesTheScriptToSbatchAndTakesTheNumber) {
 
 TEST(SlurmQueueTest, ReadsWhatSqueueIsAskedFor) {
   const auto jobs = Printing(
-                        "3|PENDING||Resources|a-1\n"
-                        "4|RUNNING|n1|None|a-2\n"
-                        "5|COMPLETING|n2|None|a-3\n"
-                        "6|NODE_FAIL|n2|NodeDown|a-3\n"
-                        "7|SOMETHING_NEW|n3|None|a-4\n")
+                        "3|PENDING||Resources|a-1|(null)\n"
+                        "4|RUNNING|n1|None|a-2|me|you\n"
+                        "5|COMPLETING|n2|None|a-3|(null)\n"
+                        "6|NODE_FAIL|n2|NodeDown|a-3|(null)\n"
+                        "7|SOMETHING_NEW|n3|None|a-4|(null)\n")
                         .List({"a-1", "a-2", "a-3", "a-4"});
   ASSERT_TRUE(jobs.ok()) << jobs.status();
   EXPECT_THAT(*jobs,
               ElementsAre(QueuedJob{"3", "a-1", JobPhase::kWaiting, "PENDING", "", "Resources"},
-                          QueuedJob{"4", "a-2", JobPhase::kRunning, "RUNNING", "n1", ""},
+                          QueuedJob{"4", "a-2", JobPhase::kRunning, "RUNNING", "n1", "", "me|you"},
                           QueuedJob{"5", "a-3", JobPhase::kEnding, "COMPLETING", "n2", ""},
                           QueuedJob{"6", "a-3", JobPhase::kEnded, "NODE_FAIL", "n2", "NodeDown"},
                           QueuedJob{"7", "a-4", JobPhase::kRunning, "SOMETHING_NEW", "n3", ""}));

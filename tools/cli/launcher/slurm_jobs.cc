@@ -1,0 +1,119 @@
+#include "tools/cli/launcher/slurm_jobs.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::cli {
+namespace {
+
+// Slurm's KillWait is 30 s where nobody says otherwise; agents end within 5.
+constexpr absl::Duration kEndWait = absl::Seconds(40);
+constexpr absl::Duration kEndPoll = absl::Seconds(1);
+// How soon a stop is seen.
+constexpr absl::Duration kNap = absl::Milliseconds(100);
+
+}  // namespace
+
+// The analyzer does not follow JobSlots' own constructor, which sets all of it.
+// NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
+SlurmJobs::SlurmJobs(const SlurmLaunch& launch, const LaunchWorld& world)
+    : launch_(launch),
+      world_(world),
+      names_(AgentNames(launch.fleet)),
+      slots_(names_, launch.policy) {}
+
+absl::Status SlurmJobs::Begin() const {
+  RETURN_IF_ERROR(world_.queue.CheckCommands());
+  ASSIGN_OR_RETURN(const std::vector<QueuedJob> queue, world_.queue.List(names_));
+  for (const QueuedJob& job : queue) {
+    const bool is_own = !launch_.job.owner.empty() && job.owner == launch_.job.owner;
+    if (is_own || job.phase == JobPhase::kEnded) continue;
+    return FieldError(
+        "job_name", launch_.fleet.name,
+        absl::StrCat("job ", job.id, " in the queue is called ", job.name,
+                     " already: give another name, or end that job (scancel ", job.id, ")"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<QueuedJob>> SlurmJobs::ListOwn() const {
+  ASSIGN_OR_RETURN(std::vector<QueuedJob> queue, world_.queue.List(names_));
+  if (!launch_.job.owner.empty()) {
+    std::erase_if(queue, [&](const QueuedJob& job) { return job.owner != launch_.job.owner; });
+  }
+  return queue;
+}
+
+bool SlurmJobs::Look() {
+  const absl::StatusOr<std::vector<QueuedJob>> queue = ListOwn();
+  if (queue.ok() != answers_) {
+    answers_ = queue.ok();
+    Say(answers_ ? host::LogLevel::kInfo : host::LogLevel::kWarning,
+        answers_ ? "Slurm answers again"
+                 : absl::StrCat("Slurm does not say how the jobs are: ", queue.status().message()));
+  }
+  if (!queue.ok()) return false;
+  const SlotDecisions decisions = slots_.Observe(world_.clock(), *queue);
+  for (const host::LogEntry& entry : decisions.log) world_.log(entry);
+  if (!decisions.cancel.empty()) Cancel(decisions.cancel);
+  for (const std::string& name : decisions.submit) {
+    if (world_.stopped()) break;
+    if (!world_.may_submit || world_.may_submit(name)) Submit(name);
+  }
+  return true;
+}
+
+void SlurmJobs::Wait() const {
+  const host::MonotonicTime until = world_.clock() + launch_.poll;
+  while (!world_.stopped() && world_.clock() < until) world_.sleep(kNap);
+}
+
+void SlurmJobs::LetGo(const std::string& agent) {
+  if (const std::string job = slots_.LetGo(agent); !job.empty()) Cancel({job});
+}
+
+void SlurmJobs::End() {
+  slots_.Stop();
+  const host::MonotonicTime until = world_.clock() + kEndWait;
+  while (!Look() || slots_.live() > 0) {
+    if (world_.clock() >= until) {
+      return Say(host::LogLevel::kWarning,
+                 absl::StrCat("leaves before ", slots_.live(),
+                              " of its jobs have ended; squeue --me shows them"));
+    }
+    world_.sleep(kEndPoll);
+  }
+}
+
+void SlurmJobs::Say(host::LogLevel level, std::string message) const {
+  world_.log({.level = level, .message = std::move(message)});
+}
+
+void SlurmJobs::Submit(const std::string& name) {
+  const absl::StatusOr<std::string> job =
+      world_.queue.Submit(BatchScript(launch_.fleet, launch_.job, launch_.program, name));
+  if (!job.ok()) {
+    // Ctrl-C reaches sbatch, too; what became of it is cancelled by its name.
+    if (world_.stopped()) return;
+    for (const host::LogEntry& entry :
+         slots_.NotSubmitted(world_.clock(), name, job.status()).log) {
+      world_.log(entry);
+    }
+    return;
+  }
+  slots_.Submitted(name, *job);
+  world_.log({.message = absl::StrCat(name, ": job ", *job, " is submitted; its output goes to ",
+                                      BatchLogFile(name, *job)),
+              .about = {.agent = name}});
+}
+
+void SlurmJobs::Cancel(const std::vector<std::string>& jobs) const {
+  if (const absl::Status status = world_.queue.Cancel(jobs); !status.ok()) {
+    Say(host::LogLevel::kWarning, absl::StrCat("can't cancel jobs: ", status.message()));
+  }
+}
+
+}  // namespace meshwright::cli

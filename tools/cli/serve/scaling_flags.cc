@@ -1,0 +1,166 @@
+#include "tools/cli/serve/scaling_flags.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "executor/host/host_port.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/launcher/fleet_flags.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr char kSlurm[] = "slurm";
+
+// What is said of a fleet in the words of `agents up`, in those of `serve`.
+absl::Status InServeWords(const absl::Status& status) {
+  if (status.ok()) return status;
+  std::string field = FieldOf(status);
+  std::string message(status.message());
+  const auto rename = [&](const std::string& from, const std::string& to) {
+    if (field == from) field = to;
+    if (message.starts_with(from + " = ")) message.replace(0, from.size(), to);
+  };
+  rename("nodes", "max_nodes");
+  for (const std::string name : {"server", "tls_ca", "tls_cert", "tls_key", "token_file"}) {
+    if (FieldOf(status) == name) rename(name, "agent_" + name);
+  }
+  absl::StrReplaceAll({{"--tls-", "--agent-tls-"}}, &message);
+  return WithField(absl::Status(status.code(), message), field);
+}
+
+bool IsEverywhere(const std::string& host) { return host == "0.0.0.0" || host == "[::]"; }
+
+// That agents can get in at all.
+absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
+  if (access.has_tls() && !server.has_tls) {
+    return FieldError("agent_tls_ca", "a file", "goes with a server that has --tls-cert");
+  }
+  if (!server.has_tls) return absl::OkStatus();
+  if (!access.has_tls()) {
+    return FieldError("agent_tls_ca", "",
+                      "must name who vouches for the certificate of --tls-cert");
+  }
+  if (access.token.empty() && access.certificate.empty()) {
+    return FieldError("agent_token_file", "",
+                      "must name the agents' tokens, \"tls/{name}.token\", or --agent-tls-cert and "
+                      "--agent-tls-key their certificates: the server asks who they are");
+  }
+  if (access.token.empty() && !server.takes_certificates) {
+    return FieldError("agent_tls_cert", "a file", "needs --tls-client-ca, which vouches for it");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
+  command_line::TakeWords(
+      command.add_option("--launcher", launcher_,
+                         "Bring agents up while trials wait for them: Slurm gives out the nodes"),
+      {kSlurm});
+  const auto keep = [this](const std::vector<CLI::Option*>& options) {
+    options_.insert(options_.end(), options.begin(), options.end());
+  };
+  most_ = command
+              .add_option("--max-nodes", limits_.max_nodes,
+                          "With --launcher: nodes at most, each with one agent")
+              ->option_text("N");
+  keep({const_cast<CLI::Option*>(most_),
+        command
+            .add_option("--min-nodes", limits_.min_nodes,
+                        "With --launcher: nodes that are kept while no trial waits")
+            ->capture_default_str()
+            ->option_text("N"),
+        command
+            .add_option("--idle-s", idle_s_,
+                        "With --launcher: seconds without a trial after which an agent is let go")
+            ->capture_default_str()
+            ->option_text("S")});
+  keep(server_.Add(command,
+                   "With --launcher: where its agents reach this server, port 0 for "
+                   "its own; {name} in the paths "
+                   "of the next four stands for the agent's name; default: --listen",
+                   context));
+  keep(AddAgentFlags(command, fleet_));
+  keep(AddSlurmFlags(command, job_, poll_s_));
+}
+
+absl::Status ScalingFlags::CheckNone() const {
+  for (const CLI::Option* option : options_) {
+    if (option->count() == 0) continue;
+    const std::string field =
+        absl::StrReplaceAll(command_line::NameOf(*option), {{"--", ""}, {"-", "_"}});
+    return FieldError(field, option->results().front(), "goes with --launcher slurm only");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ScalingFlags::CheckNumbers() const {
+  if (most_->count() == 0) {
+    return FieldError("max_nodes", "", "must say how many nodes --launcher may take at most");
+  }
+  if (limits_.min_nodes < 0 || limits_.min_nodes > limits_.max_nodes) {
+    return FieldError("min_nodes", limits_.min_nodes,
+                      absl::StrCat("must be from 0 to --max-nodes, ", limits_.max_nodes));
+  }
+  RETURN_IF_ERROR(CheckPositive("idle_s", idle_s_));
+  RETURN_IF_ERROR(CheckPositive("poll_s", poll_s_));
+  return Check(job_);
+}
+
+absl::Status ScalingFlags::CheckReached(const std::string& listen) const {
+  if (!server_.address().empty()) return absl::OkStatus();
+  const absl::StatusOr<host::HostPort> address = host::ParseHostPort(listen);
+  // What is wrong with it the server says.
+  if (!address.ok()) return absl::OkStatus();
+  if (!host::IsLoopback(*address) && !IsEverywhere(address->host)) return absl::OkStatus();
+  return FieldError("agent_server", "",
+                    absl::StrCat("must say where agents on other machines reach this server, "
+                                 "HOST:PORT: --listen ",
+                                 listen, " does not"));
+}
+
+ServerFlags ScalingFlags::ServerAt(const std::string& address) const {
+  if (server_.address().empty()) return server_.At(address);
+  const absl::StatusOr<host::HostPort> own = host::ParseHostPort(address);
+  absl::StatusOr<host::HostPort> told = host::ParseHostPort(server_.address());
+  if (!own.ok() || !told.ok() || told->port != 0) return server_.At(server_.address());
+  told->port = own->port;
+  return server_.At(host::ToText(*told));
+}
+
+absl::StatusOr<std::optional<SlurmScaling>> ScalingFlags::Read(
+    const ServerEnd& server, const CommandContext& context) const {
+  if (launcher_.empty()) {
+    RETURN_IF_ERROR(CheckNone());
+    return std::nullopt;
+  }
+  AgentFleet fleet = fleet_;
+  fleet.nodes = limits_.max_nodes;
+  RETURN_IF_ERROR(CheckNumbers());
+  ASSIGN_OR_RETURN(fleet.devices, ParseDevices(fleet.devices_text));
+  RETURN_IF_ERROR(CheckReached(server.listen));
+  fleet.server = ServerAt(server.listen);
+  RETURN_IF_ERROR(InServeWords(Check(fleet)));
+  absl::StatusOr<ServerAccess> access = fleet.server.For(AgentNames(fleet).front()).Read();
+  if (!access.ok()) return InServeWords(access.status());
+  RETURN_IF_ERROR(CheckReaches(server, *access));
+  RETURN_IF_ERROR(InServeWords(CheckAccess(fleet)));
+  SlurmScaling scaling;
+  scaling.limits = limits_;
+  scaling.limits.idle = absl::Seconds(idle_s_);
+  scaling.launch = {.fleet = std::move(fleet),
+                    .job = job_,
+                    .program = context.binary_dir + "/meshwright",
+                    .poll = absl::Seconds(poll_s_)};
+  // A server outlives a partition that is closed for a day.
+  scaling.launch.policy.most_failures = std::numeric_limits<int32_t>::max();
+  return scaling;
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,52 @@
+// The flags of `serve --launcher`: who brings up agents, how many at most, and what they are.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "tools/cli/common/context.h"
+#include "tools/cli/launcher/agent_server_flags.h"
+#include "tools/cli/serve/slurm_scaler.h"
+
+namespace meshwright::cli {
+
+// How the server itself is reached, which its agents' flags have to fit.
+struct ServerEnd {
+  std::string listen;
+  bool has_tls = false;
+  bool takes_certificates = false;
+};
+
+class ScalingFlags {
+ public:
+  void Add(CLI::App& command, const CommandContext& context);
+
+  // Nothing where no launcher is named. InvalidArgument about the flag where it can't be taken, or
+  // does not go with another one.
+  absl::StatusOr<std::optional<SlurmScaling>> Read(const ServerEnd& server,
+                                                   const CommandContext& context) const;
+
+  // Where agents reach a server that listens at `address`, HOST:PORT.
+  ServerFlags ServerAt(const std::string& address) const;
+
+ private:
+  absl::Status CheckNone() const;
+  absl::Status CheckNumbers() const;
+  absl::Status CheckReached(const std::string& listen) const;
+
+  std::string launcher_;
+  ScalingLimits limits_;
+  double idle_s_ = absl::ToDoubleSeconds(ScalingLimits().idle);
+  AgentFleet fleet_;  // but for the server
+  AgentServerFlags server_;
+  SlurmJobFlags job_;
+  double poll_s_ = 10.0;
+  const CLI::Option* most_ = nullptr;
+  std::vector<CLI::Option*> options_;  // all but --launcher
+};
+
+}  // namespace meshwright::cli

@@ -1,0 +1,116 @@
+#include "tools/cli/serve/slurm_scaler.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "executor/host/run_program.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::cli {
+namespace {
+
+Scaling DecisionsOf(const SlurmScaling& scaling) {
+  const AgentFleet& fleet = scaling.launch.fleet;
+  const std::vector<std::string> names = AgentNames(fleet);
+  const bool is_cpu = fleet.devices.kind == planner::DeviceKind::kCpu;
+  return Scaling(scaling.limits,
+                 {.kind = is_cpu ? "cpu" : "cuda",
+                  .count = is_cpu ? fleet.devices.count : fleet.gpus_per_node},
+                 std::set<std::string>(names.begin(), names.end()));
+}
+
+}  // namespace
+
+// The analyzer does not follow the constructors of JobSlots and Scaling, which set all of them.
+// NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
+SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, host::LogFunction log)
+    : scaling_(std::move(scaling)),
+      engine_(engine),
+      world_{.queue = SlurmQueue(host::RunProgramOn),
+             .log = std::move(log),
+             .clock = host::MonotonicNow,
+             .sleep = absl::SleepFor,
+             .stopped = [this] { return stopping_.load(); },
+             .may_submit = [this](const std::string& agent) { return Admit(agent); }},
+      jobs_(scaling_.launch, world_),
+      decisions_(DecisionsOf(scaling_)) {}
+
+absl::StatusOr<std::unique_ptr<SlurmScaler>> SlurmScaler::Start(SlurmScaling scaling,
+                                                                server::SweepEngine* engine,
+                                                                host::LogFunction log) {
+  auto scaler = absl::WrapUnique(new SlurmScaler(std::move(scaling), engine, std::move(log)));
+  RETURN_IF_ERROR(scaler->jobs_.Begin());
+  scaler->thread_ = std::thread([raw = scaler.get()] { raw->Run(); });
+  return scaler;
+}
+
+void SlurmScaler::Stop() {
+  if (stopping_.exchange(true) || !thread_.joinable()) return;
+  thread_.join();
+}
+
+void SlurmScaler::Run() {
+  while (!stopping_.load()) {
+    Look();
+    jobs_.Wait();
+  }
+  jobs_.End();
+}
+
+void SlurmScaler::Look() {
+  const server::EngineDemand demand = engine_->Demand();
+  const NodesWanted wanted = decisions_.Look(world_.clock(), demand);
+  Tell(wanted);
+  jobs_.slots().Aim({.jobs = wanted.nodes, .closed = demand.closed});
+  // While nobody knows how the jobs are, none of them goes.
+  if (jobs_.Look()) LetGo(wanted, demand);
+}
+
+void SlurmScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& demand) {
+  const MayGo may =
+      WhoMayGo(world_.clock(), jobs_.slots().Jobs(), wanted.nodes, demand, scaling_.limits.idle);
+  for (const std::string& agent : may.closed) Release(agent);
+  int64_t most = may.most_spare;
+  for (const std::string& agent : may.spare) {
+    if (most == 0) break;
+    if (Release(agent)) --most;
+  }
+}
+
+bool SlurmScaler::Release(const std::string& agent) {
+  if (!engine_->Release(agent, scaling_.limits.idle).ok()) return false;
+  Say(host::LogLevel::kInfo, "is let go: no trial needs it", agent);
+  jobs_.LetGo(agent);
+  return true;
+}
+
+bool SlurmScaler::Admit(const std::string& agent) {
+  const absl::Status status = engine_->Admit(agent);
+  const std::string refused(status.message());
+  if (!refused.empty() && refused != told_refused_) {
+    Say(host::LogLevel::kInfo, absl::StrCat("no job is submitted yet: ", refused), agent);
+  }
+  told_refused_ = refused;
+  return status.ok();
+}
+
+void SlurmScaler::Tell(const NodesWanted& wanted) {
+  if (wanted.nodes != std::exchange(told_nodes_, wanted.nodes)) {
+    Say(host::LogLevel::kInfo,
+        absl::StrCat(wanted.nodes, wanted.nodes == 1 ? " node is" : " nodes are",
+                     " wanted: ", wanted.why));
+  }
+  if (wanted.too_large == told_too_large_) return;
+  told_too_large_ = wanted.too_large;
+  for (const std::string& sentence : wanted.too_large) Say(host::LogLevel::kWarning, sentence);
+}
+
+void SlurmScaler::Say(host::LogLevel level, std::string message, const std::string& agent) const {
+  if (!agent.empty()) message = absl::StrCat(agent, ": ", message);
+  world_.log({.level = level, .message = std::move(message), .about = {.agent = agent}});
+}
+
+}  // namespace meshwright::cli

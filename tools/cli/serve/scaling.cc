@@ -98,6 +98,7 @@ NodesWanted Scaling::Look(MonotonicTime now, const EngineDemand& demand) {
     nodes += is_unfit ? 1 : 0;
   }
   std::vector<std::string> reasons;
+  reasons.reserve(served.size());
   for (const SweepDemand* sweep : served) reasons.push_back(InWords(*sweep));
   wanted.why = reasons.empty() ? "no trial waits for a node" : absl::StrJoin(reasons, "; ");
   const int64_t bounded = std::clamp<int64_t>(nodes, limits_.min_nodes, limits_.max_nodes);

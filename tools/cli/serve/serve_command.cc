@@ -69,7 +69,7 @@ absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::Da
                                  const host::LogFunction& log) {
   for (; !stop.Requested(); absl::SleepFor(kPoll)) {
     if (search == nullptr || !search->ended()) continue;
-    const absl::Status found = search->found();
+    absl::Status found = search->found();
     if (absl::IsDataLoss(found)) return found;
     if (found.ok()) {
       log({.message = "the database was looked over and is whole"});

@@ -88,6 +88,27 @@ struct EarlierResult {
   MeasuredTrial measured;
 };
 
+// A sweep, as one looks at it that may be its relative: what it is about.
+struct SweepShape {
+  int64_t id = 0;
+  std::string name;
+  std::string model;  // shapes; the first is empty where its plans have none
+  std::string cluster;
+  std::string cluster_hash;
+  std::string profile_hash;
+  int64_t devices = 0;
+  int64_t seq_len = 0;
+  int64_t global_batch = 0;
+  std::string precision;
+};
+
+// A step time beside what was predicted of it.
+struct PredictedResult {
+  std::string layout;
+  double predicted_step_s = 0.0;
+  double step_s = 0.0;
+};
+
 // A trial that was measured.
 struct MeasuredRow {
   MeasurementPlace place;

@@ -168,6 +168,59 @@ absl::StatusOr<std::vector<EarlierResult>> SqliteSweeps::ListEarlierResults(
   }
 }
 
+absl::StatusOr<std::vector<SweepShape>> SqliteSweeps::ListSweepShapes(int64_t sweep_id,
+                                                                      int32_t limit) {
+  // Whichever sweeps there are, so many rows are looked at.
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare("SELECT s.id, s.name, coalesce(m.json, ''), c.json, s.cluster_hash, "
+                           "s.profile_hash, s.devices, s.seq_len, s.global_batch, s.precision "
+                           "FROM (SELECT * FROM sweeps WHERE id <= ?1 ORDER BY id DESC "
+                           "LIMIT ?2 + 1) AS s "
+                           "JOIN sweeps AS own ON own.id = ?1 "
+                           "LEFT JOIN models AS m ON m.hash = s.model_hash "
+                           "JOIN clusters AS c ON c.hash = s.cluster_hash "
+                           "WHERE s.id = own.id OR (s.end_time_us < own.create_time_us AND "
+                           "s.planner_version = own.planner_version AND "
+                           "s.device_kind = own.device_kind) ORDER BY s.id DESC"));
+  select.Bind(sweep_id).Bind(int64_t{limit});
+  std::vector<SweepShape> shapes;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return shapes;
+    shapes.push_back({.id = select.Int(0),
+                      .name = select.Text(1),
+                      .model = select.Text(2),
+                      .cluster = select.Text(3),
+                      .cluster_hash = select.Text(4),
+                      .profile_hash = select.Text(5),
+                      .devices = select.Int(6),
+                      .seq_len = select.Int(7),
+                      .global_batch = select.Int(8),
+                      .precision = select.Text(9)});
+  }
+}
+
+absl::StatusOr<std::vector<PredictedResult>> SqliteSweeps::ListPredictedResults(
+    int64_t sweep_id, std::string_view worker_version, int32_t limit) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare("SELECT m.layout, c.predicted_step_s, m.step_s "
+                           "FROM measurements AS m INDEXED BY measurements_by_trial "
+                           "JOIN candidates AS c ON c.sweep_id = m.sweep_id AND "
+                           "c.number = m.trial "
+                           "WHERE m.sweep_id = ? AND m.source = 'ran' AND m.outcome = 'ok' AND "
+                           "m.worker_version = ? AND m.step_s > 0 AND c.predicted_step_s > 0 "
+                           "ORDER BY m.step_s, m.id LIMIT ?"));
+  select.Bind(sweep_id).Bind(worker_version).Bind(int64_t{limit});
+  std::vector<PredictedResult> results;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return results;
+    results.push_back({select.Text(0), select.Real(1), select.Real(2)});
+  }
+}
+
 absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                             const MeasuredTrial& measured,
                                             MeasurementSource source) {

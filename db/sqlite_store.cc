@@ -162,6 +162,18 @@ absl::StatusOr<std::vector<EarlierResult>> SqliteSweepStore::ListEarlierResults(
   return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListEarlierResults(shape); });
 }
 
+absl::StatusOr<std::vector<SweepShape>> SqliteSweepStore::ListSweepShapes(int64_t sweep_id,
+                                                                          int32_t limit) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListSweepShapes(sweep_id, limit); });
+}
+
+absl::StatusOr<std::vector<PredictedResult>> SqliteSweepStore::ListPredictedResults(
+    int64_t sweep_id, std::string_view worker_version, int32_t limit) {
+  return Reading([&](SqliteSweeps& sweeps) {
+    return sweeps.ListPredictedResults(sweep_id, worker_version, limit);
+  });
+}
+
 absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::ListEvents(int64_t sweep_id,
                                                                       int64_t after_sequence,
                                                                       int32_t limit) {

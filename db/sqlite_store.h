@@ -46,6 +46,10 @@ class SqliteSweepStore final : public SweepStore {
                                                           int32_t number) override;
   absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) override;
   absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(const ResultShape& shape) override;
+  absl::StatusOr<std::vector<SweepShape>> ListSweepShapes(int64_t sweep_id, int32_t limit) override;
+  absl::StatusOr<std::vector<PredictedResult>> ListPredictedResults(int64_t sweep_id,
+                                                                    std::string_view worker_version,
+                                                                    int32_t limit) override;
   absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;

@@ -45,6 +45,10 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;
   absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(const ResultShape& shape) override;
+  absl::StatusOr<std::vector<SweepShape>> ListSweepShapes(int64_t sweep_id, int32_t limit) override;
+  absl::StatusOr<std::vector<PredictedResult>> ListPredictedResults(int64_t sweep_id,
+                                                                    std::string_view worker_version,
+                                                                    int32_t limit) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
   absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;

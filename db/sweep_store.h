@@ -113,6 +113,16 @@ class SweepReader {
   virtual absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(
       const ResultShape& shape) = 0;
 
+  // The sweep, and behind it, newest first, those that had ended when it was made and are of the
+  // same planner version and kind of device, of the `limit` that were made last before it. As long
+  // as none is deleted the answer stays what it is.
+  virtual absl::StatusOr<std::vector<SweepShape>> ListSweepShapes(int64_t sweep_id,
+                                                                  int32_t limit) = 0;
+  // The fastest results of trials that ran in the sweep, by workers of this version, and of which a
+  // step time was predicted.
+  virtual absl::StatusOr<std::vector<PredictedResult>> ListPredictedResults(
+      int64_t sweep_id, std::string_view worker_version, int32_t limit) = 0;
+
   // Events of a sweep with a larger sequence, oldest first.
   virtual absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id,
                                                               int64_t after_sequence,

@@ -11,6 +11,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/attempt_token.h"
 #include "server/plan_to_beat.h"
+#include "server/relatives.h"
 
 namespace meshwright::server {
 namespace {
@@ -31,7 +32,8 @@ absl::Status CantBeWritten() {
 absl::StatusOr<SweepStored> ReadActive(const db::SweepRecord& sweep, db::SweepReader& store) {
   ASSIGN_OR_RETURN(std::vector<db::TrialHead> trials, store.ListTrialHeads(sweep.id));
   ASSIGN_OR_RETURN(std::vector<db::AttemptHead> attempts, store.ListAttemptHeads(sweep.id));
-  return SweepStored{sweep, std::move(trials), std::move(attempts)};
+  ASSIGN_OR_RETURN(planner::Relatives relatives, FindRelatives(sweep, store));
+  return SweepStored{sweep, std::move(trials), std::move(attempts), std::move(relatives)};
 }
 
 absl::Status HasEndedAlready(const db::SweepRecord& sweep, absl::string_view verb) {

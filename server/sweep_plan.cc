@@ -1,6 +1,9 @@
 #include "server/sweep_plan.h"
 
+#include <utility>
+
 #include "planner/policy/trial_policy.h"
+#include "proto/meshwright/v1/resource_names.h"
 #include "server/engine/choosing.h"
 
 namespace meshwright::server {
@@ -27,13 +30,17 @@ v1::Candidate CandidateOf(const db::TrialHead& head, const planner::TrialCandida
 }  // namespace
 
 v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
-                          int32_t most) {
+                          planner::Relatives relatives, int32_t most) {
   v1::SweepPlan plan;
-  const ChoiceSet set = ChoiceSetOf(heads);
+  const ChoiceSet set = ChoiceSetOf(heads, std::move(relatives));
+  for (const planner::RelatedSweep& relative : set.relatives.sweeps) {
+    plan.add_related_sweeps(FormatSweepName(relative.name));
+  }
+  plan.set_related_results(set.relatives.results());
   const std::vector<planner::TrialFinding> findings = FindingsOf(set, heads);
   const planner::TrialPolicyOptions options = PolicyOf(sweep);
   const std::vector<planner::TrialChoice> choices =
-      planner::ChooseTrials(set.candidates, findings, options, most);
+      planner::ChooseTrials(set.candidates, findings, options, most, set.relatives);
   const bool has_ended = db::HasEnded(sweep.state);
   if (has_ended) plan.set_stop_reason(sweep.reason);
   for (const planner::TrialChoice& choice : choices) {
@@ -45,7 +52,7 @@ v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::Tr
     v1::NextTrial& next = *plan.add_trials();
     next.set_number(set.numbers[*choice.next]);
     next.set_layout(heads[static_cast<size_t>(next.number() - 1)].layout);
-    next.set_reason(planner::ReasonOf(choice, options));
+    next.set_reason(ReasonOf(choice, options, set.relatives));
     if (choice.gain) next.set_expected_gain(*choice.gain);
   }
   // What is known before any of those that would run next.

@@ -6,12 +6,13 @@
 
 #include "db/records.h"
 #include "meshwright/v1/sweeps.pb.h"
+#include "planner/policy/relatives.h"
 
 namespace meshwright::server {
 
 // `heads`: all of the sweep's candidates by number. `most`: agents that are idle, at least 1. One
 // that has ended runs nothing more.
 v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
-                          int32_t most);
+                          planner::Relatives relatives, int32_t most);
 
 }  // namespace meshwright::server

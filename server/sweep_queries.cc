@@ -15,6 +15,7 @@
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/paging.h"
+#include "server/relatives.h"
 #include "server/sweep_messages.h"
 #include "server/sweep_plan.h"
 
@@ -189,7 +190,8 @@ absl::StatusOr<v1::SweepPlan> SweepQueries::GetSweepPlan(
   RETURN_IF_ERROR(CheckRange("trials", request.trials(), 0, kMostAhead));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(request.name()));
   ASSIGN_OR_RETURN(const std::vector<db::TrialHead> heads, store_->ListTrialHeads(sweep.id));
-  return SweepPlanOf(sweep, heads, std::max(1, request.trials()));
+  ASSIGN_OR_RETURN(planner::Relatives relatives, FindRelatives(sweep, *store_));
+  return SweepPlanOf(sweep, heads, std::move(relatives), std::max(1, request.trials()));
 }
 
 absl::StatusOr<v1::Trial> SweepQueries::GetTrial(const v1::GetTrialRequest& request) const {

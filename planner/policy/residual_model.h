@@ -7,25 +7,22 @@
 // is normal; what is known of a layout is the mean over that factor, by how likely the
 // measurements make it (Rasmussen and Williams 2006, chapter 2 and section 5.2), and where it is 1
 // until there are two of them.
+//
+// Where related sweeps have results, what they say (planner/policy/related_prior.h) is where the
+// sweep begins, if they speak for it at all: whether they do is one more thing of which what is
+// known is the mean, by how likely either makes the sweep's own measurements.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "planner/policy/related_prior.h"
+#include "planner/policy/relatives.h"
+#include "planner/policy/residual_priors.h"
 #include "planner/policy/trial_point.h"
 
 namespace meshwright::planner {
-
-// Standard deviations of ln(measured / predicted).
-struct ResidualPriors {
-  double common = 0.5;
-  double axis = 0.06;   // of a slope, for each 1 along the axis
-  double near = 0.10;   // of what layouts share that lie close together
-  double reach = 1.0;   // distance at which exp(-1/2) of that is shared
-  double noise = 0.02;  // of a median step time, from run to run
-  double factor = 0.7;  // of the logarithm of the factor on `axis` and `near`; 0: it is 1
-};
 
 struct Residual {
   double mean = 0.0;
@@ -39,7 +36,8 @@ struct MeasuredResidual {
 
 class ResidualModel {
  public:
-  ResidualModel(std::vector<TrialPoint> points, const ResidualPriors& priors);
+  ResidualModel(std::vector<TrialPoint> points, const ResidualPriors& priors,
+                const Relatives& relatives = {});
 
   // What is known of each layout once some were measured, and others will have been whose values
   // are open: those take from the spread and leave the means as they are.
@@ -47,17 +45,23 @@ class ResidualModel {
                               absl::Span<const size_t> running) const;
 
  private:
-  // At one value of the factor.
+  // At one value of the factor, where relatives speak for the sweep or don't.
   struct Conditional {
     double log_evidence = 0.0;  // of the measurements, up to what no factor changes
     std::vector<Residual> residuals;
   };
-  Conditional At(double factor, absl::Span<const MeasuredResidual> measured,
+  Conditional At(double factor, bool relatives_speak, absl::Span<const MeasuredResidual> measured,
                  absl::Span<const size_t> running) const;
+  // By these logarithms of weights.
+  static std::vector<Residual> Mean(const std::vector<Conditional>& conditionals,
+                                    std::vector<double> weights);
+  class Prior;  // what is known before any measurement of the sweep
   double Covariance(size_t a, size_t b, double factor) const;
 
   const ResidualPriors priors_;
-  std::vector<TrialPoint> points_;  // less their mean
+  TrialPoint middle_;               // the points' mean
+  std::vector<TrialPoint> points_;  // less that
+  RelatedPrior related_;
 };
 
 }  // namespace meshwright::planner

@@ -51,4 +51,10 @@ double SquaredDistance(const TrialPoint& a, const TrialPoint& b) {
   return sum;
 }
 
+double DotProduct(const TrialPoint& a, const TrialPoint& b) {
+  double sum = 0.0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 }  // namespace meshwright::planner

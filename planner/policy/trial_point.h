@@ -14,7 +14,8 @@ using TrialPoint = std::vector<double>;
 // again are not in them, but that somebody chose them is.
 TrialPoint PointOf(const Layout& layout);
 
-// Requires points of one length.
+// Require points of one length.
 double SquaredDistance(const TrialPoint& a, const TrialPoint& b);
+double DotProduct(const TrialPoint& a, const TrialPoint& b);
 
 }  // namespace meshwright::planner

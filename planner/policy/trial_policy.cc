@@ -22,7 +22,7 @@ double ExpectedImprovement(double best_s, double step_s, double spread) {
 
 std::vector<Residual> ResidualsOf(absl::Span<const TrialCandidate> candidates,
                                   absl::Span<const TrialFinding> findings,
-                                  const ResidualPriors& priors) {
+                                  const ResidualPriors& priors, const Relatives& relatives) {
   std::vector<TrialPoint> points;
   for (const TrialCandidate& candidate : candidates) points.push_back(candidate.point);
   std::vector<MeasuredResidual> measured;
@@ -35,7 +35,7 @@ std::vector<Residual> ResidualsOf(absl::Span<const TrialCandidate> candidates,
       running.push_back(finding.candidate);
     }
   }
-  return ResidualModel(std::move(points), priors).Given(measured, running);
+  return ResidualModel(std::move(points), priors, relatives).Given(measured, running);
 }
 
 std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidates,
@@ -66,8 +66,9 @@ std::optional<double> BestOf(absl::Span<const TrialFinding> findings,
 
 std::vector<TrialBelief> BeliefsOf(absl::Span<const TrialCandidate> candidates,
                                    absl::Span<const TrialFinding> findings,
-                                   const TrialPolicyOptions& options) {
-  const std::vector<Residual> residuals = ResidualsOf(candidates, findings, options.residuals);
+                                   const TrialPolicyOptions& options, const Relatives& relatives) {
+  const std::vector<Residual> residuals =
+      ResidualsOf(candidates, findings, options.residuals, relatives);
   const std::vector<double> oom =
       OomProbabilitiesOf(candidates, findings, options.common_memory_share);
   std::vector<TrialBelief> beliefs(candidates.size());
@@ -105,10 +106,10 @@ std::optional<size_t> MostWorth(const std::vector<TrialBelief>& beliefs,
 }  // namespace
 
 TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
-                        absl::Span<const TrialFinding> findings,
-                        const TrialPolicyOptions& options) {
+                        absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
+                        const Relatives& relatives) {
   TrialChoice choice;
-  choice.beliefs = BeliefsOf(candidates, findings, options);
+  choice.beliefs = BeliefsOf(candidates, findings, options, relatives);
   const bool has_best = BestOf(findings, choice.beliefs).has_value();
   const std::optional<size_t> most =
       MostWorth(choice.beliefs, findings, has_best, options.most_oom_probability);
@@ -129,10 +130,11 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
 
 std::vector<TrialChoice> ChooseTrials(absl::Span<const TrialCandidate> candidates,
                                       std::vector<TrialFinding> findings,
-                                      const TrialPolicyOptions& options, int32_t most) {
+                                      const TrialPolicyOptions& options, int32_t most,
+                                      const Relatives& relatives) {
   std::vector<TrialChoice> choices;
   while (static_cast<int32_t>(choices.size()) < most) {
-    choices.push_back(ChooseTrial(candidates, findings, options));
+    choices.push_back(ChooseTrial(candidates, findings, options, relatives));
     if (!choices.back().next) break;
     findings.push_back({.candidate = *choices.back().next, .end = TrialEnd::kRunning});
   }

@@ -1,12 +1,12 @@
 // Which layout of a sweep to run next, and when to stop.
 //
 // Each result corrects what the estimates say of the layouts that have not run
-// (planner/policy/residual_model.h and fit_belief.h). The next trial is the layout whose expected
-// improvement on the best measured step time is largest (Jones, Schonlau and Welch 1998), among
-// those that rather fit than not; before anything was measured or runs, the fastest by its
-// estimate. Near copies of the best wait by themselves: what is known of them is as good as a
-// measurement. A sweep stops where no layout is expected to improve by the least gain that is worth
-// a trial.
+// (planner/policy/residual_model.h and fit_belief.h), and results of related sweeps do before any.
+// The next trial is the layout whose expected improvement on the best measured step time is largest
+// (Jones, Schonlau and Welch 1998), among those that rather fit than not; before anything was
+// measured or runs, the fastest by its estimate. Near copies of the best wait by themselves: what
+// is known of them is as good as a measurement. A sweep stops where no layout is expected to
+// improve by the least gain that is worth a trial.
 //
 // The choice is a pure function: the same candidates and findings give the same trial.
 #pragma once
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "planner/policy/relatives.h"
 #include "planner/policy/residual_model.h"
 #include "planner/policy/trial_point.h"
 
@@ -80,13 +81,15 @@ struct TrialChoice {
 
 // Requires findings of different candidates.
 TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
-                        absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options);
+                        absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
+                        const Relatives& relatives = {});
 
 // The trials that as many agents would get now, one after another, each as if those before it ran.
 // The last choice is the one that stops, where one does.
 std::vector<TrialChoice> ChooseTrials(absl::Span<const TrialCandidate> candidates,
                                       std::vector<TrialFinding> findings,
-                                      const TrialPolicyOptions& options, int32_t most);
+                                      const TrialPolicyOptions& options, int32_t most,
+                                      const Relatives& relatives = {});
 
 // One sentence with the numbers that decided.
 std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& options);

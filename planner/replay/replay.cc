@@ -1,6 +1,7 @@
 #include "planner/replay/replay.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -130,7 +131,8 @@ TrialFinding FindingOf(size_t candidate, const RowPrediction& row) {
   return {.candidate = candidate, .end = TrialEnd::kFailed};
 }
 
-void RunOne(const Problem& problem, const RunSweep& run_sweep, SweepReplay& replay) {
+void RunOne(const Problem& problem, const RunSweep& run_sweep, const Relatives& relatives,
+            SweepReplay& replay) {
   std::vector<ReplayCandidate> candidates;
   for (const RowPrediction* row : problem.candidates) {
     candidates.push_back({.layout = *row->layout,
@@ -138,11 +140,14 @@ void RunOne(const Problem& problem, const RunSweep& run_sweep, SweepReplay& repl
                           .oom_probability = row->predicted->oom_probability});
   }
   Run run(problem);
-  ChosenTrials chosen = run_sweep(candidates, [&](size_t candidate) {
-    const RowPrediction& row = *problem.candidates[candidate];
-    run.Add(row);
-    return FindingOf(candidate, row);
-  });
+  ChosenTrials chosen = run_sweep(
+      candidates,
+      [&](size_t candidate) {
+        const RowPrediction& row = *problem.candidates[candidate];
+        run.Add(row);
+        return FindingOf(candidate, row);
+      },
+      relatives);
   for (const size_t candidate : chosen.candidates) {
     replay.trial_rows.push_back(problem.candidates[candidate]->row);
   }
@@ -159,7 +164,7 @@ void RunOne(const Problem& problem, const RunSweep& run_sweep, SweepReplay& repl
   }
 }
 
-SweepReplay ReplayOf(const Problem& problem, const RunSweep& run) {
+SweepReplay ReplayOf(const Problem& problem, const RunSweep& run, const Relatives& relatives) {
   SweepReplay replay;
   replay.sweep = problem.rows.front()->sweep;
   replay.rows = static_cast<int64_t>(problem.rows.size());
@@ -168,7 +173,9 @@ SweepReplay ReplayOf(const Problem& problem, const RunSweep& run) {
       std::count_if(problem.candidates.begin(), problem.candidates.end(),
                     [](const RowPrediction* row) { return row->outcome == RunOutcome::kOk; });
   replay.best_mfu = problem.best_mfu;
-  RunOne(problem, run, replay);
+  for (const RelatedSweep& sweep : relatives.sweeps) replay.related_sweeps.push_back(sweep.name);
+  replay.related_results = relatives.results();
+  RunOne(problem, run, relatives, replay);
   replay.predicted_order = PredictedOrder(problem, TrialPolicyOptions().most_oom_probability);
   replay.random_order = RandomOrder(problem);
   for (const RowPrediction* row : problem.candidates) {
@@ -180,22 +187,75 @@ SweepReplay ReplayOf(const Problem& problem, const RunSweep& run) {
   return replay;
 }
 
+SweepTraits TraitsOf(const Measurement& row) {
+  const auto size = [](const OptionalInt& value) { return value.value_or(1); };
+  SweepTraits traits;
+  traits.hidden = size(row.hidden);
+  traits.layers = size(row.layers);
+  traits.seq_len = size(row.seq);
+  traits.global_batch = size(row.gbs);
+  traits.devices = size(row.gpus);
+  traits.device = row.gpu;
+  // A machine is whose measurements they are.
+  traits.cluster = row.source;
+  traits.framework = row.framework;
+  traits.precision = row.precision;
+  return traits;
+}
+
+// Rows of one sweep and one global batch.
+struct Group {
+  const Measurement* first = nullptr;
+  Rows rows;
+};
+
+std::vector<Group> GroupsOf(absl::Span<const Measurement> measured,
+                            absl::Span<const RowPrediction> rows) {
+  std::map<std::pair<std::string, OptionalInt>, size_t> places;
+  std::vector<Group> groups;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto [place, is_new] =
+        places.try_emplace({rows[i].sweep, measured[i].gbs}, groups.size());
+    if (is_new) groups.push_back({.first = &measured[i], .rows = {}});
+    groups[place->second].rows.push_back(&rows[i]);
+  }
+  return groups;
+}
+
+// What the trials of a replay measured.
+RelatedSweep FoundBy(const SweepReplay& replay, const Group& group) {
+  RelatedSweep found{.name = replay.sweep, .traits = TraitsOf(*group.first), .results = {}};
+  for (const RowPrediction* row : group.rows) {
+    const auto& trials = replay.trial_rows;
+    const bool ran = std::count(trials.begin(), trials.end(), row->row) > 0;
+    if (!ran || row->outcome != RunOutcome::kOk) continue;
+    found.results.push_back({.point = PointOf(*row->layout),
+                             .residual = std::log(*row->step_s / row->predicted->step_s),
+                             .step_s = *row->step_s});
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
-                                      absl::Span<const RowPrediction> rows, const RunSweep& run) {
-  std::map<std::pair<std::string, OptionalInt>, size_t> places;
-  std::vector<std::pair<OptionalInt, Rows>> sweeps;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto [place, is_new] =
-        places.try_emplace({rows[i].sweep, measured[i].gbs}, sweeps.size());
-    if (is_new) sweeps.emplace_back(measured[i].gbs, Rows());
-    sweeps[place->second].second.push_back(&rows[i]);
-  }
+                                      absl::Span<const RowPrediction> rows, const RunSweep& run,
+                                      bool with_relatives) {
+  const std::vector<Group> groups = GroupsOf(measured, rows);
   std::vector<SweepReplay> replays;
-  for (auto& [global_batch, group] : sweeps) {
-    replays.push_back(ReplayOf(ProblemOf(std::move(group)), run));
-    replays.back().global_batch = global_batch;
+  for (const Group& group : groups) {
+    replays.push_back(ReplayOf(ProblemOf(group.rows), run, {}));
+    replays.back().global_batch = group.first->gbs;
+  }
+  if (!with_relatives) return replays;
+  std::vector<RelatedSweep> found;
+  for (size_t i = 0; i < groups.size(); ++i) found.push_back(FoundBy(replays[i], groups[i]));
+  for (size_t i = 0; i < groups.size(); ++i) {
+    std::vector<RelatedSweep> others = found;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const Relatives relatives = NearestRelatives(found[i].traits, std::move(others));
+    replays[i] = ReplayOf(ProblemOf(groups[i].rows), run, relatives);
+    replays[i].global_batch = groups[i].first->gbs;
   }
   return replays;
 }

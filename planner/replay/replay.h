@@ -17,6 +17,7 @@
 
 #include "absl/types/span.h"
 #include "planner/measurement/row_prediction.h"
+#include "planner/policy/relatives.h"
 #include "planner/policy/trial_policy.h"
 
 namespace meshwright::planner {
@@ -51,7 +52,7 @@ struct ChosenTrials {
 
 // Chooses trials one after another until the sweep stops.
 using RunSweep = std::function<ChosenTrials(absl::Span<const ReplayCandidate> candidates,
-                                            const RunRecorded& run)>;
+                                            const RunRecorded& run, const Relatives& relatives)>;
 
 // A sweep as somebody else may search it.
 struct OrderProblem {
@@ -78,6 +79,9 @@ struct SweepReplay {
   std::vector<std::string> reasons;  // of each trial
   TrialStop stop = TrialStop::kNone;
   std::string stop_reason;
+  // What other sweeps' results it began with.
+  std::vector<std::string> related_sweeps = {};
+  int64_t related_results = 0;
 
   // Without feedback: the fastest predicted first, of those that rather fit, then the others;
   // and the median of 200 orders at random.
@@ -89,9 +93,11 @@ struct SweepReplay {
 };
 
 // `rows` are the predictions of `measured`, in the same order. Sweeps in the order of their first
-// rows.
+// rows. `with_relatives`: each begins with what the trials of the others found, as a replay without
+// relatives chose these; of a row's own sweep no other row counts.
 std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
-                                      absl::Span<const RowPrediction> rows, const RunSweep& run);
+                                      absl::Span<const RowPrediction> rows, const RunSweep& run,
+                                      bool with_relatives = false);
 
 // Over the sweeps that are worth a search: of at least kLeastRows rows, some of which went through.
 struct ReplayTotal {

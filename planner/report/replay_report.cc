@@ -17,8 +17,15 @@ constexpr EnumNames<TrialStop, 5> kTrialStopNames = {{
     {TrialStop::kAllRan, "all_ran"},
 }};
 
+// A sweep, and whether what relatives gave it is shown.
+struct SweepRow {
+  SweepReplay sweep;
+  bool with_relatives = false;
+};
+
 struct Report {
-  std::vector<SweepReplay> sweeps;
+  bool with_relatives = false;
+  std::vector<SweepRow> sweeps;
   ReplayTotal total;
 };
 
@@ -53,6 +60,17 @@ void VisitFields(Sweep& sweep, Visitor& visit) {
   visit("tpe_order", sweep.tpe_order);
 }
 
+namespace {
+
+template <ConstOr<SweepRow> Row, typename Visitor>
+void VisitFields(Row& row, Visitor& visit) {
+  VisitFields(row.sweep, visit);
+  visit(OnlyIf(row.with_relatives, "related_sweeps"), row.sweep.related_sweeps);
+  visit(OnlyIf(row.with_relatives, "related_results"), row.sweep.related_results);
+}
+
+}  // namespace
+
 template <ConstOr<ReplayTotal> Total, typename Visitor>
 void VisitFields(Total& total, Visitor& visit) {
   visit("sweeps", total.sweeps);
@@ -67,15 +85,17 @@ namespace {
 
 template <ConstOr<Report> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
+  visit(OnlyIf(answer.with_relatives, "relatives"), answer.with_relatives);
   visit("sweeps", answer.sweeps);
   visit("total", answer.total);
 }
 
 }  // namespace
 
-nlohmann::ordered_json ReplayToJson(absl::Span<const SweepReplay> sweeps) {
-  return WriteOrderedJson(
-      Report{.sweeps = {sweeps.begin(), sweeps.end()}, .total = TotalOf(sweeps)});
+nlohmann::ordered_json ReplayToJson(absl::Span<const SweepReplay> sweeps, bool with_relatives) {
+  Report report{.with_relatives = with_relatives, .sweeps = {}, .total = TotalOf(sweeps)};
+  for (const SweepReplay& sweep : sweeps) report.sweeps.push_back({sweep, with_relatives});
+  return WriteOrderedJson(report);
 }
 
 }  // namespace meshwright::planner

@@ -59,7 +59,7 @@ bool ActiveTrial::BrokeOn(const std::string& agent_name) const {
 }
 
 ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
-                         const std::vector<db::AttemptHead>& attempts)
+                         const std::vector<db::AttemptHead>& attempts, planner::Relatives relatives)
     : state(sweep.state),
       reason(sweep.reason),
       id_(sweep.id),
@@ -68,7 +68,7 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
       devices_(sweep.devices),
       steps_(sweep.steps),
       memory_limit_bytes_(sweep.memory_limit_bytes),
-      set_(std::make_shared<const ChoiceSet>(ChoiceSetOf(heads))),
+      set_(std::make_shared<const ChoiceSet>(ChoiceSetOf(heads, std::move(relatives)))),
       policy_(PolicyOf(sweep)) {
   trials_.reserve(heads.size());
   for (const db::TrialHead& head : heads) {

@@ -71,7 +71,7 @@ class ActiveSweep {
  public:
   // `heads` by number, from 1 without a gap; `attempts` by trial and number.
   ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
-              const std::vector<db::AttemptHead>& attempts);
+              const std::vector<db::AttemptHead>& attempts, planner::Relatives relatives = {});
 
   int64_t id() const { return id_; }
   const std::string& name() const { return name_; }

@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "planner/layout/layout.h"
 
 namespace meshwright::server {
 
-ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads) {
+ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads, planner::Relatives relatives) {
   ChoiceSet set;
+  set.relatives = std::move(relatives);
   for (const db::TrialHead& head : heads) {
     if (!head.predicted_step_s || !head.oom_probability || *head.predicted_step_s <= 0.0) continue;
     const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(head.layout);
@@ -19,6 +21,14 @@ ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads) {
     set.numbers.push_back(head.number);
   }
   return set;
+}
+
+std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
+                     const planner::Relatives& relatives) {
+  std::string reason = planner::ReasonOf(choice, options);
+  if (!choice.next || relatives.sweeps.empty()) return reason;
+  absl::StrAppend(&reason, "; estimates are corrected by ", planner::Describe(relatives));
+  return reason;
 }
 
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
@@ -46,9 +56,10 @@ ChoiceMade Answer(const ChoiceQuestion& question) {
   ChoiceMade made;
   made.sweep_id = question.sweep_id;
   made.revision = question.revision;
-  for (const planner::TrialChoice& choice : planner::ChooseTrials(
-           question.set->candidates, question.findings, question.options, question.most)) {
-    std::string reason = planner::ReasonOf(choice, question.options);
+  for (const planner::TrialChoice& choice :
+       planner::ChooseTrials(question.set->candidates, question.findings, question.options,
+                             question.most, question.set->relatives)) {
+    std::string reason = ReasonOf(choice, question.options, question.set->relatives);
     if (choice.next) {
       made.trials.push_back({question.set->numbers[*choice.next], std::move(reason), choice.gain});
     } else {

@@ -21,9 +21,14 @@ namespace meshwright::server {
 struct ChoiceSet {
   std::vector<planner::TrialCandidate> candidates;
   std::vector<int32_t> numbers;  // of the sweep's candidates, in the same order
+  planner::Relatives relatives;  // of the sweep
 };
 
-ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads);
+ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads, planner::Relatives relatives);
+
+// Why this choice, and whose results stand behind it.
+std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
+                     const planner::Relatives& relatives);
 
 // What a trial in this state says of its layout. `step_s`: its median, where it was measured.
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,

@@ -50,9 +50,10 @@ void EngineCore::On(const Tick&) { Advance(); }
 
 void EngineCore::Load(const SweepStored& stored, host::MonotonicTime now) {
   if (db::HasEnded(stored.sweep.state) || sweeps_.contains(stored.sweep.id)) return;
-  ActiveSweep& sweep =
-      sweeps_.try_emplace(stored.sweep.id, stored.sweep, stored.trials, stored.attempts)
-          .first->second;
+  ActiveSweep& sweep = sweeps_
+                           .try_emplace(stored.sweep.id, stored.sweep, stored.trials,
+                                        stored.attempts, stored.relatives)
+                           .first->second;
   ids_[stored.sweep.name] = stored.sweep.id;
   sweep.last_turn = turns_;
   if (sweep.held().empty()) return;

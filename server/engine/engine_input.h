@@ -14,6 +14,7 @@
 #include "executor/host/monotonic_time.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
+#include "planner/policy/relatives.h"
 #include "server/engine/agent_info.h"
 #include "server/engine/choosing.h"
 
@@ -30,6 +31,7 @@ struct SweepStored {
   db::SweepRecord sweep;
   std::vector<db::TrialHead> trials;  // all candidates
   std::vector<db::AttemptHead> attempts;
+  planner::Relatives relatives = {};  // the same whenever it is read
 };
 
 struct CancelRequested {

@@ -111,8 +111,10 @@ class Recorded {
 
 planner::ChosenTrials RunByEngine(absl::Span<const planner::ReplayCandidate> candidates,
                                   const planner::RunRecorded& run, int32_t max_trials,
-                                  double min_gain) {
-  return Recorded(run).Run(SweepOf(candidates, max_trials, min_gain));
+                                  double min_gain, const planner::Relatives& relatives) {
+  SweepStored stored = SweepOf(candidates, max_trials, min_gain);
+  stored.relatives = relatives;
+  return Recorded(run).Run(std::move(stored));
 }
 
 }  // namespace meshwright::server

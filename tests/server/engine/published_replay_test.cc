@@ -17,15 +17,14 @@ namespace {
 
 constexpr const char* kFiles[] = {"hagemann.csv", "nanotron_ultrascale.csv", "vtrain.csv"};
 
-TEST(PublishedReplay, FewTrialsFindTheBest) {
-  const auto there = [](const char* name) {
+bool HasFiles() {
+  return std::all_of(std::begin(kFiles), std::end(kFiles), [](const char* name) {
     return std::filesystem::exists(MeasurementsFolder() / name);
-  };
-  if (!std::all_of(std::begin(kFiles), std::end(kFiles), there)) {
-    // CTest shows the test as skipped by this line.
-    std::cout << "[  SKIPPED ] the whole file: no measurements in " << MeasurementsFolder() << "\n";
-    GTEST_SKIP() << "MESHWRIGHT_MEASUREMENTS names a folder with them";
-  }
+  });
+}
+
+// All sweeps of the files.
+std::vector<SweepReplay> ReplayPublished(bool with_relatives) {
   const MeasurementPresets presets = LoadMeasurementPresets(2).value();
   std::vector<Measurement> runs;
   for (const char* name : kFiles) {
@@ -38,10 +37,26 @@ TEST(PublishedReplay, FewTrialsFindTheBest) {
   for (const Measurement& run : runs) {
     rows.push_back(PredictRow(static_cast<int64_t>(rows.size()), run, presets));
   }
-  const std::vector<SweepReplay> sweeps =
-      ReplaySweeps(runs, rows, [](auto candidates, const RunRecorded& run) {
-        return server::RunByEngine(candidates, run, 10, 0.01);
-      });
+  return ReplaySweeps(
+      runs, rows,
+      [](auto candidates, const RunRecorded& run, const Relatives& relatives) {
+        return server::RunByEngine(candidates, run, 10, 0.01, relatives);
+      },
+      with_relatives);
+}
+
+class PublishedReplay : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (HasFiles()) return;
+    // CTest shows the test as skipped by this line.
+    std::cout << "[  SKIPPED ] the whole file: no measurements in " << MeasurementsFolder() << "\n";
+    GTEST_SKIP() << "MESHWRIGHT_MEASUREMENTS names a folder with them";
+  }
+};
+
+TEST_F(PublishedReplay, FewTrialsFindTheBest) {
+  const std::vector<SweepReplay> sweeps = ReplayPublished(/*with_relatives=*/false);
   const ReplayTotal total = TotalOf(sweeps);
   EXPECT_EQ(total.sweeps, 29);
   EXPECT_GE(total.found, 27);
@@ -53,6 +68,17 @@ TEST(PublishedReplay, FewTrialsFindTheBest) {
     if (sweep.ok > 0 || sweep.rows < kLeastRows) continue;
     EXPECT_EQ(sweep.trials, 0) << sweep.sweep;
   }
+}
+
+TEST_F(PublishedReplay, WithWhatRelativesFoundFewerDo) {
+  const ReplayTotal alone = TotalOf(ReplayPublished(/*with_relatives=*/false));
+  const ReplayTotal with = TotalOf(ReplayPublished(/*with_relatives=*/true));
+  EXPECT_EQ(with.sweeps, alone.sweeps);
+  EXPECT_GE(with.found, alone.found);
+  EXPECT_LE(*with.worst_regret_points, *alone.worst_regret_points + 1e-9);
+  EXPECT_LE(*with.mean_trials, *alone.mean_trials - 0.3);
+  EXPECT_LE(with.most_trials, alone.most_trials);
+  EXPECT_LE(with.most_oom_trials, alone.most_oom_trials);
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ Per sweep:
   trials_to_within_1_point  trials until the best was within 1 point; the same of two orders without
                             feedback: the fastest predicted first, and the median of 200 at random;
                             and, with --tpe, of Optuna's TPE (the median of 5 seeds)
+  related_results           with --relatives, an experiment: results of other sweeps that it began
+                            with. All sweeps are replayed without, and then each again with what the
+                            trials of the nearest others found, as a new sweep of a server is
   trial_rows                rows in the order of the trials, counted from 0 over all files
 )";
 
@@ -46,19 +49,26 @@ struct ReplayFlags {
   std::vector<std::string> presets;
   std::string sweep;
   bool tpe = false;
+  bool relatives = false;
   planner::TrialPolicyOptions policy;
   OutputFlags output;
 };
 
-// The rows of the sweep that was asked for, or all of them.
-absl::Status KeepSweep(const std::string& sweep, std::vector<planner::Measurement>& measured,
-                       std::vector<planner::RowPrediction>& rows) {
-  if (sweep.empty()) return absl::OkStatus();
+// Only what was found in the sweep that was asked for, or in all.
+absl::Status KeepSweep(const std::string& name, std::vector<planner::SweepReplay>& sweeps) {
+  if (name.empty()) return absl::OkStatus();
+  std::erase_if(sweeps, [&](const planner::SweepReplay& sweep) { return sweep.sweep != name; });
+  if (!sweeps.empty()) return absl::OkStatus();
+  return FieldError("sweep", name, "must be the sweep of a row in the files");
+}
+
+// The rows of that sweep, if there are any.
+void KeepRows(const std::string& sweep, std::vector<planner::Measurement>& measured,
+              std::vector<planner::RowPrediction>& rows) {
+  if (sweep.empty()) return;
   const auto is_other = [&](const auto& row) { return row.sweep != sweep; };
   std::erase_if(measured, is_other);
   std::erase_if(rows, is_other);
-  if (!rows.empty()) return absl::OkStatus();
-  return FieldError("sweep", sweep, "must be the sweep of a row in the files");
 }
 
 absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
@@ -76,12 +86,17 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
     return absl::OkStatus();
   }
   std::vector<planner::RowPrediction>& rows = *predicted;
-  RETURN_IF_ERROR(KeepSweep(flags.sweep, measured, rows));
+  // Relatives may be any.
+  if (!flags.relatives) KeepRows(flags.sweep, measured, rows);
   std::vector<planner::SweepReplay> sweeps = planner::ReplaySweeps(
       measured, rows,
-      [&](absl::Span<const planner::ReplayCandidate> candidates, const planner::RunRecorded& run) {
-        return server::RunByEngine(candidates, run, flags.policy.max_trials, flags.policy.min_gain);
-      });
+      [&](absl::Span<const planner::ReplayCandidate> candidates, const planner::RunRecorded& run,
+          const planner::Relatives& relatives) {
+        return server::RunByEngine(candidates, run, flags.policy.max_trials, flags.policy.min_gain,
+                                   relatives);
+      },
+      flags.relatives);
+  RETURN_IF_ERROR(KeepSweep(flags.sweep, sweeps));
   if (flags.tpe) {
     const absl::StatusOr<std::string> version =
         AddTpeOrder(absl::MakeSpan(sweeps), [](const std::vector<std::string>& arguments) {
@@ -92,9 +107,9 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
     }
   }
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson(planner::ReplayToJson(sweeps), context.out);
+    PrintJson(planner::ReplayToJson(sweeps, flags.relatives), context.out);
   } else {
-    PrintReplay(sweeps, context.out);
+    PrintReplay(sweeps, flags.relatives, context.out);
   }
   const bool any = std::any_of(sweeps.begin(), sweeps.end(), [](const planner::SweepReplay& sweep) {
     return sweep.candidates > 0;
@@ -132,6 +147,8 @@ void AddReplayCommand(CLI::App& app, CommandContext& context) {
       "--tpe", flags->tpe,
       "Beside them the median trials of Optuna's TPE, where python3 has Optuna; takes "
       "minutes");
+  command->add_flag("--relatives", flags->relatives,
+                    "Let each sweep begin with what trials of the other sweeps in the files found");
   flags->output.AddFormat(*command);
   command_line::AddExample(*command, "meshwright replay --measurements runs.csv --sweep llama-13b");
   command->callback([flags, &context] {

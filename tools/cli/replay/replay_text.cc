@@ -39,7 +39,8 @@ void PrintTotal(const planner::ReplayTotal& total, std::ostream& out) {
 
 }  // namespace
 
-void PrintReplay(absl::Span<const planner::SweepReplay> sweeps, std::ostream& out) {
+void PrintReplay(absl::Span<const planner::SweepReplay> sweeps, bool with_relatives,
+                 std::ostream& out) {
   Table table({"sweep", "batch", "rows", "ok", "best MFU", "trials", "out of memory", "failed",
                "regret", "to 1 point", "predicted order", "random order", "TPE"});
   int64_t without = 0;
@@ -64,6 +65,9 @@ void PrintReplay(absl::Span<const planner::SweepReplay> sweeps, std::ostream& ou
   if (without > 0) {
     out << without << (without == 1 ? " sweep has" : " sweeps have")
         << " no row that the planner can model\n";
+  }
+  if (with_relatives) {
+    out << "each sweep began with what trials of related sweeps in these files had found\n";
   }
   PrintTotal(planner::TotalOf(sweeps), out);
 }

@@ -10,6 +10,7 @@ namespace meshwright::cli {
 
 // A line for each sweep with candidates, and what they come to. A single sweep is shown trial by
 // trial.
-void PrintReplay(absl::Span<const planner::SweepReplay> sweeps, std::ostream& out);
+void PrintReplay(absl::Span<const planner::SweepReplay> sweeps, bool with_relatives,
+                 std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -10,6 +10,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
@@ -45,6 +46,7 @@ std::vector<const v1::Candidate*> LeftByGain(const v1::SweepPlan& plan) {
 void PrintPlan(const v1::SweepPlan& plan, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
+  if (plan.related_results() > 0) out << CorrectedBy(plan) << "\n";
   int32_t place = 0;
   for (const v1::NextTrial& next : plan.trials()) {
     out << ++place << ". " << next.layout() << "\n   candidate " << next.number() << ": "
@@ -85,7 +87,12 @@ absl::Status RunPlan(const PlanFlags& flags, CommandContext& context) {
                        {"best_step_s", nullptr},
                        {"next", ordered_json::array()},
                        {"stop_reason", nullptr},
+                       {"related_results", plan.related_results()},
+                       {"related_sweeps", ordered_json::array()},
                        {"candidates", ordered_json::array()}};
+  for (const std::string& sweep : plan.related_sweeps()) {
+    json["related_sweeps"].push_back(ShortName(sweep));
+  }
   if (plan.has_best_step_s()) json["best_step_s"] = plan.best_step_s();
   if (!plan.stop_reason().empty()) json["stop_reason"] = plan.stop_reason();
   for (const v1::NextTrial& next : plan.trials()) {
@@ -104,6 +111,13 @@ absl::Status RunPlan(const PlanFlags& flags, CommandContext& context) {
 }
 
 }  // namespace
+
+std::string CorrectedBy(const v1::SweepPlan& plan) {
+  const int sweeps = plan.related_sweeps_size();
+  return absl::StrCat("Estimates are corrected by ", plan.related_results(), " results of ", sweeps,
+                      sweeps == 1 ? " related sweep, " : " related sweeps, such as ",
+                      ShortName(plan.related_sweeps(0)));
+}
 
 absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
                                        int32_t trials) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
@@ -15,6 +16,9 @@ namespace meshwright::cli {
 // What the sweep of this name would give so many agents that are idle.
 absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
                                        int32_t trials);
+
+// Whose results correct the estimates. Requires that some do.
+std::string CorrectedBy(const v1::SweepPlan& plan);
 
 // Keys: number, layout, state (null where it has not begun), predicted_step_s, step_s, spread (a
 // standard deviation of the step time's logarithm), predicted_oom_probability, oom_probability,

@@ -209,7 +209,7 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
       ->option_text("N");
   start->add_flag("--fresh", flags->fresh,
                   "Run layouts again that the server has results of, for the same model, cluster, "
-                  "training and worker");
+                  "training and worker, and take nothing from sweeps like this one");
   start
       ->add_option(
           "--layout", flags->layouts,

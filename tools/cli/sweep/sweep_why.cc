@@ -61,6 +61,7 @@ void PrintBelief(const Explained& explained, std::ostream& out) {
   out << "believed since trials ran: " << FormatSeconds(candidate.step_s()) << " within "
       << FormatPercent(candidate.spread()) << ", out of memory with a probability of "
       << FormatPercent(candidate.oom_probability()) << "\n";
+  if (explained.plan.related_results() > 0) out << CorrectedBy(explained.plan) << "\n";
   if (explained.trial) return;
   if (explained.plan.has_best_step_s()) {
     out << "expected to be faster than the best, " << FormatSeconds(explained.plan.best_step_s())

@@ -16,9 +16,9 @@ namespace meshwright::cli {
 //
 // JSON keys: number, layout, state (null where it has not begun), reason (null likewise),
 // reused_from (the trial whose result it has; null for none), decisions (of each attempt: attempt,
-// agent, members (agent, host, first_rank, ranks, failed), decision, policy_version, outcome, end_reason), belief (an entry of `sweep plan`'s
-// candidates; null where too little is known), stop_reason (why the sweep would not run it; null
-// where it may).
+// agent, members (agent, host, first_rank, ranks, failed), decision, policy_version, outcome,
+// end_reason), belief (an entry of `sweep plan`'s candidates; null where too little is known),
+// stop_reason (why the sweep would not run it; null where it may).
 absl::Status ExplainTrial(v1::Sweeps::Stub& stub, const std::string& sweep, int32_t number,
                           OutputFormat format, CommandContext& context);
 

@@ -32,10 +32,11 @@ class SweepPlanTest : public server::ServerFixture {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return json::parse(run.out);
   }
-  CommandOutput Start(const std::string& name, std::vector<std::string> more = {}) {
+  CommandOutput Start(const std::string& name, const std::vector<std::string>& more = {},
+                      const std::string& seq_len = "64") {
     std::vector<std::string> arguments = {
         "start",  "--name", name,        "--model", "tinystories-15m", "--cluster", "local-cpu",
-        "--gpus", "4",      "--seq-len", "64",      "--global-batch",  "8"};
+        "--gpus", "4",      "--seq-len", seq_len,   "--global-batch",  "8"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Sweep(arguments);
   }
@@ -179,6 +180,28 @@ TEST_F(SweepPlanTest, WhatWasMeasuredBeforeIsNotRunAgainUnlessThatIsWanted) {
   ASSERT_EQ(Start("fresh", {"--fresh", "--trials", count}).exit_code, 0);
   Watch("sweeps/fresh");
   EXPECT_GT(runs_, ran);
+}
+
+TEST_F(SweepPlanTest, ASweepLikeItBeginsWithWhatOneBeforeItMeasured) {
+  ASSERT_EQ(Start("s").exit_code, 0);
+  {
+    const auto agent = Agent("s", 3.0);
+    Watch("sweeps/s");
+  }
+  ASSERT_EQ(Start("t", {}, "128").exit_code, 0);
+  const json plan = SweepJson({"plan", "t"});
+  EXPECT_EQ(plan["related_sweeps"], json::array({"s"}));
+  EXPECT_GE(plan["related_results"].get<int>(), 2);
+  for (const json& candidate : plan["candidates"]) {
+    EXPECT_GT(candidate["step_s"].get<double>(), 1.5 * candidate["predicted_step_s"].get<double>());
+  }
+  const std::string clause =
+      std::to_string(plan["related_results"].get<int>()) + " results of 1 related sweep, s";
+  EXPECT_THAT(Sweep({"plan", "t"}).out, AllOf(HasSubstr("Estimates are corrected by " + clause),
+                                              HasSubstr("; estimates are corrected by ")));
+  EXPECT_THAT(Sweep({"show", "t", "--why", "1"}).out, HasSubstr("corrected by " + clause));
+  ASSERT_EQ(Start("u", {"--fresh"}, "128").exit_code, 0);
+  EXPECT_EQ(SweepJson({"plan", "u"})["related_results"], 0);
 }
 
 TEST_F(SweepPlanTest, ACancelledSweepThatChoseNothingSaysSo) {

@@ -1,5 +1,6 @@
 #include "planner/policy/related_prior.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,34 +12,57 @@ namespace {
 
 double Square(double value) { return value * value; }
 
-// A result as the model sees it.
+Eigen::Index Index(size_t place) { return static_cast<Eigen::Index>(place); }
+
+// The relatives' results: a column of `points`, less the middle, for each.
 struct Seen {
-  size_t sweep = 0;
-  TrialPoint point;  // less the middle
-  double value = 0.0;
+  Eigen::MatrixXd points;
+  Eigen::VectorXd values;
+  std::vector<Eigen::Index> sweeps;  // of each
 };
 
-std::vector<Seen> SeenOf(const Relatives& relatives, const TrialPoint& middle) {
-  std::vector<Seen> seen;
+Seen SeenOf(const Relatives& relatives, const TrialPoint& middle) {
+  Seen seen;
+  const Eigen::Index count = relatives.results();
+  seen.points.resize(Index(middle.size()), count);
+  seen.values.resize(count);
   for (size_t sweep = 0; sweep < relatives.sweeps.size(); ++sweep) {
     for (const RelatedResult& result : relatives.sweeps[sweep].results) {
-      TrialPoint point = result.point;
-      for (size_t i = 0; i < point.size(); ++i) point[i] -= middle[i];
-      seen.push_back({.sweep = sweep, .point = std::move(point), .value = result.residual});
+      const Eigen::Index place = Index(seen.sweeps.size());
+      for (size_t i = 0; i < middle.size(); ++i) {
+        seen.points(Index(i), place) = result.point[i] - middle[i];
+      }
+      seen.values(place) = result.residual;
+      seen.sweeps.push_back(Index(sweep));
     }
   }
   return seen;
 }
 
-double CommonPart(double relation, const ResidualPriors& priors) {
-  return relation * Square(priors.common);
+Eigen::MatrixXd MatrixOf(absl::Span<const TrialPoint> points, size_t rows) {
+  Eigen::MatrixXd matrix(Index(rows), Index(points.size()));
+  for (size_t j = 0; j < points.size(); ++j) {
+    for (size_t i = 0; i < rows; ++i) matrix(Index(i), Index(j)) = points[j][i];
+  }
+  return matrix;
 }
 
-double ApartPart(const TrialPoint& a, const TrialPoint& b, double relation,
-                 const ResidualPriors& priors) {
-  const double distance = SquaredDistance(a, b) / Square(priors.reach);
-  return relation * Square(priors.axis) * DotProduct(a, b) +
-         Square(relation * priors.near) * std::exp(-0.5 * distance);
+// What slopes, and what is near, give to the covariances of the columns of `a` with those of `b`.
+struct Shares {
+  Eigen::MatrixXd slopes;
+  Eigen::MatrixXd near;
+};
+
+Shares SharesOf(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, const ResidualPriors& priors) {
+  Shares shares;
+  shares.slopes = a.transpose() * b;
+  Eigen::MatrixXd distances = -2.0 * shares.slopes;
+  distances.colwise() += a.colwise().squaredNorm().transpose();
+  distances.rowwise() += b.colwise().squaredNorm();
+  shares.near = Square(priors.near) *
+                (-0.5 / Square(priors.reach) * distances.array().max(0.0)).exp().matrix();
+  shares.slopes *= Square(priors.axis);
+  return shares;
 }
 
 Eigen::MatrixXd RelationsAmong(const Relatives& relatives) {
@@ -62,38 +86,31 @@ std::vector<double> Flat(const Eigen::MatrixXd& matrix) {
 
 RelatedPrior::RelatedPrior(absl::Span<const TrialPoint> points, const TrialPoint& middle,
                            const ResidualPriors& priors, const Relatives& relatives) {
-  const std::vector<Seen> seen = SeenOf(relatives, middle);
-  const auto count = static_cast<Eigen::Index>(seen.size());
-  if (count == 0) return;
-  const Eigen::MatrixXd relations = RelationsAmong(relatives);
-  Eigen::MatrixXd covariance(count, count);
-  Eigen::VectorXd values(count);
-  Eigen::MatrixXd common(count, static_cast<Eigen::Index>(points.size()));
-  Eigen::MatrixXd apart(count, static_cast<Eigen::Index>(points.size()));
+  if (relatives.results() == 0 || points.empty()) return;
+  Seen seen = SeenOf(relatives, middle);
+  const Eigen::Index count = seen.values.size();
+  const Eigen::MatrixXd among = RelationsAmong(relatives);
+  const Eigen::MatrixXd relations = among(seen.sweeps, seen.sweeps);
+  const Shares shared = SharesOf(seen.points, seen.points, priors);
+  Eigen::MatrixXd covariance = Square(priors.common) * relations +
+                               relations.cwiseProduct(shared.slopes) +
+                               relations.cwiseAbs2().cwiseProduct(shared.near);
+  covariance.diagonal().array() += Square(priors.noise);
+
+  Eigen::VectorXd relation(count);  // to this sweep
   for (Eigen::Index i = 0; i < count; ++i) {
-    const Seen& one = seen[static_cast<size_t>(i)];
-    values(i) = one.value;
-    for (Eigen::Index j = 0; j < count; ++j) {
-      const Seen& other = seen[static_cast<size_t>(j)];
-      const double relation =
-          relations(static_cast<Eigen::Index>(one.sweep), static_cast<Eigen::Index>(other.sweep));
-      covariance(i, j) =
-          CommonPart(relation, priors) + ApartPart(one.point, other.point, relation, priors);
-    }
-    covariance(i, i) += Square(priors.noise);
-    const double relation =
-        std::exp(-SweepDistance(relatives.own, relatives.sweeps[one.sweep].traits));
-    for (Eigen::Index layout = 0; layout < common.cols(); ++layout) {
-      common(i, layout) = CommonPart(relation, priors);
-      apart(i, layout) =
-          ApartPart(points[static_cast<size_t>(layout)], one.point, relation, priors);
-    }
+    const size_t sweep = static_cast<size_t>(seen.sweeps[static_cast<size_t>(i)]);
+    relation(i) = std::exp(-SweepDistance(relatives.own, relatives.sweeps[sweep].traits));
   }
+  const Shares own = SharesOf(seen.points, MatrixOf(points, middle.size()), priors);
+  Eigen::MatrixXd common = (Square(priors.common) * relation).replicate(1, own.near.cols());
+  Eigen::MatrixXd apart =
+      relation.asDiagonal() * own.slopes + relation.cwiseAbs2().asDiagonal() * own.near;
   const Eigen::LLT<Eigen::MatrixXd> root(covariance);
-  root.matrixL().solveInPlace(values);
+  root.matrixL().solveInPlace(seen.values);
   root.matrixL().solveInPlace(common);
   root.matrixL().solveInPlace(apart);
-  values_ = {values.data(), values.data() + values.size()};
+  values_ = {seen.values.data(), seen.values.data() + count};
   common_ = Flat(common);
   apart_ = Flat(apart);
 }

@@ -44,18 +44,37 @@ ResidualModel::ResidualModel(std::vector<TrialPoint> points, const ResidualPrior
       points_(About(middle_, std::move(points))),
       related_(points_, middle_, priors, relatives) {}
 
-double ResidualModel::Covariance(size_t a, size_t b, double factor) const {
-  const double distance = SquaredDistance(points_[a], points_[b]) / Square(priors_.reach);
-  return Square(priors_.common) +
-         Square(factor * priors_.axis) * DotProduct(points_[a], points_[b]) +
-         Square(factor * priors_.near) * std::exp(-0.5 * distance);
-}
+// What layouts share with those that were seen, but for the factor.
+struct ResidualModel::Seen {
+  Seen(const ResidualModel& model, absl::Span<const MeasuredResidual> measured,
+       absl::Span<const size_t> running)
+      : values(measured) {
+    for (const MeasuredResidual& residual : measured) layouts.push_back(residual.layout);
+    layouts.insert(layouts.end(), running.begin(), running.end());
+    for (const TrialPoint& point : model.points_) {
+      own_slope.push_back(DotProduct(point, point));
+      for (const size_t other : layouts) {
+        const double distance =
+            SquaredDistance(point, model.points_[other]) / Square(model.priors_.reach);
+        slope.push_back(DotProduct(point, model.points_[other]));
+        near.push_back(std::exp(-0.5 * distance));
+      }
+    }
+  }
 
-// At one value of the factor. `model` must outlive it.
+  absl::Span<const MeasuredResidual> values;
+  std::vector<size_t> layouts;  // those that were measured, then those that run
+  std::vector<double> own_slope;
+  std::vector<double> slope;  // of the first layout with all that were seen, then of the next
+  std::vector<double> near;
+};
+
+// At one value of the factor. What it is made from must outlive it.
 class ResidualModel::Prior {
  public:
-  Prior(const ResidualModel& model, double factor, bool relatives_speak)
+  Prior(const ResidualModel& model, const Seen& seen, double factor, bool relatives_speak)
       : model_(model),
+        seen_(seen),
         factor_(factor),
         results_(relatives_speak ? static_cast<Eigen::Index>(model.related_.results()) : 0),
         flat_(relatives_speak ? model.related_.Explained(factor) : std::vector<double>()),
@@ -67,16 +86,30 @@ class ResidualModel::Prior {
   double Mean(size_t layout) const {
     return results_ > 0 ? explained_.col(Index(layout)).dot(values_) : 0.0;
   }
-  double Covariance(size_t a, size_t b) const {
-    const double alone = model_.Covariance(a, b, factor_);
-    if (results_ == 0) return alone;
-    return alone - explained_.col(Index(a)).dot(explained_.col(Index(b)));
+  double Variance(size_t layout) const {
+    return Without(layout, layout, Alone(seen_.own_slope[layout], 1.0));
+  }
+  // With the one that was seen at that place.
+  double Covariance(size_t layout, size_t place) const {
+    const size_t at = layout * seen_.layouts.size() + place;
+    return Without(layout, seen_.layouts[place], Alone(seen_.slope[at], seen_.near[at]));
   }
 
  private:
   static Eigen::Index Index(size_t layout) { return static_cast<Eigen::Index>(layout); }
+  double Alone(double slope, double near) const {
+    const ResidualPriors& priors = model_.priors_;
+    return Square(priors.common) + Square(factor_ * priors.axis) * slope +
+           Square(factor_ * priors.near) * near;
+  }
+  // What relatives explain.
+  double Without(size_t a, size_t b, double covariance) const {
+    if (results_ == 0) return covariance;
+    return covariance - explained_.col(Index(a)).dot(explained_.col(Index(b)));
+  }
 
   const ResidualModel& model_;
+  const Seen& seen_;
   const double factor_;
   const Eigen::Index results_;
   const std::vector<double> flat_;
@@ -85,25 +118,20 @@ class ResidualModel::Prior {
 };
 
 ResidualModel::Conditional ResidualModel::At(double factor, bool relatives_speak,
-                                             absl::Span<const MeasuredResidual> measured,
-                                             absl::Span<const size_t> running) const {
-  std::vector<size_t> seen;
-  for (const MeasuredResidual& residual : measured) seen.push_back(residual.layout);
-  const auto known = static_cast<Eigen::Index>(seen.size());
-  seen.insert(seen.end(), running.begin(), running.end());
-  const auto count = static_cast<Eigen::Index>(seen.size());
-
-  const Prior prior(*this, factor, relatives_speak);
+                                             const Seen& seen) const {
+  const auto known = static_cast<Eigen::Index>(seen.values.size());
+  const auto count = static_cast<Eigen::Index>(seen.layouts.size());
+  const Prior prior(*this, seen, factor, relatives_speak);
   Eigen::MatrixXd covariance(count, count);
   for (Eigen::Index i = 0; i < count; ++i) {
     for (Eigen::Index j = 0; j < count; ++j) {
-      covariance(i, j) = prior.Covariance(seen[i], seen[j]);
+      covariance(i, j) = prior.Covariance(seen.layouts[i], static_cast<size_t>(j));
     }
     covariance(i, i) += Square(priors_.noise);
   }
   Eigen::VectorXd values(known);
   for (Eigen::Index i = 0; i < known; ++i) {
-    values(i) = measured[i].value - prior.Mean(measured[i].layout);
+    values(i) = seen.values[i].value - prior.Mean(seen.values[i].layout);
   }
   Eigen::LLT<Eigen::MatrixXd> all(count);
   if (count > 0) all.compute(covariance);
@@ -119,27 +147,30 @@ ResidualModel::Conditional ResidualModel::At(double factor, bool relatives_speak
   conditional.residuals.resize(points_.size());
   Eigen::VectorXd shared(count);
   for (size_t layout = 0; layout < points_.size(); ++layout) {
-    for (Eigen::Index i = 0; i < count; ++i) shared(i) = prior.Covariance(layout, seen[i]);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      shared(i) = prior.Covariance(layout, static_cast<size_t>(i));
+    }
     Residual& residual = conditional.residuals[layout];
     residual.mean = prior.Mean(layout) + (known > 0 ? shared.head(known).dot(weights) : 0.0);
     const double explained = count > 0 ? all.matrixL().solve(shared).squaredNorm() : 0.0;
-    residual.sd = std::sqrt(std::max(0.0, prior.Covariance(layout, layout) - explained));
+    residual.sd = std::sqrt(std::max(0.0, prior.Variance(layout) - explained));
   }
   return conditional;
 }
 
 std::vector<Residual> ResidualModel::Given(absl::Span<const MeasuredResidual> measured,
                                            absl::Span<const size_t> running) const {
+  const Seen seen(*this, measured, running);
   std::vector<Conditional> conditionals;
   std::vector<double> weights;
   const auto add = [&](double factor, double log_weight) {
     if (related_.results() == 0) {
-      conditionals.push_back(At(factor, false, measured, running));
+      conditionals.push_back(At(factor, false, seen));
       weights.push_back(conditionals.back().log_evidence + log_weight);
       return;
     }
     for (const bool speak : {true, false}) {
-      conditionals.push_back(At(factor, speak, measured, running));
+      conditionals.push_back(At(factor, speak, seen));
       weights.push_back(conditionals.back().log_evidence + log_weight +
                         std::log(speak ? priors_.trust : 1.0 - priors_.trust));
     }

@@ -50,13 +50,12 @@ class ResidualModel {
     double log_evidence = 0.0;  // of the measurements, up to what no factor changes
     std::vector<Residual> residuals;
   };
-  Conditional At(double factor, bool relatives_speak, absl::Span<const MeasuredResidual> measured,
-                 absl::Span<const size_t> running) const;
+  struct Seen;
+  class Prior;  // what is known before any measurement of the sweep
+  Conditional At(double factor, bool relatives_speak, const Seen& seen) const;
   // By these logarithms of weights.
   static std::vector<Residual> Mean(const std::vector<Conditional>& conditionals,
                                     std::vector<double> weights);
-  class Prior;  // what is known before any measurement of the sweep
-  double Covariance(size_t a, size_t b, double factor) const;
 
   const ResidualPriors priors_;
   TrialPoint middle_;               // the points' mean

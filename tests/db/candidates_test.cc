@@ -6,6 +6,7 @@
 namespace meshwright::db {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
@@ -225,6 +226,71 @@ TEST_P(EarlierResultsTest, AreStoredWithTheTrialThatTakesThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, EarlierResultsTest, EveryStore(), NameOfStore);
+class SweepShapesTest : public EarlierResultsTest {
+ protected:
+  SweepRecord CreateAt(const std::string& name, int64_t second, const std::string& kind = "cpu") {
+    SweepRecord sweep = SomeSweep(name);
+    sweep.create_time = At(second);
+    sweep.device_kind = kind;
+    std::vector<TrialRecord> trials = SomeTrials(3);
+    for (TrialRecord& trial : trials) {
+      trial.plan_json = kPlan;
+      if (trial.number < 3) trial.predicted_step_s = 0.25;
+    }
+    return *store_->CreateSweep(sweep, trials);
+  }
+  std::vector<std::string> Names(const SweepRecord& of, int32_t limit) {
+    std::vector<std::string> names;
+    const auto shapes = *store_->ListSweepShapes(of.id, limit);
+    for (const SweepShape& shape : shapes) names.push_back(shape.name);
+    return names;
+  }
+};
+
+TEST_P(SweepShapesTest, AreOfTheSweepAndOfThoseThatHadEndedWhenItWasMade) {
+  const SweepRecord ended = CreateAt("ended", 0);
+  ASSERT_TRUE(store_->CancelSweep(ended.id, "enough", At(5), "").ok());
+  const SweepRecord runs = CreateAt("runs", 1);
+  const SweepRecord other_kind = CreateAt("kind", 1, "cuda");
+  ASSERT_TRUE(store_->CancelSweep(other_kind.id, "enough", At(5), "").ok());
+  const SweepRecord last = CreateAt("last", 2);
+  ASSERT_TRUE(store_->CancelSweep(last.id, "enough", At(9), "").ok());
+  const SweepRecord own = CreateAt("own", 10);
+  const SweepRecord later = CreateAt("later", 11);
+  EXPECT_THAT(Names(own, 100), ElementsAre("own", "last", "ended"));
+  EXPECT_THAT(Names(own, 2), ElementsAre("own", "last"));
+  // What ends after it was made changes nothing.
+  ASSERT_TRUE(store_->CancelSweep(runs.id, "enough", At(12), "").ok());
+  ASSERT_TRUE(store_->CancelSweep(later.id, "enough", At(12), "").ok());
+  EXPECT_THAT(Names(own, 100), ElementsAre("own", "last", "ended"));
+  const auto shapes = *store_->ListSweepShapes(own.id, 1);
+  const SweepShape& shape = shapes.front();
+  EXPECT_EQ(shape.id, own.id);
+  EXPECT_EQ(shape.model, R"({"layers":2})");
+  EXPECT_EQ(shape.cluster_hash, own.cluster_hash);
+  EXPECT_EQ(shape.profile_hash, own.profile_hash);
+  EXPECT_EQ(shape.devices, own.devices);
+  EXPECT_EQ(shape.seq_len, own.seq_len);
+  EXPECT_EQ(shape.global_batch, own.global_batch);
+  EXPECT_EQ(shape.precision, own.precision);
+}
+
+TEST_P(SweepShapesTest, ResultsBesidePredictionsAreTheFastestOfOneVersion) {
+  const SweepRecord sweep = CreateAt("one", 0);
+  Measure(sweep, 1, 0.7);
+  Measure(sweep, 2, 0.5);
+  Measure(sweep, 3, 0.1);  // of which nothing was predicted
+  const auto found = *store_->ListPredictedResults(sweep.id, "w", 8);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].layout, "layout2");
+  EXPECT_EQ(found[0].step_s, 0.5);
+  EXPECT_EQ(found[0].predicted_step_s, 0.25);
+  EXPECT_EQ(found[1].step_s, 0.7);
+  EXPECT_EQ(store_->ListPredictedResults(sweep.id, "w", 1)->size(), 1u);
+  EXPECT_TRUE(store_->ListPredictedResults(sweep.id, "w2", 8)->empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, SweepShapesTest, EveryStore(), NameOfStore);
 INSTANTIATE_TEST_SUITE_P(Stores, CandidatesTest, EveryStore(), NameOfStore);
 
 }  // namespace

@@ -119,7 +119,7 @@ void EngineCore::On(const CancelRequested& event) {
   for (const auto& [name, agent] : agents_.all()) {
     for (const HeldAttempt& held : agent.held) {
       if (held.key.sweep == sweep.name()) {
-        output_.sends.push_back({agent.connection, CancelOrder{held.key, reason}});
+        AddCancel(agent.connection, held.key, reason);
       }
     }
   }
@@ -291,10 +291,17 @@ void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::strin
   if (agent != nullptr) agents_.Confirm(*agent, key);
 }
 
+void EngineCore::AddCancel(ConnectionId connection, const agent::AttemptKey& key,
+                           const std::string& reason) {
+  Send& send = output_.sends.emplace_back();
+  send.connection = connection;
+  send.order = CancelOrder{key, reason};
+}
+
 void EngineCore::CancelOn(const std::string& agent, const agent::AttemptKey& key,
                           const std::string& reason) {
   if (const ConnectedAgent* found = agents_.Find(agent); found != nullptr) {
-    output_.sends.push_back({found->connection, CancelOrder{key, reason}});
+    AddCancel(found->connection, key, reason);
   }
 }
 

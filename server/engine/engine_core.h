@@ -163,6 +163,7 @@ class EngineCore {
   void SetRunning(ActiveSweep& sweep);
   void SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,
                 const std::string& event_kind);
+  void AddCancel(ConnectionId connection, const agent::AttemptKey& key, const std::string& reason);
   void CancelOn(const std::string& agent, const agent::AttemptKey& key, const std::string& reason);
   void Log(host::LogLevel level, std::string message, host::LogFields about);
 

@@ -196,7 +196,7 @@ void EngineCore::Renew(ConnectedAgent& agent, const agent::AttemptKey& key) {
     SetLease(*found.trial->HeldBy(agent.info.name, key.attempt), now_ + options_.lease);
     return;
   }
-  output_.sends.push_back({agent.connection, CancelOrder{key, NotTheOne(key, found.trial)}});
+  AddCancel(agent.connection, key, NotTheOne(key, found.trial));
 }
 
 std::optional<HeldAttempt::Devices> EngineCore::DevicesOf(const ConnectedAgent& agent,

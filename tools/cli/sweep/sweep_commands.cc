@@ -12,6 +12,7 @@
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/sweep/drawn_trials.h"
 #include "tools/cli/sweep/sweep_calls.h"
+#include "tools/cli/sweep/sweep_compare_command.h"
 #include "tools/cli/sweep/sweep_export_command.h"
 #include "tools/cli/sweep/sweep_follow.h"
 #include "tools/cli/sweep/sweep_plan_command.h"
@@ -145,6 +146,7 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--after", watch->after, "Only events with a larger sequence number")
       ->option_text("SEQUENCE");
   AddSweepExportCommand(*group, context);
+  AddSweepCompareCommand(*group, context);
   AddSweepRerunCommand(*group, context);
   AddNamed(*group, context, "cancel", "End a sweep; finished trials stay",
            std::make_shared<SweepFlags>(), Cancel);

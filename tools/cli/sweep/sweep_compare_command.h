@@ -1,0 +1,11 @@
+// meshwright sweep compare A B: what differs between two sweeps, and what became faster.
+#pragma once
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/common/context.h"
+
+namespace meshwright::cli {
+
+void AddSweepCompareCommand(CLI::App& group, CommandContext& context);
+
+}  // namespace meshwright::cli

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "db/records.h"
 #include "planner/layout/condition.h"
 
@@ -66,6 +67,39 @@ struct MeasurementQuery {
   bool with_texts = true;  // the trials' plans, predictions and results
 };
 
+// What a measurement from elsewhere has in place of a sweep and a trial.
+struct ImportedRun {
+  std::string row_hash;   // of what the row says
+  std::string origin;     // who measured it
+  std::string sweep;      // what the row belongs to there; none of this store's
+  std::string framework;  // that ran it
+  std::string notes;
+  absl::Time import_time;
+  std::string actor;  // who imported it; empty where nobody was asked
+
+  friend bool operator==(const ImportedRun&, const ImportedRun&) = default;
+};
+
+// A row of a file, to be stored: its model, cluster and training by their hashes as sweeps have
+// them. No worker of this project measured it, so that it has no worker's version.
+struct NewImport {
+  ImportedRun run;
+  std::string model;  // names
+  std::string cluster;
+  std::string model_hash;
+  std::string cluster_hash;
+  std::string training_hash;
+  int64_t devices = 0;
+  int64_t seq_len = 0;
+  int64_t global_batch = 0;
+  std::string precision;
+  std::string layout;
+  TrialState outcome = TrialState::kOk;  // a final one
+  std::optional<double> mfu;
+  std::optional<double> step_s;
+  std::optional<int64_t> peak_bytes;
+};
+
 // What has to be the same for a result to be one of a new sweep, too: shapes by their hashes.
 struct ResultShape {
   std::string model_hash;
@@ -109,11 +143,13 @@ struct PredictedResult {
   double step_s = 0.0;
 };
 
-// A trial that was measured.
+// A trial that was measured, or a run from elsewhere: that has no sweep, no seed and no number, and
+// of `trial` only the layout, the state and the figures.
 struct MeasuredRow {
   MeasurementPlace place;
   MeasurementSource source = MeasurementSource::kRan;
-  std::string sweep;  // its name
+  std::optional<ImportedRun> imported;  // where the source is kImported
+  std::string sweep;                    // its name
   std::string model;
   std::string cluster;
   int64_t devices = 0;

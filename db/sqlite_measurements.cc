@@ -3,15 +3,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "db/condition_sql.h"
+#include "db/measurement_sql.h"
 #include "db/row.h"
 #include "db/sqlite_sweeps.h"
 #include "planner/base/status_macros.h"
-#include "planner/layout/filter_parser.h"
 
 namespace meshwright::db {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 // How rows are ordered, and the indexes that have that order.
 struct OrderSql {
@@ -66,7 +64,7 @@ absl::Status SqliteSweeps::ReadPlaces(const MeasurementQuery& query, bool with_f
       connection_->PrepareOnce(absl::StrCat(
           "SELECT id, ", order.figure, " FROM measurements INDEXED BY ", IndexFor(query),
           " WHERE (", where.text, ") AND ", place, " AND ",
-          query.sweep_id ? "sweep_id = ?3" : "source <> 'imported' AND ?3 IS NULL", " ORDER BY ",
+          query.sweep_id ? "sweep_id = ?3" : "?3 IS NULL", " ORDER BY ",
           with_figure ? absl::StrCat(order.figure, " ", order.direction, ", id") : "id", " LIMIT ",
           query.limit - static_cast<int32_t>(places.size()))));
   const bool from_place = query.after.has_value() && query.after->figure.has_value() == with_figure;
@@ -91,7 +89,7 @@ absl::StatusOr<MeasuredRow> SqliteSweeps::ReadMeasured(const MeasurementPlace& p
   ASSIGN_OR_RETURN(
       SqliteStatement select,
       connection_->Prepare("SELECT m.source, m.sweep_id, m.trial, m.model, m.cluster, m.devices, "
-                           "s.name, s.seed FROM measurements AS m JOIN sweeps AS s ON s.id = "
+                           "s.name, s.seed FROM measurements AS m LEFT JOIN sweeps AS s ON s.id = "
                            "m.sweep_id WHERE m.id = ?"));
   select.Bind(place.id);
   ASSIGN_OR_RETURN(const bool there, select.Step());
@@ -102,6 +100,10 @@ absl::StatusOr<MeasuredRow> SqliteSweeps::ReadMeasured(const MeasurementPlace& p
   row.model = select.Text(3);
   row.cluster = select.Text(4);
   row.devices = select.Int(5);
+  if (row.source == MeasurementSource::kImported) {
+    RETURN_IF_ERROR(ReadImport(row));
+    return row;
+  }
   row.sweep = select.Text(6);
   row.seed = static_cast<uint64_t>(select.Int(7));
   ASSIGN_OR_RETURN(
@@ -225,21 +227,16 @@ absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, Tr
                                             const MeasuredTrial& measured,
                                             MeasurementSource source) {
   static const auto* const kInsert = [] {
-    std::string axes;
-    std::string values;
-    for (const planner::ConditionField& axis : planner::LayoutFields()) {
-      absl::StrAppend(&axes, ", ", View(axis.name));
-      absl::StrAppend(&values, ", ?");
-    }
+    const AxisSql axes;
     return new std::string(absl::StrCat(
         "INSERT INTO measurements (source, sweep_id, trial, model, cluster, model_hash, "
         "cluster_hash, training_hash, devices, seq_len, global_batch, precision, layout, "
         "worker_version, outcome, mfu, step_s, peak_bytes",
-        axes,
+        axes.columns,
         ") SELECT ?8, s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
         "s.cluster_hash, coalesce(s.training_hash, ''), s.devices, s.seq_len, s.global_batch, "
         "s.precision, c.layout, ?3, ?4, ?5, ?6, ?7",
-        values, " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id ",
+        axes.values, " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id ",
         "WHERE c.sweep_id = ?1 AND c.number = ?2"));
   }();
   ASSIGN_OR_RETURN(SqliteStatement layout,
@@ -252,15 +249,7 @@ absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, Tr
   insert.Bind(measured.worker_version).Bind(TrialStateName(state));
   insert.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
   insert.Bind(NameOf(kMeasurementSourceNames, source));
-  for (const AxisValue& value : AxisValues(layout.Text(0))) {
-    if (const auto* whole = std::get_if<int64_t>(&value)) {
-      insert.Bind(*whole);
-    } else if (const auto* word = std::get_if<std::string_view>(&value)) {
-      insert.Bind(*word);
-    } else {
-      insert.BindNull();
-    }
-  }
+  BindAxes(layout.Text(0), insert);
   RETURN_IF_ERROR(insert.Run());
   ASSIGN_OR_RETURN(
       SqliteStatement result,

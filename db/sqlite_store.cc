@@ -205,6 +205,10 @@ absl::Status SqliteSweepStore::UpdateTrial(const TrialTransition& transition) {
   return Writing([&](SqliteSweeps& sweeps) { return sweeps.UpdateTrial(transition); });
 }
 
+absl::StatusOr<int64_t> SqliteSweepStore::Import(const std::vector<NewImport>& runs) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.Import(runs); });
+}
+
 absl::StatusOr<int64_t> SqliteSweepStore::PruneEvents(absl::Time before, int64_t limit) {
   return Writing([&](SqliteSweeps& sweeps) { return sweeps.PruneEvents(before, limit); });
 }

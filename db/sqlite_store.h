@@ -63,6 +63,7 @@ class SqliteSweepStore final : public SweepStore {
                            std::string_view actor) override;
   absl::Status DeleteSweep(int64_t sweep_id, absl::Time time, std::string_view actor) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
+  absl::StatusOr<int64_t> Import(const std::vector<NewImport>& runs) override;
   absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
   absl::Status Together(Work work) override;

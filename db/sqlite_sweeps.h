@@ -50,6 +50,7 @@ class SqliteSweeps final : public SweepAccess {
                                                                     std::string_view worker_version,
                                                                     int32_t limit) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
+  absl::StatusOr<int64_t> Import(const std::vector<NewImport>& runs) override;
   absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
   absl::Status Together(Work work) override;
@@ -106,6 +107,8 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
                           std::vector<MeasurementPlace>& places);
   absl::StatusOr<MeasuredRow> ReadMeasured(const MeasurementPlace& place, bool with_texts);
+  // The rest of a row from elsewhere.
+  absl::Status ReadImport(MeasuredRow& row);
   // The sweep that was made for this request id, if there is one.
   absl::StatusOr<std::optional<SweepRecord>> FindRequest(const SweepRecord& sweep);
   // A new sweep with its shapes and its request; sets its id and its hashes.
@@ -117,6 +120,7 @@ class SqliteSweeps final : public SweepAccess {
   // Of a trial that has its result from now on.
   absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                 const MeasuredTrial& measured, MeasurementSource source);
+  absl::Status StoreImport(const NewImport& run);
   absl::Status RecordNewAttempt(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
   // Whether it is for the transition's `failed_agent`, or all members, that the attempt gave no

@@ -105,8 +105,8 @@ class SweepReader {
   // A trial's plan_json.
   virtual absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) = 0;
 
-  // Trials with a result that meet the query's condition, in its order. A trial's measurement is
-  // stored with its result.
+  // Trials with a result and, where the query is about all sweeps, runs from elsewhere that meet
+  // its condition, in its order. A trial's measurement is stored with its result.
   virtual absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) = 0;
 
   // Of each layout that ran under this shape the newest result.
@@ -151,6 +151,9 @@ class SweepAccess : public SweepReader {
 
   // Aborted, naming the state found, when the trial is not in (from_state, from_attempt).
   virtual absl::Status UpdateTrial(const TrialTransition& transition) = 0;
+
+  // Adds runs from elsewhere, but for those whose row is there already, and returns how many.
+  virtual absl::StatusOr<int64_t> Import(const std::vector<NewImport>& runs) = 0;
 
   // In place of what is stored of this agent.
   virtual absl::Status SetAgentStanding(const AgentStanding& standing) = 0;

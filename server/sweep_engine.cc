@@ -280,6 +280,17 @@ absl::StatusOr<db::SweepRecord> SweepEngine::Create(const NewSweep& made) {
   return store_->GetSweepById(created->sweep.id);
 }
 
+absl::StatusOr<int64_t> SweepEngine::Import(std::vector<db::NewImport> runs) {
+  auto imported = std::make_shared<int64_t>(0);
+  RETURN_IF_ERROR(StoreNow(
+      [imported, runs = std::move(runs)](db::SweepAccess& access) -> absl::Status {
+        ASSIGN_OR_RETURN(*imported, access.Import(runs));
+        return absl::OkStatus();
+      },
+      [] {}));
+  return *imported;
+}
+
 absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name, std::string_view actor) {
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->GetSweep(name));
   if (db::HasEnded(sweep.state)) return HasEndedAlready(sweep, "cancelled");

@@ -58,12 +58,14 @@ class SweepEngine {
                                                             host::LogFunction log);
   ~SweepEngine();
 
-  // These three return once the change is stored; Unavailable where the store can't be written for
+  // These four return once the change is stored; Unavailable where the store can't be written for
   // a while. `actor` is who asks for it, as events name them; it may be empty.
   absl::StatusOr<db::SweepRecord> Create(const NewSweep& made);
   absl::StatusOr<db::SweepRecord> Cancel(std::string_view sweep, std::string_view actor);
   // FailedPrecondition while the sweep has not ended, unless `force` cancels it first.
   absl::Status Delete(std::string_view sweep, bool force, std::string_view actor);
+  // How many were new.
+  absl::StatusOr<int64_t> Import(std::vector<db::NewImport> runs);
 
   // AlreadyExists when another agent of that name is connected; Aborted while it may be the same
   // one before it was started anew, until a lease has gone by. One that was not heard of for a

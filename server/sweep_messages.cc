@@ -100,10 +100,6 @@ TrialsSweep OfSweep(const db::SweepRecord& sweep) {
   return {sweep.name, sweep.model, sweep.cluster, sweep.devices, sweep.seed};
 }
 
-TrialsSweep OfSweep(const db::MeasuredRow& row) {
-  return {row.sweep, row.model, row.cluster, row.devices, row.seed};
-}
-
 v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::TrialView view) {
   v1::Trial out;
   out.set_name(FormatTrialName(sweep.name, trial.number));
@@ -125,6 +121,35 @@ v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::Tri
   out.set_gpus(sweep.devices);
   if (trial.measured) *out.mutable_figures() = FiguresOf(*trial.measured);
   return out;
+}
+
+namespace {
+
+// A run from elsewhere, which has no sweep and ran no worker.
+v1::Trial ImportedToWire(const db::MeasuredRow& row) {
+  v1::Trial out;
+  out.set_layout(row.trial.layout);
+  out.set_state(static_cast<v1::TrialState>(static_cast<int>(row.trial.state) + 1));
+  out.set_reason("imported");
+  out.set_model(row.model);
+  out.set_cluster(row.cluster);
+  out.set_gpus(row.devices);
+  if (row.trial.measured) *out.mutable_figures() = FiguresOf(*row.trial.measured);
+  v1::ImportedRun& imported = *out.mutable_imported();
+  imported.set_origin(row.imported->origin);
+  imported.set_sweep(row.imported->sweep);
+  imported.set_framework(row.imported->framework);
+  imported.set_notes(row.imported->notes);
+  *imported.mutable_import_time() = agent::ToWire(row.imported->import_time);
+  imported.set_actor(row.imported->actor);
+  return out;
+}
+
+}  // namespace
+
+v1::Trial ToWire(const db::MeasuredRow& row, v1::TrialView view) {
+  if (row.imported) return ImportedToWire(row);
+  return ToWire(row.trial, {row.sweep, row.model, row.cluster, row.devices, row.seed}, view);
 }
 
 v1::AttemptMember ToWire(const db::AttemptMember& member) {

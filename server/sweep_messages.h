@@ -21,11 +21,11 @@ struct TrialsSweep {
 };
 
 TrialsSweep OfSweep(const db::SweepRecord& sweep);
-TrialsSweep OfSweep(const db::MeasuredRow& row);
 
 v1::Sweep ToWire(const db::SweepRecord& sweep);
 // Where stored JSON is not what this program writes, with what can be read and a word on the rest.
 v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::TrialView view);
+v1::Trial ToWire(const db::MeasuredRow& row, v1::TrialView view);
 v1::AttemptMember ToWire(const db::AttemptMember& member);
 v1::Attempt ToWire(const db::AttemptRecord& attempt);
 v1::SweepEvent ToWire(const db::EventRecord& event, std::string_view sweep_name);

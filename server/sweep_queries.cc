@@ -178,7 +178,7 @@ absl::StatusOr<v1::ListTrialsResponse> SweepQueries::ListMeasured(
       answer.EndAt(BoundPageToken(FormatPlace(last), WordsOf(request)));
       break;
     }
-    answer.Add(ToWire(row.trial, OfSweep(row), request.view()));
+    answer.Add(ToWire(row, request.view()));
     last = row.place;
   }
   return answer.Take();

@@ -9,6 +9,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "server/import.h"
 #include "server/plan_request.h"
 #include "server/reuse.h"
 #include "server/sweep_builder.h"
@@ -122,6 +123,33 @@ absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
   return absl::OkStatus();
 }
 
+absl::Status SweepsService::Import(const v1::ImportMeasurementsRequest& request,
+                                   const planner::SearchRun& run,
+                                   const grpc::CallbackServerContext& context,
+                                   v1::ImportMeasurementsResponse* response) const {
+  ASSIGN_OR_RETURN(ReadRuns read, ReadImport(request.csv(), parts_.host_cores, run.cancelled));
+  response->set_rows(read.rows);
+  for (const RefusedRow& row : read.refused) {
+    v1::RefusedRow& refused = *response->add_refused();
+    refused.set_line(row.line);
+    refused.set_subject(row.subject);
+    refused.set_reason(row.reason);
+  }
+  if (request.validate_only()) return absl::OkStatus();
+  if (!request.skip_refused()) RETURN_IF_ERROR(StatusOf(read.refused));
+  ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(context));
+  const absl::Time now = parts_.clock();
+  for (db::NewImport& one : read.runs) {
+    one.run.actor = actor;
+    one.run.import_time = now;
+  }
+  const auto taken = static_cast<int64_t>(read.runs.size());
+  ASSIGN_OR_RETURN(const int64_t imported, parts_.engine->Import(std::move(read.runs)));
+  response->set_imported(imported);
+  response->set_known(taken - imported);
+  return absl::OkStatus();
+}
+
 grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext* context,
                                                      const v1::CreateSweepRequest* request,
                                                      v1::Sweep* response) {
@@ -214,6 +242,15 @@ grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* c
                                                   v1::Trial* response) {
   return calls_->Answer(context, *request,
                         [=, this] { return Deliver(queries_.GetTrial(*request), response); });
+}
+
+grpc::ServerUnaryReactor* SweepsService::ImportMeasurements(
+    grpc::CallbackServerContext* context, const v1::ImportMeasurementsRequest* request,
+    v1::ImportMeasurementsResponse* response) {
+  // Planning every row takes a turn, as a search does.
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return Import(*request, run, *context, response);
+  });
 }
 
 }  // namespace meshwright::server

@@ -68,10 +68,16 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   grpc::ServerUnaryReactor* GetTrial(grpc::CallbackServerContext* context,
                                      const v1::GetTrialRequest* request,
                                      v1::Trial* response) override;
+  grpc::ServerUnaryReactor* ImportMeasurements(grpc::CallbackServerContext* context,
+                                               const v1::ImportMeasurementsRequest* request,
+                                               v1::ImportMeasurementsResponse* response) override;
 
  private:
   absl::Status Create(const v1::CreateSweepRequest& request, const planner::SearchRun& run,
                       const grpc::CallbackServerContext& context, v1::Sweep* response) const;
+  absl::Status Import(const v1::ImportMeasurementsRequest& request, const planner::SearchRun& run,
+                      const grpc::CallbackServerContext& context,
+                      v1::ImportMeasurementsResponse* response) const;
   absl::Status Rerun(const v1::RerunSweepRequest& request,
                      const grpc::CallbackServerContext& context, v1::Sweep* response) const;
 

@@ -30,7 +30,9 @@ constexpr TextLimit kTextLimits[] = {
     {"reason", 4 << 10},    // a sentence
     {"where", planner::kMostFilterBytes},
     {"filter", planner::kMostFilterBytes},
-    {"", 256},  // names, hosts, versions, kinds, layouts, tokens
+    {"csv", 4 << 20},    // some 20,000 rows
+    {"notes", 4 << 10},  // of such a row
+    {"", 256},           // names, hosts, versions, kinds, layouts, tokens
 };
 
 size_t MostBytes(std::string_view field) {

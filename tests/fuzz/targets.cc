@@ -19,6 +19,9 @@
 #include "planner/layout/filter_parser.h"
 #include "planner/layout/layout.h"
 #include "planner/measurement/measurement.h"
+#include "planner/measurement/measurement_presets.h"
+#include "planner/measurement/planned_row.h"
+#include "planner/measurement/row_prediction.h"
 
 namespace meshwright::fuzz {
 namespace {
@@ -84,6 +87,15 @@ void ReadMeasurements(std::string_view csv) {
   if (!rows.ok()) return;
   const auto written = planner::ParseMeasurements(planner::FormatMeasurements(*rows));
   ExpectOk(written.status(), "rows are refused as they are written");
+  // As a server takes them (server/import.h).
+  static const planner::MeasurementPresets* const kPresets =
+      new planner::MeasurementPresets(*planner::LoadMeasurementPresets(/*host_cores=*/4));
+  constexpr size_t kMostPlanned = 4;
+  for (size_t i = 0; i < std::min(kMostPlanned, rows->size()); ++i) {
+    const planner::RowPlan plan = planner::PlanRow((*rows)[i], *kPresets);
+    Expect(plan.layout.has_value() == plan.reason.empty(), "a row is refused without a reason");
+    planner::PredictRow(0, (*rows)[i], *kPresets);
+  }
   const std::string text = planner::FormatMeasurements(*written);
   const auto again = planner::ParseMeasurements(text);
   ExpectOk(again.status(), "rows are refused as they are written again");

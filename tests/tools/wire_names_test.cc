@@ -70,6 +70,7 @@ constexpr Exception kExceptions[] = {
     {"Trial", "cluster", Differs::kOnlyWire, "", "the sweep beside it says it"},
     {"Trial", "gpus", Differs::kOnlyWire, "", "the sweep beside it says it"},
     {"Trial", "figures", Differs::kOnlyWire, "", kOfTheSweep},
+    {"Trial", "imported", Differs::kOnlyWire, "", "no sweep has such a one; `history` shows it"},
     {"Trial", "rank", Differs::kOnlyJson, "", kOfTheSweep},
     {"Trial", "rank_shared", Differs::kOnlyJson, "", kOfTheSweep},
     {"Trial", "step_s", Differs::kOnlyJson, "", kOfTheSweep},

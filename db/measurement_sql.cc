@@ -1,0 +1,30 @@
+#include "db/measurement_sql.h"
+
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "db/measurement.h"
+#include "planner/layout/filter_parser.h"
+
+namespace meshwright::db {
+
+AxisSql::AxisSql() {
+  for (const planner::ConditionField& axis : planner::LayoutFields()) {
+    absl::StrAppend(&columns, ", ", absl::string_view(axis.name.data(), axis.name.size()));
+    absl::StrAppend(&values, ", ?");
+  }
+}
+
+void BindAxes(std::string_view layout, SqliteStatement& insert) {
+  for (const AxisValue& value : AxisValues(layout)) {
+    if (const auto* whole = std::get_if<int64_t>(&value)) {
+      insert.Bind(*whole);
+    } else if (const auto* word = std::get_if<std::string_view>(&value)) {
+      insert.Bind(*word);
+    } else {
+      insert.BindNull();
+    }
+  }
+}
+
+}  // namespace meshwright::db

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "db/token.h"
 #include "executor/trial/trial.h"
 #include "planner/base/field_error.h"
+#include "planner/base/nearest.h"
 #include "planner/base/status_macros.h"
 #include "planner/base/utf8.h"
 #include "planner/catalog/catalog.h"
@@ -76,6 +78,18 @@ void SetShapes(const planner::PlannedRow& planned, const planner::Layout& layout
   run.cluster_hash = db::ShapeHash(planner::ClusterToJson(planned.cluster));
 }
 
+// What a row may call its GPU, where none has the name that it uses.
+std::string NearestGpus(const Measurement& row, const planner::MeasurementPresets& presets) {
+  std::set<std::string> names;  // several clusters have one GPU
+  for (const planner::ClusterSpec& cluster : presets.clusters) {
+    names.insert(cluster.name);
+    names.insert(cluster.gpu_names.begin(), cluster.gpu_names.end());
+  }
+  const std::vector<std::string> known(names.begin(), names.end());
+  return absl::StrCat("; nearest: ", absl::StrJoin(NearestNames(row.gpu, known), ", "),
+                      "; meshwright list clusters has all");
+}
+
 // The row, or what is wrong with it.
 absl::StatusOr<db::NewImport> RunOf(const Measurement& row, const std::string& hash,
                                     const planner::MeasurementPresets& presets) {
@@ -86,10 +100,13 @@ absl::StatusOr<db::NewImport> RunOf(const Measurement& row, const std::string& h
   if (!outcome) return FieldError("outcome", "(empty)", "must be ok, oom or error");
   RETURN_IF_ERROR(CheckTexts(row));
   const planner::RowPlan plan = planner::PlanRow(row, presets);
-  const planner::RowPrediction figures = planner::PredictRow(0, row, presets);
+  const planner::RowPrediction figures = planner::FiguresOfRow(0, row, plan);
   // The figures know a time that can't be right, too.
   if (!plan.layout || !figures.reason.empty()) {
-    return WithField(absl::InvalidArgumentError(figures.reason), figures.subject);
+    return WithField(
+        absl::InvalidArgumentError(absl::StrCat(
+            figures.reason, figures.subject == "gpu" ? NearestGpus(row, presets) : "")),
+        figures.subject);
   }
   const planner::PlannedRow& planned = *plan.row;
   db::NewImport run;

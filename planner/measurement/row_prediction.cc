@@ -4,7 +4,6 @@
 #include "planner/base/field_error.h"
 #include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
-#include "planner/measurement/planned_row.h"
 #include "planner/measurement/source_words.h"
 #include "planner/memory/rank_memory.h"
 
@@ -38,7 +37,7 @@ void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPred
   row.mfu = PalmStepFlops(planned.model, planned.training) / (*row.step_s * PeakFlops(planned));
 }
 
-// Takes back all that was worked out of a row whose time can't be right.
+// Takes back what was worked out of a row whose time can't be right.
 void RefuseTime(const Measurement& measured, RowPrediction& row) {
   const bool by_step = measured.step_time_s.has_value();
   const double value = by_step ? *measured.step_time_s : *measured.tokens_per_s_per_gpu;
@@ -46,8 +45,6 @@ void RefuseTime(const Measurement& measured, RowPrediction& row) {
       by_step ? "step_time_s" : "tokens_per_s_per_gpu", absl::StrFormat("%g", value),
       absl::StrFormat("makes an MFU of %.0f %% on these devices; must be at most %.0f %%",
                       100.0 * *row.mfu, 100.0 * kMostMfu));
-  row.predicted.reset();
-  row.layout.reset();
   row.step_s.reset();
   row.tokens_per_s_per_device.reset();
   row.mfu.reset();
@@ -72,28 +69,32 @@ Prediction Predict(const PlannedRow& planned, const Layout& layout, PeakRank pea
 
 }  // namespace
 
-RowPrediction PredictRow(int64_t row, const Measurement& measured,
-                         const MeasurementPresets& presets) {
+RowPrediction FiguresOfRow(int64_t row, const Measurement& measured, const RowPlan& plan) {
   RowPrediction result;
   result.row = row;
   result.file = measured.file;
   result.line = measured.line;
   result.sweep = measured.sweep;
   result.outcome = measured.outcome;
-  const RowPlan plan = PlanRow(measured, presets);
   result.reason = plan.reason;
   result.subject = plan.subject;
-  if (plan.layout) {
-    const PeakRank peak_rank =
-        MeaningOfPeakRank(measured.notes).value_or(plan.row->profile->kept.peak_rank);
-    result.predicted = Predict(*plan.row, *plan.layout, peak_rank);
-    result.layout = plan.layout;
-  }
   if (measured.outcome != RunOutcome::kOk || result.subject == kUnreadable) return result;
   if (measured.peak_mem_gib) result.peak_bytes = *measured.peak_mem_gib * kGib;
   if (!plan.row) return result;
   AddMeasured(measured, *plan.row, result);
   if (result.step_s && *result.mfu > kMostMfu) RefuseTime(measured, result);
+  return result;
+}
+
+RowPrediction PredictRow(int64_t row, const Measurement& measured,
+                         const MeasurementPresets& presets) {
+  const RowPlan plan = PlanRow(measured, presets);
+  RowPrediction result = FiguresOfRow(row, measured, plan);
+  if (!plan.layout || !result.reason.empty()) return result;
+  const PeakRank peak_rank =
+      MeaningOfPeakRank(measured.notes).value_or(plan.row->profile->kept.peak_rank);
+  result.predicted = Predict(*plan.row, *plan.layout, peak_rank);
+  result.layout = plan.layout;
   return result;
 }
 

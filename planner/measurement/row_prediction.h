@@ -11,6 +11,7 @@
 #include "planner/layout/layout.h"
 #include "planner/measurement/measurement.h"
 #include "planner/measurement/measurement_presets.h"
+#include "planner/measurement/planned_row.h"
 
 namespace meshwright::planner {
 
@@ -45,8 +46,12 @@ struct RowPrediction {
   OptionalNumber peak_bytes;
 };
 
-// A run that would be faster than kMostMfu allows is refused as an unreadable row: it holds the
-// time of something else, or in another unit.
+// What was measured alone, of a row that PlanRow() planned so. A run that would be faster than
+// kMostMfu allows is refused as an unreadable row: it holds the time of something else, or in
+// another unit.
+RowPrediction FiguresOfRow(int64_t row, const Measurement& measured, const RowPlan& plan);
+
+// The same with what the planner says.
 RowPrediction PredictRow(int64_t row, const Measurement& measured,
                          const MeasurementPresets& presets);
 

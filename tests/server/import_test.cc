@@ -103,7 +103,7 @@ TEST(ReadImport, WhatCantBePlannedIsRefusedByItsLine) {
   ASSERT_THAT(read.refused, SizeIs(5));
   EXPECT_EQ(read.refused[0].line, 2);
   EXPECT_EQ(read.refused[0].subject, "gpu");
-  EXPECT_THAT(read.refused[0].reason, StartsWith("gpu = X9: "));
+  EXPECT_THAT(read.refused[0].reason, AllOf(StartsWith("gpu = X9: "), HasSubstr("; nearest: ")));
   EXPECT_EQ(read.refused[1].line, 4);
   EXPECT_EQ(read.refused[1].subject, "tp");
   EXPECT_THAT(read.refused[1].reason, StartsWith("tp = two: "));

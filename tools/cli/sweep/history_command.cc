@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
@@ -16,6 +17,7 @@
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/history_import_command.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_text.h"
 #include "tools/command_line/declare.h"
@@ -26,6 +28,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int32_t kMostOfAPage = 1000;
+// What ran a sweep's trials.
+constexpr char kOwnFramework[] = "meshwright";
 
 struct HistoryFlags {
   OutputFlags output;
@@ -55,9 +59,23 @@ absl::StatusOr<std::vector<v1::Trial>> Ask(const HistoryFlags& flags) {
   return trials;
 }
 
+ordered_json OrNull(const std::string& text) {
+  return text.empty() ? ordered_json() : ordered_json(text);
+}
+
+ordered_json ImportedToJson(const v1::ImportedRun& run) {
+  return {{"origin", run.origin()},
+          {"sweep", run.sweep()},
+          {"framework", run.framework()},
+          {"notes", run.notes()},
+          {"import_time", TimeText(run.import_time())},
+          {"actor", OrNull(run.actor())}};
+}
+
 ordered_json TrialToJson(const v1::Trial& trial) {
   const v1::TrialFigures& figures = trial.figures();
-  return {{"trial", ShortName(trial.name())},
+  return {{"trial", OrNull(ShortName(trial.name()))},
+          {"imported", trial.has_imported() ? ImportedToJson(trial.imported()) : ordered_json()},
           {"layout", trial.layout()},
           {"model", trial.model()},
           {"cluster", trial.cluster()},
@@ -69,20 +87,44 @@ ordered_json TrialToJson(const v1::Trial& trial) {
            figures.has_peak_bytes() ? ordered_json(figures.peak_bytes()) : ordered_json()}};
 }
 
+// What it is a trial of: here, or where it was measured.
+std::string OriginText(const v1::Trial& trial) {
+  if (!trial.has_imported()) return ShortName(trial.name());
+  const v1::ImportedRun& run = trial.imported();
+  std::vector<std::string> known;
+  for (const std::string* text : {&run.origin(), &run.sweep()}) {
+    if (!text->empty()) known.push_back(*text);
+  }
+  return known.empty() ? "imported" : absl::StrCat("imported: ", absl::StrJoin(known, ", "));
+}
+
 void PrintText(const std::vector<v1::Trial>& trials, std::ostream& out) {
   if (trials.empty()) {
     out << "No trial has a result for which this holds.\n";
     return;
   }
-  Table table(
-      {"trial", "layout", "model", "cluster", "GPUs", "outcome", "MFU", "step", "GiB/device"});
+  const bool any_imported = std::any_of(trials.begin(), trials.end(),
+                                        [](const v1::Trial& one) { return one.has_imported(); });
+  std::vector<std::string> header = {"trial",   "layout", "model", "cluster",   "GPUs",
+                                     "outcome", "MFU",    "step",  "GiB/device"};
+  if (any_imported) header.emplace_back("framework");
+  Table table(header);
   for (const v1::Trial& trial : trials) {
     const v1::TrialFigures& figures = trial.figures();
-    table.Add({ShortName(trial.name()), trial.layout(), trial.model(), trial.cluster(),
-               FormatCount(trial.gpus()), StateName(trial.state()),
-               figures.has_mfu() ? FormatPercent(figures.mfu()) : "-",
-               figures.has_step_s() ? FormatSeconds(figures.step_s()) : "-",
-               figures.has_peak_bytes() ? FormatGib(figures.peak_bytes()) : "-"});
+    std::vector<std::string> row = {
+        OriginText(trial),
+        trial.layout(),
+        trial.model(),
+        trial.cluster(),
+        FormatCount(trial.gpus()),
+        StateName(trial.state()),
+        figures.has_mfu() ? FormatPercent(figures.mfu()) : "-",
+        figures.has_step_s() ? FormatSeconds(figures.step_s()) : "-",
+        figures.has_peak_bytes() ? FormatGib(figures.peak_bytes()) : "-"};
+    if (any_imported) {
+      row.push_back(trial.has_imported() ? trial.imported().framework() : kOwnFramework);
+    }
+    table.Add(std::move(row));
   }
   table.Print(out);
 }
@@ -119,7 +161,10 @@ void AddHistoryCommand(CLI::App& app, CommandContext& context) {
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(*command, "meshwright history --where outcome=ok --order-by step_s");
-  command->callback([flags, &context] {
+  command->require_subcommand(0, 1);
+  AddHistoryImportCommand(*command, context);
+  command->callback([flags, command, &context] {
+    if (!command->get_subcommands().empty()) return;
     const absl::Status status = RunHistory(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
   });

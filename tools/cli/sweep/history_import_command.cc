@@ -1,0 +1,145 @@
+#include "tools/cli/sweep/history_import_command.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/sweep/sweep_calls.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Rows that a text names of those that can't be taken.
+constexpr int kMostNamedRows = 20;
+
+struct ImportFlags {
+  OutputFlags output;
+  std::vector<std::string> files;
+  bool skip_bad = false;
+};
+
+struct ImportedFile {
+  std::string path;
+  v1::ImportMeasurementsRequest request;
+  v1::ImportMeasurementsResponse answer;
+};
+
+std::string RowText(const ImportedFile& file, const v1::RefusedRow& row) {
+  return absl::StrCat(file.path, ":", row.line(), ": ", row.reason());
+}
+
+absl::Status Send(v1::Sweeps::Stub& stub, ImportedFile& file) {
+  absl::StatusOr<v1::ImportMeasurementsResponse> answer =
+      Call(stub, &v1::Sweeps::Stub::ImportMeasurements, file.request);
+  if (!answer.ok()) {
+    return absl::Status(answer.status().code(),
+                        absl::StrCat(file.path, ": ", answer.status().message()));
+  }
+  file.answer = *std::move(answer);
+  return absl::OkStatus();
+}
+
+// One error for all rows of all files, so that they can be mended at once.
+absl::Status RefusedStatus(const std::vector<ImportedFile>& files) {
+  std::vector<std::string> rows;
+  int64_t refused = 0;
+  for (const ImportedFile& file : files) {
+    for (const v1::RefusedRow& row : file.answer.refused()) {
+      if (++refused <= kMostNamedRows) rows.push_back(RowText(file, row));
+    }
+  }
+  if (refused == 0) return absl::OkStatus();
+  if (refused > kMostNamedRows) {
+    rows.push_back(absl::StrCat("and ", refused - kMostNamedRows, " more"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      FormatCount(refused), refused == 1 ? " row" : " rows",
+      " can't be taken, so that nothing was imported (--skip-bad imports the others): ",
+      absl::StrJoin(rows, "; ")));
+}
+
+void PrintText(const std::vector<ImportedFile>& files, std::ostream& out) {
+  for (const ImportedFile& file : files) {
+    const v1::ImportMeasurementsResponse& answer = file.answer;
+    out << file.path << ": " << FormatCount(answer.rows()) << " rows, "
+        << FormatCount(answer.imported()) << " new, " << FormatCount(answer.known())
+        << " known already";
+    if (answer.refused_size() > 0) out << ", " << answer.refused_size() << " left out";
+    out << "\n";
+    for (const v1::RefusedRow& row : answer.refused()) out << "  " << RowText(file, row) << "\n";
+  }
+}
+
+ordered_json ToJson(const ImportedFile& file) {
+  ordered_json json = {{"file", file.path},
+                       {"rows", file.answer.rows()},
+                       {"imported", file.answer.imported()},
+                       {"known", file.answer.known()},
+                       {"refused", ordered_json::array()}};
+  for (const v1::RefusedRow& row : file.answer.refused()) {
+    json["refused"].push_back(
+        {{"line", row.line()}, {"subject", row.subject()}, {"reason", row.reason()}});
+  }
+  return json;
+}
+
+absl::Status Import(const ImportFlags& flags, CommandContext& context) {
+  std::vector<ImportedFile> files;
+  for (const std::string& path : flags.files) {
+    ASSIGN_OR_RETURN(std::string text, context.files.Read("FILE", path));
+    if (text.empty()) return FieldError("FILE", path, "is an empty file");
+    ImportedFile& file = files.emplace_back();
+    file.path = path;
+    file.request.set_csv(std::move(text));
+    file.request.set_skip_refused(flags.skip_bad);
+  }
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  // All of them are looked at before anything is stored.
+  for (ImportedFile& file : files) {
+    file.request.set_validate_only(true);
+    RETURN_IF_ERROR(Send(*stub, file));
+    file.request.set_validate_only(false);
+  }
+  if (!flags.skip_bad) RETURN_IF_ERROR(RefusedStatus(files));
+  for (ImportedFile& file : files) RETURN_IF_ERROR(Send(*stub, file));
+  if (flags.output.format == OutputFormat::kText) {
+    PrintText(files, context.out);
+    return absl::OkStatus();
+  }
+  ordered_json json = {{"files", ordered_json::array()}};
+  for (const ImportedFile& file : files) json["files"].push_back(ToJson(file));
+  PrintJson(json, context.out);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddHistoryImportCommand(CLI::App& group, CommandContext& context) {
+  auto flags = std::make_shared<ImportFlags>();
+  CLI::App* command =
+      AddSweepAction(group, context, "import",
+                     "Add runs that were measured elsewhere, from CSV files", flags, Import);
+  command
+      ->add_option("FILE", flags->files,
+                   "Rows in the format that validate reads; what is there already is not added")
+      ->required()
+      ->option_text("FILE...");
+  command->add_flag("--skip-bad", flags->skip_bad,
+                    "Leave out rows that can't be taken, rather than import nothing");
+  flags->output.AddFormat(*command);
+  command_line::AddExample(*command, "meshwright history import runs.csv");
+}
+
+}  // namespace meshwright::cli

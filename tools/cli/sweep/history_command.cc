@@ -160,9 +160,10 @@ void AddHistoryCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--limit", flags->limit, "How many")->capture_default_str()->option_text("N");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
+  // Before the example, which commands inside would take over.
+  AddHistoryImportCommand(*command, context);
   command_line::AddExample(*command, "meshwright history --where outcome=ok --order-by step_s");
   command->require_subcommand(0, 1);
-  AddHistoryImportCommand(*command, context);
   command->callback([flags, command, &context] {
     if (!command->get_subcommands().empty()) return;
     const absl::Status status = RunHistory(*flags, context);

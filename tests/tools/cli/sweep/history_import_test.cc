@@ -36,7 +36,7 @@ constexpr char kBad[] =
 class HistoryImportTest : public server::ServerFixture {
  protected:
   std::string Write(const std::string& name, const std::string& rows) const {
-    const std::string path = folder_ + "/" + name;
+    std::string path = folder_ + "/" + name;
     std::ofstream(path) << kHeader << rows;
     return path;
   }

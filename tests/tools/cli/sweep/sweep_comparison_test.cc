@@ -59,6 +59,7 @@ ReadSide SideOf(const std::string& name, const std::vector<v1::Trial>& trials) {
   sweep.set_seq_len(64);
   sweep.set_global_batch(8);
   std::vector<TrialView> views;
+  views.reserve(trials.size());
   for (const v1::Trial& trial : trials) views.push_back(ViewOf(trial));
   absl::StatusOr<ShownSweep> shown = ViewOf(sweep, std::move(views));
   EXPECT_TRUE(shown.ok()) << shown.status();

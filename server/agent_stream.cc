@@ -274,13 +274,9 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   RETURN_IF_ERROR(planner::ParseDeviceKind(device_kind).status());
   RETURN_IF_ERROR(
       CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
-  RETURN_IF_ERROR(CheckRange("register.slots", message.slots(), 0, agent::kMostSlots));
-  const int32_t slots = std::max(message.slots(), 1);
-  if (message.device_set().devices() % slots != 0) {
-    return FieldError("register.slots", absl::StrCat(slots),
-                      absl::StrCat("must divide the agent's ", message.device_set().devices(),
-                                   " devices into equal parts"));
-  }
+  // 0 of agents that are older than the field.
+  const int32_t slots = message.slots() == 0 ? 1 : message.slots();
+  RETURN_IF_ERROR(agent::CheckEqualSlots("register.slots", slots, message.device_set().devices()));
   RETURN_IF_ERROR(CheckAddress(message.address()));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
   RETURN_IF_ERROR(CheckRange("register.kept", message.kept_size(), 0, kMaxHeld));

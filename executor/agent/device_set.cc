@@ -8,12 +8,15 @@
 
 namespace meshwright::agent {
 
+absl::Status CheckEqualSlots(std::string_view field, int32_t slots, int32_t devices) {
+  RETURN_IF_ERROR(CheckRange(field, slots, 1, kMostSlots));
+  if (devices % slots == 0) return absl::OkStatus();
+  return FieldError(field, absl::StrCat(slots),
+                    absl::StrCat("must divide the ", devices, " devices into equal parts"));
+}
+
 absl::Status CheckSlots(const DeviceSet& devices, int32_t cores) {
-  RETURN_IF_ERROR(CheckRange("slots", devices.slots, 1, kMostSlots));
-  if (devices.count % devices.slots != 0) {
-    return FieldError("slots", absl::StrCat(devices.slots),
-                      absl::StrCat("must divide the ", devices.count, " devices into equal parts"));
-  }
+  RETURN_IF_ERROR(CheckEqualSlots("slots", devices.slots, devices.count));
   if (devices.slots > cores) {
     return FieldError(
         "slots", absl::StrCat(devices.slots),
@@ -38,7 +41,7 @@ absl::StatusOr<DeviceShare> ShareOf(const DeviceSet& devices, int32_t first_devi
   }
   return DeviceShare{.first_device = first_device,
                      .first_slot = first_device / per_slot,
-                     .slots = static_cast<int32_t>((ranks + per_slot - 1) / per_slot)};
+                     .slots = static_cast<int32_t>(SlotsFor(ranks, per_slot))};
 }
 
 }  // namespace meshwright::agent

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,9 +27,16 @@ struct DeviceSet {
 // Most slots that an agent may have.
 inline constexpr int32_t kMostSlots = 64;
 
-// InvalidArgument unless the slots are equal parts of the devices, each with at least one of the
-// host's `cores`.
+// InvalidArgument about the field unless as many slots as it says are equal parts of so many
+// devices, and no more than there may be.
+absl::Status CheckEqualSlots(std::string_view field, int32_t slots, int32_t devices);
+// The same, and each slot has at least one of the host's `cores`.
 absl::Status CheckSlots(const DeviceSet& devices, int32_t cores);
+
+// Slots that have devices for so many ranks.
+inline int64_t SlotsFor(int64_t ranks, int32_t devices_per_slot) {
+  return (ranks + devices_per_slot - 1) / devices_per_slot;
+}
 
 // Slots that follow each other.
 struct DeviceShare {

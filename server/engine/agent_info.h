@@ -15,8 +15,7 @@ struct AgentInfo {
   std::string host;
   std::string device_kind;  // cpu or cuda
   int32_t devices = 0;
-  int32_t slots =
-      1;  // parts of its devices that run trials side by side (server/engine/free_devices.h)
+  int32_t slots = 1;         // parts of its devices that run trials side by side
   int64_t memory_bytes = 0;  // per device; 0 where it is not limited
   std::string version;
   std::string address = {};       // where other agents reach it; empty where none do

@@ -16,7 +16,7 @@ uint64_t FreeDevices::Mask(int64_t first_slot, int64_t slots) {
 int32_t FreeDevices::free_slots() const { return std::popcount(free_); }
 
 std::optional<int32_t> FreeDevices::Find(int64_t ranks) const {
-  const int64_t wanted = SlotsFor(ranks);
+  const int64_t wanted = agent::SlotsFor(ranks, per_slot_);
   if (wanted > free_slots()) return std::nullopt;
   for (const int64_t step : {wanted, int64_t{1}}) {
     for (int64_t first = 0; first + wanted <= slots_; first += step) {
@@ -29,7 +29,7 @@ std::optional<int32_t> FreeDevices::Find(int64_t ranks) const {
 
 void FreeDevices::Take(int32_t first_device, int64_t ranks) {
   const int64_t first = std::clamp<int64_t>(first_device / per_slot_, 0, slots_);
-  free_ &= ~Mask(first, std::clamp<int64_t>(SlotsFor(ranks), 0, slots_ - first));
+  free_ &= ~Mask(first, std::clamp<int64_t>(agent::SlotsFor(ranks, per_slot_), 0, slots_ - first));
 }
 
 }  // namespace meshwright::server

@@ -29,7 +29,6 @@ class FreeDevices {
   void TakeAll() { free_ = 0; }
 
  private:
-  int64_t SlotsFor(int64_t ranks) const { return (ranks + per_slot_ - 1) / per_slot_; }
   static uint64_t Mask(int64_t first_slot, int64_t slots);
 
   int32_t slots_;

@@ -53,18 +53,23 @@ class SlotsTest(faults.FaultTest):
 
 
 class StandInTest(SlotsTest):
-    def measure_peaks(self) -> None:
-        """The first trial of a kind runs beside none of its kind."""
-        self.start_sweep("first", trials=1, steps=1)
-        self.watch("first").await_end()
-
-    def test_each_trial_has_devices_and_cores_of_its_own(self):
+    def agent_that_measured(self) -> faults.Agent:
+        """Of two slots: the first trial of a kind runs beside none of its kind, and is over."""
         self.serve()
         agent = self.agent_of_two_slots("a")
-        self.measure_peaks()
-        self.start_sweep("s", trials=4, steps=10)
-        watch = self.watch("s")
+        self.start_sweep("first", trials=1, steps=1)
+        self.watch("first").await_end()
+        return agent
+
+    def run_two(self, agent: faults.Agent, name: str = "s", trials: int = 2, steps: int = 15) -> None:
+        """A sweep of which two trials run."""
+        self.start_sweep(name, trials=trials, steps=steps)
         self.await_two_trials(agent, workers=4)
+
+    def test_each_trial_has_devices_and_cores_of_its_own(self):
+        agent = self.agent_that_measured()
+        self.run_two(agent, trials=4, steps=10)
+        watch = self.watch("s")
         listed = self.ask("agents", "list")["agents"][0]
         self.assertEqual(listed["slots"], 2)
         self.assertTrue(listed["running"])
@@ -82,9 +87,7 @@ class StandInTest(SlotsTest):
         self.stop_everything()
 
     def test_two_sweeps_share_an_agent(self):
-        self.serve()
-        agent = self.agent_of_two_slots("a")
-        self.measure_peaks()
+        agent = self.agent_that_measured()
         for name in ("s", "t"):
             self.start_sweep(name, trials=2, steps=10, seed=ord(name))
         self.await_two_trials(agent, workers=4)
@@ -94,12 +97,9 @@ class StandInTest(SlotsTest):
         self.stop_everything()
 
     def test_a_worker_that_is_killed_ends_its_own_trial_alone(self):
-        self.serve()
-        agent = self.agent_of_two_slots("a")
-        self.measure_peaks()
-        self.start_sweep("s", trials=2, steps=15)
+        agent = self.agent_that_measured()
+        self.run_two(agent)
         watch = self.watch("s")
-        self.await_two_trials(agent, workers=4)
         victim = next(pid for pid in agent.workers() if environment_of(pid).get("LOCAL_RANK") == "3")
         os.kill(victim, signal.SIGKILL)
         watch.await_end()
@@ -108,12 +108,9 @@ class StandInTest(SlotsTest):
         self.stop_everything()
 
     def test_both_run_again_where_their_agent_was_killed(self):
-        self.serve()
-        agent = self.agent_of_two_slots("a")
-        self.measure_peaks()
-        self.start_sweep("s", trials=2, steps=15)
+        agent = self.agent_that_measured()
+        self.run_two(agent)
         watch = self.watch("s")
-        self.await_two_trials(agent, workers=4)
         agent.kill()
         self.check_no_worker_is_left()
         self.agent_of_two_slots("a")
@@ -123,11 +120,8 @@ class StandInTest(SlotsTest):
         self.stop_everything()
 
     def test_a_trial_of_all_devices_waits_for_small_ones_and_keeps_others_out(self):
-        self.serve()
-        agent = self.agent_of_two_slots("a")
-        self.measure_peaks()
-        self.start_sweep("small", trials=8, steps=8)
-        self.await_two_trials(agent, workers=4)
+        agent = self.agent_that_measured()
+        self.run_two(agent, "small", trials=8, steps=8)
         self.start_sweep("large", trials=1, steps=2, ranks=4)
         self.watch("large").await_end()
         # It did not wait until the other sweep had nothing left.

@@ -125,17 +125,23 @@ TEST_F(OddPeersTest, NamesASweepAfterAModelWhoseNameIsNone) {
   EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
 }
 
+// Of an agent with four ranks.
+v1::AgentMessage FirstMessage() {
+  v1::AgentMessage message;
+  message.mutable_register_()->set_name("a");
+  message.mutable_register_()->set_protocol(agent::kAgentProtocol);
+  message.mutable_register_()->mutable_device_set()->set_device_kind(v1::DEVICE_KIND_CPU);
+  message.mutable_register_()->mutable_device_set()->set_devices(4);
+  return message;
+}
+
 TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
   // Before the agent, which sends no heartbeats: one that was silent gets nothing.
   v1::Sweep sweep;
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   grpc::ClientContext context;
   const auto stream = agents_->Connect(&context);
-  v1::AgentMessage message;
-  message.mutable_register_()->set_name("a");
-  message.mutable_register_()->set_protocol(agent::kAgentProtocol);
-  message.mutable_register_()->mutable_device_set()->set_device_kind(v1::DEVICE_KIND_CPU);
-  message.mutable_register_()->mutable_device_set()->set_devices(4);
+  v1::AgentMessage message = FirstMessage();
   ASSERT_TRUE(stream->Write(message));
   v1::ServerMessage received;
   while (!received.has_assignment()) ASSERT_TRUE(stream->Read(&received));
@@ -180,11 +186,7 @@ TEST_F(OddPeersTest, SlotsThatAreNoEqualPartsAreRefused) {
   for (const int32_t slots : {3, 65, -1}) {
     grpc::ClientContext context;
     const auto stream = agents_->Connect(&context);
-    v1::AgentMessage message;
-    message.mutable_register_()->set_name("a");
-    message.mutable_register_()->set_protocol(agent::kAgentProtocol);
-    message.mutable_register_()->mutable_device_set()->set_device_kind(v1::DEVICE_KIND_CPU);
-    message.mutable_register_()->mutable_device_set()->set_devices(4);
+    v1::AgentMessage message = FirstMessage();
     message.mutable_register_()->set_slots(slots);
     ASSERT_TRUE(stream->Write(message));
     v1::ServerMessage received;

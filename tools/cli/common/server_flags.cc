@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "executor/host/host_port.h"
@@ -12,22 +14,46 @@
 
 namespace meshwright::cli {
 
+std::vector<CLI::Option*> ServerFlags::AddNamed(CLI::App& app, const std::string& prefix,
+                                                const std::string& whose,
+                                                const std::string& description,
+                                                const CommandContext& context) {
+  context_ = &context;
+  const auto add_file = [&](const char* name, std::string& file, std::string text) {
+    if (!whose.empty()) text[0] = absl::ascii_tolower(static_cast<unsigned char>(text[0]));
+    return app.add_option(absl::StrCat("--", prefix, name), file, absl::StrCat(whose, text))
+        ->option_text("FILE");
+  };
+  std::vector<CLI::Option*> options = {
+      app.add_option(absl::StrCat("--", prefix, "server"), address_, description)
+          ->option_text("HOST:PORT"),
+      add_file("tls-ca", ca_file_,
+               "Reach the server over TLS; certificates that vouch for its own"),
+      add_file("tls-cert", certificate_file_, "Own certificate, for a server that asks who calls"),
+      add_file("tls-key", key_file_, "Its private key"),
+      add_file("token-file", token_file_,
+               "File of a token, in place of a certificate, or MESHWRIGHT_TOKEN is the token")};
+  token_option_ = options.back();
+  return options;
+}
+
 void ServerFlags::Add(CLI::App& app, const std::string& description, const CommandContext& context,
                       const std::string& default_address) {
-  context_ = &context;
   address_ = default_address;
-  CLI::Option* server = app.add_option("--server", address_, description)->option_text("HOST:PORT");
-  if (!default_address.empty()) server->capture_default_str();
-  const auto add_file = [&](const char* name, std::string& file, const char* text) {
-    return app.add_option(name, file, text)->option_text("FILE")->group(command_line::kCommonFlags);
-  };
-  server->group(command_line::kCommonFlags);
-  add_file("--tls-ca", ca_file_, "Reach the server over TLS; certificates that vouch for its own");
-  add_file("--tls-cert", certificate_file_, "Own certificate, for a server that asks who calls");
-  add_file("--tls-key", key_file_, "Its private key");
-  token_option_ =
-      add_file("--token-file", token_file_,
-               "File of a token, in place of a certificate, or MESHWRIGHT_TOKEN is the token");
+  const std::vector<CLI::Option*> options = AddNamed(app, "", "", description, context);
+  if (!default_address.empty()) options.front()->capture_default_str();
+  for (CLI::Option* option : options) option->group(command_line::kCommonFlags);
+}
+
+std::vector<CLI::Option*> ServerFlags::AddForAgents(CLI::App& app, const std::string& description,
+                                                    const CommandContext& context) {
+  return AddNamed(app, "agent-", "Agents: ", description, context);
+}
+
+ServerFlags ServerFlags::At(std::string address) const {
+  ServerFlags flags = *this;
+  flags.address_ = std::move(address);
+  return flags;
 }
 
 ServerFlags ServerFlags::OrDefault() const {

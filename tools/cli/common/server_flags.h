@@ -29,12 +29,18 @@ class ServerFlags {
   // The context outlives what they are read by.
   void Add(CLI::App& app, const std::string& description, const CommandContext& context,
            const std::string& default_address = "");
+  // The flags with which agents that a command brings up reach their server, beside the command's
+  // own of such names: --agent-server, --agent-tls-ca and so on. Returns them.
+  std::vector<CLI::Option*> AddForAgents(CLI::App& app, const std::string& description,
+                                         const CommandContext& context);
 
   // HOST:PORT; empty where none is named.
   const std::string& address() const { return address_; }
   bool empty() const { return address_.empty(); }
   // The same server, or the default one where none is named.
   ServerFlags OrDefault() const;
+  // The same but for the address.
+  ServerFlags At(std::string address) const;
 
   // The same server as the agent of a name reaches it, who has a certificate or a token of its own:
   // kAgentInPath in a path stands for the name.
@@ -48,6 +54,10 @@ class ServerFlags {
   absl::StatusOr<ServerAccess> Read() const;
 
  private:
+  // --PREFIXserver and so on; `whose` stands in front of what the files are for.
+  std::vector<CLI::Option*> AddNamed(CLI::App& app, const std::string& prefix,
+                                     const std::string& whose, const std::string& description,
+                                     const CommandContext& context);
   absl::StatusOr<std::string> Token() const;
 
   std::string address_;

@@ -17,13 +17,13 @@ constexpr absl::Duration kNap = absl::Milliseconds(100);
 
 }  // namespace
 
-// The analyzer does not follow JobSlots' own constructor, which sets all of it.
+// The analyzer does not follow AgentJobs' own constructor, which sets all of it.
 // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
 SlurmJobs::SlurmJobs(const SlurmLaunch& launch, const LaunchWorld& world)
     : launch_(launch),
       world_(world),
       names_(AgentNames(launch.fleet)),
-      slots_(names_, launch.policy) {}
+      agent_jobs_(names_, launch.policy) {}
 
 absl::Status SlurmJobs::Begin() const {
   RETURN_IF_ERROR(world_.queue.CheckCommands());
@@ -56,7 +56,7 @@ bool SlurmJobs::Look() {
                  : absl::StrCat("Slurm does not say how the jobs are: ", queue.status().message()));
   }
   if (!queue.ok()) return false;
-  const SlotDecisions decisions = slots_.Observe(world_.clock(), *queue);
+  const JobDecisions decisions = agent_jobs_.Observe(world_.clock(), *queue);
   for (const host::LogEntry& entry : decisions.log) world_.log(entry);
   if (!decisions.cancel.empty()) Cancel(decisions.cancel);
   for (const std::string& name : decisions.submit) {
@@ -72,16 +72,16 @@ void SlurmJobs::Wait() const {
 }
 
 void SlurmJobs::LetGo(const std::string& agent) {
-  if (const std::string job = slots_.LetGo(agent); !job.empty()) Cancel({job});
+  if (const std::string job = agent_jobs_.LetGo(agent); !job.empty()) Cancel({job});
 }
 
 void SlurmJobs::End() {
-  slots_.Stop();
+  agent_jobs_.Stop();
   const host::MonotonicTime until = world_.clock() + kEndWait;
-  while (!Look() || slots_.live() > 0) {
+  while (!Look() || agent_jobs_.live() > 0) {
     if (world_.clock() >= until) {
       return Say(host::LogLevel::kWarning,
-                 absl::StrCat("leaves before ", slots_.live(),
+                 absl::StrCat("leaves before ", agent_jobs_.live(),
                               " of its jobs have ended; squeue --me shows them"));
     }
     world_.sleep(kEndPoll);
@@ -99,12 +99,12 @@ void SlurmJobs::Submit(const std::string& name) {
     // Ctrl-C reaches sbatch, too; what became of it is cancelled by its name.
     if (world_.stopped()) return;
     for (const host::LogEntry& entry :
-         slots_.NotSubmitted(world_.clock(), name, job.status()).log) {
+         agent_jobs_.NotSubmitted(world_.clock(), name, job.status()).log) {
       world_.log(entry);
     }
     return;
   }
-  slots_.Submitted(name, *job);
+  agent_jobs_.Submitted(name, *job);
   world_.log({.message = absl::StrCat(name, ": job ", *job, " is submitted; its output goes to ",
                                       BatchLogFile(name, *job)),
               .about = {.agent = name}});

@@ -1,4 +1,4 @@
-// The jobs of a fleet in Slurm's queue: looks at them, and carries out what JobSlots decides.
+// The jobs of a fleet in Slurm's queue: looks at them, and carries out what AgentJobs decides.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 #include "executor/host/log.h"
 #include "executor/host/monotonic_time.h"
 #include "tools/cli/launcher/agent_fleet.h"
+#include "tools/cli/launcher/agent_jobs.h"
 #include "tools/cli/launcher/batch_script.h"
-#include "tools/cli/launcher/job_slots.h"
 #include "tools/cli/launcher/slurm_queue.h"
 
 namespace meshwright::cli {
@@ -23,7 +23,7 @@ struct SlurmLaunch {
   SlurmJobFlags job;
   std::string program;  // path of `meshwright` on the nodes
   absl::Duration poll;  // between two looks at the queue
-  SlotPolicy policy = {};
+  JobPolicy policy = {};
 };
 
 // What it uses of the world.
@@ -57,7 +57,7 @@ class SlurmJobs {
   // within a time.
   void End();
 
-  JobSlots& slots() { return slots_; }
+  AgentJobs& agent_jobs() { return agent_jobs_; }
 
  private:
   void Say(host::LogLevel level, std::string message) const;
@@ -68,7 +68,7 @@ class SlurmJobs {
   const SlurmLaunch& launch_;
   const LaunchWorld& world_;
   const std::vector<std::string> names_;
-  JobSlots slots_;
+  AgentJobs agent_jobs_;
   bool answers_ = true;
 };
 

@@ -10,7 +10,7 @@ absl::Status RunLaunch(const SlurmLaunch& launch, const LaunchWorld& world) {
   absl::Status given_up;
   while (!world.stopped() && given_up.ok()) {
     jobs.Look();
-    given_up = jobs.slots().GivenUp();
+    given_up = jobs.agent_jobs().GivenUp();
     if (given_up.ok()) jobs.Wait();
   }
   jobs.End();

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/cli/launcher/job_slots.h"
+#include "tools/cli/launcher/agent_jobs.h"
 
 namespace meshwright::cli {
 

@@ -106,13 +106,13 @@ NodesWanted Scaling::Look(MonotonicTime now, const EngineDemand& demand) {
   return wanted;
 }
 
-MayGo WhoMayGo(MonotonicTime now, const std::vector<SlotJob>& jobs, int32_t wanted,
+MayGo WhoMayGo(MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wanted,
                const EngineDemand& demand, absl::Duration idle) {
   std::map<std::string_view, const AgentLoad*> loads;
   for (const AgentLoad& agent : demand.agents) loads[agent.name] = &agent;
   struct Candidate {
     MonotonicTime idle_since;
-    const SlotJob* job;
+    const AgentJob* job;
   };
   std::vector<Candidate> candidates;
   MayGo may;

@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "executor/host/monotonic_time.h"
 #include "server/engine/engine_demand.h"
-#include "tools/cli/launcher/job_slots.h"
+#include "tools/cli/launcher/agent_jobs.h"
 
 namespace meshwright::cli {
 
@@ -75,7 +75,7 @@ struct MayGo {
   std::vector<std::string> spare;   // at most `most_spare` of them
   int64_t most_spare = 0;
 };
-MayGo WhoMayGo(host::MonotonicTime now, const std::vector<SlotJob>& jobs, int32_t wanted,
+MayGo WhoMayGo(host::MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wanted,
                const server::EngineDemand& demand, absl::Duration idle);
 
 }  // namespace meshwright::cli

@@ -81,11 +81,11 @@ void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
                         "With --launcher: seconds without a trial after which an agent is let go")
             ->capture_default_str()
             ->option_text("S")});
-  keep(server_.Add(command,
-                   "With --launcher: where its agents reach this server, port 0 for "
-                   "its own; {name} in the paths "
-                   "of the next four stands for the agent's name; default: --listen",
-                   context));
+  keep(server_.AddForAgents(command,
+                            "With --launcher: where its agents reach this server, port 0 for "
+                            "its own; {name} in the paths "
+                            "of the next four stands for the agent's name; default: --listen",
+                            context));
   keep(AddAgentFlags(command, fleet_));
   keep(AddSlurmFlags(command, job_, poll_s_));
 }

@@ -9,7 +9,6 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "tools/cli/common/context.h"
-#include "tools/cli/launcher/agent_server_flags.h"
 #include "tools/cli/serve/slurm_scaler.h"
 
 namespace meshwright::cli {
@@ -42,7 +41,7 @@ class ScalingFlags {
   ScalingLimits limits_;
   double idle_s_ = absl::ToDoubleSeconds(ScalingLimits().idle);
   AgentFleet fleet_;  // but for the server
-  AgentServerFlags server_;
+  ServerFlags server_;
   SlurmJobFlags job_;
   double poll_s_ = 10.0;
   const CLI::Option* most_ = nullptr;

@@ -24,7 +24,7 @@ Scaling DecisionsOf(const SlurmScaling& scaling) {
 
 }  // namespace
 
-// The analyzer does not follow the constructors of JobSlots and Scaling, which set all of them.
+// The analyzer does not follow the constructors of AgentJobs and Scaling, which set all of them.
 // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
 SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, host::LogFunction log)
     : scaling_(std::move(scaling)),
@@ -64,14 +64,14 @@ void SlurmScaler::Look() {
   const server::EngineDemand demand = engine_->Demand();
   const NodesWanted wanted = decisions_.Look(world_.clock(), demand);
   Tell(wanted);
-  jobs_.slots().Aim({.jobs = wanted.nodes, .closed = demand.closed});
+  jobs_.agent_jobs().Aim({.jobs = wanted.nodes, .closed = demand.closed});
   // While nobody knows how the jobs are, none of them goes.
   if (jobs_.Look()) LetGo(wanted, demand);
 }
 
 void SlurmScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& demand) {
-  const MayGo may =
-      WhoMayGo(world_.clock(), jobs_.slots().Jobs(), wanted.nodes, demand, scaling_.limits.idle);
+  const MayGo may = WhoMayGo(world_.clock(), jobs_.agent_jobs().Jobs(), wanted.nodes, demand,
+                             scaling_.limits.idle);
   for (const std::string& agent : may.closed) Release(agent);
   int64_t most = may.most_spare;
   for (const std::string& agent : may.spare) {

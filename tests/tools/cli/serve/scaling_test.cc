@@ -119,14 +119,14 @@ class WhoMayGoTest : public testing::Test {
  protected:
   static constexpr absl::Duration kIdle = absl::Seconds(60);
 
-  static SlotJob Runs(const std::string& agent, int64_t since_s = 0) {
+  static AgentJob Runs(const std::string& agent, int64_t since_s = 0) {
     return {.agent = agent, .phase = JobPhase::kRunning, .running_since = Second(since_s)};
   }
   MayGo At(int64_t now_s, int32_t wanted) const {
     return WhoMayGo(Second(now_s), jobs_, wanted, demand_, kIdle);
   }
 
-  std::vector<SlotJob> jobs_;
+  std::vector<AgentJob> jobs_;
   EngineDemand demand_;
 };
 

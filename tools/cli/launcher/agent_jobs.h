@@ -40,49 +40,49 @@ struct QueuedJob {
   friend bool operator==(const QueuedJob&, const QueuedJob&) = default;
 };
 
-struct SlotPolicy {
+struct JobPolicy {
   absl::Duration settled_after = absl::Minutes(1);  // a job that ran so long did not fail at once
   absl::Duration first_pause = absl::Seconds(5);    // before the next job; each one doubles it
   absl::Duration longest_pause = absl::Minutes(5);
   int32_t most_failures = 5;  // jobs in a row that did not settle
 };
 
-struct SlotTarget {
+struct JobTarget {
   int32_t jobs = 0;
   // Agents that get no job, and whose jobs don't count.
   std::set<std::string> closed = {};
 };
 
-// A job that has an agent's slot and was not let go.
-struct SlotJob {
+// An agent's job that was not let go.
+struct AgentJob {
   std::string agent;
   JobPhase phase = JobPhase::kWaiting;
   host::MonotonicTime running_since = host::MonotonicTime::Never();  // as far as it was seen
 };
 
-struct SlotDecisions {
+struct JobDecisions {
   std::vector<std::string> submit;  // names of agents
   std::vector<std::string> cancel;  // numbers of jobs
   std::vector<host::LogEntry> log;
 };
 
-class JobSlots {
+class AgentJobs {
  public:
   // Every agent is to have a job until Aim() says otherwise.
-  JobSlots(const std::vector<std::string>& names, const SlotPolicy& policy);
+  AgentJobs(const std::vector<std::string>& names, const JobPolicy& policy);
 
   // From now on so many jobs are kept up, those of the first names that are free. Jobs beyond them
   // go on until they are let go.
-  void Aim(SlotTarget target) { target_ = std::move(target); }
+  void Aim(JobTarget target) { target_ = std::move(target); }
   // What is to be done, `queue` being all its jobs of these names, ended ones as far as it still
   // knows them. For each name in `submit` comes one of the two calls below.
-  SlotDecisions Observe(host::MonotonicTime now, const std::vector<QueuedJob>& queue);
+  JobDecisions Observe(host::MonotonicTime now, const std::vector<QueuedJob>& queue);
   void Submitted(std::string_view name, const std::string& job);
-  SlotDecisions NotSubmitted(host::MonotonicTime now, std::string_view name,
-                             const absl::Status& why);
+  JobDecisions NotSubmitted(host::MonotonicTime now, std::string_view name,
+                            const absl::Status& why);
 
   // In the order of the names.
-  std::vector<SlotJob> Jobs() const;
+  std::vector<AgentJob> Jobs() const;
   // The agent's job is to end and is followed by none unless one is wanted: returns its number, to
   // be cancelled at once, as Observe() does again until it has ended. Empty where it has none.
   std::string LetGo(std::string_view name);
@@ -95,7 +95,7 @@ class JobSlots {
   absl::Status GivenUp() const;
 
  private:
-  struct Slot {
+  struct Entry {
     std::string name;
     std::string job = {};   // that has it; empty: none
     std::string told = {};  // what was last logged of that job
@@ -108,20 +108,21 @@ class JobSlots {
     std::string given_up = {};                                 // why; empty: it is not
   };
 
-  void ObserveSlot(host::MonotonicTime now, const std::vector<const QueuedJob*>& jobs, Slot& slot,
-                   SlotDecisions& decisions);
-  static void Follow(host::MonotonicTime now, const QueuedJob& job, Slot& slot,
-                     SlotDecisions& decisions);
-  void End(host::MonotonicTime now, const std::string& how, Slot& slot, SlotDecisions& decisions);
-  void Fail(host::MonotonicTime now, const std::string& what, Slot& slot, SlotDecisions& decisions);
+  void ObserveEntry(host::MonotonicTime now, const std::vector<const QueuedJob*>& jobs,
+                    Entry& entry, JobDecisions& decisions);
+  static void Follow(host::MonotonicTime now, const QueuedJob& job, Entry& entry,
+                     JobDecisions& decisions);
+  void End(host::MonotonicTime now, const std::string& how, Entry& entry, JobDecisions& decisions);
+  void Fail(host::MonotonicTime now, const std::string& what, Entry& entry,
+            JobDecisions& decisions);
   // Whether it has a job, or will have once its pause is over.
-  bool IsTaken(host::MonotonicTime now, const Slot& slot) const;
-  void SubmitWanted(host::MonotonicTime now, SlotDecisions& decisions) const;
-  Slot& SlotOf(std::string_view name);
+  bool IsTaken(host::MonotonicTime now, const Entry& entry) const;
+  void SubmitWanted(host::MonotonicTime now, JobDecisions& decisions) const;
+  Entry& EntryOf(std::string_view name);
 
-  const SlotPolicy policy_;
-  SlotTarget target_;
-  std::vector<Slot> slots_;
+  const JobPolicy policy_;
+  JobTarget target_;
+  std::vector<Entry> entries_;
   bool stopping_ = false;
   int32_t live_ = 0;
 };

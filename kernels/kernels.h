@@ -49,6 +49,7 @@ class Kernels {
   virtual void Run(const EmbeddingBackward& args) const = 0;
   virtual void Run(const Accumulate& args) const = 0;
   virtual void Run(const SumOfSquares& args) const = 0;
+  virtual void Run(const RandomNormal& args) const = 0;
   virtual void Run(const AdamW& args) const = 0;
   virtual void Run(const Quantise& args) const = 0;
   virtual void Run(const Dequantise& args) const = 0;

@@ -337,6 +337,18 @@ struct SumOfSquares {
   double* sum;           // [1]
 };
 
+// values[r, c] = deviation * z, where z is element begin + r * stride + c of a tensor whose
+// elements are normal with mean 0 and deviation 1, a pure function of the key and the element.
+struct RandomNormal {
+  uint64_t key;
+  int64_t begin;
+  int64_t rows;
+  int64_t columns;
+  int64_t stride;
+  float deviation;
+  float* values;  // [rows, columns]
+};
+
 // Decoupled weight decay (arXiv 1711.05101), one pass over flat buffers. `step` counts from 1.
 // With bf16 weights `master` holds them in fp32; otherwise it is null.
 struct AdamW {

@@ -2,6 +2,7 @@
 #include "kernels/cpu/loops.h"
 #include "kernels/cpu/variants.h"
 #include "kernels/kernels.h"
+#include "kernels/random_normal.h"
 
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
@@ -44,6 +45,7 @@ class CpuKernels final : public Kernels {
   void Run(const EmbeddingBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const Accumulate& args) const override { variant::Run(args, parallel_); }
   void Run(const SumOfSquares& args) const override { variant::Run(args, parallel_); }
+  void Run(const RandomNormal& args) const override { FillNormal(args, parallel_); }
   void Run(const AdamW& args) const override { variant::Run(args, parallel_); }
   void Run(const Quantise& args) const override { variant::Run(args, parallel_); }
   void Run(const Dequantise& args) const override { variant::Run(args, parallel_); }

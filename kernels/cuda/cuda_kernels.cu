@@ -40,6 +40,7 @@ class CudaKernels final : public Kernels {
   void Run(const EmbeddingBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const Accumulate& args) const override { cuda::Launch(args, stream()); }
   void Run(const SumOfSquares& args) const override { cuda::Launch(args, stream()); }
+  void Run(const RandomNormal& args) const override { cuda::Launch(args, stream()); }
   void Run(const AdamW& args) const override { cuda::Launch(args, stream()); }
   void Run(const Quantise& args) const override { cuda::Launch(args, stream()); }
   void Run(const Dequantise& args) const override { cuda::Launch(args, stream()); }

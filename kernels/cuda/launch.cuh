@@ -241,6 +241,7 @@ void Launch(const EmbeddingForward& args, cudaStream_t stream);
 void Launch(const EmbeddingBackward& args, cudaStream_t stream);
 void Launch(const Accumulate& args, cudaStream_t stream);
 void Launch(const SumOfSquares& args, cudaStream_t stream);
+void Launch(const RandomNormal& args, cudaStream_t stream);
 void Launch(const AdamW& args, cudaStream_t stream);
 void Launch(const Quantise& args, cudaStream_t stream);
 void Launch(const Dequantise& args, cudaStream_t stream);

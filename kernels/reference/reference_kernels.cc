@@ -6,6 +6,7 @@
 
 #include "kernels/head_strides.h"
 #include "kernels/kernels.h"
+#include "kernels/random_normal.h"
 #include "kernels/reference/elements.h"
 #include "kernels/reference/expert_kernels.h"
 #include "kernels/reference/quantise_kernels.h"
@@ -379,6 +380,19 @@ class ReferenceKernels final : public Kernels {
     long double sum = 0.0L;
     for (int64_t i = 0; i < a.count; ++i) sum += std::pow(Get(a.type, a.x, i), 2);
     *a.sum += static_cast<double>(sum);
+  }
+
+  void Run(const RandomNormal& a) const override {
+    for (int64_t i = 0; i < a.rows * a.columns; ++i) {
+      const int64_t element = a.begin + i / a.columns * a.stride + i % a.columns;
+      const uint64_t bits = Mix(a.key ^ Mix(static_cast<uint64_t>(element / 2)));
+      const double radius =
+          std::sqrt(-2.0 * std::log(std::ldexp(static_cast<double>(bits >> 40) + 1.0, -24)));
+      const double turns = std::ldexp(static_cast<double>(bits >> 8 & 0xffffff), -24);
+      const double angle = 2.0 * std::numbers::pi * turns;
+      const double value = radius * (element % 2 == 0 ? std::cos(angle) : std::sin(angle));
+      a.values[i] = static_cast<float>(double{a.deviation} * value);
+    }
   }
 
   void Run(const AdamW& a) const override {

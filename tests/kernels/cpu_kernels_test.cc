@@ -55,6 +55,10 @@ TEST_P(CpuNumbersTest, QuantisesTilesOfEveryShapeToTheBit) {
   ExpectTheReferencesTiles(*kernels_, memory_);
 }
 
+TEST_P(CpuNumbersTest, MakesTheReferencesNormals) {
+  ExpectTheReferencesNormals(*kernels_, memory_);
+}
+
 INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuNumbersTest, testing::Values("base", "v3", "v4"),
                          [](const auto& test) { return test.param; });
 

@@ -74,6 +74,11 @@ TEST_F(CudaNumbersTest, TakesGatesOfEverySize) {
   ExpectSwigluOfEveryGate(*kernels_, memory);
 }
 
+TEST_F(CudaNumbersTest, MakesTheReferencesNormals) {
+  DeviceMemory memory;
+  ExpectTheReferencesNormals(*kernels_, memory);
+}
+
 TEST_F(CudaNumbersTest, RoundsEveryKindOfNumberToE4m3) {
   DeviceMemory memory;
   ExpectE4m3OfEveryKind(*kernels_, memory);

@@ -36,6 +36,11 @@ TEST(EmulatedCudaNumbersTest, TakesGatesOfEverySize) {
   ExpectSwigluOfEveryGate(*EmulatedKernels(), memory);
 }
 
+TEST(EmulatedCudaNumbersTest, MakesTheReferencesNormals) {
+  HostMemory memory;
+  ExpectTheReferencesNormals(*EmulatedKernels(), memory);
+}
+
 TEST(EmulatedCudaNumbersTest, RoundsEveryKindOfNumberToE4m3) {
   HostMemory memory;
   ExpectE4m3OfEveryKind(*EmulatedKernels(), memory);

@@ -209,4 +209,30 @@ inline void ExpectTheReferencesTiles(const Kernels& kernels, Memory& memory) {
   }
 }
 
+// Parts of a tensor that begin at an odd element and have odd and even rows.
+inline void ExpectTheReferencesNormals(const Kernels& kernels, Memory& memory) {
+  for (const int64_t columns : {1, 2, 511, 700}) {
+    const auto run = [&](const Kernels& of, Memory& in) {
+      constexpr int64_t kRows = 65;
+      const auto count = static_cast<size_t>(kRows * columns);
+      auto* values = Uploaded(in, std::vector<float>(count));
+      of.Run(RandomNormal{.key = 0x1234567890abcdefu,
+                          .begin = 3,
+                          .rows = kRows,
+                          .columns = columns,
+                          .stride = columns + 2,
+                          .deviation = 0.5f,
+                          .values = values});
+      return Downloaded(in, values, count);
+    };
+    HostMemory host;
+    const std::vector<float> expected = run(*MakeReferenceKernels(), host);
+    const std::vector<float> actual = run(kernels, memory);
+    for (size_t i = 0; i < actual.size(); ++i) {
+      // The angle of up to 2 pi is rounded to fp32 before its sine, and the radius is up to 6.
+      ASSERT_NEAR(actual[i], expected[i], 2e-6) << columns << " columns, value " << i;
+    }
+  }
+}
+
 }  // namespace meshwright::kernels

@@ -123,15 +123,32 @@ def shard_variables(shard, shards):
 def run_binary(session, name, arguments, limit_s, rules, under=(), variables=None):
     """Runs a binary directly, or under a program that takes it as its last arguments. Returns how it ended and what
     that says. Raises ItemFailed where the binary is not there."""
+    return run_side_by_side(session, name, arguments, limit_s, rules, [variables], under)[0]
+
+
+def run_shards(session, name, arguments, limit_s, rules, shards):
+    """The verdicts on a binary's tests in `shards` shares, all run at once."""
+    told = run_side_by_side(session, name, arguments, limit_s, rules,
+                            [shard_variables(shard, shards) for shard in range(shards)])
+    return [verdict for _, verdict in told]
+
+
+def run_side_by_side(session, name, arguments, limit_s, rules, runs, under=()):
     program = session.installation.program(name)
+    command = session.installation.start(*under, program, *arguments)
     with tempfile.TemporaryDirectory() as folder:
-        output = pathlib.Path(folder) / "tests.json"
-        command = session.installation.start(*under, program, *arguments)
-        finished = session.run([*command, f"--gtest_output=json:{output}"], limit_s, variables=variables)
-        try:
-            told = json.loads(output.read_text())
-        except (OSError, ValueError):
-            told = {}
-    cases = parse_cases(told, skip_reasons(finished.stdout))
-    return finished, judge(finished, cases, rules, session.machine["device_count"],
-                           session.shown(command, variables))
+        outputs = [pathlib.Path(folder) / f"tests-{i}.json" for i in range(len(runs))]
+        all_finished = session.run_at_once(
+            [([*command, f"--gtest_output=json:{output}"], variables) for output, variables in zip(outputs, runs)],
+            limit_s)
+        told = [read_output(output) for output in outputs]
+    return [(finished, judge(finished, parse_cases(output, skip_reasons(finished.stdout)), rules,
+                             session.machine["device_count"], session.shown(command, variables)))
+            for finished, output, variables in zip(all_finished, told, runs)]
+
+
+def read_output(path):
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}

@@ -1,4 +1,5 @@
 """Programs under a deadline: none outlives its limit, its part's time, or this process."""
+import contextlib
 import ctypes
 import dataclasses
 import os
@@ -77,6 +78,44 @@ def read_back(file):
     return file.read(KEPT_OUTPUT).decode("utf-8", errors="replace")
 
 
+class Program:
+    """One that was started, with its output in files of `stack`."""
+
+    def __init__(self, stack, command, environment, stdin_text):
+        self._command = command
+        self._out, self._err, given = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        given.write((stdin_text or "").encode())
+        given.seek(0)
+        self._start_s = time.monotonic()
+        self._took_s = 0.0
+        self._process, self._exit_code, self._error = None, None, ""
+        try:
+            self._process = subprocess.Popen(command, stdin=given, stdout=self._out, stderr=self._err, env=environment,
+                                             start_new_session=True, preexec_fn=die_with_parent)
+        except OSError as error:
+            self._exit_code, self._error = 127, f"{command[0]}: {error.strerror}"
+
+    def wait(self, until_s):
+        if self._process is None:
+            return
+        try:
+            self._exit_code = self._process.wait(max(until_s - time.monotonic(), 0.0))
+        except subprocess.TimeoutExpired:
+            pass
+
+    def end(self):
+        """Where it still runs."""
+        if self._process is None:
+            return
+        if self._process.returncode is None:
+            end_group(self._process)
+        self._took_s = time.monotonic() - self._start_s
+
+    def finished(self):
+        return Finished(self._command, self._exit_code, read_back(self._out), self._error or read_back(self._err),
+                        self._took_s)
+
+
 class Processes:
     """Runs programs within `deadline`; tell(finished) hears of each."""
 
@@ -87,31 +126,29 @@ class Processes:
     def run(self, command, limit_s, environment=None, stdin_text=None):
         """Waits for the program, for limit_s at most. Raises OutOfTime where the part's time ends first: that says
         nothing about the program."""
+        return self.run_at_once([(command, environment)], limit_s, stdin_text)[0]
+
+    def run_at_once(self, programs, limit_s, stdin_text=None):
+        """Runs each (command, environment) beside the others and waits for all. Otherwise as above."""
         left_s = self._deadline.left_s() - GRACE_S
         if left_s < LEAST_S:
             raise OutOfTime("not started: the part's time is over")
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
-            given.write((stdin_text or "").encode())
-            given.seek(0)
-            start_s = time.monotonic()
+        until_s = time.monotonic() + min(limit_s, left_s)
+        started = []
+        with contextlib.ExitStack() as stack:
             try:
-                process = subprocess.Popen(command, stdin=given, stdout=out, stderr=err, env=environment,
-                                           start_new_session=True, preexec_fn=die_with_parent)
-            except OSError as error:
-                finished = Finished(command, 127, "", f"{command[0]}: {error.strerror}", 0.0)
-                self._tell(finished)
-                return finished
-            try:
-                exit_code = process.wait(min(limit_s, left_s))
-            except subprocess.TimeoutExpired:
-                exit_code = None
+                for command, environment in programs:
+                    started.append(Program(stack, command, environment, stdin_text))
+                for program in started:
+                    program.wait(until_s)
             finally:
-                if process.returncode is None:
-                    end_group(process)
-            finished = Finished(command, exit_code, read_back(out), read_back(err), time.monotonic() - start_s)
-            self._tell(finished)
-        if exit_code is None and left_s < limit_s:
-            raise OutOfTime(f"cut short after {finished.took_s:.0f} s: the part's time is over")
+                for program in started:
+                    program.end()
+            finished = [program.finished() for program in started]
+        for one in finished:
+            self._tell(one)
+        if left_s < limit_s and any(one.exit_code is None for one in finished):
+            raise OutOfTime(f"cut short after {max(one.took_s for one in finished):.0f} s: the part's time is over")
         return finished
 
 

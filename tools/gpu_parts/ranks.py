@@ -1,5 +1,4 @@
 """Every parallel axis with several ranks on the one device, against a single rank."""
-import functools
 import itertools
 import re
 
@@ -14,9 +13,7 @@ AXES = {"tp": "1", "sp": "0", "cp": "1", "pp": "1", "dp": "1", "zero": "0", "vpp
 
 
 def items(session):
-    cases = session.cases[NAME]
-    shards = cases["shards"]
-    return [Item(f"layouts {shard + 1} of {shards}", functools.partial(run_shard, shard)) for shard in range(shards)]
+    return [Item("layouts", run_layouts)]
 
 
 def layout_of(test):
@@ -40,15 +37,18 @@ def deviations_of(properties):
             if f"worst_{kind}_deviation" in properties}
 
 
-def run_shard(shard, session):
+def run_layouts(session):
+    """In shares at once: most of a test's time is the host's, and what they say of layouts is not of time."""
     cases = session.cases[NAME]
-    _, verdict = gtest.run_binary(session, cases["test"], [f"--gtest_filter={cases['filter']}"], cases["limit_s"],
-                                  cases["expected_skips"],
-                                  variables=gtest.shard_variables(shard, cases["shards"]))
-    layouts = [{"test": case.name, "outcome": case.outcome, "axes": layout_of(case.name),
-                "precision": precision_of(case.name), "deviations": deviations_of(case.properties)}
-               for case in verdict.cases]
-    return [{"table": "ranks"} | verdict.row() | {"layouts": layouts}]
+    verdicts = gtest.run_shards(session, cases["test"], [f"--gtest_filter={cases['filter']}"], cases["limit_s"],
+                                cases["expected_skips"], cases["shards"])
+    return [{"table": "ranks"} | verdict.row() | {"layouts": [row_of(case) for case in verdict.cases]}
+            for verdict in verdicts]
+
+
+def row_of(case):
+    return {"test": case.name, "outcome": case.outcome, "axes": layout_of(case.name),
+            "precision": precision_of(case.name), "deviations": deviations_of(case.properties)}
 
 
 def worst(layouts, kind):

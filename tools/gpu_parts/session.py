@@ -35,8 +35,14 @@ class Session:
 
     def run(self, command, limit_s, stdin_text=None, variables=None):
         """Runs a program with `variables` added to its environment."""
+        return self.run_at_once([(command, variables)], limit_s, stdin_text)[0]
+
+    def run_at_once(self, programs, limit_s, stdin_text=None):
+        """Runs each (command, variables) beside the others."""
         limit_s = limit_s if self.limit_s is None else self.limit_s
-        return self.processes.run(command, limit_s, self.installation.environment() | (variables or {}), stdin_text)
+        environment = self.installation.environment()
+        return self.processes.run_at_once([(command, environment | (variables or {})) for command, variables in programs],
+                                          limit_s, stdin_text)
 
     def shown(self, command, variables=None, reads=None):
         """A command as a reader can repeat it in the root folder; `reads` is the one whose output it reads."""

@@ -10,11 +10,14 @@
 #include <ATen/ops/_scaled_dot_product_flash_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace meshwright::worker {
 namespace {
@@ -61,9 +64,30 @@ AttendedHeads FlashForward(const Operands& in, bool causal) {
                          .random_offset = std::get<7>(result)}};
 }
 
+// Queries from `begin` on, and what they see.
+struct BandQueries {
+  int64_t begin;
+  int64_t count;
+  planner::KeyBand band;
+};
+
+// Calls of the kernel for `queries` on `keys`. It takes `newer` for as many as there are keys where
+// it is more, which hides keys from queries that lie more than that before the last one.
+std::vector<BandQueries> BandCalls(int64_t queries, int64_t keys, planner::KeyBand band) {
+  std::vector<BandQueries> calls;
+  while (queries > keys && band.newer >= keys) {
+    queries -= keys;
+    calls.push_back({.begin = queries, .count = keys, .band = band});
+    band = {.older = band.older + keys, .newer = band.newer - keys};
+  }
+  calls.push_back({.begin = 0, .count = queries, .band = band});
+  std::reverse(calls.begin(), calls.end());
+  return calls;
+}
+
 // Tokens before heads, as the caller has them.
-AttendedHeads BandForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const planner::KeyBand& band) {
+AttendedHeads OneBandForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                             const planner::KeyBand& band) {
   auto result = at::_flash_attention_forward(q, k, v, /*cum_seq_q=*/{}, /*cum_seq_k=*/{},
                                              /*max_q=*/q.size(1), /*max_k=*/k.size(1), kNoDropout,
                                              /*is_causal=*/false, /*return_debug_mask=*/false,
@@ -74,14 +98,53 @@ AttendedHeads BandForward(const at::Tensor& q, const at::Tensor& k, const at::Te
                          .random_offset = std::get<3>(result)}};
 }
 
+AttendedHeads BandForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const planner::KeyBand& band) {
+  const std::vector<BandQueries> calls = BandCalls(q.size(1), k.size(1), band);
+  if (calls.size() == 1) return OneBandForward(q, k, v, band);
+  AttendedHeads last;
+  std::vector<at::Tensor> outputs;
+  std::vector<at::Tensor> log_sum_exps;
+  for (const BandQueries& call : calls) {
+    last = OneBandForward(q.narrow(1, call.begin, call.count), k, v, call.band);
+    outputs.push_back(last.output);
+    log_sum_exps.push_back(last.statistics.log_sum_exp);
+  }
+  last.output = at::cat(outputs, 1);
+  last.statistics.log_sum_exp = at::cat(log_sum_exps, 2);
+  return last;
+}
+
+AttendedGradient OneBandBackward(const at::Tensor& doutput, const at::Tensor& q,
+                                 const at::Tensor& k, const at::Tensor& v, const at::Tensor& output,
+                                 const at::Tensor& log_sum_exp,
+                                 const AttentionStatistics& statistics,
+                                 const planner::KeyBand& band) {
+  auto [dq, dk, dv] = at::_flash_attention_backward(
+      doutput, q, k, v, output, log_sum_exp.contiguous(), /*cum_seq_q=*/{}, /*cum_seq_k=*/{},
+      /*max_q=*/q.size(1), /*max_k=*/k.size(1), kNoDropout, /*is_causal=*/false,
+      statistics.random_seed, statistics.random_offset, /*scale=*/{}, band.older, band.newer);
+  return {.q = std::move(dq), .k = std::move(dk), .v = std::move(dv)};
+}
+
 AttendedGradient BandBackward(const at::Tensor& doutput, const at::Tensor& q, const at::Tensor& k,
                               const at::Tensor& v, const at::Tensor& output,
                               const AttentionStatistics& statistics, const planner::KeyBand& band) {
-  auto [dq, dk, dv] = at::_flash_attention_backward(
-      doutput, q, k, v, output, statistics.log_sum_exp.contiguous(), /*cum_seq_q=*/{},
-      /*cum_seq_k=*/{}, /*max_q=*/q.size(1), /*max_k=*/k.size(1), kNoDropout, /*is_causal=*/false,
-      statistics.random_seed, statistics.random_offset, /*scale=*/{}, band.older, band.newer);
-  return {.q = std::move(dq), .k = std::move(dk), .v = std::move(dv)};
+  AttendedGradient gradient;
+  std::vector<at::Tensor> dqs;
+  for (const BandQueries& call : BandCalls(q.size(1), k.size(1), band)) {
+    const auto part = [&](const at::Tensor& tensor) {
+      return tensor.narrow(1, call.begin, call.count);
+    };
+    AttendedGradient of_call = OneBandBackward(
+        part(doutput), part(q), k, v, part(output),
+        statistics.log_sum_exp.narrow(2, call.begin, call.count), statistics, call.band);
+    dqs.push_back(std::move(of_call.q));
+    gradient.k = gradient.k.defined() ? gradient.k.add_(of_call.k) : std::move(of_call.k);
+    gradient.v = gradient.v.defined() ? gradient.v.add_(of_call.v) : std::move(of_call.v);
+  }
+  gradient.q = dqs.size() == 1 ? std::move(dqs.front()) : at::cat(dqs, 1);
+  return gradient;
 }
 
 AttendedHeads CudnnForward(const Operands& in, bool causal) {

@@ -1,8 +1,6 @@
 #include "executor/worker/state/flat_unit.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -16,47 +14,41 @@
 namespace meshwright::worker {
 namespace {
 
-// What is made at once on the host: large units must not need as much there again.
-constexpr int64_t kInitialBlockElements = int64_t{1} << 22;
-constexpr int64_t kInitialGrainElements = int64_t{1} << 14;
+// What is made at once, in fp32: large units must not need as much there again.
+constexpr int64_t kInitialBlockElements = int64_t{1} << 20;
 
-// Values of one part's row `row`, counted within the part.
-void FillRow(const ParameterPart& part, const RankContext& context, int64_t row, float* out) {
+// Rows of one part, counted within it, into `values` [rows, part.columns].
+void FillRows(const ParameterPart& part, const RankContext& context, int64_t first, int64_t rows,
+              const at::Tensor& values) {
   switch (part.initial) {
     case Initial::kOnes:
-      std::fill_n(out, part.columns, 1.0f);
+      values.fill_(1.0);
       return;
     case Initial::kZeros:
-      std::fill_n(out, part.columns, 0.0f);
+      values.zero_();
       return;
     case Initial::kNormal:
-      FillNormal(RandomKey(context.seed, part.name),
-                 (part.row_begin + row) * part.global_columns + part.column_begin, part.columns,
-                 static_cast<float>(context.model.initializer_range), out);
+      context.device->kernels().Run(kernels::RandomNormal{
+          .key = RandomKey(context.seed, part.name),
+          .begin = (part.row_begin + first) * part.global_columns + part.column_begin,
+          .rows = rows,
+          .columns = part.columns,
+          .stride = part.global_columns,
+          .deviation = static_cast<float>(context.model.initializer_range),
+          .values = values.mutable_data_ptr<float>()});
       return;
   }
 }
 
-void FillRows(const ParameterPart& part, const RankContext& context, int64_t first, int64_t rows,
-              float* out) {
-  const int64_t grain = std::max<int64_t>(1, kInitialGrainElements / part.columns);
-  at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      FillRow(part, context, first + row, out + row * part.columns);
-    }
-  });
-}
-
 // `flat` holds the unit's elements from `flat_begin` on; writes those of `values`, which are the
 // unit's from `begin` on, that it holds.
-void CopyWhatOverlaps(std::vector<float>& values, int64_t begin, const at::Tensor& flat,
+void CopyWhatOverlaps(const at::Tensor& values, int64_t begin, const at::Tensor& flat,
                       int64_t flat_begin) {
   const int64_t first = std::max(begin, flat_begin);
-  const int64_t last =
-      std::min(begin + static_cast<int64_t>(values.size()), flat_begin + flat.numel());
+  const int64_t last = std::min(begin + values.numel(), flat_begin + flat.numel());
   if (first >= last) return;
   flat.narrow(0, first - flat_begin, last - first)
-      .copy_(at::from_blob(values.data() + (first - begin), {last - first}, at::kFloat));
+      .copy_(values.narrow(0, first - begin, last - first));
 }
 
 // Those parameters of `unit` that are matrices, or the others, as views of a flat buffer of them.
@@ -154,7 +146,8 @@ void FlatUnit::Initialize(const RankContext& context) {
   const at::Tensor& weights = keeps_weights_ ? weights_ : own_weights_;
   const int64_t weights_begin = keeps_weights_ ? 0 : own_begin_;
   const int64_t weights_end = weights_begin + weights.numel();
-  std::vector<float> values;
+  const at::TensorOptions options =
+      at::TensorOptions().dtype(at::kFloat).device(context.device->torch_device());
   int64_t begin = 0;
   for (const LocalParameter& parameter : parameters_) {
     for (const ParameterPart& part : parameter.parts) {
@@ -163,8 +156,8 @@ void FlatUnit::Initialize(const RankContext& context) {
         const int64_t rows = std::min(block_rows, part.rows - row);
         const int64_t elements = rows * part.columns;
         if (begin < weights_end && begin + elements > weights_begin) {
-          values.resize(static_cast<size_t>(elements));
-          FillRows(part, context, row, rows, values.data());
+          const at::Tensor values = at::empty({elements}, options);
+          FillRows(part, context, row, rows, values);
           CopyWhatOverlaps(values, begin, weights, weights_begin);
           if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
         }

@@ -1,4 +1,5 @@
-// Initial weights and training tokens as pure functions of (seed, identity, global index).
+// Training tokens and the keys of initial weights (kernels::RandomNormal) as pure functions of
+// (seed, identity, global index).
 //
 // No generator state: any rank can make any part of a tensor, so every layout starts from the same
 // numbers and reads the same tokens.
@@ -11,9 +12,6 @@ namespace meshwright::worker {
 
 // Identifies a tensor among all random tensors of a run.
 uint64_t RandomKey(uint64_t seed, std::string_view tensor_name);
-
-// out[i] = element begin + i of the tensor: normal with mean 0 and the given deviation.
-void FillNormal(uint64_t key, int64_t begin, int64_t count, float deviation, float* out);
 
 // out[i] = token at position begin + i of sample `sample`: uniform in [0, vocab).
 void FillTokens(uint64_t seed, int64_t sample, int64_t begin, int64_t count, int64_t vocab,

@@ -24,6 +24,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "executor/worker/comm/host_kernels.h"
 #include "executor/worker/state/random.h"
 #include "tests/executor/worker/reference_quantisation.h"
 
@@ -98,8 +99,14 @@ void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bo
   const bool bias = name.ends_with("bias");
   at::Tensor initial = at::full(shape, bias ? 0.0 : 1.0, at::kFloat);
   if (random) {
-    FillNormal(RandomKey(seed_, name), 0, initial.numel(),
-               static_cast<float>(model_.initializer_range), initial.data_ptr<float>());
+    HostKernels().Run(
+        kernels::RandomNormal{.key = RandomKey(seed_, name),
+                              .begin = 0,
+                              .rows = 1,
+                              .columns = initial.numel(),
+                              .stride = initial.numel(),
+                              .deviation = static_cast<float>(model_.initializer_range),
+                              .values = initial.data_ptr<float>()});
   }
   const at::Tensor weight = initial.to(dtype_);
   weights_[name] = weight.requires_grad_(true);

@@ -64,6 +64,32 @@ class ProcessesTest(unittest.TestCase):
             self.python("print(1)")
         self.assertEqual(self.told, [])
 
+    def at_once(self, codes, limit_s):
+        return self.processes.run_at_once([([sys.executable, "-c", code], {"OWN": str(i)})
+                                           for i, code in enumerate(codes)], limit_s)
+
+    def test_programs_run_beside_each_other_and_end_in_their_own_ways(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # Each waits for the file of the other.
+            meet = ("import os, pathlib, sys, time\n"
+                    f"folder, own = pathlib.Path({folder!r}), int(os.environ['OWN'])\n"
+                    "(folder / str(own)).touch()\n"
+                    "while not (folder / str(1 - own)).exists(): time.sleep(0.01)\n"
+                    "sys.exit(own)")
+            done = self.at_once([meet, meet], limit_s=30.0)
+        self.assertEqual([one.exit_code for one in done], [0, 1])
+        self.assertEqual(self.told, done)
+
+    def test_the_limit_ends_those_that_still_run(self):
+        done = self.at_once(["print('well')", "import time; time.sleep(600)"], limit_s=3.0)
+        self.assertEqual([one.exit_code for one in done], [0, None])
+        self.assertEqual(done[0].stdout, "well\n")
+        self.assertGreaterEqual(done[1].took_s, 2.9)
+
+    def test_one_that_is_not_there_leaves_the_others_alone(self):
+        done = self.processes.run_at_once([(["/nowhere/program"], {}), ([sys.executable, "-c", "print(1)"], {})], 30)
+        self.assertEqual([one.exit_code for one in done], [127, 0])
+
     def test_a_signal_is_named(self):
         done = self.python("import os; os.kill(os.getpid(), 11)")
         self.assertIn("SIGSEGV", done.trouble())

@@ -154,6 +154,7 @@ class RecordingKernels final : public kernels::Kernels {
   }
   void Run(const kernels::Accumulate& args) const override { kernels_.Run(args); }
   void Run(const kernels::SumOfSquares& args) const override { kernels_.Run(args); }
+  void Run(const kernels::RandomNormal& args) const override { kernels_.Run(args); }
   void Run(const kernels::AdamW& args) const override { kernels_.Run(args); }
   void Run(const kernels::Quantise& args) const override { kernels_.Run(args); }
   void Run(const kernels::Dequantise& args) const override { kernels_.Run(args); }

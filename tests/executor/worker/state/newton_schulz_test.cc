@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/worker/comm/host_kernels.h"
 #include "executor/worker/state/random.h"
 
 namespace meshwright::worker {
@@ -17,7 +18,13 @@ namespace {
 
 at::Tensor Random(int64_t rows, int64_t columns) {
   const at::Tensor x = at::empty({rows, columns}, at::kFloat);
-  FillNormal(RandomKey(7, "matrix"), 0, x.numel(), 1e-5f, x.data_ptr<float>());
+  HostKernels().Run(kernels::RandomNormal{.key = RandomKey(7, "matrix"),
+                                          .begin = 0,
+                                          .rows = rows,
+                                          .columns = columns,
+                                          .stride = columns,
+                                          .deviation = 1e-5f,
+                                          .values = x.data_ptr<float>()});
   return x.to(at::kDouble);
 }
 

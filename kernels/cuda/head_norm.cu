@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/lane_part.cuh"
 #include "kernels/cuda/row_pieces.cuh"
 
 namespace meshwright::kernels::cuda {
@@ -21,6 +21,7 @@ struct HeadLanes {
   }
   __device__ int Lanes() const { return 1 << log2_lanes; }
   __device__ int Lane() const { return static_cast<int>(threadIdx.x) & (Lanes() - 1); }
+  __device__ int Packs() const { return packs; }
   // That a block takes at a time, and which of them the thread has part in.
   __host__ __device__ unsigned int BlockHeads() const { return kThreads >> log2_lanes; }
   __device__ unsigned int BlockHead() const { return threadIdx.x >> log2_lanes; }
@@ -29,52 +30,51 @@ struct HeadLanes {
 // What the device's attention kernels take, and lanes can keep in registers.
 constexpr int kMostHeadDim = 256;
 
-// What a lane has of a head: pack Lane() and every lanes-th behind it.
-template <typename T, int kPack, int kLanePacks>
-struct HeadPart {
-  Pack<T, kPack> packs[kLanePacks];
+// Blocks that a multiprocessor has the registers for.
+constexpr int ForwardBlocks(int lane_packs) { return lane_packs == 1 ? 5 : 2; }
+constexpr int BackwardBlocks(int lane_packs) { return lane_packs == 1 ? 4 : 2; }
 
-  // Calls body(pack of the lane, pack of the head) for those that there are.
-  template <typename Body>
-  __device__ static void ForEach(const HeadLanes& lanes, const Body& body) {
-    for (int p = 0; p < kLanePacks; ++p) {
-      const int at = lanes.Lane() + p * lanes.Lanes();
-      if (at < lanes.packs) body(p, at);
-    }
-  }
-  // Zeros where the lane has no part of the head.
-  __device__ static HeadPart Of(const HeadLanes& lanes, const T* head, bool exists) {
-    HeadPart part = {};
-    if (!exists) return part;
-    ForEach(lanes, [&](int p, int at) { part.packs[p] = Load<kPack>(head, at); });
-    return part;
-  }
-  __device__ void StoreTo(const HeadLanes& lanes, T* head) const {
-    ForEach(lanes, [&](int p, int at) { Store<kPack>(packs[p], head, at); });
-  }
-};
-
-// Calls body(exists, head), all of the block at once, for the heads that the block takes; threads
-// that have none are called too, since warps add up together.
-template <typename Body>
-__device__ void ForHeads(const RowPieces& heads, const HeadLanes& lanes, const Body& body) {
+// Calls body(where, what load(exists, where) returned), all of the block at once, for the heads
+// that the block takes; threads that have none are called too, since warps add up together. The
+// heads that come next are on their way meanwhile.
+template <typename Loader, typename Body>
+__device__ void ForHeads(const RowPieces& heads, const HeadLanes& lanes, const Loader& load,
+                         const Body& body) {
   const uint32_t step = gridDim.x * lanes.BlockHeads();
-  for (uint32_t first = blockIdx.x * lanes.BlockHeads(); first < heads.group_pieces();
-       first += step) {
-    RowPiece head;
-    const bool exists = heads.Find(blockIdx.y, first + lanes.BlockHead(), head);
-    body(exists, head);
+  uint32_t first = blockIdx.x * lanes.BlockHeads();
+  const auto load_from = [&](uint32_t from) {
+    RowPiece at;
+    const bool exists = heads.Find(blockIdx.y, from + lanes.BlockHead(), at);
+    return load(exists, at);
+  };
+  auto next = load_from(first);
+  for (; first < heads.group_pieces(); first += step) {
+    auto current = next;
+    next = load_from(first + step);
+    // Found once more, since it would take more registers to keep.
+    RowPiece at;
+    const bool exists = heads.Find(blockIdx.y, first + lanes.BlockHead(), at);
+    body(exists, at, current);
   }
 }
 
+// A grid of as many blocks as the device has room for at once, so that none is late and the sums of
+// many heads meet before they go to memory.
+dim3 HeadBlocks(const RowPieces& heads, const HeadLanes& lanes, int blocks_of_multiprocessor) {
+  return heads.Grid(lanes.BlockHeads(), int64_t{Multiprocessors()} * blocks_of_multiprocessor);
+}
+
 template <typename T, int kPack, int kLanePacks>
-__global__ void ForwardKernel(HeadNormForward a, RowPieces heads, HeadLanes lanes) {
+__global__ void __launch_bounds__(kThreads, BackwardBlocks(kLanePacks))
+    ForwardKernel(HeadNormForward a, RowPieces heads, HeadLanes lanes) {
   using A = Accumulator<T>;
-  using Part = HeadPart<T, kPack, kLanePacks>;
+  using Part = LanePart<T, kPack, kLanePacks>;
   const Part weight = Part::Of(lanes, static_cast<const T*>(a.weight), true);
-  ForHeads(heads, lanes, [&](bool exists, const RowPiece& at) {
+  const auto load = [&](bool exists, const RowPiece& at) {
     const T* x = static_cast<const T*>(a.x) + at.row * a.x_stride + at.piece * a.x_head_stride;
-    Part part = Part::Of(lanes, x, exists);
+    return Part::Of(lanes, x, exists);
+  };
+  ForHeads(heads, lanes, load, [&](bool exists, const RowPiece& at, Part& part) {
     A squares = 0;
     for (const auto& pack : part.packs) {
       for (const T value : pack.values) squares += Widen(value) * Widen(value);
@@ -96,7 +96,7 @@ __global__ void ForwardKernel(HeadNormForward a, RowPieces heads, HeadLanes lane
 // Adds what the block's lanes have of the weight gradient to it.
 template <typename A, int kPack, int kLanePacks>
 __device__ void AddWeightGradient(const HeadNormBackward& a, const HeadLanes& lanes,
-                                  const HeadPart<A, kPack, kLanePacks>& sums) {
+                                  const LanePart<A, kPack, kLanePacks>& sums) {
   A* block_sums = DynamicShared<A>();  // [BlockHeads(), head_dim]
   sums.StoreTo(lanes, block_sums + lanes.BlockHead() * a.head_dim);
   __syncthreads();
@@ -112,18 +112,25 @@ __device__ void AddWeightGradient(const HeadNormBackward& a, const HeadLanes& la
 // A lane has the same columns of every head, so that it can add up their weight gradient without
 // meeting others.
 template <typename T, int kPack, int kLanePacks>
-__global__ void BackwardKernel(HeadNormBackward a, RowPieces heads, HeadLanes lanes) {
+__global__ void __launch_bounds__(kThreads, BackwardBlocks(kLanePacks))
+    BackwardKernel(HeadNormBackward a, RowPieces heads, HeadLanes lanes) {
   using A = Accumulator<T>;
-  using Part = HeadPart<T, kPack, kLanePacks>;
+  using Part = LanePart<T, kPack, kLanePacks>;
   const Part weight = Part::Of(lanes, static_cast<const T*>(a.weight), true);
-  HeadPart<A, kPack, kLanePacks> sums = {};
-  ForHeads(heads, lanes, [&](bool exists, const RowPiece& at) {
-    const T* dy_head =
-        static_cast<const T*>(a.dy) + at.row * a.dy_stride + at.piece * a.dy_head_stride;
-    const T* x_head = static_cast<const T*>(a.x) + at.row * a.x_stride + at.piece * a.x_head_stride;
-    Part dy = Part::Of(lanes, dy_head, exists);
-    const Part x = Part::Of(lanes, x_head, exists);
-    const A rstd = exists ? static_cast<const A*>(a.rstd)[at.row * a.heads + at.piece] : A{0};
+  LanePart<A, kPack, kLanePacks> sums = {};
+  struct Operands {
+    Part dy;
+    Part x;
+    A rstd;
+  };
+  const auto load = [&](bool exists, const RowPiece& at) {
+    const T* dy = static_cast<const T*>(a.dy) + at.row * a.dy_stride + at.piece * a.dy_head_stride;
+    const T* x = static_cast<const T*>(a.x) + at.row * a.x_stride + at.piece * a.x_head_stride;
+    const A* rstd = static_cast<const A*>(a.rstd) + at.row * a.heads + at.piece;
+    return Operands{Part::Of(lanes, dy, exists), Part::Of(lanes, x, exists), exists ? *rstd : A{0}};
+  };
+  ForHeads(heads, lanes, load, [&](bool exists, const RowPiece& at, Operands& head) {
+    auto& [dy, x, rstd] = head;
     A dot = 0;
     for (int p = 0; p < kLanePacks; ++p) {
       for (int k = 0; k < kPack; ++k) {
@@ -178,15 +185,13 @@ void Launch(const HeadNormForward& args, cudaStream_t stream) {
     WithHeadPacks<T>(packs, args.head_dim, [&](auto pack, auto lane_packs) {
       const HeadLanes lanes = HeadLanes::Of<pack()>(args.head_dim);
       const RowPieces heads(args.rows, args.heads);
-      Start(ForwardKernel<T, pack(), lane_packs()>, heads.Grid(lanes.BlockHeads(), kMaxBlocks), 0,
-            stream, args, heads, lanes);
+      Start(ForwardKernel<T, pack(), lane_packs()>,
+            HeadBlocks(heads, lanes, ForwardBlocks(lane_packs())), 0, stream, args, heads, lanes);
     });
   });
 }
 
 void Launch(const HeadNormBackward& args, cudaStream_t stream) {
-  // Few blocks, so that the sums of many heads meet before they go to memory.
-  constexpr int64_t kBlocks = 512;
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);
     const bool packs =
@@ -198,8 +203,9 @@ void Launch(const HeadNormBackward& args, cudaStream_t stream) {
       const RowPieces heads(args.rows, args.heads);
       const size_t shared =
           lanes.BlockHeads() * static_cast<size_t>(args.head_dim) * sizeof(Accumulator<T>);
-      Start(BackwardKernel<T, pack(), lane_packs()>, heads.Grid(lanes.BlockHeads(), kBlocks),
-            shared, stream, args, heads, lanes);
+      Start(BackwardKernel<T, pack(), lane_packs()>,
+            HeadBlocks(heads, lanes, BackwardBlocks(lane_packs())), shared, stream, args, heads,
+            lanes);
     });
   });
 }

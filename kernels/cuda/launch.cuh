@@ -56,20 +56,40 @@ inline bool FitsBlock(size_t shared_bytes) {
   return needed <= static_cast<size_t>(most);
 }
 
-// Runs `kernel` on blocks of kThreads with `shared_bytes` of dynamic shared memory each.
+// Multiprocessors of the current device, for grids of as many blocks as they have room for.
+inline int Multiprocessors() {
+  thread_local int known_device = -1;
+  thread_local int count = 0;
+  int device = 0;
+  Check(cudaGetDevice(&device));
+  if (device != known_device) {
+    Check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+    known_device = device;
+  }
+  return count;
+}
+
+// Runs `kernel` on blocks of `threads` with `shared_bytes` of dynamic shared memory each.
 template <typename Args, typename... More>
-void Start(void (*kernel)(Args, More...), dim3 blocks, size_t shared_bytes, cudaStream_t stream,
-           const Args& args, std::type_identity_t<More>... more) {
+void StartBlocksOf(dim3 threads, void (*kernel)(Args, More...), dim3 blocks, size_t shared_bytes,
+                   cudaStream_t stream, const Args& args, std::type_identity_t<More>... more) {
   if (shared_bytes + kDeclaredSharedBytes > kDefaultSharedBytes) {
     Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)));
   }
   cudaLaunchConfig_t config = {};
   config.gridDim = blocks;
-  config.blockDim = dim3(kThreads);
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   Check(cudaLaunchKernelEx(&config, kernel, args, more...));
+}
+
+// The same on blocks of kThreads.
+template <typename Args, typename... More>
+void Start(void (*kernel)(Args, More...), dim3 blocks, size_t shared_bytes, cudaStream_t stream,
+           const Args& args, std::type_identity_t<More>... more) {
+  StartBlocksOf(dim3(kThreads), kernel, blocks, shared_bytes, stream, args, more...);
 }
 
 // Calls body with a value of the element type.

@@ -19,44 +19,46 @@ enum class Vectors { kNone, kWeight, kBoth };
 // Values around 3, which are far from their mean of squares.
 std::vector<double> RunLayerNormForward(const Kernels& kernels, Memory& memory, ElementType type,
                                         int64_t width, Vectors vectors, bool with_branch) {
+  const int64_t rows = RowsOf(width);
   Operands o(memory, type);
-  void* branch = with_branch ? o.Elements(kRows * width) : nullptr;
+  void* branch = with_branch ? o.Elements(rows * width) : nullptr;
   const LayerNormForward args{.type = type,
-                              .rows = kRows,
+                              .rows = rows,
                               .width = width,
                               .epsilon = 1e-5,
-                              .x = o.Elements(kRows * width, 2.0, 4.0),
+                              .x = o.Elements(rows * width, 2.0, 4.0),
                               .branch = branch,
                               .sum = branch,
                               .weight = vectors == Vectors::kNone ? nullptr : o.Elements(width),
                               .bias = vectors == Vectors::kBoth ? o.Elements(width) : nullptr,
-                              .y = o.Elements(kRows * width),
-                              .statistics = o.Zeros(2 * kRows)};
+                              .y = o.Elements(rows * width),
+                              .statistics = o.Zeros(2 * rows)};
   kernels.Run(args);
-  if (with_branch) o.CollectElements(branch, kRows * width);
-  o.CollectElements(args.y, kRows * width);
-  o.CollectAcc(args.statistics, 2 * kRows);
+  if (with_branch) o.CollectElements(branch, rows * width);
+  o.CollectElements(args.y, rows * width);
+  o.CollectAcc(args.statistics, 2 * rows);
   return o.outputs();
 }
 
 std::vector<double> RunLayerNormBackward(const Kernels& kernels, Memory& memory, ElementType type,
                                          int64_t width, Vectors vectors, bool residual) {
+  const int64_t rows = RowsOf(width);
   Operands o(memory, type);
-  void* dy = o.Elements(kRows * width);
+  void* dy = o.Elements(rows * width);
   const bool weight = vectors != Vectors::kNone;
   const LayerNormBackward args{.type = type,
-                               .rows = kRows,
+                               .rows = rows,
                                .width = width,
                                .dy = dy,
-                               .x = o.Elements(kRows * width),
+                               .x = o.Elements(rows * width),
                                .weight = weight ? o.Elements(width) : nullptr,
-                               .statistics = o.Acc(2 * kRows, 0.5, 1.5),
-                               .residual_gradient = residual ? o.Elements(kRows * width) : nullptr,
+                               .statistics = o.Acc(2 * rows, 0.5, 1.5),
+                               .residual_gradient = residual ? o.Elements(rows * width) : nullptr,
                                .dx = dy,
                                .weight_gradient = weight ? o.Acc(width) : nullptr,
                                .bias_gradient = vectors == Vectors::kBoth ? o.Acc(width) : nullptr};
   kernels.Run(args);
-  o.CollectElements(args.dx, kRows * width);
+  o.CollectElements(args.dx, rows * width);
   if (args.weight_gradient != nullptr) o.CollectAcc(args.weight_gradient, width);
   if (args.bias_gradient != nullptr) o.CollectAcc(args.bias_gradient, width);
   return o.outputs();
@@ -120,6 +122,13 @@ std::vector<OperatorCase> GptOperatorCases() {
     add("Gelu" + suffix, RunActivation, Activation::kGelu, kRows * width);
     add("Relu" + suffix, RunActivation, Activation::kRelu, kRows * width);
     add("BiasGradient" + suffix, RunBiasGradient, kRows, width);
+  }
+  for (const int64_t packs : kRowPacks) {
+    const std::string suffix = "Of" + std::to_string(packs) + "Packs";
+    add("LayerNormForward" + suffix, OfPacks(RunLayerNormForward, packs), Vectors::kBoth, false);
+    add("LayerNormForwardOfSum" + suffix, OfPacks(RunLayerNormForward, packs), Vectors::kWeight,
+        true);
+    add("LayerNormBackward" + suffix, OfPacks(RunLayerNormBackward, packs), Vectors::kBoth, true);
   }
   add("BiasGradientManyRows", RunBiasGradient, int64_t{5021}, int64_t{33});
   return cases;

@@ -23,50 +23,45 @@ enum class SumPlace { kNone, kBranch, kOwn };
 
 std::vector<double> RunNormForward(const Kernels& kernels, Memory& memory, ElementType type,
                                    int64_t width, SumPlace place) {
+  const int64_t rows = RowsOf(width);
   Operands o(memory, type);
-  void* branch = place == SumPlace::kNone ? nullptr : o.Elements(kRows * width);
+  void* branch = place == SumPlace::kNone ? nullptr : o.Elements(rows * width);
   RmsNormForward args{.type = type,
-                      .rows = kRows,
+                      .rows = rows,
                       .width = width,
                       .epsilon = 1e-5,
-                      .x = o.Elements(kRows * width),
+                      .x = o.Elements(rows * width),
                       .branch = branch,
-                      .sum = place == SumPlace::kOwn ? o.Elements(kRows * width) : branch,
+                      .sum = place == SumPlace::kOwn ? o.Elements(rows * width) : branch,
                       .weight = o.Elements(width),
-                      .y = o.Elements(kRows * width),
-                      .rstd = o.Zeros(kRows)};
+                      .y = o.Elements(rows * width),
+                      .rstd = o.Zeros(rows)};
   kernels.Run(args);
-  if (args.sum != nullptr) o.CollectElements(args.sum, kRows * width);
-  o.CollectElements(args.y, kRows * width);
-  o.CollectAcc(args.rstd, kRows);
+  if (args.sum != nullptr) o.CollectElements(args.sum, rows * width);
+  o.CollectElements(args.y, rows * width);
+  o.CollectAcc(args.rstd, rows);
   return o.outputs();
 }
 
 std::vector<double> RunNormBackward(const Kernels& kernels, Memory& memory, ElementType type,
                                     int64_t width, bool residual) {
+  const int64_t rows = RowsOf(width);
   Operands o(memory, type);
-  void* dy = o.Elements(kRows * width);
+  void* dy = o.Elements(rows * width);
   RmsNormBackward args{.type = type,
-                       .rows = kRows,
+                       .rows = rows,
                        .width = width,
                        .dy = dy,
-                       .x = o.Elements(kRows * width),
+                       .x = o.Elements(rows * width),
                        .weight = o.Elements(width),
-                       .rstd = o.Acc(kRows, 0.5, 2.0),
-                       .residual_gradient = residual ? o.Elements(kRows * width) : nullptr,
+                       .rstd = o.Acc(rows, 0.5, 2.0),
+                       .residual_gradient = residual ? o.Elements(rows * width) : nullptr,
                        .dx = dy,
                        .weight_gradient = o.Acc(width)};
   kernels.Run(args);
-  o.CollectElements(args.dx, kRows * width);
+  o.CollectElements(args.dx, rows * width);
   o.CollectAcc(args.weight_gradient, width);
   return o.outputs();
-}
-
-// Rows of which a block on no device can keep two beside the sums of its columns.
-std::vector<double> RunWideNormBackward(const Kernels& kernels, Memory& memory, ElementType type,
-                                        int64_t more) {
-  const int64_t width = (type == ElementType::kBf16 ? 30'000 : 20'000) + more;
-  return RunNormBackward(kernels, memory, type, width, /*residual=*/true);
 }
 
 // `gap` elements lie between a row's last head and the next row, beside a head's width.
@@ -446,8 +441,12 @@ std::vector<OperatorCase> OperatorCases() {
     add("CrossEntropy" + suffix, RunCrossEntropy, width);
     add("Embedding" + suffix, RunEmbedding, width);
   }
-  add("RmsNormBackwardWide", RunWideNormBackward, int64_t{1});
-  add("RmsNormBackwardWideEven", RunWideNormBackward, int64_t{0});
+  for (const int64_t packs : kRowPacks) {
+    const std::string suffix = "Of" + std::to_string(packs) + "Packs";
+    add("RmsNormForward" + suffix, OfPacks(RunNormForward, packs), SumPlace::kNone);
+    add("RmsNormForwardOfSum" + suffix, OfPacks(RunNormForward, packs), SumPlace::kOwn);
+    add("RmsNormBackward" + suffix, OfPacks(RunNormBackward, packs), true);
+  }
   for (const int64_t head_dim : {22, 48, 64, 128, 256}) {
     add("HeadNorm" + std::to_string(head_dim), RunHeadNorm, head_dim, int64_t{0});
   }

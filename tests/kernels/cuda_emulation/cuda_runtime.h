@@ -17,6 +17,7 @@
 #define __global__
 #define __device__
 #define __host__
+#define __launch_bounds__(...)
 // Threads of a block are fibers of one thread.
 #define __shared__ thread_local
 
@@ -35,7 +36,7 @@ struct dim3 {
 enum cudaError_t { cudaSuccess };
 using cudaStream_t = void*;
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin, cudaDevAttrMultiProcessorCount };
 struct cudaLaunchConfig_t {
   dim3 gridDim;
   dim3 blockDim;
@@ -52,12 +53,17 @@ namespace cuda_emulation {
 
 // As much as a block of an H100 may have.
 inline constexpr size_t kSharedBytes = 227 << 10;
+// Few, so that tests' rows are several for a block of a grid that is as large as the device.
+inline constexpr int kMultiprocessors = 2;
 
 // Whether blocks and threads take their turns from the last to the first.
 inline thread_local bool backwards = false;
 
 // Runs `thread` for every thread of every block.
 void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
+
+// The calling thread's number in its block.
+inline unsigned int ThreadNumber() { return threadIdx.y * blockDim.x + threadIdx.x; }
 
 // Gives `bytes` of the calling thread to thread `source` of the block, and returns that one's.
 void Exchange(unsigned int source, const void* value, void* result, size_t bytes);
@@ -71,8 +77,10 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = static_cast<int>(cuda_emulation::kSharedBytes);
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMultiProcessorCount
+               ? cuda_emulation::kMultiprocessors
+               : static_cast<int>(cuda_emulation::kSharedBytes);
   return cudaSuccess;
 }
 
@@ -94,8 +102,8 @@ void __syncthreads();
 template <typename T>
 T __shfl_xor_sync(unsigned int, T value, int lane_mask) {
   T result;
-  cuda_emulation::Exchange(threadIdx.x ^ static_cast<unsigned int>(lane_mask), &value, &result,
-                           sizeof(T));
+  cuda_emulation::Exchange(cuda_emulation::ThreadNumber() ^ static_cast<unsigned int>(lane_mask),
+                           &value, &result, sizeof(T));
   return result;
 }
 

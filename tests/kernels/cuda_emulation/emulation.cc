@@ -41,7 +41,7 @@ struct Block {
 
 thread_local Block* running = nullptr;
 
-Fiber& Current() { return running->fibers[threadIdx.x]; }
+Fiber& Current() { return running->fibers[ThreadNumber()]; }
 
 void StopFor(Stop stop) {
   Fiber& fiber = Current();
@@ -70,7 +70,8 @@ Stop AdvanceWarp(Block& block, size_t first) {
   do {
     for (size_t turn = 0; turn < kWarp; ++turn) {
       const size_t i = first + AtTurn(turn, kWarp);
-      threadIdx.x = static_cast<unsigned int>(i);
+      const auto thread = static_cast<unsigned int>(i);
+      threadIdx = dim3(thread % blockDim.x, thread / blockDim.x);
       ::swapcontext(&block.scheduler, &block.fibers[i].context);
       if (turn == 0) stop = block.fibers[i].stop;
       Expect(block.fibers[i].stop == stop, "threads of a warp stop at different places");
@@ -117,7 +118,7 @@ void RunBlock(Block& block, size_t shared_bytes) {
 void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
   if (config.dynamicSmemBytes > kSharedBytes) std::abort();
   Block block;
-  block.fibers.resize(config.blockDim.x);
+  block.fibers.resize(size_t{config.blockDim.x} * config.blockDim.y);
   block.thread = &thread;
   running = &block;
   gridDim = config.gridDim;

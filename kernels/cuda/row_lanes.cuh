@@ -1,0 +1,69 @@
+// Rows that lanes keep in registers: a block has the lanes of a row along x, which are whole warps,
+// and rows along y.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/cuda/lane_part.cuh"
+
+namespace meshwright::kernels::cuda {
+
+inline constexpr int kMostRowLanes = 512;
+
+// As LanePart asks for.
+struct RowLanes {
+  int packs;
+
+  __device__ int Lane() const { return static_cast<int>(threadIdx.x); }
+  __device__ int Lanes() const { return static_cast<int>(blockDim.x); }
+  __device__ int Packs() const { return packs; }
+  __device__ static int64_t FirstRow() { return static_cast<int64_t>(blockIdx.x) * blockDim.y; }
+};
+
+// The threads of a block whose lanes have up to `lane_packs` of the `packs` of a row: as few warps
+// for a row as possible, since those meet at barriers, and several rows where that is one or two.
+inline dim3 RowThreads(int64_t packs, int lane_packs) {
+  constexpr unsigned int kLeastWarps = 4;
+  const int64_t warp_packs = int64_t{kWarp} * lane_packs;
+  const auto warps =
+      static_cast<unsigned int>(std::max<int64_t>((packs + warp_packs - 1) / warp_packs, 1));
+  return dim3(warps * kWarp, std::max(kLeastWarps / warps, 1u));
+}
+
+// Blocks that have each of `rows` once.
+inline int64_t BlocksOfRows(int64_t rows, const dim3& threads) {
+  return std::max<int64_t>((rows + threads.y - 1) / threads.y, 1);
+}
+
+// Sums over the lanes of a row. The whole block takes part.
+template <typename A, int kCount>
+class RowTotals {
+ public:
+  // Replaces each value by its sum.
+  __device__ void Take(A (&values)[kCount]) {
+    // By turns, so that one barrier is enough: at the next, all have read what this one leaves.
+    __shared__ A partial[2][kCount][kMostRowLanes / kWarp];
+    for (A& value : values) value = WarpSum(value);
+    const unsigned int warps = blockDim.x / kWarp;
+    if (warps == 1) return;
+    const unsigned int first = threadIdx.y * warps;
+    if (threadIdx.x % kWarp == 0) {
+      for (int i = 0; i < kCount; ++i) {
+        partial[turn_][i][first + threadIdx.x / kWarp] = values[i];
+      }
+    }
+    __syncthreads();
+    for (int i = 0; i < kCount; ++i) {
+      values[i] = 0;
+      for (unsigned int warp = 0; warp < warps; ++warp) {
+        values[i] += partial[turn_][i][first + warp];
+      }
+    }
+    turn_ ^= 1;
+  }
+
+ private:
+  int turn_ = 0;
+};
+
+}  // namespace meshwright::kernels::cuda

@@ -90,6 +90,11 @@ FlatUnit::FlatUnit(RankContext& context, ParameterUnit parameters, const Replica
       states_on_host_(context.layout.offload.optimizer) {
   const at::TensorOptions wide = context.options_of(context.accumulator_dtype());
   AllocateWeights(context.options());
+  if (context.dtype() != context.accumulator_dtype()) {
+    master_ = NewState(context, shard_elements_);
+  }
+  // Before the rest is there, so that what it needs for a while adds nothing to the peak.
+  Initialize(context);
   AllocateGradients(wide);
   first_moment_ = NewState(context, shard_elements_);
   // The last shard has the fewest of the matrices, which come first.
@@ -97,10 +102,6 @@ FlatUnit::FlatUnit(RankContext& context, ParameterUnit parameters, const Replica
   const int64_t one_moment =
       PartOnShard({.begin = 0, .end = orthogonal_elements_}, last_shard).count();
   second_moment_ = NewState(context, shard_elements_ - one_moment);
-  if (context.dtype() != context.accumulator_dtype()) {
-    master_ = NewState(context, shard_elements_);
-  }
-  Initialize(context);
 }
 
 at::Tensor FlatUnit::NewState(RankContext& context, int64_t elements) const {

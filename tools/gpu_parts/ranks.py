@@ -1,4 +1,5 @@
 """Every parallel axis with several ranks on the one device, against a single rank."""
+import functools
 import itertools
 import re
 
@@ -13,7 +14,14 @@ AXES = {"tp": "1", "sp": "0", "cp": "1", "pp": "1", "dp": "1", "zero": "0", "vpp
 
 
 def items(session):
-    return [Item("layouts", run_layouts)]
+    """Shares of the layouts, some of them at once: most of a test's time is the host's, and what they say of layouts
+    is not of time. There are more shares than run at once because a process keeps the matrix products' workspaces of
+    every stream that it ever had."""
+    cases = session.cases[NAME]
+    shards, at_once = cases["shards"], cases["at_once"]
+    batches = [range(first, min(first + at_once, shards)) for first in range(0, shards, at_once)]
+    return [Item(f"layouts {i + 1} of {len(batches)}", functools.partial(run_batch, batch))
+            for i, batch in enumerate(batches)]
 
 
 def layout_of(test):
@@ -37,11 +45,10 @@ def deviations_of(properties):
             if f"worst_{kind}_deviation" in properties}
 
 
-def run_layouts(session):
-    """In shares at once: most of a test's time is the host's, and what they say of layouts is not of time."""
+def run_batch(batch, session):
     cases = session.cases[NAME]
     verdicts = gtest.run_shards(session, cases["test"], [f"--gtest_filter={cases['filter']}"], cases["limit_s"],
-                                cases["expected_skips"], cases["shards"])
+                                cases["expected_skips"], batch, cases["shards"])
     return [{"table": "ranks"} | verdict.row() | {"layouts": [row_of(case) for case in verdict.cases]}
             for verdict in verdicts]
 

@@ -42,10 +42,17 @@ TEST(DefaultAttention, OfOtherFrameworksIsTheirOwn) {
   EXPECT_EQ(Default("megatron", "h100", kModel, Precision::kBf16), megatron.supports.attention);
 }
 
-TEST(DefaultAttention, OfThePresetsIsTheProfiles) {
-  for (const std::string& name : ClusterNames()) {
-    EXPECT_TRUE(FindCluster(name, 8)->device.fastest_attention.empty()) << name;
+AttentionKernel OfPreset(const char* cluster, const char* model) {
+  return DefaultAttention(FindProfile("meshwright").value(), FindCluster(cluster, 8).value(),
+                          FindModel(model).value(), Precision::kBf16);
+}
+
+TEST(DefaultAttention, IsCudnnsOnTheH100WhereItWasMeasured) {
+  for (const char* cluster : {"h100", "h100-500w"}) {
+    EXPECT_EQ(OfPreset(cluster, kModel), AttentionKernel::kCudnn) << cluster;
+    EXPECT_EQ(OfPreset(cluster, "llama-3-8b"), AttentionKernel::kCudnn) << cluster;
   }
+  EXPECT_EQ(OfPreset("a100-80", kModel), AttentionKernel::kFlash2);
 }
 
 double StepSeconds(const ClusterSpec& cluster, const char* layout) {
@@ -64,7 +71,9 @@ TEST(DefaultAttention, IsWhatTheEstimateIsAbout) {
   const double cudnn_s = StepSeconds(measured, "tp1.pp1.dp8.attn=cudnn");
   EXPECT_LT(cudnn_s, flash_s);
   EXPECT_EQ(StepSeconds(measured, "tp1.pp1.dp8"), cudnn_s);
-  EXPECT_EQ(StepSeconds(FindCluster("h100", 8).value(), "tp1.pp1.dp8"), flash_s);
+  const ClusterSpec unmeasured = FindCluster("a100-80", 8).value();
+  EXPECT_EQ(StepSeconds(unmeasured, "tp1.pp1.dp8"),
+            StepSeconds(unmeasured, "tp1.pp1.dp8.attn=flash2"));
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ inline unsigned int BlocksForRows(int64_t rows) {
   return static_cast<unsigned int>(rows < 1 ? 1 : (rows < kMaxBlocks ? rows : kMaxBlocks));
 }
 
-// Shared memory that every block can have, and a bound on what kernels declare of it.
+// Shared memory that every block can have, and a bound on what kernels declare of it beside their
+// dynamic shared memory.
 inline constexpr size_t kDefaultSharedBytes = 48 << 10;
 inline constexpr size_t kDeclaredSharedBytes = 1 << 10;
 

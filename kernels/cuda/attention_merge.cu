@@ -1,3 +1,4 @@
+#include "kernels/cuda/head_blocks.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/head_strides.h"
 
@@ -13,12 +14,7 @@ struct Weights {
 };
 
 template <typename A>
-__device__ Weights<A> WeightsOf(const AttentionMerge& a, uint32_t batch, uint32_t query,
-                                uint32_t head) {
-  const A before =
-      static_cast<const A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, head)];
-  const A part = static_cast<const A*>(
-      a.part_log_sum_exp)[OffsetOf(a.part_log_sum_exp_strides, batch, query, head)];
+__device__ Weights<A> WeightsOf(A before, A part) {
   if (part == -INFINITY) return {.keep = 1, .take = 0, .log_sum_exp = before};
   const A max = before > part ? before : part;
   const A keep = FastExp(before - max);
@@ -27,48 +23,50 @@ __device__ Weights<A> WeightsOf(const AttentionMerge& a, uint32_t batch, uint32_
   return {.keep = keep / sum, .take = take / sum, .log_sum_exp = max + log(sum)};
 }
 
-// A block takes as many queries at once as give each thread a pack, at least one. Its indices fit
-// into 32 bits, so that it divides no longer numbers. All of its threads read a log-sum-exp before
-// one replaces it.
+// Packs that a thread has at once of the output, which may be twice as wide as the part.
+constexpr int kAtOnce = 2;
+
+// A thread weighs a head first, for all that have packs of it.
 template <typename T, int kPack>
-__global__ void MergeKernel(AttentionMerge a) {
+__global__ void MergeKernel(AttentionMerge a, HeadBlocks heads) {
   using A = Accumulator<T>;
-  const auto queries = static_cast<uint32_t>(a.queries);
-  const auto heads = static_cast<uint32_t>(a.heads);
-  const uint32_t rows = static_cast<uint32_t>(a.batch) * queries;
-  const uint32_t packs = static_cast<uint32_t>(a.head_dim) / kPack;
-  const uint32_t width = heads * packs;
-  const uint32_t rows_at_once = width < kThreads ? kThreads / width : 1;
-  for (uint32_t first = blockIdx.x * rows_at_once; first < rows;
-       first += gridDim.x * rows_at_once) {
-    const uint32_t count = first + rows_at_once < rows ? rows_at_once : rows - first;
-    for (uint32_t i = threadIdx.x; i < count * width; i += kThreads) {
-      const uint32_t row = first + i / width;
-      const uint32_t batch = row / queries;
-      const uint32_t query = row % queries;
-      const uint32_t head = i % width / packs;
-      const uint32_t at = i % packs;
-      const Weights<A> weights = WeightsOf<A>(a, batch, query, head);
-      if (weights.take == 0) continue;
-      const auto part = Load<kPack>(static_cast<const T*>(a.part_output) +
-                                        OffsetOf(a.part_output_strides, batch, query, head),
-                                    at);
-      A* head_output = static_cast<A*>(a.output) + OffsetOf(a.output_strides, batch, query, head);
-      auto output = Load<kPack>(head_output, at);
+  __shared__ Weights<A> weights[kThreads];
+  if (HeadPlace of; heads.Find(threadIdx.x, of)) {
+    A* before = static_cast<A*>(a.log_sum_exp) +
+                OffsetOf(a.log_sum_exp_strides, of.batch, of.query, of.head);
+    const A part = static_cast<const A*>(
+        a.part_log_sum_exp)[OffsetOf(a.part_log_sum_exp_strides, of.batch, of.query, of.head)];
+    weights[threadIdx.x] = WeightsOf(*before, part);
+    *before = weights[threadIdx.x].log_sum_exp;
+  }
+  __syncthreads();
+  for (uint32_t first = threadIdx.x; first < heads.packs(); first += kAtOnce * kThreads) {
+    A* places[kAtOnce] = {};
+    A keep[kAtOnce] = {};
+    A take[kAtOnce] = {};
+    Pack<A, kPack> outputs[kAtOnce];
+    Pack<T, kPack> parts[kAtOnce];
+    for (int n = 0; n < kAtOnce; ++n) {
+      HeadPack at;
+      if (!heads.Find(first + n * kThreads, at) || weights[at.number].take == 0) continue;
+      const HeadPlace& of = at.place;
+      keep[n] = weights[at.number].keep;
+      take[n] = weights[at.number].take;
+      parts[n] = Load<kPack>(static_cast<const T*>(a.part_output) +
+                                 OffsetOf(a.part_output_strides, of.batch, of.query, of.head),
+                             at.pack);
+      places[n] = static_cast<A*>(a.output) +
+                  OffsetOf(a.output_strides, of.batch, of.query, of.head) + at.pack * kPack;
+      outputs[n] = Load<kPack>(places[n], 0);
+    }
+    for (int n = 0; n < kAtOnce; ++n) {
+      if (places[n] == nullptr) continue;
       for (int k = 0; k < kPack; ++k) {
         // Where there were no keys the output may hold anything.
-        const A kept = weights.keep == 0 ? A{0} : weights.keep * output.values[k];
-        output.values[k] = kept + weights.take * Widen(part.values[k]);
+        const A kept = keep[n] == 0 ? A{0} : keep[n] * outputs[n].values[k];
+        outputs[n].values[k] = kept + take[n] * Widen(parts[n].values[k]);
       }
-      Store<kPack>(output, head_output, at);
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < count * heads; i += kThreads) {
-      const uint32_t row = first + i / heads;
-      const uint32_t batch = row / queries;
-      const uint32_t query = row % queries;
-      static_cast<A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, i % heads)] =
-          WeightsOf<A>(a, batch, query, i % heads).log_sum_exp;
+      Store<kPack>(outputs[n], places[n], 0);
     }
   }
 }
@@ -90,8 +88,8 @@ void Launch(const AttentionMerge& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);
     WithPack<T>(MergePacks<T>(args), [&](auto pack) {
-      const int64_t items = args.batch * args.queries * args.heads * args.head_dim / pack();
-      Start(MergeKernel<T, pack()>, BlocksFor(items), 0, stream, args);
+      const HeadBlocks heads(args.batch, args.queries, args.heads, args.head_dim / pack());
+      Start(MergeKernel<T, pack()>, heads.Grid(), 0, stream, args, heads);
     });
   });
 }

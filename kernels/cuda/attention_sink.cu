@@ -1,3 +1,4 @@
+#include "kernels/cuda/head_blocks.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/head_strides.h"
 
@@ -11,52 +12,46 @@ struct Joined {
   A log_sum_exp;
 };
 
-template <typename T>
-__device__ Joined<Accumulator<T>> JoinedOf(const AttentionSink& a, uint32_t batch, uint32_t query,
-                                           uint32_t head) {
-  using A = Accumulator<T>;
-  const A keys =
-      static_cast<const A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, head)];
-  const A sink = Widen(static_cast<const T*>(a.sinks)[head * a.sink_stride]);
+template <typename A>
+__device__ Joined<A> JoinedOf(A keys, A sink) {
   const A max = keys > sink ? keys : sink;
   const A of_keys = FastExp(keys - max);
   const A sum = of_keys + FastExp(sink - max);
   return {.share = of_keys / sum, .log_sum_exp = max + log(sum)};
 }
 
-// As kernels/cuda/attention_merge.cu shares out its queries: all threads of a block read a
-// log-sum-exp before one replaces it.
+// A thread joins a head first, for all that have packs of it.
 template <typename T, int kPack>
-__global__ void JoinKernel(AttentionSink a) {
+__global__ void JoinKernel(AttentionSink a, HeadBlocks heads) {
   using A = Accumulator<T>;
-  const auto queries = static_cast<uint32_t>(a.queries);
-  const auto heads = static_cast<uint32_t>(a.heads);
-  const uint32_t rows = static_cast<uint32_t>(a.batch) * queries;
-  const uint32_t packs = static_cast<uint32_t>(a.head_dim) / kPack;
-  const uint32_t width = heads * packs;
-  const uint32_t rows_at_once = width < kThreads ? kThreads / width : 1;
-  for (uint32_t first = blockIdx.x * rows_at_once; first < rows;
-       first += gridDim.x * rows_at_once) {
-    const uint32_t count = first + rows_at_once < rows ? rows_at_once : rows - first;
-    for (uint32_t i = threadIdx.x; i < count * width; i += kThreads) {
-      const uint32_t row = first + i / width;
-      const uint32_t batch = row / queries;
-      const uint32_t query = row % queries;
-      const uint32_t head = i % width / packs;
-      const uint32_t at = i % packs;
-      const A share = JoinedOf<T>(a, batch, query, head).share;
-      T* head_output = static_cast<T*>(a.output) + OffsetOf(a.output_strides, batch, query, head);
-      auto output = Load<kPack>(head_output, at);
-      for (int k = 0; k < kPack; ++k) Narrow(share * Widen(output.values[k]), output.values[k]);
-      Store<kPack>(output, head_output, at);
+  constexpr int kAtOnce = HeadBlocks::kThreadPacks;
+  __shared__ A shares[kThreads];
+  if (HeadPlace of; heads.Find(threadIdx.x, of)) {
+    A* log_sum_exp = static_cast<A*>(a.log_sum_exp) +
+                     OffsetOf(a.log_sum_exp_strides, of.batch, of.query, of.head);
+    const Joined<A> joined =
+        JoinedOf<A>(*log_sum_exp, Widen(static_cast<const T*>(a.sinks)[of.head * a.sink_stride]));
+    shares[threadIdx.x] = joined.share;
+    *log_sum_exp = joined.log_sum_exp;
+  }
+  __syncthreads();
+  for (uint32_t first = threadIdx.x; first < heads.packs(); first += kAtOnce * kThreads) {
+    T* places[kAtOnce] = {};
+    A share[kAtOnce] = {};
+    Pack<T, kPack> outputs[kAtOnce];
+    for (int n = 0; n < kAtOnce; ++n) {
+      HeadPack at;
+      if (!heads.Find(first + n * kThreads, at)) continue;
+      const HeadPlace& of = at.place;
+      places[n] = static_cast<T*>(a.output) +
+                  OffsetOf(a.output_strides, of.batch, of.query, of.head) + at.pack * kPack;
+      outputs[n] = Load<kPack>(places[n], 0);
+      share[n] = shares[at.number];
     }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < count * heads; i += kThreads) {
-      const uint32_t row = first + i / heads;
-      const uint32_t batch = row / queries;
-      const uint32_t query = row % queries;
-      static_cast<A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, i % heads)] =
-          JoinedOf<T>(a, batch, query, i % heads).log_sum_exp;
+    for (int n = 0; n < kAtOnce; ++n) {
+      if (places[n] == nullptr) continue;
+      for (T& output : outputs[n].values) Narrow(share[n] * Widen(output), output);
+      Store<kPack>(outputs[n], places[n], 0);
     }
   }
 }
@@ -111,8 +106,8 @@ void Launch(const AttentionSink& args, cudaStream_t stream) {
     using T = decltype(element);
     const bool packs = PacksHeads<T>(args.head_dim, {args.output}, {args.output_strides});
     WithPack<T>(packs, [&](auto pack) {
-      const int64_t items = args.batch * args.queries * args.heads * args.head_dim / pack();
-      Start(JoinKernel<T, pack()>, BlocksFor(items), 0, stream, args);
+      const HeadBlocks heads(args.batch, args.queries, args.heads, args.head_dim / pack());
+      Start(JoinKernel<T, pack()>, heads.Grid(), 0, stream, args, heads);
     });
   });
 }

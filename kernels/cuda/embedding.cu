@@ -35,9 +35,10 @@ __global__ void ForwardKernel(EmbeddingForward a) {
 constexpr int kWarps = kThreads / kWarp;
 constexpr int64_t kSumBlocks = 1024;
 constexpr int64_t kRowsPerClass = 32;  // at least, on average
-constexpr int kTokensPerThread = 4;    // that are read at once
+constexpr int kTokensPerThread = 16;   // that are read at once, since each step waits for its own
 constexpr int kStepTokens = kThreads * kTokensPerThread;
-constexpr int kListLength = 2 * kStepTokens;
+constexpr int kFullList = 1024;  // rows that are added up before more are listed
+constexpr int kListLength = kFullList + kStepTokens;
 constexpr int kRowsAtOnce = 4;  // of dy, that a warp reads at once
 
 // A row that has a token of the block: the token in the upper half, the row in the lower one.
@@ -70,24 +71,24 @@ __device__ inline void ListRows(const EmbeddingBackward& a, FastDivide classes, 
   }
 }
 
-// Bitonic, in place; no two are equal, so that one order comes out of whichever went in.
+// Bitonic, in place; no two are equal, so that one order comes out of whichever went in. Each step
+// begins by comparing with the mirrored half, so that the lower place always gets the lesser one,
+// and what the list lacks to a power of two can be left out.
 __device__ inline void Sort(ListedRow* list, int length) {
   int padded = 1;
   while (padded < length) padded *= 2;
-  for (int i = length + static_cast<int>(threadIdx.x); i < padded; i += kThreads) {
-    list[i] = ~ListedRow{0};
-  }
-  __syncthreads();
   for (int size = 2; size <= padded; size *= 2) {
     for (int distance = size / 2; distance > 0; distance /= 2) {
+      const int to_other = distance == size / 2 ? size - 1 : distance;
       for (int i = threadIdx.x; i < padded / 2; i += kThreads) {
         const int low = 2 * i - (i & (distance - 1));
+        const int high = low ^ to_other;
+        if (high >= length) continue;
         const ListedRow one = list[low];
-        const ListedRow other = list[low + distance];
-        const bool ascending = (low & size) == 0;
-        if ((one > other) != ascending) continue;
+        const ListedRow other = list[high];
+        if (one < other) continue;
         list[low] = other;
-        list[low + distance] = one;
+        list[high] = one;
       }
       __syncthreads();
     }
@@ -213,7 +214,7 @@ __global__ void BackwardKernel(EmbeddingBackward a, FastDivide classes) {
     const int length = listed;
     __syncthreads();
     const bool last = first + kStepTokens >= a.rows;
-    if (length == 0 || (!last && length <= kListLength - kStepTokens)) continue;
+    if (length == 0 || (!last && length <= kFullList)) continue;
     Sort(shared->list, length);
     AddRows<T, kPack>(a, shared, length);
     if (threadIdx.x == 0) listed = 0;

@@ -41,7 +41,8 @@ inline unsigned int BlocksForRows(int64_t rows) {
   return static_cast<unsigned int>(rows < 1 ? 1 : (rows < kMaxBlocks ? rows : kMaxBlocks));
 }
 
-// Shared memory that every block can have, and a bound on what kernels declare of it.
+// Shared memory that every block can have, and a bound on what kernels declare of it beside their
+// dynamic shared memory.
 inline constexpr size_t kDefaultSharedBytes = 48 << 10;
 inline constexpr size_t kDeclaredSharedBytes = 1 << 10;
 
@@ -213,9 +214,9 @@ __device__ T BlockSum(T value) {
 }
 
 // The largest over the block, on every thread.
-template <typename T>
+template <int kBlockThreads = kThreads, typename T>
 __device__ T BlockMax(T value) {
-  __shared__ T partial[kThreads / kWarp];
+  __shared__ T partial[kBlockThreads / kWarp];
   for (int offset = kWarp / 2; offset > 0; offset /= 2) {
     const T other = __shfl_xor_sync(0xffffffffu, value, offset);
     value = other > value ? other : value;
@@ -224,7 +225,7 @@ __device__ T BlockMax(T value) {
   if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = value;
   __syncthreads();
   T max = partial[0];
-  for (int i = 1; i < kThreads / kWarp; ++i) max = partial[i] > max ? partial[i] : max;
+  for (int i = 1; i < kBlockThreads / kWarp; ++i) max = partial[i] > max ? partial[i] : max;
   return max;
 }
 

@@ -22,21 +22,23 @@ __global__ void BiasKernel(WeighedBias a) {
   }
 }
 
+// A warp has a row, so that none waits for others.
 template <typename T, int kPack>
 __global__ void WeightsKernel(WeighedBiasBackward a) {
   using A = Accumulator<T>;
+  const int64_t row = GlobalThread() / kWarp;
+  const int lane = threadIdx.x % kWarp;
+  if (row >= a.rows) return;
   const T* bias = static_cast<const T*>(a.bias);
-  for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
-    const T* dy = static_cast<const T*>(a.dy) + row * a.width;
-    A dot = 0;
-    for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
-      const auto biases = Load<kPack>(bias, i);
-      const auto gradients = Load<kPack>(dy, i);
-      for (int k = 0; k < kPack; ++k) dot += Widen(gradients.values[k]) * Widen(biases.values[k]);
-    }
-    dot = BlockSum(dot);
-    if (threadIdx.x == 0) static_cast<A*>(a.dweights)[row] += dot;
+  const T* dy = static_cast<const T*>(a.dy) + row * a.width;
+  A dot = 0;
+  for (int64_t i = lane; i < a.width / kPack; i += kWarp) {
+    const auto biases = Load<kPack>(bias, i);
+    const auto gradients = Load<kPack>(dy, i);
+    for (int k = 0; k < kPack; ++k) dot += Widen(gradients.values[k]) * Widen(biases.values[k]);
   }
+  dot = WarpSum(dot);
+  if (lane == 0) static_cast<A*>(a.dweights)[row] += dot;
 }
 
 }  // namespace
@@ -54,7 +56,7 @@ void Launch(const WeighedBiasBackward& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);
     WithPack<T>(Packs<T>(args.width, {args.bias, args.dy}), [&](auto pack) {
-      Start(WeightsKernel<T, pack()>, BlocksForRows(args.rows), 0, stream, args);
+      Start(WeightsKernel<T, pack()>, BlocksToCover(args.rows * kWarp), 0, stream, args);
     });
   });
 }

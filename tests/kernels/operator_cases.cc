@@ -352,7 +352,7 @@ int32_t TokenAt(Tokens tokens, int64_t row, int64_t vocab) {
 // More rows than the CUDA kernel lists at once, and fewer columns than its blocks have.
 std::vector<double> RunManyRowsEmbeddingBackward(const Kernels& kernels, Memory& memory,
                                                  ElementType type, Tokens tokens) {
-  constexpr int64_t kManyRows = 2101;
+  constexpr int64_t kManyRows = 5201;
   constexpr int64_t kVocab = 1000;
   constexpr int64_t kWidth = 36;
   Operands o(memory, type);

@@ -7,44 +7,53 @@
 namespace meshwright::kernels {
 namespace {
 
-// Both cut off the last tiles.
-constexpr int64_t kRows = 157;
-constexpr int64_t kColumns = 331;
-
-// What is between the columns of a wider matrix, and a piece of what came of it in the middle of
+// Columns of a matrix, of the wider one that it is a part of, and of a piece of it in the middle of
 // tiles.
+struct Widths {
+  int64_t columns;
+  int64_t stride;
+  int64_t first_column;
+  int64_t piece_columns;
+};
+
+// Both cut off the last tiles. No row but the first begins where a wide access may.
+constexpr Widths kOdd{.columns = 331, .stride = 344, .first_column = 130, .piece_columns = 190};
+// All of them do.
+constexpr Widths kEven{.columns = 336, .stride = 352, .first_column = 144, .piece_columns = 176};
+
+constexpr int64_t kRows = 157;
+
+// What is between the columns of a wider matrix, and a piece of what came of it.
 std::vector<double> RunQuantise(const Kernels& kernels, Memory& memory, ElementType type,
-                                ScaleTiles tiles) {
-  constexpr int64_t kStride = kColumns + 13;
+                                ScaleTiles tiles, const Widths& widths) {
   constexpr int64_t kPieceRows = 101;
-  constexpr int64_t kPieceColumns = 190;
   Operands o(memory, type);
-  const ScaleShape scales = ScalesOf(tiles, kRows, kColumns);
+  const ScaleShape scales = ScalesOf(tiles, kRows, widths.columns);
   const int64_t scale_count = scales.rows * scales.columns;
   const Quantise quantise{.type = type,
                           .tiles = tiles,
                           .rows = kRows,
-                          .columns = kColumns,
-                          .x = o.Elements(kRows * kStride, -3.0, 3.0),
-                          .x_stride = kStride,
-                          .values = o.Bytes(kRows * kColumns),
+                          .columns = widths.columns,
+                          .x = o.Elements(kRows * widths.stride, -3.0, 3.0),
+                          .x_stride = widths.stride,
+                          .values = o.Bytes(kRows * widths.columns),
                           .scales = o.Floats(scale_count)};
   kernels.Run(quantise);
-  o.CollectBytes(quantise.values, kRows * kColumns);
+  o.CollectBytes(quantise.values, kRows * widths.columns);
   o.CollectFloats(quantise.scales, scale_count);
   const Dequantise dequantise{.type = type,
                               .tiles = tiles,
                               .first_row = 37,
-                              .first_column = 130,
+                              .first_column = widths.first_column,
                               .rows = kPieceRows,
-                              .columns = kPieceColumns,
+                              .columns = widths.piece_columns,
                               .values = quantise.values,
-                              .value_stride = kColumns,
+                              .value_stride = widths.columns,
                               .scales = quantise.scales,
                               .scale_stride = scales.columns,
-                              .y = o.Elements(kPieceRows * kPieceColumns)};
+                              .y = o.Elements(kPieceRows * widths.piece_columns)};
   kernels.Run(dequantise);
-  o.CollectElements(dequantise.y, kPieceRows * kPieceColumns);
+  o.CollectElements(dequantise.y, kPieceRows * widths.piece_columns);
   return o.outputs();
 }
 
@@ -52,10 +61,13 @@ std::vector<double> RunQuantise(const Kernels& kernels, Memory& memory, ElementT
 
 std::vector<OperatorCase> QuantiseOperatorCases() {
   std::vector<OperatorCase> cases;
-  const auto add = [&](std::string name, ScaleTiles tiles) {
-    cases.push_back({std::move(name), [=](const Kernels& k, Memory& m, ElementType t) {
-                       return RunQuantise(k, m, t, tiles);
-                     }});
+  const auto add = [&](const std::string& name, ScaleTiles tiles) {
+    for (const Widths& widths : {kOdd, kEven}) {
+      cases.push_back(
+          {name + std::to_string(widths.columns), [=](const Kernels& k, Memory& m, ElementType t) {
+             return RunQuantise(k, m, t, tiles, widths);
+           }});
+    }
   };
   add("QuantiseRows", ScaleTiles::kRows);
   add("QuantiseColumns", ScaleTiles::kColumns);

@@ -70,6 +70,15 @@ inline int Multiprocessors() {
   return count;
 }
 
+// Shared memory of a multiprocessor of the current device.
+inline size_t MultiprocessorShared() {
+  int device = 0;
+  int bytes = 0;
+  Check(cudaGetDevice(&device));
+  Check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  return static_cast<size_t>(bytes);
+}
+
 // Runs `kernel` on blocks of `threads` with `shared_bytes` of dynamic shared memory each.
 template <typename Args, typename... More>
 void StartBlocksOf(dim3 threads, void (*kernel)(Args, More...), dim3 blocks, size_t shared_bytes,

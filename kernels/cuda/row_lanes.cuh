@@ -35,6 +35,19 @@ inline int64_t BlocksOfRows(int64_t rows, const dim3& threads) {
   return std::max<int64_t>((rows + threads.y - 1) / threads.y, 1);
 }
 
+// As many blocks for rows as the device runs at once, where a multiprocessor has the registers for
+// `threads_at_once` and a block takes `shared_bytes`.
+inline unsigned int BlocksAtOnce(int64_t rows, const dim3& threads, int threads_at_once,
+                                 size_t shared_bytes) {
+  // What the device takes for itself, with what kernels declare.
+  const size_t block_shared = shared_bytes + 2 * kDeclaredSharedBytes;
+  const int64_t blocks =
+      std::min<int64_t>(threads_at_once / static_cast<int64_t>(threads.x * threads.y),
+                        static_cast<int64_t>(MultiprocessorShared() / block_shared));
+  return static_cast<unsigned int>(
+      std::min(Multiprocessors() * std::max<int64_t>(blocks, 1), BlocksOfRows(rows, threads)));
+}
+
 // Sums over the lanes of a row. The whole block takes part.
 template <typename A, int kCount>
 class RowTotals {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/column_sums.cuh"
+#include "kernels/cuda/pack_ring.cuh"
 #include "kernels/cuda/row_lanes.cuh"
 
 namespace meshwright::kernels::cuda {
@@ -29,15 +30,15 @@ struct RowMoments {
   A sum = 0;  // 0 where it isn't needed: where rows aren't centred
 };
 
-// Takes a thread's part to the whole row's means, by total(numbers).
+// Takes a thread's part to the whole row's means, by total(numbers); `share` is that of a column.
 template <bool kCentred, typename A, typename Total>
-__device__ void TakeMeans(RowMoments<A>& moments, int64_t width, const Total& total) {
+__device__ void TakeMeans(RowMoments<A>& moments, A share, const Total& total) {
   A values[kCentred ? 2 : 1];
   values[0] = moments.dot;
   if constexpr (kCentred) values[1] = moments.sum;
   total(values);
-  moments.dot = values[0] / static_cast<A>(width);
-  if constexpr (kCentred) moments.sum = values[1] / static_cast<A>(width);
+  moments.dot = values[0] * share;
+  if constexpr (kCentred) moments.sum = values[1] * share;
 }
 
 // What an element's gradient is, from its normed value and the gradient of that one.
@@ -47,28 +48,9 @@ __device__ A ThroughNorm(const RowStatistics<A>& statistics, const RowMoments<A>
   return statistics.rstd * (dnormed - means.sum - normed * means.dot);
 }
 
-// What a lane has of a row's operands.
-template <typename T, int kLanePacks>
-struct BackwardRow {
-  using Part = LanePart<T, kAccessBytes / sizeof(T), kLanePacks>;
-  Part dy;
-  Part x;
-  RowStatistics<Accumulator<T>> statistics;
-
-  // Zeros where there is no such row.
-  template <bool kCentred>
-  __device__ static BackwardRow Of(const LayerNormBackward& a, const RowLanes& lanes, int64_t row) {
-    const bool exists = row < a.rows;
-    const int64_t first = row * a.width;
-    BackwardRow result;
-    result.dy = Part::Of(lanes, static_cast<const T*>(a.dy) + first, exists);
-    result.x = Part::Of(lanes, static_cast<const T*>(a.x) + first, exists);
-    if (exists) {
-      result.statistics = RowStatistics<Accumulator<T>>::template Of<kCentred>(a, row);
-    }
-    return result;
-  }
-};
+// Which pack of a lane's group in the ring is an operand's.
+enum class Operand : uint8_t { kDy, kX, kResidual };
+inline constexpr int kOperands = 3;
 
 // What a lane adds up over rows: the gradients of its columns of the vectors.
 template <typename T, int kLanePacks>
@@ -79,45 +61,98 @@ struct VectorSums {
   Part bias = {};
 };
 
-// Adds the row to the sums, and returns the lane's part of its moments. What the lane doesn't have
-// is zeros.
-template <bool kCentred, typename T, int kLanePacks>
-__device__ RowMoments<Accumulator<T>> AddUp(const BackwardRow<T, kLanePacks>& row,
-                                            const typename BackwardRow<T, kLanePacks>::Part& weight,
-                                            VectorSums<T, kLanePacks>& sums) {
+// The rows of a lane on their way.
+template <typename T, int kLanePacks, int kStages>
+class RowRing {
+ public:
+  static constexpr int kPack = kAccessBytes / sizeof(T);
+  using Ring = PackRing<kOperands * kLanePacks, kStages>;
+  using Part = LanePart<T, kPack, kLanePacks>;
+
+  // Zeros where the lane has no part of the row, or there is no residual.
+  __device__ void Fetch(const LayerNormBackward& a, const RowLanes& lanes, int64_t row) {
+    if (row < a.rows) {
+      const int64_t first = row * a.width;
+      const T* dy = static_cast<const T*>(a.dy) + first;
+      const T* x = static_cast<const T*>(a.x) + first;
+      const T* residual = static_cast<const T*>(a.residual_gradient) + first;
+      Part::ForEach(lanes, [&](int p, int at) {
+        ring_.Fetch(Number(Operand::kDy, p), dy + at * kPack);
+        ring_.Fetch(Number(Operand::kX, p), x + at * kPack);
+        if (a.residual_gradient != nullptr) {
+          ring_.Fetch(Number(Operand::kResidual, p), residual + at * kPack);
+        }
+      });
+    }
+    ring_.End();
+  }
+  __device__ static void Await() { Ring::Await(); }
+  __device__ Pack<T, kPack> Get(Operand operand, int p) const {
+    return ring_.template Get<kPack, T>(Number(operand, p));
+  }
+  __device__ void TakeOff() { ring_.TakeOff(); }
+
+ private:
+  __device__ static int Number(Operand operand, int p) {
+    return p * kOperands + static_cast<int>(operand);
+  }
+
+  Ring ring_;
+};
+
+// Adds the row to the sums, and returns the lane's part of its moments.
+template <bool kCentred, typename T, int kLanePacks, int kStages>
+__device__ RowMoments<Accumulator<T>> AddUp(const RowRing<T, kLanePacks, kStages>& ring,
+                                            const RowLanes& lanes,
+                                            const RowStatistics<Accumulator<T>>& statistics,
+                                            const T* weight, VectorSums<T, kLanePacks>& sums) {
   using A = Accumulator<T>;
+  constexpr int kPack = kAccessBytes / sizeof(T);
   RowMoments<A> moments;
-  for (int p = 0; p < kLanePacks; ++p) {
-    for (int k = 0; k < static_cast<int>(kAccessBytes / sizeof(T)); ++k) {
-      const A dy = Widen(row.dy.packs[p].values[k]);
-      const A normed = row.statistics.Normed(Widen(row.x.packs[p].values[k]));
-      const A dnormed = dy * Widen(weight.packs[p].values[k]);
-      sums.weight.packs[p].values[k] += dy * normed;
-      moments.dot += dnormed * normed;
+  RowRing<T, kLanePacks, kStages>::Part::ForEach(lanes, [&](int p, int at) {
+    const auto dys = ring.Get(Operand::kDy, p);
+    const auto xs = ring.Get(Operand::kX, p);
+    A scale[kPack];
+    VectorValues<kPack, T>(weight, at, 1, scale);
+    for (int k = 0; k < kPack; ++k) {
+      const A dy = Widen(dys.values[k]);
+      const A through = dy * (Widen(xs.values[k]) - statistics.mean);
+      sums.weight.packs[p].values[k] += through * statistics.rstd;
+      moments.dot += through * scale[k];
       if constexpr (kCentred) {
         sums.bias.packs[p].values[k] += dy;
-        moments.sum += dnormed;
+        moments.sum += dy * scale[k];
       }
     }
-  }
+  });
+  moments.dot *= statistics.rstd;
   return moments;
 }
 
-// Adds the row's gradient to the lane's part of `result`, which may be of a residual.
-template <typename T, int kLanePacks>
-__device__ void AddGradient(const BackwardRow<T, kLanePacks>& row,
-                            const typename BackwardRow<T, kLanePacks>::Part& weight,
-                            const RowMoments<Accumulator<T>>& means,
-                            typename BackwardRow<T, kLanePacks>::Part& result) {
+// The row's gradient, with that of the residual.
+template <bool kCentred, typename T, int kLanePacks, int kStages>
+__device__ void WriteGradient(const RowRing<T, kLanePacks, kStages>& ring, const RowLanes& lanes,
+                              const RowStatistics<Accumulator<T>>& statistics, const T* weight,
+                              const RowMoments<Accumulator<T>>& means, T* dx) {
   using A = Accumulator<T>;
-  for (int p = 0; p < kLanePacks; ++p) {
-    for (int k = 0; k < static_cast<int>(kAccessBytes / sizeof(T)); ++k) {
-      const A normed = row.statistics.Normed(Widen(row.x.packs[p].values[k]));
-      const A dnormed = Widen(row.dy.packs[p].values[k]) * Widen(weight.packs[p].values[k]);
-      T& value = result.packs[p].values[k];
-      Narrow(Widen(value) + ThroughNorm(row.statistics, means, normed, dnormed), value);
+  using Ring = RowRing<T, kLanePacks, kStages>;
+  const A slope = -statistics.rstd * statistics.rstd * means.dot;
+  const A shift = statistics.rstd * means.sum;
+  Ring::Part::ForEach(lanes, [&](int p, int at) {
+    const auto dys = ring.Get(Operand::kDy, p);
+    const auto xs = ring.Get(Operand::kX, p);
+    auto result = ring.Get(Operand::kResidual, p);
+    A scale[Ring::kPack];
+    VectorValues<Ring::kPack, T>(weight, at, 1, scale);
+    for (int k = 0; k < Ring::kPack; ++k) {
+      T& value = result.values[k];
+      const A dnormed = Widen(dys.values[k]) * scale[k];
+      A rest = (Widen(xs.values[k]) - statistics.mean) * slope + Widen(value);
+      if constexpr (kCentred) rest -= shift;
+      Narrow(dnormed * statistics.rstd + rest, value);
     }
-  }
+    Store<Ring::kPack>(result, dx, at);
+  });
 }
 
 // Adds what the block's rows have for the columns, in `part`, to the gradient of a vector, if
@@ -148,62 +183,55 @@ __device__ void AddToColumns(const RowLanes& lanes, const LanePart<A, kPack, kLa
   }
 }
 
-// Ones without a weight.
-template <typename Part>
-__device__ Part WeightPart(const LayerNormBackward& a, const RowLanes& lanes) {
-  using T = std::remove_reference_t<decltype(Part::packs[0].values[0])>;
-  if (a.weight != nullptr) return Part::Of(lanes, static_cast<const T*>(a.weight), true);
-  Part ones;
-  for (auto& pack : ones.packs) {
-    for (T& value : pack.values) Narrow(Accumulator<T>{1}, value);
-  }
-  return ones;
-}
-
-// How lanes keep rows; wider ones (kWider) with more packs. bf16 is half as large as its sums, so
-// that lanes have fewer packs of it.
-template <typename T, bool kCentred, bool kWider>
+// How lanes keep rows; wider ones (kWider) with more packs.
+template <typename T, bool kWider>
 struct KeptRows {
-  static constexpr int kLanePacks = (sizeof(T) == 2 ? 1 : 2) * (kWider ? 2 : 1);
-  // Whether registers are enough for the next row to be on its way meanwhile.
-  static constexpr bool kReadAhead = !kWider || (sizeof(T) == 2 && !kCentred);
+  static constexpr int kLanePacks = kWider ? 4 : 2;
+  // Rows that are on their way or worked on at once.
+  static constexpr int kStages = kWider ? 2 : 3;
   // The largest blocks, and how many of them a multiprocessor has the registers for.
-  static constexpr int kThreads = kLanePacks == 1 ? 384 : kMostRowLanes;
-  static constexpr int kBlocks = kLanePacks == 1 ? 2 : 1;
+  static constexpr int kThreads = sizeof(T) == 2 && !kWider ? 256 : kMostRowLanes;
+  static constexpr int kBlocks = kWider ? 1 : (sizeof(T) == 2 ? 3 : 2);
 
   static constexpr int64_t kMostPacks = int64_t{kLanePacks} * kThreads;
+  using Ring = PackRing<kOperands * kLanePacks, kStages>;
 };
 
 // Rows that lanes keep. A lane has the same columns of all rows of its block, so that it can add up
 // the vectors' gradients without meeting others. dx may be dy: a row is read before it is written,
 // by the lanes that have it.
 template <typename T, bool kCentred, bool kWider>
-__global__ void __launch_bounds__(KeptRows<T, kCentred, kWider>::kThreads,
-                                  KeptRows<T, kCentred, kWider>::kBlocks)
+__global__ void __launch_bounds__(KeptRows<T, kWider>::kThreads, KeptRows<T, kWider>::kBlocks)
     RowNormBackwardKernel(LayerNormBackward a, RowLanes lanes) {
-  constexpr int kLanePacks = KeptRows<T, kCentred, kWider>::kLanePacks;
-  constexpr bool kReadAhead = KeptRows<T, kCentred, kWider>::kReadAhead;
+  using Kept = KeptRows<T, kWider>;
   using A = Accumulator<T>;
-  using Row = BackwardRow<T, kLanePacks>;
-  const auto weight = WeightPart<typename Row::Part>(a, lanes);
-  VectorSums<T, kLanePacks> sums;
-  RowTotals<A, kCentred ? 2 : 1> totals;
-  const T* residual = static_cast<const T*>(a.residual_gradient);
+  using Ring = RowRing<T, Kept::kLanePacks, Kept::kStages>;
+  using Statistics = RowStatistics<A>;
+  Ring ring;
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.y;
   int64_t row = RowLanes::FirstRow() + threadIdx.y;
-  Row next;
-  if constexpr (kReadAhead) next = Row::template Of<kCentred>(a, lanes, row);
+  for (int i = 0; i < Kept::kStages - 1; ++i) ring.Fetch(a, lanes, row + i * step);
+  const auto statistics_of = [&](int64_t of) {
+    return of < a.rows ? Statistics::template Of<kCentred>(a, of) : Statistics{};
+  };
+  Statistics next = statistics_of(row);
+  const T* weight = static_cast<const T*>(a.weight);
+  const A share = 1 / static_cast<A>(a.width);
+  VectorSums<T, Kept::kLanePacks> sums;
+  RowTotals<A, kCentred ? 2 : 1> totals;
   for (; row - threadIdx.y < a.rows; row += step) {
-    if constexpr (!kReadAhead) next = Row::template Of<kCentred>(a, lanes, row);
-    const Row current = next;
-    auto result =
-        Row::Part::Of(lanes, residual + row * a.width, residual != nullptr && row < a.rows);
-    if constexpr (kReadAhead) next = Row::template Of<kCentred>(a, lanes, row + step);
-    auto moments = AddUp<kCentred>(current, weight, sums);
-    TakeMeans<kCentred>(moments, a.width, [&](auto& values) { totals.Take(values); });
-    if (row >= a.rows) continue;
-    AddGradient(current, weight, moments, result);
-    result.StoreTo(lanes, static_cast<T*>(a.dx) + row * a.width);
+    const Statistics statistics = next;
+    next = statistics_of(row + step);
+    ring.Fetch(a, lanes, row + (Kept::kStages - 1) * step);
+    Ring::Await();
+    RowMoments<A> moments;
+    if (row < a.rows) moments = AddUp<kCentred>(ring, lanes, statistics, weight, sums);
+    TakeMeans<kCentred>(moments, share, [&](auto& values) { totals.Take(values); });
+    if (row < a.rows) {
+      WriteGradient<kCentred>(ring, lanes, statistics, weight, moments,
+                              static_cast<T*>(a.dx) + row * a.width);
+    }
+    ring.TakeOff();
   }
   const auto width = static_cast<int>(a.width);
   AddToColumns(lanes, sums.weight, width, a.weight_gradient);
@@ -264,7 +292,7 @@ __global__ void WideRowNormBackwardKernel(LayerNormBackward a) {
         if constexpr (kCentred) moments.sum += dnormed[k];
       }
     });
-    TakeMeans<kCentred>(moments, a.width, [](auto& values) {
+    TakeMeans<kCentred>(moments, 1 / static_cast<A>(a.width), [](auto& values) {
       for (A& value : values) value = BlockSum(value);
     });
     for_packs([&](int64_t i, const A(&normed)[kPack], const A(&dnormed)[kPack]) {
@@ -293,17 +321,24 @@ void LaunchWideRowNorm(const LayerNormBackward& args, bool packs, cudaStream_t s
 
 template <typename T, bool kCentred, bool kWider>
 void LaunchKeptRowNorm(const LayerNormBackward& args, int64_t packs, cudaStream_t stream) {
-  using Kept = KeptRows<T, kCentred, kWider>;
+  using Kept = KeptRows<T, kWider>;
   const dim3 threads = RowThreads(packs, Kept::kLanePacks);
+  const size_t shared = std::max(Kept::Ring::Bytes(size_t{threads.x} * threads.y),
+                                 static_cast<size_t>(args.width) * sizeof(Accumulator<T>));
   // As many as the device runs at once, so that the sums of many rows meet before they go to
   // memory.
-  const int64_t blocks_at_once = Kept::kThreads * Kept::kBlocks / (threads.x * threads.y);
-  const int64_t blocks =
-      std::min(Multiprocessors() * blocks_at_once, BlocksOfRows(args.rows, threads));
   StartBlocksOf(threads, RowNormBackwardKernel<T, kCentred, kWider>,
-                static_cast<unsigned int>(blocks),
-                static_cast<size_t>(args.width) * sizeof(Accumulator<T>), stream, args,
-                RowLanes{static_cast<int>(packs)});
+                BlocksAtOnce(args.rows, threads, Kept::kThreads * Kept::kBlocks, shared), shared,
+                stream, args, RowLanes{static_cast<int>(packs)});
+}
+
+// Whether lanes can keep rows of so many packs.
+template <typename T, bool kWider>
+bool FitsKept(int64_t packs) {
+  using Kept = KeptRows<T, kWider>;
+  if (packs > Kept::kMostPacks) return false;
+  const dim3 threads = RowThreads(packs, Kept::kLanePacks);
+  return FitsBlock(Kept::Ring::Bytes(size_t{threads.x} * threads.y));
 }
 
 template <bool kCentred>
@@ -313,9 +348,9 @@ void LaunchRowNorm(const LayerNormBackward& args, cudaStream_t stream) {
     const bool whole =
         Packs<T>(args.width, {args.dy, args.x, args.weight, args.residual_gradient, args.dx});
     const int64_t packs = args.width * static_cast<int64_t>(sizeof(T)) / kAccessBytes;
-    if (whole && packs <= KeptRows<T, kCentred, false>::kMostPacks) {
+    if (whole && FitsKept<T, false>(packs)) {
       LaunchKeptRowNorm<T, kCentred, false>(args, packs, stream);
-    } else if (whole && packs <= KeptRows<T, kCentred, true>::kMostPacks) {
+    } else if (whole && FitsKept<T, true>(packs)) {
       LaunchKeptRowNorm<T, kCentred, true>(args, packs, stream);
     } else {
       LaunchWideRowNorm<T, kCentred>(args, whole, stream);

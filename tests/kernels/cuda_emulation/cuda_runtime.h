@@ -36,7 +36,11 @@ struct dim3 {
 enum cudaError_t { cudaSuccess };
 using cudaStream_t = void*;
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin, cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr {
+  cudaDevAttrMaxSharedMemoryPerBlockOptin,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+  cudaDevAttrMultiProcessorCount
+};
 struct cudaLaunchConfig_t {
   dim3 gridDim;
   dim3 blockDim;

@@ -168,8 +168,9 @@ class CudaRun(unittest.TestCase):
 
     def test_ranks_count_layouts_by_axis(self):
         entry, page = self.run_part("ranks")
-        self.assertEqual(len(entry["rows"]), 4)
-        self.assertIn("| tp | fp32 | 4 | 4 | 0 | 0 | not told |", page)
+        self.assertEqual(len(entry["rows"]), 60)
+        self.assertEqual({row["item"] for row in entry["rows"]}, {f"layouts {i} of 5" for i in range(1, 6)})
+        self.assertIn("| tp | fp32 | 60 | 60 | 0 | 0 | not told |", page)
 
     def test_every_row_of_a_run_has_its_command(self):
         with CudaArchive() as archive:

@@ -78,9 +78,15 @@ inline void ExpectBf16OfEveryKind(const Kernels& kernels, Memory& memory) {
 // Of either sign, from 0 to the largest fp32 numbers.
 inline std::vector<float> GatesOfEverySize() {
   std::vector<float> gates = {0.0f, -0.0f};
-  for (float size = 1e-30f; size < 1e38f; size *= 1.37f) gates.insert(gates.end(), {size, -size});
+  for (int step = 0; step < 497; ++step) {
+    const auto size = static_cast<float>(1e-30 * std::pow(1.37, step));
+    gates.insert(gates.end(), {size, -size});
+  }
   // Where exp(-gate) leaves the range that the device's reciprocal takes, and that of fp32.
-  for (float size = 80.0f; size < 110.0f; size += 0.25f) gates.insert(gates.end(), {size, -size});
+  for (int quarters = 320; quarters < 440; ++quarters) {
+    const float size = 0.25f * static_cast<float>(quarters);
+    gates.insert(gates.end(), {size, -size});
+  }
   return gates;
 }
 

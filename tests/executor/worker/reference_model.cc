@@ -95,7 +95,7 @@ void ReferenceModel::AddLatentAttention(const std::string& prefix,
   Add(prefix + "o", {model_.hidden, attention.heads * attention.value_dim}, true);
 }
 
-void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bool random) {
+void ReferenceModel::Add(const std::string& name, const std::vector<int64_t>& shape, bool random) {
   const bool bias = name.ends_with("bias");
   at::Tensor initial = at::full(shape, bias ? 0.0 : 1.0, at::kFloat);
   if (random) {
@@ -168,7 +168,7 @@ namespace {
 // Written from wavelengths, as the rule was published, and not with the planner's own function.
 at::Tensor Scaled(const at::Tensor& frequencies, const planner::RopeScaling& scaling) {
   if (scaling.kind == planner::RopeScalingKind::kNone) return frequencies;
-  const at::Tensor divided = frequencies / scaling.factor;
+  at::Tensor divided = frequencies / scaling.factor;
   if (scaling.kind == planner::RopeScalingKind::kLinear) return divided;
   const auto positions = static_cast<double>(scaling.original_max_positions);
   const at::Tensor wavelengths = 2.0 * std::numbers::pi / frequencies;
@@ -186,8 +186,7 @@ at::Tensor Scaled(const at::Tensor& frequencies, const planner::RopeScaling& sca
 at::Tensor ReferenceModel::Turn(const at::Tensor& whole_heads) const {
   if (model_.positions == planner::Positions::kNone) return whole_heads;
   const int64_t head_dim = whole_heads.size(3);
-  const auto width =
-      static_cast<int64_t>(model_.rotary_share * static_cast<double>(head_dim) + 0.5);
+  const auto width = std::llround(model_.rotary_share * static_cast<double>(head_dim));
   const at::Tensor heads = whole_heads.narrow(3, 0, width);
   const int64_t half = width / 2;
   const at::Tensor exponents = at::arange(half, at::kDouble) * (-1.0 / static_cast<double>(half));
@@ -293,7 +292,7 @@ at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& 
 // scores [batch, seq_len, experts], biases added -> whether each expert takes each token.
 at::Tensor ReferenceModel::PickedExperts(const at::Tensor& scores,
                                          const planner::Experts& experts) const {
-  const at::Tensor picked = at::zeros_like(scores, at::kBool);
+  at::Tensor picked = at::zeros_like(scores, at::kBool);
   const at::Tensor here = scores.detach().to(at::kDouble).contiguous();
   const int64_t size = experts.count / experts.groups;
   for (int64_t token = 0; token < scores.numel() / experts.count; ++token) {

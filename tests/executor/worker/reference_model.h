@@ -43,7 +43,7 @@ class ReferenceModel {
  private:
   void MoveSelectionBiases();
   bool Orthogonalises(const std::string& name) const;
-  void Add(const std::string& name, std::vector<int64_t> shape, bool random);
+  void Add(const std::string& name, const std::vector<int64_t>& shape, bool random);
   void AddLatentAttention(const std::string& prefix, const planner::Attention& attention);
   void AddStreamNorm(const std::string& name);
   at::Tensor StreamNorm(const at::Tensor& x, const std::string& name) const;

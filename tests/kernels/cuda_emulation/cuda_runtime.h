@@ -14,6 +14,8 @@
 #include <functional>
 #include <utility>
 
+// The names are CUDA's.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 #define __global__
 #define __device__
 #define __host__
@@ -123,3 +125,4 @@ inline float __expf(float x) { return std::exp(x); }
 
 // x / y, and 0 for large y, as the device's instruction has it.
 inline float __fdividef(float x, float y) { return std::abs(y) > 0x1p126f ? 0.0f : x / y; }
+// NOLINTEND(bugprone-reserved-identifier)

@@ -13,6 +13,7 @@ HOUR = 3600
 HEAD_TIME = 1_800_000_000
 # Says which sources it was asked about, and finds something where a source says so.
 CLANG_TIDY = """#!/usr/bin/env bash
+[[ $1 != --version ]] || { echo "version 1"; exit 0; }
 source=${!#}
 echo "$source" >>"$ASKED"
 ! grep -q TAKES_LONG "$source" || exit 124  # as timeout says it
@@ -32,7 +33,8 @@ class TidyTest(unittest.TestCase):
         self.write(".gitignore", "build/\n")
         for name in ("tidy", "lib/build.sh"):
             self.write(f"tools/{name}", (TOOLS / name).read_text(), executable=True)
-        self.write("tools/setup", "#!/bin/sh\n", executable=True)
+        self.write("tools/setup", "#!/bin/sh\n[ $1 != --print-cache ] || echo $CACHE\n", executable=True)
+        self.write(".clang-tidy", "Checks: first\n")
         self.write("../programs/cmake", "#!/bin/sh\n", executable=True)
         self.write("../programs/clang-tidy-14", CLANG_TIDY, executable=True)
         self.git("init", "-q")
@@ -62,18 +64,20 @@ class TidyTest(unittest.TestCase):
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", "a", hours=hours)
 
-    def tidy(self, *arguments, compiled, root=None):
-        """Exit status, what was printed, and the sources that clang-tidy was asked about."""
+    def tidy(self, *arguments, compiled, root=None, flags="", cache=None):
+        """Exit status, what was printed, and the sources that clang-tidy was asked about; without `cache`, with a new one."""
         root = root or self.root
         build = root / "build" / "release"
         build.mkdir(parents=True, exist_ok=True)
         (build / "build.ninja").touch()
         (build / "setup.env").touch()
-        commands = [{"directory": str(build), "command": "c++", "file": f"{root}/src/{name}.cc"} for name in compiled]
+        commands = [{"directory": str(build), "command": f"c++ -I{root} {flags} -o a.o -c {root}/src/{name}.cc",
+                     "file": f"{root}/src/{name}.cc"} for name in compiled]
         (build / "compile_commands.json").write_text(json.dumps(commands, indent=0))
         self.asked.write_text("")
         done = subprocess.run([root / "tools" / "tidy", *arguments], cwd=root, capture_output=True, text=True,
-                              check=False, env=self.environment())
+                              check=False,
+                              env=self.environment(CACHE=str(cache or tempfile.mkdtemp(dir=self.folder))))
         asked = sorted(pathlib.Path(line).stem for line in self.asked.read_text().split())
         return done.returncode, done.stdout + done.stderr, asked
 
@@ -121,6 +125,34 @@ class TidyTest(unittest.TestCase):
         self.assertEqual((status, asked), (0, ["late"]), said)
         self.assertIn("tidy: the latest 1 of 2 files", said)
         self.assertEqual(self.tidy("--most", "0", compiled=["late"])[0], 2)
+
+    def test_what_was_clean_is_looked_at_again_once_something_that_it_reads_has_changed(self):
+        self.commit(0, reader='#include "src/shared.h"\n', other="", broken="// FINDING\n", shared_h="")
+        where = {"compiled": ["reader", "other", "broken"], "cache": self.folder / "cache"}
+        self.assertEqual(self.tidy("--all", **where)[2], ["broken", "other", "reader"])
+        status, said, asked = self.tidy("--all", **where)
+        self.assertEqual((status, asked), (1, ["broken"]), said)
+        self.assertIn("2 files are clean, 2 of them the same as when they were last looked at", said)
+
+        def looked_at_again(**more):
+            return [name for name in self.tidy("--all", **where, **more)[2] if name != "broken"]
+
+        self.write("src/shared.h", "// another\n")
+        self.assertEqual(looked_at_again(), ["reader"])
+        clone = self.folder / "clone"
+        shutil.copytree(self.root, clone)
+        self.assertEqual(looked_at_again(root=clone), [])
+        self.assertEqual(looked_at_again(flags="-DNDEBUG"), ["other", "reader"])
+        self.write(".clang-tidy", "Checks: second\n")
+        self.assertEqual(looked_at_again(), ["other", "reader"])
+        self.assertEqual(looked_at_again(), [])
+
+    def test_all_are_the_sources_that_the_release_build_compiles(self):
+        self.commit(-50, early="")
+        self.commit(0, late="", apart="")
+        status, said, asked = self.tidy("--all", compiled=["early", "late", "../build/release/made"])
+        self.assertEqual((status, asked), (0, ["early", "late"]), said)
+        self.assertEqual(self.tidy("--all", "--since", "HEAD", compiled=["late"])[0], 2)
 
     def test_of_a_shallow_clones_oldest_commit_nothing_is_known(self):
         self.commit(0, late="")

@@ -1,5 +1,5 @@
-# How every target of the project is built: C++20, warnings as errors, ccache, sanitizers, clang-tidy,
-# one output folder for binaries, and helpers for libraries, tests and embedded data files.
+# How every target of the project is built: C++20, warnings as errors, ccache, sanitizers, one output folder
+# for binaries, and helpers for libraries, tests and embedded data files.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -11,7 +11,6 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 set(MESHWRIGHT_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
-option(MESHWRIGHT_TIDY "Run clang-tidy on every file of the project" OFF)
 option(MESHWRIGHT_FUZZ "Build what libFuzzer runs, with Clang" OFF)
 
 find_program(CCACHE ccache)
@@ -52,9 +51,6 @@ if(MESHWRIGHT_SANITIZE STREQUAL thread)
   # Of Abseil it uses what stands beside the mutex, which not every target links.
   target_link_libraries(tsan_absl_mutex PRIVATE meshwright_options PUBLIC absl::synchronization absl::time)
 endif()
-if(MESHWRIGHT_TIDY)
-  find_program(CLANG_TIDY clang-tidy REQUIRED)
-endif()
 
 # meshwright_configure(TARGET): the options above on a target of our own.
 function(meshwright_configure target)
@@ -62,9 +58,6 @@ function(meshwright_configure target)
   get_target_property(type ${target} TYPE)
   if(TARGET tsan_absl_mutex AND type STREQUAL EXECUTABLE)
     target_link_libraries(${target} PRIVATE tsan_absl_mutex)
-  endif()
-  if(MESHWRIGHT_TIDY)
-    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "${CLANG_TIDY};--extra-arg=-Wno-unknown-warning-option")
   endif()
 endfunction()
 

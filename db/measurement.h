@@ -141,6 +141,7 @@ struct PredictedResult {
   std::string layout;
   double predicted_step_s = 0.0;
   double step_s = 0.0;
+  double step_noise = 0.0;  // as in MeasuredTrial; 0 where it is not known
 };
 
 // A trial that was measured, or a run from elsewhere: that has no sweep, no seed and no number, and

@@ -124,6 +124,8 @@ struct MeasuredTrial {
   std::string worker_version;
   std::optional<double> mfu;  // of the peak that the prediction is against
   std::optional<double> step_s;
+  // Standard deviation of ln(step_s) by the trial's own steps; nullopt where they are too few.
+  std::optional<double> step_noise;
   std::optional<int64_t> peak_bytes;
 
   friend bool operator==(const MeasuredTrial&, const MeasuredTrial&) = default;
@@ -201,6 +203,7 @@ struct TrialHead {
   int32_t lost_attempts = 0;
   bool measured = false;
   std::optional<double> step_s;
+  std::optional<double> step_noise;  // as in MeasuredTrial
 
   friend bool operator==(const TrialHead&, const TrialHead&) = default;
 };

@@ -55,6 +55,7 @@ void VisitFields(Measured& measured, Visitor& visit) {
   visit("worker_version", measured.worker_version);
   visit("mfu", measured.mfu);
   visit("step_s", measured.step_s);
+  visit("step_noise", measured.step_noise);
   visit("peak_bytes", measured.peak_bytes);
 }
 
@@ -91,6 +92,7 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit("lost_attempts", trial.lost_attempts);
   visit("measurement IS NOT NULL", trial.measured);
   visit("step_s", trial.step_s);
+  visit("step_noise", trial.step_noise);
 }
 
 template <planner::ConstOr<AttemptHead> Attempt, typename Visitor>
@@ -155,7 +157,7 @@ constexpr std::string_view kTrialRows =
     "(SELECT t.*, c.layout, c.requested, c.plan_json, c.predicted_json, c.predicted_step_s, "
     "c.oom_probability, s.model, "
     "o.json AS model_json, g.json AS training_json, m.id AS measurement, m.worker_version, m.mfu, "
-    "m.step_s, m.peak_bytes, r.result_json, "
+    "m.step_s, m.step_noise, m.peak_bytes, r.result_json, "
     "CASE WHEN t.state NOT IN ('pending', 'assigned', 'running') THEN a.end_time_us END AS "
     "end_time_us FROM trials AS t "
     "LEFT JOIN attempts AS a ON a.sweep_id = t.sweep_id AND a.trial = t.number AND "
@@ -170,8 +172,8 @@ constexpr std::string_view kHeadRows =
     "(SELECT c.sweep_id, c.number, c.layout, c.predicted_step_s, c.oom_probability, "
     "t.number IS NOT NULL AS has_begun, coalesce(t.state, 'pending') AS state, "
     "coalesce(t.attempt, n.last_attempt + 1, 1) AS attempt, "
-    "coalesce(t.lost_attempts, 0) AS lost_attempts, m.id AS measurement, m.step_s FROM candidates "
-    "AS c "
+    "coalesce(t.lost_attempts, 0) AS lost_attempts, m.id AS measurement, m.step_s, m.step_noise "
+    "FROM candidates AS c "
     "JOIN sweeps AS s ON s.id = c.sweep_id LEFT JOIN retired_names AS n ON n.name = s.name "
     "LEFT JOIN trials AS t ON t.sweep_id = c.sweep_id AND t.number = c.number "
     "LEFT JOIN measurements AS m ON m.sweep_id = c.sweep_id AND m.trial = c.number) AS candidates";

@@ -135,7 +135,8 @@ absl::StatusOr<std::vector<EarlierResult>> SqliteSweeps::ListEarlierResults(
   ASSIGN_OR_RETURN(
       SqliteStatement select,
       connection_->Prepare("SELECT m.layout, m.outcome, s.name, m.trial, t.reason, "
-                           "m.worker_version, m.mfu, m.step_s, m.peak_bytes, r.result_json "
+                           "m.worker_version, m.mfu, m.step_s, m.step_noise, m.peak_bytes, "
+                           "r.result_json "
                            "FROM measurements AS m INDEXED BY measurements_by_shape "
                            "JOIN sweeps AS s ON s.id = m.sweep_id "
                            "JOIN trials AS t ON t.sweep_id = m.sweep_id AND t.number = m.trial "
@@ -165,8 +166,9 @@ absl::StatusOr<std::vector<EarlierResult>> SqliteSweeps::ListEarlierResults(
     result.measured.worker_version = select.Text(5);
     if (!select.IsNull(6)) result.measured.mfu = select.Real(6);
     if (!select.IsNull(7)) result.measured.step_s = select.Real(7);
-    if (!select.IsNull(8)) result.measured.peak_bytes = select.Int(8);
-    result.measured.result_json = select.Text(9);
+    if (!select.IsNull(8)) result.measured.step_noise = select.Real(8);
+    if (!select.IsNull(9)) result.measured.peak_bytes = select.Int(9);
+    result.measured.result_json = select.Text(10);
   }
 }
 
@@ -207,7 +209,8 @@ absl::StatusOr<std::vector<PredictedResult>> SqliteSweeps::ListPredictedResults(
     int64_t sweep_id, std::string_view worker_version, int32_t limit) {
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare("SELECT m.layout, c.predicted_step_s, m.step_s "
+      connection_->Prepare("SELECT m.layout, c.predicted_step_s, m.step_s, "
+                           "coalesce(m.step_noise, 0.0) "
                            "FROM measurements AS m INDEXED BY measurements_by_trial "
                            "JOIN candidates AS c ON c.sweep_id = m.sweep_id AND "
                            "c.number = m.trial "
@@ -219,7 +222,7 @@ absl::StatusOr<std::vector<PredictedResult>> SqliteSweeps::ListPredictedResults(
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
     if (!row) return results;
-    results.push_back({select.Text(0), select.Real(1), select.Real(2)});
+    results.push_back({select.Text(0), select.Real(1), select.Real(2), select.Real(3)});
   }
 }
 
@@ -231,11 +234,11 @@ absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, Tr
     return new std::string(absl::StrCat(
         "INSERT INTO measurements (source, sweep_id, trial, model, cluster, model_hash, "
         "cluster_hash, training_hash, devices, seq_len, global_batch, precision, layout, "
-        "worker_version, outcome, mfu, step_s, peak_bytes",
+        "worker_version, outcome, mfu, step_s, step_noise, peak_bytes",
         axes.columns,
-        ") SELECT ?8, s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
+        ") SELECT ?9, s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
         "s.cluster_hash, coalesce(s.training_hash, ''), s.devices, s.seq_len, s.global_batch, "
-        "s.precision, c.layout, ?3, ?4, ?5, ?6, ?7",
+        "s.precision, c.layout, ?3, ?4, ?5, ?6, ?7, ?8",
         axes.values, " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id ",
         "WHERE c.sweep_id = ?1 AND c.number = ?2"));
   }();
@@ -247,7 +250,8 @@ absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, Tr
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
   insert.Bind(sweep_id).Bind(int64_t{number});
   insert.Bind(measured.worker_version).Bind(TrialStateName(state));
-  insert.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
+  insert.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.step_noise);
+  insert.Bind(measured.peak_bytes);
   insert.Bind(NameOf(kMeasurementSourceNames, source));
   BindAxes(layout.Text(0), insert);
   RETURN_IF_ERROR(insert.Run());

@@ -20,6 +20,7 @@ db::MeasuredTrial Measured(const trial::TrialResult& result, const nlohmann::jso
   if (result.outcome == trial::TrialOutcome::kOk) {
     if (result.peak_flops.has_value()) measured.mfu = result.mfu_of_peak;
     measured.step_s = result.step_s;
+    if (result.step_interval) measured.step_noise = trial::LogDeviationOf(*result.step_interval);
   }
   return measured;
 }

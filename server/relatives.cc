@@ -73,7 +73,8 @@ std::vector<planner::RelatedResult> ResultsOf(const std::vector<db::PredictedRes
     if (!layout.ok()) continue;
     results.push_back({.point = planner::PointOf(*layout),
                        .residual = std::log(one.step_s / one.predicted_step_s),
-                       .step_s = one.step_s});
+                       .step_s = one.step_s,
+                       .noise = one.step_noise});
   }
   return results;
 }

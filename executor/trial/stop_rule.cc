@@ -1,6 +1,7 @@
 #include "executor/trial/stop_rule.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "planner/measurement/metrics.h"
@@ -38,6 +39,11 @@ std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s) {
   if (rank == 0) return std::nullopt;
   std::sort(times_s.begin(), times_s.end());
   return MedianInterval{.low_s = times_s[rank - 1], .high_s = times_s[times_s.size() - rank]};
+}
+
+double LogDeviationOf(const MedianInterval& interval) {
+  constexpr double kWidth = 2.0 * 1.959964;  // of 95 % of a normal, in deviations
+  return std::log(interval.high_s / interval.low_s) / kWidth;
 }
 
 int32_t FirstTimedStep(int32_t steps) { return steps > 1 ? 1 : 0; }

@@ -37,6 +37,10 @@ struct MedianInterval {
 // Nothing for fewer than 6 times: even the widest interval holds the median less often.
 std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s);
 
+// Standard deviation of the median's logarithm, as the interval is a normal's with 95 %. Requires
+// times above 0.
+double LogDeviationOf(const MedianInterval& interval);
+
 // The first step touches every page for the first time: it is not timed unless it is the only one.
 int32_t FirstTimedStep(int32_t steps);
 

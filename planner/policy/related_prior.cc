@@ -18,6 +18,7 @@ Eigen::Index Index(size_t place) { return static_cast<Eigen::Index>(place); }
 struct Seen {
   Eigen::MatrixXd points;
   Eigen::VectorXd values;
+  Eigen::VectorXd noises;
   std::vector<Eigen::Index> sweeps;  // of each
 };
 
@@ -26,6 +27,7 @@ Seen SeenOf(const Relatives& relatives, const TrialPoint& middle) {
   const Eigen::Index count = relatives.results();
   seen.points.resize(Index(middle.size()), count);
   seen.values.resize(count);
+  seen.noises.resize(count);
   for (size_t sweep = 0; sweep < relatives.sweeps.size(); ++sweep) {
     for (const RelatedResult& result : relatives.sweeps[sweep].results) {
       const Eigen::Index place = Index(seen.sweeps.size());
@@ -33,6 +35,7 @@ Seen SeenOf(const Relatives& relatives, const TrialPoint& middle) {
         seen.points(Index(i), place) = result.point[i] - middle[i];
       }
       seen.values(place) = result.residual;
+      seen.noises(place) = result.noise;
       seen.sweeps.push_back(Index(sweep));
     }
   }
@@ -95,7 +98,7 @@ RelatedPrior::RelatedPrior(absl::Span<const TrialPoint> points, const TrialPoint
   Eigen::MatrixXd covariance = Square(priors.common) * relations +
                                relations.cwiseProduct(shared.slopes) +
                                relations.cwiseAbs2().cwiseProduct(shared.near);
-  covariance.diagonal().array() += Square(priors.noise);
+  covariance.diagonal().array() += Square(priors.noise) + seen.noises.array().square();
 
   Eigen::VectorXd relation(count);  // to this sweep
   for (Eigen::Index i = 0; i < count; ++i) {

@@ -36,6 +36,7 @@ struct RelatedResult {
   TrialPoint point;       // PointOf() its layout
   double residual = 0.0;  // ln(measured / predicted)
   double step_s = 0.0;    // measured
+  double noise = 0.0;     // as in MeasuredResidual
 };
 
 struct RelatedSweep {

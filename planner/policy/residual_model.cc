@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "Eigen/Cholesky"
@@ -117,62 +118,64 @@ class ResidualModel::Prior {
   const Eigen::Map<const Eigen::VectorXd> values_;
 };
 
-ResidualModel::Conditional ResidualModel::At(double factor, bool relatives_speak,
-                                             const Seen& seen) const {
+ResidualPosterior::Component ResidualModel::At(double factor, bool relatives_speak,
+                                               const Seen& seen) const {
   const auto known = static_cast<Eigen::Index>(seen.values.size());
   const auto count = static_cast<Eigen::Index>(seen.layouts.size());
+  const auto layouts = static_cast<Eigen::Index>(points_.size());
   const Prior prior(*this, seen, factor, relatives_speak);
+  ResidualPosterior::Component at;
+  at.before.resize(points_.size() * seen.layouts.size());
+  Eigen::Map<Eigen::MatrixXd> before(at.before.data(), count, layouts);
+  for (Eigen::Index i = 0; i < layouts; ++i) {
+    for (Eigen::Index j = 0; j < count; ++j) {
+      before(j, i) = prior.Covariance(static_cast<size_t>(i), static_cast<size_t>(j));
+    }
+  }
   Eigen::MatrixXd covariance(count, count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    for (Eigen::Index j = 0; j < count; ++j) {
-      covariance(i, j) = prior.Covariance(seen.layouts[i], static_cast<size_t>(j));
-    }
+    covariance.col(i) = before.col(static_cast<Eigen::Index>(seen.layouts[static_cast<size_t>(i)]));
     covariance(i, i) += Square(priors_.noise);
+    if (i < known) covariance(i, i) += Square(seen.values[static_cast<size_t>(i)].noise);
   }
   Eigen::VectorXd values(known);
   for (Eigen::Index i = 0; i < known; ++i) {
     values(i) = seen.values[i].value - prior.Mean(seen.values[i].layout);
   }
-  Eigen::LLT<Eigen::MatrixXd> all(count);
-  if (count > 0) all.compute(covariance);
   Eigen::VectorXd weights(known);
-  Conditional conditional;
   if (known > 0) {
     const Eigen::LLT<Eigen::MatrixXd> root(covariance.topLeftCorner(known, known));
     weights = root.solve(values);
-    conditional.log_evidence =
-        -0.5 * values.dot(weights) - root.matrixLLT().diagonal().array().log().sum();
+    at.weight = -0.5 * values.dot(weights) - root.matrixLLT().diagonal().array().log().sum();
   }
 
-  conditional.residuals.resize(points_.size());
-  Eigen::VectorXd shared(count);
+  at.explained = at.before;
+  Eigen::Map<Eigen::MatrixXd> explained(at.explained.data(), count, layouts);
+  if (count > 0) Eigen::LLT<Eigen::MatrixXd>(covariance).matrixL().solveInPlace(explained);
+  at.residuals.resize(points_.size());
   for (size_t layout = 0; layout < points_.size(); ++layout) {
-    for (Eigen::Index i = 0; i < count; ++i) {
-      shared(i) = prior.Covariance(layout, static_cast<size_t>(i));
-    }
-    Residual& residual = conditional.residuals[layout];
-    residual.mean = prior.Mean(layout) + (known > 0 ? shared.head(known).dot(weights) : 0.0);
-    const double explained = count > 0 ? all.matrixL().solve(shared).squaredNorm() : 0.0;
-    residual.sd = std::sqrt(std::max(0.0, prior.Variance(layout) - explained));
+    const auto column = static_cast<Eigen::Index>(layout);
+    const double variance = prior.Variance(layout) - explained.col(column).squaredNorm();
+    at.residuals[layout].mean = prior.Mean(layout) + before.col(column).head(known).dot(weights);
+    at.residuals[layout].sd = std::sqrt(std::max(0.0, variance));
   }
-  return conditional;
+  return at;
 }
 
-std::vector<Residual> ResidualModel::Given(absl::Span<const MeasuredResidual> measured,
-                                           absl::Span<const size_t> running) const {
+ResidualPosterior ResidualModel::Given(absl::Span<const MeasuredResidual> measured,
+                                       absl::Span<const size_t> running) const {
   const Seen seen(*this, measured, running);
-  std::vector<Conditional> conditionals;
-  std::vector<double> weights;
+  std::vector<ResidualPosterior::Component> components;
   const auto add = [&](double factor, double log_weight) {
     if (related_.results() == 0) {
-      conditionals.push_back(At(factor, false, seen));
-      weights.push_back(conditionals.back().log_evidence + log_weight);
+      components.push_back(At(factor, false, seen));
+      components.back().weight += log_weight;
       return;
     }
     for (const bool speak : {true, false}) {
-      conditionals.push_back(At(factor, speak, seen));
-      weights.push_back(conditionals.back().log_evidence + log_weight +
-                        std::log(speak ? priors_.trust : 1.0 - priors_.trust));
+      components.push_back(At(factor, speak, seen));
+      components.back().weight +=
+          log_weight + std::log(speak ? priors_.trust : 1.0 - priors_.trust);
     }
   };
   // One result says nothing of how layouts differ.
@@ -183,28 +186,49 @@ std::vector<Residual> ResidualModel::Given(absl::Span<const MeasuredResidual> me
       add(std::exp(step * priors_.factor), -0.5 * Square(step));
     }
   }
-  return conditionals.size() == 1 ? std::move(conditionals.front().residuals)
-                                  : Mean(conditionals, std::move(weights));
+  double largest = components.front().weight;
+  for (const auto& component : components) largest = std::max(largest, component.weight);
+  double total = 0.0;
+  for (auto& component : components) {
+    total += component.weight = std::exp(component.weight - largest);
+  }
+  for (auto& component : components) component.weight /= total;
+  return {std::move(components), seen.layouts};
 }
 
-std::vector<Residual> ResidualModel::Mean(const std::vector<Conditional>& conditionals,
-                                          std::vector<double> weights) {
-  const double largest = *std::max_element(weights.begin(), weights.end());
-  double total = 0.0;
-  for (double& weight : weights) total += weight = std::exp(weight - largest);
-
-  std::vector<Residual> residuals(conditionals.front().residuals.size());
-  for (size_t layout = 0; layout < residuals.size(); ++layout) {
+ResidualPosterior::ResidualPosterior(std::vector<Component> components, std::vector<size_t> seen)
+    : components_(std::move(components)), seen_(std::move(seen)) {
+  residuals_.resize(components_.front().residuals.size());
+  for (size_t layout = 0; layout < residuals_.size(); ++layout) {
     double mean = 0.0;
     double square = 0.0;
-    for (size_t i = 0; i < weights.size(); ++i) {
-      const Residual& one = conditionals[i].residuals[layout];
-      mean += weights[i] / total * one.mean;
-      square += weights[i] / total * (Square(one.mean) + Square(one.sd));
+    for (const Component& component : components_) {
+      const Residual& one = component.residuals[layout];
+      mean += component.weight * one.mean;
+      square += component.weight * (Square(one.mean) + Square(one.sd));
     }
-    residuals[layout] = {mean, std::sqrt(std::max(0.0, square - Square(mean)))};
+    residuals_[layout] = {mean, std::sqrt(std::max(0.0, square - Square(mean)))};
   }
-  return residuals;
+}
+
+std::vector<double> ResidualPosterior::CovariancesWith(size_t layout) const {
+  const size_t count = seen_.size();
+  const auto row =
+      static_cast<size_t>(std::find(seen_.begin(), seen_.end(), layout) - seen_.begin());
+  std::vector<double> covariances(residuals_.size(), 0.0);
+  for (size_t other = 0; other < residuals_.size(); ++other) {
+    for (const Component& component : components_) {
+      const double* const explained = component.explained.data();
+      const double common =
+          std::inner_product(explained + other * count, explained + (other + 1) * count,
+                             explained + layout * count, 0.0);
+      covariances[other] +=
+          component.weight * (component.before[other * count + row] - common +
+                              component.residuals[other].mean * component.residuals[layout].mean);
+    }
+    covariances[other] -= residuals_[other].mean * residuals_[layout].mean;
+  }
+  return covariances;
 }
 
 }  // namespace meshwright::planner

@@ -2,7 +2,8 @@
 //
 // ln(measured / predicted) is a Gaussian process over the layouts' points: a sum of what all
 // layouts have in common, of a slope along each axis, of what only layouts near each other have in
-// common, and of the noise of a measurement. How much layouts differ from each other is another
+// common, and of the noise of a measurement: from run to run, and what a measurement says of its
+// own. How much layouts differ from each other is another
 // matter in each sweep: a factor on the deviations of slopes and of what is near, whose logarithm
 // is normal; what is known of a layout is the mean over that factor, by how likely the
 // measurements make it (Rasmussen and Williams 2006, chapter 2 and section 5.2), and where it is 1
@@ -32,6 +33,33 @@ struct Residual {
 struct MeasuredResidual {
   size_t layout = 0;  // place among the points
   double value = 0.0;
+  double noise = 0.0;  // standard deviation that it has beside what priors know of
+};
+
+// What is known of the layouts once some of them were measured or run.
+class ResidualPosterior {
+ public:
+  // At one value of the factor, where relatives speak for the sweep or don't. A mean over several.
+  struct Component {
+    double weight = 0.0;  // of all of them 1
+    std::vector<Residual> residuals;
+    // Column by column, one for each layout: covariances before with those that were seen, and what
+    // these explain, so that the product of two columns is taken from a covariance.
+    std::vector<double> before;
+    std::vector<double> explained;
+  };
+
+  // `seen`: the layouts that were measured or run, in the order of the components' rows.
+  ResidualPosterior(std::vector<Component> components, std::vector<size_t> seen);
+
+  const std::vector<Residual>& residuals() const { return residuals_; }
+  // Of each layout's residual with that of one that was measured or runs.
+  std::vector<double> CovariancesWith(size_t layout) const;
+
+ private:
+  std::vector<Component> components_;
+  std::vector<size_t> seen_;
+  std::vector<Residual> residuals_;
 };
 
 class ResidualModel {
@@ -41,21 +69,14 @@ class ResidualModel {
 
   // What is known of each layout once some were measured, and others will have been whose values
   // are open: those take from the spread and leave the means as they are.
-  std::vector<Residual> Given(absl::Span<const MeasuredResidual> measured,
-                              absl::Span<const size_t> running) const;
+  ResidualPosterior Given(absl::Span<const MeasuredResidual> measured,
+                          absl::Span<const size_t> running) const;
 
  private:
-  // At one value of the factor, where relatives speak for the sweep or don't.
-  struct Conditional {
-    double log_evidence = 0.0;  // of the measurements, up to what no factor changes
-    std::vector<Residual> residuals;
-  };
   struct Seen;
   class Prior;  // what is known before any measurement of the sweep
-  Conditional At(double factor, bool relatives_speak, const Seen& seen) const;
-  // By these logarithms of weights.
-  static std::vector<Residual> Mean(const std::vector<Conditional>& conditionals,
-                                    std::vector<double> weights);
+  // Its weight is the logarithm of the measurements' evidence, up to what no factor changes.
+  ResidualPosterior::Component At(double factor, bool relatives_speak, const Seen& seen) const;
 
   const ResidualPriors priors_;
   TrialPoint middle_;               // the points' mean

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,9 +21,30 @@ double ExpectedImprovement(double best_s, double step_s, double spread) {
   return ahead * NormalShareBelow(z) + spread * NormalDensity(z);
 }
 
-std::vector<Residual> ResidualsOf(absl::Span<const TrialCandidate> candidates,
-                                  absl::Span<const TrialFinding> findings,
-                                  const ResidualPriors& priors, const Relatives& relatives) {
+double Square(double value) { return value * value; }
+
+// Standard deviation of a measured step time's logarithm that the next trial is to have.
+double NoiseOfATrial(absl::Span<const TrialFinding> findings, const ResidualPriors& priors) {
+  double squares = 0.0;
+  double measured = 0.0;
+  for (const TrialFinding& finding : findings) {
+    if (finding.end != TrialEnd::kMeasured) continue;
+    squares += Square(finding.noise);
+    measured += 1.0;
+  }
+  return std::sqrt(Square(priors.noise) + (measured > 0.0 ? squares / measured : 0.0));
+}
+
+// Standard deviation of how far a measurement with noise moves a layout from the best, as they are
+// believed: by what of the layout's variance they do not have in common.
+double MovedByATrial(double spread, double covariance, double noise) {
+  const double measured = std::hypot(spread, noise);
+  return measured > 0.0 ? std::max(0.0, Square(spread) - covariance) / measured : 0.0;
+}
+
+ResidualPosterior PosteriorOf(absl::Span<const TrialCandidate> candidates,
+                              absl::Span<const TrialFinding> findings, const ResidualPriors& priors,
+                              const Relatives& relatives) {
   std::vector<TrialPoint> points;
   for (const TrialCandidate& candidate : candidates) points.push_back(candidate.point);
   std::vector<MeasuredResidual> measured;
@@ -30,7 +52,7 @@ std::vector<Residual> ResidualsOf(absl::Span<const TrialCandidate> candidates,
   for (const TrialFinding& finding : findings) {
     if (finding.end == TrialEnd::kMeasured) {
       const double ratio = finding.step_s / candidates[finding.candidate].step_s;
-      measured.push_back({finding.candidate, std::log(ratio)});
+      measured.push_back({finding.candidate, std::log(ratio), finding.noise});
     } else if (finding.end == TrialEnd::kRunning) {
       running.push_back(finding.candidate);
     }
@@ -51,37 +73,48 @@ std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidat
   return OomProbabilitiesGiven(before, fits, share);
 }
 
-// The shortest step that was measured, or that is believed of what runs.
-std::optional<double> BestOf(absl::Span<const TrialFinding> findings,
+// The shortest step that is believed of what was measured or runs: the shortest of many
+// measurements with noise is shorter than any layout's step.
+std::optional<size_t> BestOf(absl::Span<const TrialFinding> findings,
                              const std::vector<TrialBelief>& beliefs) {
-  std::optional<double> best_s;
+  std::optional<size_t> best;
   for (const TrialFinding& finding : findings) {
-    const bool runs = finding.end == TrialEnd::kRunning;
-    if (!runs && finding.end != TrialEnd::kMeasured) continue;
-    const double step_s = runs ? beliefs[finding.candidate].step_s : finding.step_s;
-    best_s = std::min(best_s.value_or(step_s), step_s);
+    if (finding.end != TrialEnd::kRunning && finding.end != TrialEnd::kMeasured) continue;
+    const double step_s = beliefs[finding.candidate].step_s;
+    if (!best || step_s < beliefs[*best].step_s) best = finding.candidate;
   }
-  return best_s;
+  return best;
 }
 
-std::vector<TrialBelief> BeliefsOf(absl::Span<const TrialCandidate> candidates,
-                                   absl::Span<const TrialFinding> findings,
-                                   const TrialPolicyOptions& options, const Relatives& relatives) {
-  const std::vector<Residual> residuals =
-      ResidualsOf(candidates, findings, options.residuals, relatives);
+struct Beliefs {
+  std::vector<TrialBelief> of;  // each candidate
+  bool has_best = false;
+};
+
+Beliefs BeliefsOf(absl::Span<const TrialCandidate> candidates,
+                  absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
+                  const Relatives& relatives) {
+  const ResidualPosterior posterior =
+      PosteriorOf(candidates, findings, options.residuals, relatives);
   const std::vector<double> oom =
       OomProbabilitiesOf(candidates, findings, options.common_memory_share);
-  std::vector<TrialBelief> beliefs(candidates.size());
+  Beliefs beliefs{.of = std::vector<TrialBelief>(candidates.size())};
   for (size_t i = 0; i < candidates.size(); ++i) {
-    TrialBelief& belief = beliefs[i];
-    belief.step_s = candidates[i].step_s * std::exp(residuals[i].mean);
-    belief.spread = residuals[i].sd;
-    belief.oom_probability = oom[i];
+    const Residual& residual = posterior.residuals()[i];
+    beliefs.of[i] = {.step_s = candidates[i].step_s * std::exp(residual.mean),
+                     .spread = residual.sd,
+                     .oom_probability = oom[i]};
   }
-  if (const std::optional<double> best_s = BestOf(findings, beliefs)) {
-    for (TrialBelief& belief : beliefs) {
-      belief.gain = ExpectedImprovement(*best_s, belief.step_s, belief.spread);
-    }
+  const std::optional<size_t> best = BestOf(findings, beliefs.of);
+  if (!best) return beliefs;
+  beliefs.has_best = true;
+  const double best_s = beliefs.of[*best].step_s;
+  const double noise = NoiseOfATrial(findings, options.residuals);
+  const std::vector<double> with_best = posterior.CovariancesWith(*best);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    TrialBelief& belief = beliefs.of[i];
+    belief.gain = ExpectedImprovement(best_s, belief.step_s,
+                                      MovedByATrial(belief.spread, with_best[i], noise));
   }
   return beliefs;
 }
@@ -109,8 +142,9 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
                         absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
                         const Relatives& relatives) {
   TrialChoice choice;
-  choice.beliefs = BeliefsOf(candidates, findings, options, relatives);
-  const bool has_best = BestOf(findings, choice.beliefs).has_value();
+  Beliefs beliefs = BeliefsOf(candidates, findings, options, relatives);
+  const bool has_best = beliefs.has_best;
+  choice.beliefs = std::move(beliefs.of);
   const std::optional<size_t> most =
       MostWorth(choice.beliefs, findings, has_best, options.most_oom_probability);
   if (most && has_best) choice.gain = choice.beliefs[*most].gain;

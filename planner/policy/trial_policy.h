@@ -2,11 +2,14 @@
 //
 // Each result corrects what the estimates say of the layouts that have not run
 // (planner/policy/residual_model.h and fit_belief.h), and results of related sweeps do before any.
-// The next trial is the layout whose expected improvement on the best measured step time is largest
-// (Jones, Schonlau and Welch 1998), among those that rather fit than not; before anything was
-// measured or runs, the fastest by its estimate. Near copies of the best wait by themselves: what
-// is known of them is as good as a measurement. A sweep stops where no layout is expected to
-// improve by the least gain that is worth a trial.
+// The next trial is the layout whose measurement is expected to improve most on the best step time
+// that is believed of those that ran, among those that rather fit than not; before anything was
+// measured or runs, the fastest by its estimate. That is expected improvement (Jones, Schonlau and
+// Welch 1998) with the spread that a measurement with noise takes away (the knowledge gradient of
+// Frazier, Powell and Dayanik 2009, for one layout at a time): where steps scatter so much that a
+// trial would not tell layouts apart it is worth nothing. Near copies of the best wait by
+// themselves: what is known of them is as good as a measurement. A sweep stops where no layout is
+// expected to improve by the least gain that is worth a trial.
 //
 // The choice is a pure function: the same candidates and findings give the same trial.
 #pragma once
@@ -42,6 +45,7 @@ struct TrialFinding {
   size_t candidate = 0;
   TrialEnd end = TrialEnd::kMeasured;
   double step_s = 0.0;  // of kMeasured: the median, above 0
+  double noise = 0.0;   // likewise: standard deviation of its logarithm by its own steps, if known
 };
 
 // Chosen values; docs/accuracy.md says how a sweep's cost and regret hang on them.
@@ -58,8 +62,8 @@ struct TrialBelief {
   double step_s = 0.0;  // median
   double spread = 0.0;  // standard deviation of ln(step time)
   double oom_probability = 0.0;
-  // Expected improvement on the best that was measured or runs, a share of it; 0 before there is
-  // one.
+  // Expected improvement on the best that was measured or runs, a share of it, of which a trial
+  // would tell; 0 before there is one.
   double gain = 0.0;
 };
 

@@ -80,6 +80,7 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
                        .attempt = head.attempt,
                        .measured = head.measured,
                        .step_s = head.step_s,
+                       .step_noise = head.step_noise,
                        .given = {}});
     if (head.has_begun) Count(trials_.back(), 1);
     if (head.state == db::TrialState::kOk && head.step_s) {

@@ -53,8 +53,9 @@ struct ActiveTrial {
   int32_t attempt = 1;  // that runs, comes next or gave the result
   int32_t lost_attempts = 0;
   bool measured = false;
-  std::optional<double> step_s = {};     // median, where one was measured
-  std::vector<GivenAttempt> given = {};  // by number
+  std::optional<double> step_s = {};      // median, where one was measured
+  std::optional<double> step_noise = {};  // as in db::MeasuredTrial
+  std::vector<GivenAttempt> given = {};   // by number
 
   // Null where it was never given out.
   GivenAttempt* FindAttempt(int32_t attempt_number);

@@ -32,7 +32,8 @@ std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPol
 }
 
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
-                                const std::optional<double>& step_s) {
+                                const std::optional<double>& step_s,
+                                const std::optional<double>& step_noise) {
   planner::TrialFinding finding{.candidate = candidate, .end = planner::TrialEnd::kFailed};
   if (!db::HasEnded(state)) {
     finding.end = planner::TrialEnd::kRunning;
@@ -41,6 +42,7 @@ planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
   } else if (state == db::TrialState::kOk && step_s.value_or(0.0) > 0.0) {
     finding.end = planner::TrialEnd::kMeasured;
     finding.step_s = *step_s;
+    finding.noise = step_noise.value_or(0.0);
   }
   return finding;
 }

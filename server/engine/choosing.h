@@ -30,9 +30,11 @@ ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads, planner::Relatives 
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
                      const planner::Relatives& relatives);
 
-// What a trial in this state says of its layout. `step_s`: its median, where it was measured.
+// What a trial in this state says of its layout. `step_s`: its median, where it was measured;
+// `step_noise` as in db::MeasuredTrial.
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
-                                const std::optional<double>& step_s);
+                                const std::optional<double>& step_s,
+                                const std::optional<double>& step_noise);
 // What is known of a sweep's candidates that are trials. `all`: the candidates by number, from 1
 // without a gap, as the store or the engine has them.
 template <typename Candidate>
@@ -41,7 +43,7 @@ std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
   std::vector<planner::TrialFinding> findings;
   for (size_t i = 0; i < set.numbers.size(); ++i) {
     const Candidate& one = all[static_cast<size_t>(set.numbers[i] - 1)];
-    if (one.has_begun) findings.push_back(FindingOf(i, one.state, one.step_s));
+    if (one.has_begun) findings.push_back(FindingOf(i, one.state, one.step_s, one.step_noise));
   }
   return findings;
 }

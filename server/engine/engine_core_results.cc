@@ -160,6 +160,7 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
   trial.attempt = attempt.number;
   trial.measured = true;
   trial.step_s = event.digested->measured.step_s;
+  trial.step_noise = event.digested->measured.step_noise;
   found.sweep->SetState(trial, transition.to_state);
   if (transition.to_state == db::TrialState::kOk && transition.measured->step_s) {
     std::optional<double>& best_s = found.sweep->best_step_s;

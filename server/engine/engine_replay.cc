@@ -40,6 +40,7 @@ std::shared_ptr<const DigestedResult> ResultOf(const planner::TrialFinding& find
       digested->result.outcome = trial::TrialOutcome::kOk;
       digested->result.step_s = finding.step_s;
       digested->measured.step_s = finding.step_s;
+      digested->measured.step_noise = finding.noise;
       break;
     case planner::TrialEnd::kOutOfMemory:
       digested->result.outcome = trial::TrialOutcome::kOom;

@@ -153,6 +153,7 @@ TEST_P(EarlierResultsTest, AreTheNewestOfEachLayoutUnderTheSameShape) {
   EXPECT_EQ(found[0].layout, "layout1");
   EXPECT_EQ(found[0].trial, "two/trials/1");
   EXPECT_EQ(found[0].measured.step_s, 0.6);
+  EXPECT_EQ(found[0].measured.step_noise, 0.03);
   EXPECT_EQ(found[0].measured.result_json, R"({"outcome":"ok"})");
   EXPECT_EQ(found[1].trial, "one/trials/2");
   EXPECT_EQ(found[1].state, TrialState::kOk);
@@ -209,7 +210,7 @@ TEST_P(EarlierResultsTest, AreStoredWithTheTrialThatTakesThem) {
   std::vector<TrialRecord> trials = SomeTrials(2);
   trials[0].state = TrialState::kOk;
   trials[0].reused_from = "one/trials/1";
-  trials[0].measured = MeasuredTrial{"{}", "w", 0.25, 0.7, 1000};
+  trials[0].measured = MeasuredTrial{"{}", "w", 0.25, 0.7, std::nullopt, 1000};
   const SweepRecord made = *store_->CreateSweep(sweep, trials);
   EXPECT_EQ(made.reused, 1);
   EXPECT_EQ(made.trial_counts.ToText(), "1 pending, 1 ok");
@@ -284,9 +285,11 @@ TEST_P(SweepShapesTest, ResultsBesidePredictionsAreTheFastestOfOneVersion) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].layout, "layout2");
   EXPECT_EQ(found[0].step_s, 0.5);
+  EXPECT_EQ(found[0].step_noise, 0.03);
   EXPECT_EQ(found[0].predicted_step_s, 0.25);
   EXPECT_EQ(found[1].step_s, 0.7);
   EXPECT_EQ(store_->ListPredictedResults(sweep.id, "w", 1)->size(), 1u);
+  EXPECT_THAT(store_->ListTrialHeads(sweep.id)->front().step_noise, Optional(0.03));
   EXPECT_TRUE(store_->ListPredictedResults(sweep.id, "w2", 8)->empty());
 }
 

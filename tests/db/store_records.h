@@ -89,7 +89,7 @@ inline TrialTransition Finish(int64_t sweep_id, int32_t number, int32_t attempt,
           .to_state = TrialState::kOk,
           .to_attempt = attempt,
           .reason = "measured",
-          .measured = MeasuredTrial{R"({"outcome":"ok"})", "w", mfu, step_s, 1000},
+          .measured = MeasuredTrial{R"({"outcome":"ok"})", "w", mfu, step_s, 0.03, 1000},
           .event_kind = "trial_ended",
           .event_message = "measured",
           .time = At(2)};

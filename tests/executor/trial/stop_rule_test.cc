@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace meshwright::trial {
@@ -23,6 +24,11 @@ TEST(StopRuleTest, TheIntervalIsThatOfOrderStatistics) {
   EXPECT_EQ(MedianConfidence(Count(10)), (MedianInterval{2, 9}));
   EXPECT_EQ(MedianConfidence(Count(20)), (MedianInterval{6, 15}));
   EXPECT_EQ(MedianConfidence(Count(50)), (MedianInterval{18, 33}));
+}
+
+TEST(StopRuleTest, TheIntervalsDeviationIsThatOfANormalWithNineteenTwentieths) {
+  EXPECT_NEAR(LogDeviationOf({std::exp(-1.96 * 0.1), std::exp(1.96 * 0.1)}), 0.1, 1e-5);
+  EXPECT_EQ(LogDeviationOf({2.0, 2.0}), 0.0);
 }
 
 TEST(StopRuleTest, TheIntervalHoldsTheMedianAsOftenAsItSays) {

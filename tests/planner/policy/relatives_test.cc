@@ -46,7 +46,7 @@ Relatives OneOf(SweepTraits traits) {
 }
 
 std::vector<Residual> Before(const Relatives& relatives) {
-  return ResidualModel(kLine, {}, relatives).Given({}, {});
+  return ResidualModel(kLine, {}, relatives).Given({}, {}).residuals();
 }
 
 // Of the symmetric matrix's Cholesky factor, squared: above 0 for a positive definite one.
@@ -92,8 +92,10 @@ TEST(Relatives, WithoutOnesEveryNumberIsTheSame) {
   // One whose results can say nothing is none.
   const Relatives none = NearestRelatives(Small(), {Sweep("r", Small(), {})});
   EXPECT_TRUE(none.sweeps.empty());
-  const auto without = ResidualModel(kLine, {}).Given(measured, std::array<size_t, 1>{2});
-  const auto with = ResidualModel(kLine, {}, none).Given(measured, std::array<size_t, 1>{2});
+  const auto without =
+      ResidualModel(kLine, {}).Given(measured, std::array<size_t, 1>{2}).residuals();
+  const auto with =
+      ResidualModel(kLine, {}, none).Given(measured, std::array<size_t, 1>{2}).residuals();
   for (size_t i = 0; i < kLine.size(); ++i) {
     EXPECT_EQ(with[i].mean, without[i].mean);
     EXPECT_EQ(with[i].sd, without[i].sd);
@@ -104,8 +106,8 @@ TEST(Relatives, OwnResultsThatContradictThemAreBelieved) {
   // The relative says that 0 is slow and 3 is not; the sweep measures the opposite.
   const std::array measured = {MeasuredResidual{.layout = 0, .value = -0.3},
                                MeasuredResidual{.layout = 3, .value = 0.3}};
-  const auto with = ResidualModel(kLine, {}, OneOf(Small())).Given(measured, {});
-  const auto without = ResidualModel(kLine, {}).Given(measured, {});
+  const auto with = ResidualModel(kLine, {}, OneOf(Small())).Given(measured, {}).residuals();
+  const auto without = ResidualModel(kLine, {}).Given(measured, {}).residuals();
   EXPECT_NEAR(with[1].mean, without[1].mean, 0.05);
 }
 

@@ -135,12 +135,49 @@ TEST(TrialPolicy, StopsWhereNoGainIsWorthATrial) {
   EXPECT_TRUE(ChooseTrial(candidates, {{Measured(0, 1.0)}}, {.min_gain = 1e-9}).next.has_value());
 }
 
+TrialChoice AfterOneTrial(const std::vector<TrialCandidate>& candidates, double noise) {
+  std::vector<TrialFinding> findings = {Measured(0, 1.0)};
+  findings[0].noise = noise;
+  return ChooseTrial(candidates, findings, {});
+}
+
+TEST(TrialPolicy, ATrialIsWorthLessTheLessItsStepsTell) {
+  const auto candidates = Predicted({1.0, 1.0});
+  const double exact = AfterOneTrial(candidates, 0.0).beliefs[1].gain;
+  EXPECT_LT(AfterOneTrial(candidates, 0.2).beliefs[1].gain, 0.7 * exact);
+  EXPECT_LT(AfterOneTrial(candidates, 1.0).beliefs[1].gain, 0.3 * exact);
+  EXPECT_EQ(AfterOneTrial(candidates, 5.0).stop, TrialStop::kGain);
+}
+
+TEST(TrialPolicy, WhatALayoutHasInCommonWithTheBestIsNoReasonToRunIt) {
+  auto candidates = Predicted({1.0, 1.0, 1.0});
+  candidates[1].point = {0.01};
+  const TrialChoice choice = AfterOneTrial(candidates, 0.3);
+  // Both may be a quarter faster or slower than they are believed to be, but together.
+  EXPECT_GT(choice.beliefs[1].spread, 0.2);
+  EXPECT_LT(choice.beliefs[1].gain, 0.001);
+  EXPECT_THAT(choice.next, Optional(2u));
+}
+
+TEST(TrialPolicy, ANoisyResultIsBelievedLess) {
+  const auto belief = [](double noise) {
+    auto candidates = Predicted({1.0, 1.0});
+    candidates[1].point = {0.5};
+    std::vector<TrialFinding> findings = {Measured(0, 1.5)};
+    findings[0].noise = noise;
+    return ChooseTrial(candidates, findings, {}).beliefs[1];
+  };
+  EXPECT_LT(belief(0.4).step_s, belief(0.0).step_s);
+  EXPECT_GT(belief(0.4).spread, belief(0.0).spread);
+}
+
 TEST(TrialPolicy, StopsAfterItsTrials) {
   const auto candidates = Predicted({1.0, 1.0, 1.0});
   const TrialPolicyOptions options = {.max_trials = 1};
   const TrialChoice choice = ChooseTrial(candidates, {{Measured(0, 1.0)}}, options);
   EXPECT_EQ(choice.stop, TrialStop::kTrials);
-  EXPECT_THAT(ReasonOf(choice, options), HasSubstr("it has as many trials as it may, 1; another is expected to gain"));
+  EXPECT_THAT(ReasonOf(choice, options),
+              HasSubstr("it has as many trials as it may, 1; another is expected to gain"));
 }
 
 TEST(TrialPolicy, ExpectsTheImprovementOfANormalLogarithm) {

@@ -107,6 +107,19 @@ TEST_F(ChoosingTest, TheTrialThatIsWorthMostRunsNextAndTheSweepStopsByItself) {
   EXPECT_EQ(core_.FindSweep("s1"), nullptr);
 }
 
+TEST_F(ChoosingTest, HowFarAStepTimeMayBeOffIsPartOfTheQuestion) {
+  Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8.mb1", 1.0), OpenHead(2, "tp4.pp2.dp1.mb8", 1.02)}, 2));
+  ASSERT_THAT(Given(Settle(Connect("a", 7))), ElementsAre(1));
+  auto digested = std::make_shared<DigestedResult>();
+  digested->result.outcome = trial::TrialOutcome::kOk;
+  digested->measured.step_s = 1.0;
+  digested->measured.step_noise = 0.125;
+  const EngineOutput asked = Tell(TrialFinished{"a", Key(1), digested});
+  ASSERT_THAT(asked.questions, SizeIs(1));
+  EXPECT_THAT(asked.questions[0].findings,
+              ElementsAre(testing::Field(&planner::TrialFinding::noise, 0.125)));
+}
+
 TEST_F(ChoosingTest, IdleAgentsAreGivenLayoutsThatDiffer) {
   Settle(Connect("a", 7));
   Settle(Connect("b", 8));

@@ -136,6 +136,13 @@ void AddHistoryImportCommand(CLI::App& group, CommandContext& context) {
                    "Rows in the format that validate reads; what is there already is not added")
       ->required()
       ->option_text("FILE...");
+  // The group has flags of its own, which say nothing to this command.
+  command->preparse_callback([&group](size_t) {
+    for (const CLI::Option* option : group.get_options()) {
+      if (option->count() == 0 || option == group.get_help_ptr()) continue;
+      throw CLI::ValidationError(option->get_name(), "must come after import, if import takes it");
+    }
+  });
   command->add_flag("--skip-bad", flags->skip_bad,
                     "Leave out rows that can't be taken, rather than import nothing");
   flags->output.AddFormat(*command);

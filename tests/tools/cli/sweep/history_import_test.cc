@@ -74,6 +74,15 @@ TEST_F(HistoryImportTest, RowsAreCountedAndListedBesideTrials) {
   ExpectGolden("history_import.txt", Shown(text));
 }
 
+TEST_F(HistoryImportTest, FlagsInFrontOfItAreRefused) {
+  for (const std::string flag : {"--server", "--format", "--where"}) {
+    const CommandOutput run = RunCommand({"history", flag, "json", "import", "runs.csv"});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, AllOf(HasSubstr(flag), HasSubstr("must come after import")));
+  }
+  EXPECT_THAT(RunCommand({"history", "import", "--help"}).out, HasSubstr("--skip-bad"));
+}
+
 TEST_F(HistoryImportTest, ABadRowOfOneFileLeavesAllFilesOut) {
   const std::string runs = Write("runs.csv", kRuns);
   const std::string bad = Write("bad.csv", kBad);

@@ -140,6 +140,7 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
       ->option_text("NUMBER");
   AddPlot(*showing, show->plot,
           "Draw how it converged, and predicted against measured, into this SVG file");
+  showing->get_option("--plot")->excludes("--why");
   AddSweepPlanCommand(*group, context);
   auto watch = std::make_shared<SweepFlags>();
   AddNamed(*group, context, "watch", "Follow a sweep; Ctrl-C detaches", watch, Watch)

@@ -193,6 +193,12 @@ TEST_F(SweepCommandsTest, NamesThatACommandLineCantSayAreRefused) {
   }
 }
 
+TEST_F(SweepCommandsTest, NothingIsDrawnOfOneTrial) {
+  const CommandOutput run = Sweep({"show", "s", "--why", "1", "--plot", "s.svg"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--plot can't go with --why"));
+}
+
 TEST_F(SweepCommandsTest, AMemoryLimitOfNothingIsRefused) {
   const CommandOutput run = StartTiny("s", {"--memory-limit-gib", "0"});
   EXPECT_EQ(run.exit_code, 2);

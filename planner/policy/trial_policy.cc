@@ -73,8 +73,8 @@ std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidat
   return OomProbabilitiesGiven(before, fits, share);
 }
 
-// The shortest step that is believed of what was measured or runs: the shortest of many
-// measurements with noise is shorter than any layout's step.
+// Whose step is believed to be the shortest, of those that were measured or run. It is not the
+// shortest measurement: of many with noise that is shorter than any layout's step.
 std::optional<size_t> BestOf(absl::Span<const TrialFinding> findings,
                              const std::vector<TrialBelief>& beliefs) {
   std::optional<size_t> best;

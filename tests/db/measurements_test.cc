@@ -370,7 +370,8 @@ TEST_P(MeasurementsOfFixtureTest, EveryResultIsAMeasurement) {
   for (const MeasuredRow& row : Where("", MeasurementOrder::kMfu)) {
     found[row.sweep + "/" + std::to_string(row.trial.number)] = row.place.figure;
     EXPECT_EQ(row.model, "tinystories-15m");
-    EXPECT_EQ(row.source, MeasurementSource::kRan);
+    const bool ran = row.trial.reused_from.empty();
+    EXPECT_EQ(row.source, ran ? MeasurementSource::kRan : MeasurementSource::kReused);
   }
   EXPECT_GE(found.size(), 3u);
   EXPECT_EQ(found, expected);
@@ -408,8 +409,11 @@ TEST_P(MeasurementsOfFixtureTest, SweepsOfOneModelHaveOneShape) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Releases, MeasurementsOfFixtureTest,
-                         testing::Values("schema_1.db", "schema_4.db", "schema_6.db"),
-                         [](const auto& tested) { return std::string(tested.param).substr(0, 8); });
+                         testing::Values("schema_1.db", "schema_4.db", "schema_6.db",
+                                         "schema_12.db"),
+                         [](const auto& tested) {
+                           return std::filesystem::path(tested.param).stem().string();
+                         });
 
 }  // namespace
 }  // namespace meshwright::db

@@ -19,6 +19,15 @@ def rows_of(path: pathlib.Path, sql: str) -> list[tuple]:
         return database.execute(sql).fetchall()
 
 
+def trials_sql(path: pathlib.Path) -> str:
+    """Until schema version 6 a trial is one row."""
+    if rows_of(path, "PRAGMA user_version") < [(7,)]:
+        return "SELECT t.number, layout, state, attempt, step_s, peak_bytes FROM trials AS t"
+    return ("SELECT t.number, c.layout, t.state, t.attempt, m.step_s, m.peak_bytes FROM trials AS t "
+            "JOIN candidates AS c ON c.sweep_id = t.sweep_id AND c.number = t.number "
+            "LEFT JOIN measurements AS m ON m.sweep_id = t.sweep_id AND m.trial = t.number")
+
+
 class OldDatabaseTest(faults.FaultTest):
     STEP_S = "0.01"
 
@@ -41,8 +50,7 @@ class OldDatabaseTest(faults.FaultTest):
                 self.check_old_events(fixture, identity, name, last_sequence, int(state == "cancelled"))
 
     def check_trials(self, fixture: pathlib.Path, identity: int, name: str) -> None:
-        trials = rows_of(fixture, "SELECT number, layout, state, attempt, step_s, peak_bytes FROM trials "
-                                  f"WHERE sweep_id = {identity} ORDER BY number")
+        trials = rows_of(fixture, f"{trials_sql(fixture)} WHERE t.sweep_id = {identity} ORDER BY t.number")
         shown = {int(trial["trial"].rsplit("/", 1)[1]): trial for trial in self.show(name)["trials"]}
         self.assertEqual(sorted(shown), [trial[0] for trial in trials])
         for number, layout, state, attempt, step_s, peak_bytes in trials:
@@ -103,6 +111,9 @@ class OldDatabaseTest(faults.FaultTest):
 
     def test_schema_6(self):
         self.check_release("schema_6.db")
+
+    def test_schema_12(self):
+        self.check_release("schema_12.db")
 
 
 if __name__ == "__main__":

@@ -101,8 +101,11 @@ function(meshwright_test name)
   if(NOT ARG_TIMEOUT_S)
     set(ARG_TIMEOUT_S 120)
   endif()
-  if(MESHWRIGHT_SANITIZE)
-    math(EXPR ARG_TIMEOUT_S "10 * ${ARG_TIMEOUT_S}")  # what sanitizers take
+  # What sanitizers take.
+  if(MESHWRIGHT_SANITIZE STREQUAL thread)
+    math(EXPR ARG_TIMEOUT_S "30 * ${ARG_TIMEOUT_S}")
+  elseif(MESHWRIGHT_SANITIZE)
+    math(EXPR ARG_TIMEOUT_S "10 * ${ARG_TIMEOUT_S}")
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT_S}

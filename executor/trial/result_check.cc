@@ -80,7 +80,9 @@ absl::Status CheckStep(const TrialResult& result) {
                                      ", which is how long its steps took"));
     }
   }
-  if (result.step_interval && result.step_interval->low_s > result.step_interval->high_s) {
+  if (!result.step_interval) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckPositive("step_interval.low_s", result.step_interval->low_s));
+  if (result.step_interval->low_s > result.step_interval->high_s) {
     return FieldError("step_interval.low_s", absl::StrCat(result.step_interval->low_s),
                       absl::StrCat("must be at most high_s, ", result.step_interval->high_s));
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "Eigen/Cholesky"
@@ -33,6 +32,12 @@ std::vector<TrialPoint> About(const TrialPoint& middle, std::vector<TrialPoint> 
 
 double Square(double value) { return value * value; }
 
+Eigen::Index Index(size_t place) { return static_cast<Eigen::Index>(place); }
+
+std::vector<double> Flat(const Eigen::MatrixXd& matrix) {
+  return {matrix.data(), matrix.data() + matrix.size()};
+}
+
 // Of the factor's logarithm, in deviations.
 constexpr double kFactorSteps[] = {-2.0, -1.0, 0.0, 1.0, 2.0};
 
@@ -48,10 +53,14 @@ ResidualModel::ResidualModel(std::vector<TrialPoint> points, const ResidualPrior
 // What layouts share with those that were seen, but for the factor.
 struct ResidualModel::Seen {
   Seen(const ResidualModel& model, absl::Span<const MeasuredResidual> measured,
-       absl::Span<const size_t> running)
+       absl::Span<const size_t> running, double running_noise)
       : values(measured) {
-    for (const MeasuredResidual& residual : measured) layouts.push_back(residual.layout);
+    for (const MeasuredResidual& residual : measured) {
+      layouts.push_back(residual.layout);
+      noises.push_back(residual.noise);
+    }
     layouts.insert(layouts.end(), running.begin(), running.end());
+    noises.resize(layouts.size(), running_noise);
     for (const TrialPoint& point : model.points_) {
       own_slope.push_back(DotProduct(point, point));
       for (const size_t other : layouts) {
@@ -65,6 +74,7 @@ struct ResidualModel::Seen {
 
   absl::Span<const MeasuredResidual> values;
   std::vector<size_t> layouts;  // those that were measured, then those that run
+  std::vector<double> noises;   // of these, beside what priors know of
   std::vector<double> own_slope;
   std::vector<double> slope;  // of the first layout with all that were seen, then of the next
   std::vector<double> near;
@@ -77,9 +87,9 @@ class ResidualModel::Prior {
       : model_(model),
         seen_(seen),
         factor_(factor),
-        results_(relatives_speak ? static_cast<Eigen::Index>(model.related_.results()) : 0),
+        results_(relatives_speak ? Index(model.related_.results()) : 0),
         flat_(relatives_speak ? model.related_.Explained(factor) : std::vector<double>()),
-        explained_(flat_.data(), results_, static_cast<Eigen::Index>(model.points_.size())),
+        explained_(flat_.data(), results_, Index(model.points_.size())),
         values_(model.related_.values().data(), results_) {}
   Prior(const Prior&) = delete;
   Prior& operator=(const Prior&) = delete;
@@ -97,7 +107,6 @@ class ResidualModel::Prior {
   }
 
  private:
-  static Eigen::Index Index(size_t layout) { return static_cast<Eigen::Index>(layout); }
   double Alone(double slope, double near) const {
     const ResidualPriors& priors = model_.priors_;
     return Square(priors.common) + Square(factor_ * priors.axis) * slope +
@@ -120,51 +129,49 @@ class ResidualModel::Prior {
 
 ResidualPosterior::Component ResidualModel::At(double factor, bool relatives_speak,
                                                const Seen& seen) const {
-  const auto known = static_cast<Eigen::Index>(seen.values.size());
-  const auto count = static_cast<Eigen::Index>(seen.layouts.size());
-  const auto layouts = static_cast<Eigen::Index>(points_.size());
+  const Eigen::Index known = Index(seen.values.size());
+  const Eigen::Index count = Index(seen.layouts.size());
   const Prior prior(*this, seen, factor, relatives_speak);
-  ResidualPosterior::Component at;
-  at.before.resize(points_.size() * seen.layouts.size());
-  Eigen::Map<Eigen::MatrixXd> before(at.before.data(), count, layouts);
-  for (Eigen::Index i = 0; i < layouts; ++i) {
-    for (Eigen::Index j = 0; j < count; ++j) {
-      before(j, i) = prior.Covariance(static_cast<size_t>(i), static_cast<size_t>(j));
+  Eigen::MatrixXd explained(count, Index(points_.size()));
+  for (size_t i = 0; i < points_.size(); ++i) {
+    for (size_t j = 0; j < seen.layouts.size(); ++j) {
+      explained(Index(j), Index(i)) = prior.Covariance(i, j);
     }
   }
-  Eigen::MatrixXd covariance(count, count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    covariance.col(i) = before.col(static_cast<Eigen::Index>(seen.layouts[static_cast<size_t>(i)]));
-    covariance(i, i) += Square(priors_.noise);
-    if (i < known) covariance(i, i) += Square(seen.values[static_cast<size_t>(i)].noise);
+  Eigen::MatrixXd root(count, count);
+  for (size_t i = 0; i < seen.layouts.size(); ++i) {
+    root.col(Index(i)) = explained.col(Index(seen.layouts[i]));
+    root(Index(i), Index(i)) += Square(priors_.noise) + Square(seen.noises[i]);
+  }
+  if (count > 0) {
+    root = Eigen::LLT<Eigen::MatrixXd>(root).matrixL();
+    root.triangularView<Eigen::Lower>().solveInPlace(explained);
   }
   Eigen::VectorXd values(known);
-  for (Eigen::Index i = 0; i < known; ++i) {
-    values(i) = seen.values[i].value - prior.Mean(seen.values[i].layout);
+  for (size_t i = 0; i < seen.values.size(); ++i) {
+    values(Index(i)) = seen.values[i].value - prior.Mean(seen.values[i].layout);
   }
-  Eigen::VectorXd weights(known);
-  if (known > 0) {
-    const Eigen::LLT<Eigen::MatrixXd> root(covariance.topLeftCorner(known, known));
-    weights = root.solve(values);
-    at.weight = -0.5 * values.dot(weights) - root.matrixLLT().diagonal().array().log().sum();
-  }
+  // What was measured stands first, so that its own root is the corner of all.
+  const auto corner = root.topLeftCorner(known, known);
+  if (known > 0) corner.triangularView<Eigen::Lower>().solveInPlace(values);
 
-  at.explained = at.before;
-  Eigen::Map<Eigen::MatrixXd> explained(at.explained.data(), count, layouts);
-  if (count > 0) Eigen::LLT<Eigen::MatrixXd>(covariance).matrixL().solveInPlace(explained);
+  ResidualPosterior::Component at;
+  at.weight = -0.5 * values.squaredNorm() - corner.diagonal().array().log().sum();
   at.residuals.resize(points_.size());
-  for (size_t layout = 0; layout < points_.size(); ++layout) {
-    const auto column = static_cast<Eigen::Index>(layout);
-    const double variance = prior.Variance(layout) - explained.col(column).squaredNorm();
-    at.residuals[layout].mean = prior.Mean(layout) + before.col(column).head(known).dot(weights);
-    at.residuals[layout].sd = std::sqrt(std::max(0.0, variance));
+  for (size_t i = 0; i < points_.size(); ++i) {
+    const auto column = explained.col(Index(i));
+    const double variance = prior.Variance(i) - column.squaredNorm();
+    at.residuals[i].mean = prior.Mean(i) + column.head(known).dot(values);
+    at.residuals[i].sd = std::sqrt(std::max(0.0, variance));
   }
+  at.root = Flat(root);
+  at.explained = Flat(explained);
   return at;
 }
 
 ResidualPosterior ResidualModel::Given(absl::Span<const MeasuredResidual> measured,
-                                       absl::Span<const size_t> running) const {
-  const Seen seen(*this, measured, running);
+                                       absl::Span<const size_t> running, double noise) const {
+  const Seen seen(*this, measured, running, noise);
   std::vector<ResidualPosterior::Component> components;
   const auto add = [&](double factor, double log_weight) {
     if (related_.results() == 0) {
@@ -212,21 +219,25 @@ ResidualPosterior::ResidualPosterior(std::vector<Component> components, std::vec
 }
 
 std::vector<double> ResidualPosterior::CovariancesWith(size_t layout) const {
-  const size_t count = seen_.size();
-  const auto row =
-      static_cast<size_t>(std::find(seen_.begin(), seen_.end(), layout) - seen_.begin());
+  const Eigen::Index count = Index(seen_.size());
+  const Eigen::Index column = Index(layout);
+  const auto place = std::find(seen_.begin(), seen_.end(), layout) - seen_.begin();
   std::vector<double> covariances(residuals_.size(), 0.0);
-  for (size_t other = 0; other < residuals_.size(); ++other) {
-    for (const Component& component : components_) {
-      const double* const explained = component.explained.data();
-      const double common =
-          std::inner_product(explained + other * count, explained + (other + 1) * count,
-                             explained + layout * count, 0.0);
-      covariances[other] +=
-          component.weight * (component.before[other * count + row] - common +
-                              component.residuals[other].mean * component.residuals[layout].mean);
+  Eigen::Map<Eigen::VectorXd> sum(covariances.data(), Index(residuals_.size()));
+  for (const Component& component : components_) {
+    const Eigen::Map<const Eigen::MatrixXd> root(component.root.data(), count, count);
+    const Eigen::Map<const Eigen::MatrixXd> explained(component.explained.data(), count,
+                                                      sum.size());
+    // The layout's covariances before, less what is explained of them.
+    sum += component.weight *
+           (explained.transpose() * (root.row(place).transpose() - explained.col(column)));
+    const double mean = component.residuals[layout].mean;
+    for (size_t i = 0; i < covariances.size(); ++i) {
+      covariances[i] += component.weight * component.residuals[i].mean * mean;
     }
-    covariances[other] -= residuals_[other].mean * residuals_[layout].mean;
+  }
+  for (size_t i = 0; i < covariances.size(); ++i) {
+    covariances[i] -= residuals_[i].mean * residuals_[layout].mean;
   }
   return covariances;
 }

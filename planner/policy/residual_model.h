@@ -3,11 +3,10 @@
 // ln(measured / predicted) is a Gaussian process over the layouts' points: a sum of what all
 // layouts have in common, of a slope along each axis, of what only layouts near each other have in
 // common, and of the noise of a measurement: from run to run, and what a measurement says of its
-// own. How much layouts differ from each other is another
-// matter in each sweep: a factor on the deviations of slopes and of what is near, whose logarithm
-// is normal; what is known of a layout is the mean over that factor, by how likely the
-// measurements make it (Rasmussen and Williams 2006, chapter 2 and section 5.2), and where it is 1
-// until there are two of them.
+// own. How much layouts differ from each other is another matter in each sweep: a factor on the
+// deviations of slopes and of what is near, whose logarithm is normal; what is known of a layout is
+// the mean over that factor, by how likely the measurements make it (Rasmussen and Williams 2006,
+// chapter 2 and section 5.2), and where it is 1 until there are two of them.
 //
 // Where related sweeps have results, what they say (planner/policy/related_prior.h) is where the
 // sweep begins, if they speak for it at all: whether they do is one more thing of which what is
@@ -43,9 +42,9 @@ class ResidualPosterior {
   struct Component {
     double weight = 0.0;  // of all of them 1
     std::vector<Residual> residuals;
-    // Column by column, one for each layout: covariances before with those that were seen, and what
-    // these explain, so that the product of two columns is taken from a covariance.
-    std::vector<double> before;
+    // L and V, column by column: L L' is the covariance of what was seen, and a column of V, one
+    // for each layout, is L^-1 times the layout's covariances with that but for its noise.
+    std::vector<double> root;
     std::vector<double> explained;
   };
 
@@ -68,9 +67,10 @@ class ResidualModel {
                 const Relatives& relatives = {});
 
   // What is known of each layout once some were measured, and others will have been whose values
-  // are open: those take from the spread and leave the means as they are.
+  // are open: those take from the spread and leave the means as they are. `noise` of theirs: as in
+  // MeasuredResidual.
   ResidualPosterior Given(absl::Span<const MeasuredResidual> measured,
-                          absl::Span<const size_t> running) const;
+                          absl::Span<const size_t> running, double noise = 0.0) const;
 
  private:
   struct Seen;

@@ -23,16 +23,17 @@ double ExpectedImprovement(double best_s, double step_s, double spread) {
 
 double Square(double value) { return value * value; }
 
-// Standard deviation of a measured step time's logarithm that the next trial is to have.
-double NoiseOfATrial(absl::Span<const TrialFinding> findings, const ResidualPriors& priors) {
+// What the next trial's own steps are to say of its noise: as much as those that say it, 0 where
+// none does.
+double OwnNoiseOfATrial(absl::Span<const TrialFinding> findings) {
   double squares = 0.0;
-  double measured = 0.0;
+  double told = 0.0;
   for (const TrialFinding& finding : findings) {
-    if (finding.end != TrialEnd::kMeasured) continue;
+    if (finding.end != TrialEnd::kMeasured || finding.noise <= 0.0) continue;
     squares += Square(finding.noise);
-    measured += 1.0;
+    told += 1.0;
   }
-  return std::sqrt(Square(priors.noise) + (measured > 0.0 ? squares / measured : 0.0));
+  return told > 0.0 ? std::sqrt(squares / told) : 0.0;
 }
 
 // Standard deviation of how far a measurement with noise moves a layout from the best, as they are
@@ -57,7 +58,8 @@ ResidualPosterior PosteriorOf(absl::Span<const TrialCandidate> candidates,
       running.push_back(finding.candidate);
     }
   }
-  return ResidualModel(std::move(points), priors, relatives).Given(measured, running);
+  return ResidualModel(std::move(points), priors, relatives)
+      .Given(measured, running, OwnNoiseOfATrial(findings));
 }
 
 std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidates,
@@ -109,7 +111,7 @@ Beliefs BeliefsOf(absl::Span<const TrialCandidate> candidates,
   if (!best) return beliefs;
   beliefs.has_best = true;
   const double best_s = beliefs.of[*best].step_s;
-  const double noise = NoiseOfATrial(findings, options.residuals);
+  const double noise = std::hypot(options.residuals.noise, OwnNoiseOfATrial(findings));
   const std::vector<double> with_best = posterior.CovariancesWith(*best);
   for (size_t i = 0; i < candidates.size(); ++i) {
     TrialBelief& belief = beliefs.of[i];
@@ -145,6 +147,7 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
   Beliefs beliefs = BeliefsOf(candidates, findings, options, relatives);
   const bool has_best = beliefs.has_best;
   choice.beliefs = std::move(beliefs.of);
+  choice.own_noise = OwnNoiseOfATrial(findings);
   const std::optional<size_t> most =
       MostWorth(choice.beliefs, findings, has_best, options.most_oom_probability);
   if (most && has_best) choice.gain = choice.beliefs[*most].gain;
@@ -180,8 +183,13 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
   switch (choice.stop) {
     case TrialStop::kGain:
       return absl::StrFormat(
-          "no other layout is expected to be faster by %.1f %% of the best: at most %.2g %%",
-          100.0 * options.min_gain, gain());
+          "no other layout is expected to be faster by %.1f %% of the best: at most %.2g %%%s",
+          100.0 * options.min_gain, gain(),
+          choice.own_noise > 0.0
+              ? absl::StrFormat(
+                    ", as far as a trial would tell whose median is known within %.1f %%",
+                    100.0 * choice.own_noise)
+              : std::string());
     case TrialStop::kTrials:
       return absl::StrCat("it has as many trials as it may, ", options.max_trials,
                           choice.gain

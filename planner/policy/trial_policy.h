@@ -45,7 +45,7 @@ struct TrialFinding {
   size_t candidate = 0;
   TrialEnd end = TrialEnd::kMeasured;
   double step_s = 0.0;  // of kMeasured: the median, above 0
-  double noise = 0.0;   // likewise: standard deviation of its logarithm by its own steps, if known
+  double noise = 0.0;  // likewise: standard deviation of its logarithm by its own steps; 0: unknown
 };
 
 // Chosen values; docs/accuracy.md says how a sweep's cost and regret hang on them.
@@ -62,8 +62,8 @@ struct TrialBelief {
   double step_s = 0.0;  // median
   double spread = 0.0;  // standard deviation of ln(step time)
   double oom_probability = 0.0;
-  // Expected improvement on the best that was measured or runs, a share of it, of which a trial
-  // would tell; 0 before there is one.
+  // Expected improvement, of which a trial would tell, on the step that is believed of the best
+  // that was measured or runs, a share of it; 0 before there is one.
   double gain = 0.0;
 };
 
@@ -80,6 +80,9 @@ struct TrialChoice {
   TrialStop stop = TrialStop::kNone;
   // Of `next`, or the largest that is left; nullopt before anything was measured or runs.
   std::optional<double> gain;
+  // Of a trial: standard deviation of its median's logarithm by its own steps, as those that ran
+  // say it; 0 where none does.
+  double own_noise = 0.0;
   std::vector<TrialBelief> beliefs;  // of each candidate, whether it ran or not
 };
 

@@ -499,11 +499,12 @@ std::string TypeName(ElementType type) {
   return "";
 }
 
-// fp32 and fp64 results differ in the order of sums; bf16 results by one rounding.
+// fp32 and fp64 results differ in the order of sums, which over the widest rows is one chain of
+// 8,000 where a sanitizer keeps loops from being vectorised; bf16 results by one rounding.
 double Tolerance(ElementType type) {
   switch (type) {
     case ElementType::kFp32:
-      return 4e-6;
+      return 8e-6;
     case ElementType::kBf16:
       return 8e-3;
     case ElementType::kFp64:

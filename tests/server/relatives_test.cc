@@ -46,6 +46,8 @@ class RelativesTest : public SweepEngineTest {
       result.worker_version = worker_version_;
       const double longer = planner::ParseLayout(trial.layout)->pp > 1 ? 1.5 : 1.0;
       result.step_s = factor * longer * *trial.predicted_step_s;
+      result.step_interval =
+          trial::MedianInterval{.low_s = result.step_s / 1.2, .high_s = result.step_s * 1.2};
       ASSERT_EQ(engine_->Finish("a", key, result).kind, FinishVerdict::Kind::kStored);
     }
     engine_->Leave("a", agent.get(), "done");
@@ -70,6 +72,7 @@ TEST_F(RelativesTest, ASweepOfAnotherModelBeginsWithWhatOneBeforeItMeasured) {
   EXPECT_GE(relatives.results(), 2);
   for (const planner::RelatedResult& result : relatives.sweeps[0].results) {
     EXPECT_GE(result.residual, std::log(3.0) - 1e-9);
+    EXPECT_NEAR(result.noise, std::log(1.2) / 1.96, 1e-4);
   }
   const auto agent = Connect("b");
   ASSERT_THAT(agent->assigned, SizeIs(1));

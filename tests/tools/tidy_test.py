@@ -73,6 +73,9 @@ class TidyTest(unittest.TestCase):
         (build / "setup.env").touch()
         commands = [{"directory": str(build), "command": f"c++ -I{root} {flags} -o a.o -c {root}/src/{name}.cc",
                      "file": f"{root}/src/{name}.cc"} for name in compiled]
+        made = build / "made.cc"
+        made.touch()
+        commands.append({"directory": str(build), "command": f"c++ -o a.o -c {made}", "file": str(made)})
         (build / "compile_commands.json").write_text(json.dumps(commands, indent=0))
         self.asked.write_text("")
         done = subprocess.run([root / "tools" / "tidy", *arguments], cwd=root, capture_output=True, text=True,
@@ -143,6 +146,10 @@ class TidyTest(unittest.TestCase):
         shutil.copytree(self.root, clone)
         self.assertEqual(looked_at_again(root=clone), [])
         self.assertEqual(looked_at_again(flags="-DNDEBUG"), ["other", "reader"])
+        # A source may be compiled more than once.
+        where["compiled"] += ["other"]
+        self.assertEqual(looked_at_again(), ["other"])
+        self.assertEqual(looked_at_again(), [])
         self.write(".clang-tidy", "Checks: second\n")
         self.assertEqual(looked_at_again(), ["other", "reader"])
         self.assertEqual(looked_at_again(), [])
@@ -150,8 +157,9 @@ class TidyTest(unittest.TestCase):
     def test_all_are_the_sources_that_the_release_build_compiles(self):
         self.commit(-50, early="")
         self.commit(0, late="", apart="")
-        status, said, asked = self.tidy("--all", compiled=["early", "late", "../build/release/made"])
+        status, said, asked = self.tidy("--all", compiled=["early", "late"])
         self.assertEqual((status, asked), (0, ["early", "late"]), said)
+        self.assertEqual(self.tidy("--all", compiled=[])[0], 2)
         self.assertEqual(self.tidy("--all", "--since", "HEAD", compiled=["late"])[0], 2)
 
     def test_of_a_shallow_clones_oldest_commit_nothing_is_known(self):

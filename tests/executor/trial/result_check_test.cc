@@ -90,6 +90,8 @@ TEST(ResultCheckTest, RefusesAStepThatIsNoneOfThoseThatWereTimed) {
   EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_s = 7.0; }), HasSubstr("step_s = 7"));
   EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_interval->low_s = 0.7; }),
               HasSubstr("step_interval.low_s = 0.7: must be at most high_s, 0.6"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_interval->low_s = 0.0; }),
+              HasSubstr("step_interval.low_s"));
 }
 
 TEST(ResultCheckTest, RefusesMoreMemoryThanARankMayHold) {

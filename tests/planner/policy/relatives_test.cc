@@ -75,6 +75,12 @@ TEST(Relatives, ResultsOfARelativeShiftTheMeansOfLayoutsLikeThem) {
   EXPECT_LT(residuals[3].sd, alone[3].sd);
 }
 
+TEST(Relatives, NoisyResultsSayLess) {
+  Relatives noisy = OneOf(Wider(2));
+  for (RelatedResult& result : noisy.sweeps[0].results) result.noise = 0.5;
+  EXPECT_LT(Before(noisy)[0].mean, 0.8 * Before(OneOf(Wider(2)))[0].mean);
+}
+
 TEST(Relatives, FarOnesHardlyDo) {
   SweepTraits far = Wider(64);
   far.device = "cpu";

@@ -58,6 +58,14 @@ TEST(ResidualModel, AMeasurementsOwnNoiseComesBesideThatOfItsRuns) {
   EXPECT_NEAR(noisy.residuals()[0].mean, 0.5 * 0.09 / (0.09 + 0.0025), 1e-12);
 }
 
+TEST(ResidualModel, WhatRunsTellsAsMuchAsItsNoiseLeaves) {
+  const auto spread = [](double noise) {
+    return Line().Given({}, std::array<size_t, 1>{1}, noise).residuals()[2].sd;
+  };
+  EXPECT_LT(spread(0.0), spread(0.3));
+  EXPECT_LT(spread(0.3), Line().Given({}, {}).residuals()[2].sd);
+}
+
 TEST(ResidualModel, WhatIsNearTellsMoreThanWhatIsFar) {
   const auto residuals =
       Line().Given(std::array{MeasuredResidual{.layout = 0, .value = 0.2}}, {}).residuals();

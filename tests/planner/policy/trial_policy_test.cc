@@ -149,6 +149,17 @@ TEST(TrialPolicy, ATrialIsWorthLessTheLessItsStepsTell) {
   EXPECT_EQ(AfterOneTrial(candidates, 5.0).stop, TrialStop::kGain);
 }
 
+TEST(TrialPolicy, NoiseIsThatOfTheTrialsThatTellTheirs) {
+  const auto candidates = Predicted({1.0, 1.0, 1.0});
+  std::vector<TrialFinding> findings = {Measured(0, 1.0), Measured(1, 1.0)};
+  EXPECT_EQ(ChooseTrial(candidates, findings, {}).own_noise, 0.0);
+  findings[1].noise = 0.4;
+  const TrialChoice choice = ChooseTrial(candidates, findings, {.min_gain = 0.5});
+  EXPECT_EQ(choice.own_noise, 0.4);
+  EXPECT_THAT(ReasonOf(choice, {.min_gain = 0.5}),
+              HasSubstr("whose median is known within 40.0 %"));
+}
+
 TEST(TrialPolicy, WhatALayoutHasInCommonWithTheBestIsNoReasonToRunIt) {
   auto candidates = Predicted({1.0, 1.0, 1.0});
   candidates[1].point = {0.01};

@@ -120,6 +120,20 @@ TEST_F(ChoosingTest, HowFarAStepTimeMayBeOffIsPartOfTheQuestion) {
               ElementsAre(testing::Field(&planner::TrialFinding::noise, 0.125)));
 }
 
+TEST_F(ChoosingTest, WhatASweepMeasuredBeforeARestartKeepsItsNoise) {
+  std::vector<db::TrialHead> heads = {OpenHead(1, "tp1.pp1.dp8.mb1", 1.0),
+                                      OpenHead(2, "tp4.pp2.dp1.mb8", 1.02)};
+  heads[0].has_begun = true;
+  heads[0].state = db::TrialState::kOk;
+  heads[0].measured = true;
+  heads[0].step_s = 1.0;
+  heads[0].step_noise = 0.125;
+  const EngineOutput asked = AddSweep(std::move(heads), 2);
+  ASSERT_THAT(asked.questions, SizeIs(1));
+  EXPECT_THAT(asked.questions[0].findings,
+              ElementsAre(testing::Field(&planner::TrialFinding::noise, 0.125)));
+}
+
 TEST_F(ChoosingTest, IdleAgentsAreGivenLayoutsThatDiffer) {
   Settle(Connect("a", 7));
   Settle(Connect("b", 8));

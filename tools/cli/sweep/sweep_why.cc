@@ -64,8 +64,8 @@ void PrintBelief(const Explained& explained, std::ostream& out) {
   if (explained.plan.related_results() > 0) out << CorrectedBy(explained.plan) << "\n";
   if (explained.trial) return;
   if (explained.plan.has_best_step_s()) {
-    out << "expected to be faster than the best, " << FormatSeconds(explained.plan.best_step_s())
-        << ", by " << FormatPercent(candidate.expected_gain()) << " of it\n";
+    out << "a trial is expected to find it faster than the best is believed to be by "
+        << FormatPercent(candidate.expected_gain()) << "\n";
   }
   if (explained.plan.trials().empty()) {
     out << "it does not run: " << explained.plan.stop_reason() << "\n";

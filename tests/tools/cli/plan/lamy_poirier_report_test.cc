@@ -29,8 +29,7 @@ std::vector<std::string> TrillionParameters(std::vector<std::string> more = {}) 
   return arguments;
 }
 
-// Its abstract: a trillion parameters in half the time that was thought to be
-// the shortest.
+// The paper's abstract: a trillion parameters in half the time that was thought to be the shortest.
 TEST(LamyPoirierReport, MatchesTheGoldenFile) {
   const CommandOutput run = RunCommand(TrillionParameters());
   EXPECT_EQ(run.exit_code, 0) << run.err;

@@ -138,7 +138,7 @@ TEST_F(SweepPlanTest, WhySaysWhatDecidedOfEachLayout) {
   const std::string other = named == "99" ? "98" : "99";
   EXPECT_THAT(Sweep({"show", "s", "--why", other}).out,
               AllOf(HasSubstr("candidate " + other), HasSubstr("has not run"),
-                    HasSubstr("expected to be faster than the best"),
+                    HasSubstr("expected to find it faster than the best"),
                     HasSubstr("it does not run: 2 trials: 2 ok; it has as many")));
   const json why = SweepJson({"show", "s", "--why", chosen});
   EXPECT_EQ(why["decisions"][0]["policy_version"], server::kPlacementPolicyVersion);

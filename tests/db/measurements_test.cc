@@ -226,6 +226,7 @@ class MeasurementsTest : public testing::Test {
       return order == MeasurementOrder::kMfu ? *left > *right : *left < *right;
     });
     std::vector<std::string> names;
+    names.reserve(found.size());
     for (const SeenRow& row : found) names.push_back(row.name);
     return names;
   }

@@ -14,7 +14,6 @@ namespace meshwright::planner {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 SweepTraits Small() {
   SweepTraits traits;
@@ -141,6 +140,7 @@ TEST(Relatives, AnyOfThemTogetherGiveACovariance) {
 
 TEST(Relatives, TheNearestCountAndOfEachTheFastest) {
   std::vector<RelatedResult> many;
+  many.reserve(20);
   for (int i = 0; i < 20; ++i) many.push_back({{0.0}, 0.0, 20.0 - i});
   std::vector<RelatedSweep> sweeps;
   for (const int64_t factor : {16, 1, 2, 4, 8, 32, 64, 128, 256, 512}) {

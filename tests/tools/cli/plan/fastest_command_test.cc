@@ -34,7 +34,7 @@ TEST(FastestCommand, DrawsEveryStrategyAndTakesACondition) {
 }
 
 TEST(FastestCommand, SaysWhatItCantRead) {
-  const auto error_of = [](std::vector<std::string> arguments) {
+  const auto error_of = [](const std::vector<std::string>& arguments) {
     const CommandOutput run = RunCommand(arguments);
     EXPECT_EQ(run.exit_code, 2);
     return run.err;

@@ -18,7 +18,8 @@ using nlohmann::json;
 // A model of the size of Lamy-Poirier's largest, on A100s. Its tokens and its critical batch are
 // chosen here: 300 billion, as for GPT-3, and 6 million tokens a batch.
 std::vector<std::string> TrillionParameters(std::vector<std::string> more = {}) {
-  const std::string folder = std::getenv("MESHWRIGHT_SOURCE_DIR");
+  const char* const source = std::getenv("MESHWRIGHT_SOURCE_DIR");
+  const std::string folder = source == nullptr ? "" : source;
   std::vector<std::string> arguments = {
       "fastest",     "--model",   folder + "/tests/golden/gpt-1.3t.json",
       "--cluster",   "a100-80",   "--gpus",

@@ -44,8 +44,8 @@ double MovedByATrial(double spread, double covariance, double noise) {
 }
 
 ResidualPosterior PosteriorOf(absl::Span<const TrialCandidate> candidates,
-                              absl::Span<const TrialFinding> findings, const ResidualPriors& priors,
-                              const Relatives& relatives) {
+                              absl::Span<const TrialFinding> findings, double own_noise,
+                              const ResidualPriors& priors, const Relatives& relatives) {
   std::vector<TrialPoint> points;
   for (const TrialCandidate& candidate : candidates) points.push_back(candidate.point);
   std::vector<MeasuredResidual> measured;
@@ -58,8 +58,7 @@ ResidualPosterior PosteriorOf(absl::Span<const TrialCandidate> candidates,
       running.push_back(finding.candidate);
     }
   }
-  return ResidualModel(std::move(points), priors, relatives)
-      .Given(measured, running, OwnNoiseOfATrial(findings));
+  return ResidualModel(std::move(points), priors, relatives).Given(measured, running, own_noise);
 }
 
 std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidates,
@@ -94,10 +93,10 @@ struct Beliefs {
 };
 
 Beliefs BeliefsOf(absl::Span<const TrialCandidate> candidates,
-                  absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
-                  const Relatives& relatives) {
+                  absl::Span<const TrialFinding> findings, double own_noise,
+                  const TrialPolicyOptions& options, const Relatives& relatives) {
   const ResidualPosterior posterior =
-      PosteriorOf(candidates, findings, options.residuals, relatives);
+      PosteriorOf(candidates, findings, own_noise, options.residuals, relatives);
   const std::vector<double> oom =
       OomProbabilitiesOf(candidates, findings, options.common_memory_share);
   Beliefs beliefs{.of = std::vector<TrialBelief>(candidates.size())};
@@ -111,7 +110,7 @@ Beliefs BeliefsOf(absl::Span<const TrialCandidate> candidates,
   if (!best) return beliefs;
   beliefs.has_best = true;
   const double best_s = beliefs.of[*best].step_s;
-  const double noise = std::hypot(options.residuals.noise, OwnNoiseOfATrial(findings));
+  const double noise = std::hypot(options.residuals.noise, own_noise);
   const std::vector<double> with_best = posterior.CovariancesWith(*best);
   for (size_t i = 0; i < candidates.size(); ++i) {
     TrialBelief& belief = beliefs.of[i];
@@ -144,10 +143,10 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
                         absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
                         const Relatives& relatives) {
   TrialChoice choice;
-  Beliefs beliefs = BeliefsOf(candidates, findings, options, relatives);
+  choice.own_noise = OwnNoiseOfATrial(findings);
+  Beliefs beliefs = BeliefsOf(candidates, findings, choice.own_noise, options, relatives);
   const bool has_best = beliefs.has_best;
   choice.beliefs = std::move(beliefs.of);
-  choice.own_noise = OwnNoiseOfATrial(findings);
   const std::optional<size_t> most =
       MostWorth(choice.beliefs, findings, has_best, options.most_oom_probability);
   if (most && has_best) choice.gain = choice.beliefs[*most].gain;

@@ -10,6 +10,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
+include(MeshwrightUnity)
 set(MESHWRIGHT_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 option(MESHWRIGHT_FUZZ "Build what libFuzzer runs, with Clang" OFF)
 
@@ -55,6 +56,7 @@ endif()
 # meshwright_configure(TARGET): the options above on a target of our own.
 function(meshwright_configure target)
   target_link_libraries(${target} PRIVATE meshwright_options)
+  meshwright_unity(${target})
   get_target_property(type ${target} TYPE)
   if(TARGET tsan_absl_mutex AND type STREQUAL EXECUTABLE)
     target_link_libraries(${target} PRIVATE tsan_absl_mutex)

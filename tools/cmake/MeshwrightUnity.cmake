@@ -1,0 +1,35 @@
+# Builds that are made whole, once, compile the sources of a target in groups: most of what a compiler does for one
+# of our files is for headers that its neighbours read, too. `tools/nightly` asks for it; a build that is changed and
+# made again is better off without.
+#
+# Sources of a group see each other's file-local names. Those that cannot be compiled together for it stand in
+# apart.txt in the build folder, one absolute path a line (tools/lib/unity_apart.py writes it), and are compiled by
+# themselves. A source stays in its group, whatever others do.
+set(MESHWRIGHT_UNITY 0 CACHE STRING "How many sources are compiled as one; 0: each by itself")
+set(meshwright_apart_file ${CMAKE_BINARY_DIR}/apart.txt)
+if(MESHWRIGHT_UNITY AND NOT EXISTS ${meshwright_apart_file})
+  file(TOUCH ${meshwright_apart_file})
+endif()
+
+# meshwright_unity(TARGET): groups the target's C++ sources.
+function(meshwright_unity target)
+  if(NOT MESHWRIGHT_UNITY)
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${meshwright_apart_file})
+  file(STRINGS ${meshwright_apart_file} apart)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cc$")
+  set(index 0)
+  foreach(source IN LISTS sources)
+    math(EXPR group "${index} / ${MESHWRIGHT_UNITY}")
+    math(EXPR index "${index} + 1")
+    get_filename_component(path ${source} ABSOLUTE)
+    # A source of several targets has one property for all of them.
+    get_source_file_property(grouped ${source} UNITY_GROUP)
+    if(NOT path IN_LIST apart AND NOT grouped)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()

@@ -10,13 +10,11 @@
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/method_roles.h"
-#include "server/plan_request.h"
 
 namespace meshwright::server {
 namespace {
 
 constexpr char kAuthorization[] = "authorization";
-constexpr char kPath[] = ":path";  // HTTP/2's name of what is called
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kScheme = "meshwright://";
 constexpr size_t kMostShown = 100;
@@ -46,28 +44,6 @@ absl::Status NamesNoCaller(std::string_view uri, absl::string_view why) {
       absl::StrCat("the certificate's URI ", Shown(uri), " names no caller: ", why,
                    "; it must be meshwright://ROLE/NAME with the role viewer, operator or agent"));
 }
-
-class AccessProcessor final : public grpc::AuthMetadataProcessor {
- public:
-  AccessProcessor(const Access* access, CallRates* rates) : access_(access), rates_(rates) {}
-
-  // What a call brings is left in it: the connection, which could keep what is found here, carries
-  // calls of others too.
-  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* connection,
-                       OutputMetadata* /*consumed*/, OutputMetadata* /*response*/) override {
-    const auto path = metadata.find(kPath);
-    const std::string_view method =
-        path == metadata.end() ? std::string_view() : ViewOf(path->second);
-    const absl::StatusOr<std::optional<Caller>> caller =
-        access_->Check(method, metadata, *connection);
-    if (!caller.ok()) return Reply(caller.status());
-    return Reply(*caller ? rates_->Take((*caller)->ToText()) : absl::OkStatus());
-  }
-
- private:
-  const Access* const access_;
-  CallRates* const rates_;
-};
 
 }  // namespace
 
@@ -182,10 +158,6 @@ absl::StatusOr<std::optional<Caller>> Access::Check(std::string_view method,
                     .code = absl::StatusCodeToString(denied.code())}});
   }
   return denied;
-}
-
-std::shared_ptr<grpc::AuthMetadataProcessor> CallChecker(const Access* access, CallRates* rates) {
-  return std::make_shared<AccessProcessor>(access, rates);
 }
 
 }  // namespace meshwright::server

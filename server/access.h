@@ -20,10 +20,8 @@
 #include "db/token_store.h"
 #include "executor/host/log.h"
 #include "grpcpp/security/auth_context.h"
-#include "grpcpp/security/auth_metadata_processor.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/string_ref.h"
-#include "server/call_rates.h"
 
 namespace meshwright::server {
 
@@ -80,9 +78,5 @@ class Access {
   const host::LogFunction log_;
   std::atomic<db::TokenStore*> tokens_{nullptr};
 };
-
-// Checks every call to a port with such credentials before any service sees it: who calls, whether
-// they may, and how often they did. Both outlive it.
-std::shared_ptr<grpc::AuthMetadataProcessor> CallChecker(const Access* access, CallRates* rates);
 
 }  // namespace meshwright::server

@@ -98,7 +98,8 @@ std::shared_ptr<grpc::ServerCredentials> Server::Credentials() {
   options.pem_root_certs = tls.client_ca;
   options.pem_key_cert_pairs.push_back({.private_key = tls.key, .cert_chain = tls.certificate});
   std::shared_ptr<grpc::ServerCredentials> credentials = grpc::SslServerCredentials(options);
-  credentials->SetAuthMetadataProcessor(CallChecker(&access_, &limits_.rates()));
+  checker_ = std::make_shared<CallChecker>(&access_, &limits_.rates());
+  credentials->SetAuthMetadataProcessor(checker_);
   return credentials;
 }
 
@@ -223,6 +224,8 @@ void Server::Stop() {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();
   }
+  // A call on its way in is none yet for which gRPC waits.
+  if (checker_ != nullptr) checker_->Close();
   if (timer_.joinable()) {
     // Under the lock the timer either sees that the server stops or waits to be woken.
     { const std::lock_guard lock(timer_mutex_); }

@@ -24,6 +24,7 @@
 #include "grpcpp/server.h"
 #include "server/access.h"
 #include "server/agents_service.h"
+#include "server/call_checker.h"
 #include "server/call_threads.h"
 #include "server/calls.h"
 #include "server/event_hub.h"
@@ -109,6 +110,7 @@ class Server {
   SearchPool searches_;
   CallThreads waits_;
   Access access_;
+  std::shared_ptr<CallChecker> checker_;  // set by Listen(), with TLS
   Calls calls_;
   EventHub hub_;
   std::unique_ptr<db::TokenStore> tokens_;  // set by Begin(), with TLS

@@ -86,7 +86,7 @@ TEST_F(AgentTest, ADuplicateOfALivingAgentEndsWithAnError) {
 
 // A connection that the server never hears the end of: its agent stands still.
 TEST_F(AgentTest, AnAgentThatIsStartedAnewWaitsForItsPlace) {
-  const auto server = Serve("server", "127.0.0.1:0", "2");
+  const auto server = Serve("server", "127.0.0.1:0");
   const auto first = StartAgent("first", "a", "state");
   ASSERT_TRUE(Connected(*first)) << first->err();
   first->Signal(SIGSTOP);

@@ -14,10 +14,15 @@ HEAD_TIME = 1_800_000_000
 # Says which sources it was asked about, and finds something where a source says so.
 CLANG_TIDY = """#!/usr/bin/env bash
 [[ $1 != --version ]] || { echo "version 1"; exit 0; }
-source=${!#}
-echo "$source" >>"$ASKED"
-! grep -q TAKES_LONG "$source" || exit 124  # as timeout says it
-! grep -q FINDING "$source" || { echo "/src/shared.h:1:1: error: a finding in a header"; exit 1; }
+status=0
+for source; do
+  [[ $source == *.cc || $source == *.cxx ]] || continue
+  echo "$source" >>"$ASKED"
+  ! grep -q TAKES_LONG "$source" || exit 124  # as timeout says it
+  ! grep -q FINDING "$source" || { echo "/src/shared.h:1:1: error: a finding in a header"; status=1; }
+  ! grep -q SHARED_NAME "$source" || { echo "/src/a.cc:1:1: error: redefinition [clang-diagnostic-error]"; status=1; }
+done
+exit "$status"
 """
 
 
@@ -64,19 +69,33 @@ class TidyTest(unittest.TestCase):
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", "a", hours=hours)
 
-    def tidy(self, *arguments, compiled, root=None, flags="", cache=None):
-        """Exit status, what was printed, and the sources that clang-tidy was asked about; without `cache`, with a new one."""
-        root = root or self.root
-        build = root / "build" / "release"
+    def configure(self, build, sources, flags):
+        """As CMake leaves a build folder; one of the sources is made there."""
         build.mkdir(parents=True, exist_ok=True)
         (build / "build.ninja").touch()
         (build / "setup.env").touch()
-        commands = [{"directory": str(build), "command": f"c++ -I{root} {flags} -o a.o -c {root}/src/{name}.cc",
-                     "file": f"{root}/src/{name}.cc"} for name in compiled]
         made = build / "made.cc"
         made.touch()
-        commands.append({"directory": str(build), "command": f"c++ -o a.o -c {made}", "file": str(made)})
+        commands = [{"directory": str(build), "command": f"c++ -I{build.parents[1]} {flags} -o a.o -c {source}",
+                     "file": str(source)} for source in [*sources, made]]
         (build / "compile_commands.json").write_text(json.dumps(commands, indent=0))
+
+    def tidy(self, *arguments, compiled, groups=(), root=None, flags="", cache=None):
+        """Exit status, what was printed, and the sources that clang-tidy was asked about; without `cache`, with a new one.
+
+        `groups`: of names, and what stands in the group's source besides them.
+        """
+        root = root or self.root
+        sources = [root / "src" / f"{name}.cc" for name in compiled]
+        self.configure(root / "build" / "release", sources, flags)
+        together = root / "build" / "tidy" / "src" / "Unity"
+        together.mkdir(parents=True, exist_ok=True)
+        for number, (names, text) in enumerate(groups):
+            members = [source for source in sources if source.stem in names]
+            group = together / f"unity_{number}_cxx.cxx"
+            group.write_text("".join(f'#include "{member}"\n' for member in members) + text)
+            sources = [source for source in sources if source not in members] + [group]
+        self.configure(root / "build" / "tidy", sources, flags)
         self.asked.write_text("")
         done = subprocess.run([root / "tools" / "tidy", *arguments], cwd=root, capture_output=True, text=True,
                               check=False,
@@ -135,7 +154,7 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(self.tidy("--all", **where)[2], ["broken", "other", "reader"])
         status, said, asked = self.tidy("--all", **where)
         self.assertEqual((status, asked), (1, ["broken"]), said)
-        self.assertIn("2 files are clean, 2 of them the same as when they were last looked at", said)
+        self.assertIn("2 groups of files are clean, 2 of them the same as when they were last looked at", said)
 
         def looked_at_again(**more):
             return [name for name in self.tidy("--all", **where, **more)[2] if name != "broken"]
@@ -161,6 +180,22 @@ class TidyTest(unittest.TestCase):
         self.assertEqual((status, asked), (0, ["early", "late"]), said)
         self.assertEqual(self.tidy("--all", compiled=[])[0], 2)
         self.assertEqual(self.tidy("--all", "--since", "HEAD", compiled=["late"])[0], 2)
+
+    def test_all_are_read_in_groups_and_those_that_share_names_by_themselves(self):
+        self.commit(0, first="", second="", third="", fourth="", alone="")
+        where = {"compiled": ["first", "second", "third", "fourth", "alone"], "cache": self.folder / "cache",
+                 "groups": [(["first", "second"], ""), (["third", "fourth"], "// SHARED_NAME\n")]}
+        status, said, asked = self.tidy("--all", **where)
+        self.assertEqual((status, asked), (0, ["alone", "fourth", "third", "unity_0_cxx", "unity_1_cxx"]), said)
+        self.assertIn("3 groups of files are clean", said)
+        self.assertEqual(self.tidy("--all", **where)[2], [])
+        self.write("src/second.cc", "// another\n")
+        self.assertEqual(self.tidy("--all", **where)[2], ["unity_0_cxx"])
+        self.write("src/fourth.cc", "// FINDING\n")
+        status, said, asked = self.tidy("--all", **where)
+        self.assertEqual((status, asked), (1, ["fourth", "third", "unity_1_cxx"]), said)
+        self.assertIn("a finding in a header", said)
+        self.assertNotIn("redefinition", said)
 
     def test_of_a_shallow_clones_oldest_commit_nothing_is_known(self):
         self.commit(0, late="")

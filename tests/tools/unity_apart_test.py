@@ -42,7 +42,7 @@ class UnityApartTest(unittest.TestCase):
                               capture_output=True).returncode == 0
 
     def apart(self):
-        return [pathlib.Path(line).name for line in (self.build / "apart.txt").read_text().splitlines()]
+        return [pathlib.Path(line).name for line in (self.root / "apart.txt").read_text().splitlines()]
 
     def objects(self):
         return sorted(path.name for path in self.build.rglob("*.o"))

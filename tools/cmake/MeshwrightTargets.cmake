@@ -53,6 +53,14 @@ if(MESHWRIGHT_SANITIZE STREQUAL thread)
   target_link_libraries(tsan_absl_mutex PRIVATE meshwright_options PUBLIC absl::synchronization absl::time)
 endif()
 
+# How many times as long a program of ours may take as without sanitizers.
+set(MESHWRIGHT_SLOWDOWN 1)
+if(MESHWRIGHT_SANITIZE STREQUAL thread)
+  set(MESHWRIGHT_SLOWDOWN 30)
+elseif(MESHWRIGHT_SANITIZE)
+  set(MESHWRIGHT_SLOWDOWN 10)
+endif()
+
 # meshwright_configure(TARGET): the options above on a target of our own.
 function(meshwright_configure target)
   target_link_libraries(${target} PRIVATE meshwright_options)
@@ -103,12 +111,7 @@ function(meshwright_test name)
   if(NOT ARG_TIMEOUT_S)
     set(ARG_TIMEOUT_S 120)
   endif()
-  # What sanitizers take.
-  if(MESHWRIGHT_SANITIZE STREQUAL thread)
-    math(EXPR ARG_TIMEOUT_S "30 * ${ARG_TIMEOUT_S}")
-  elseif(MESHWRIGHT_SANITIZE)
-    math(EXPR ARG_TIMEOUT_S "10 * ${ARG_TIMEOUT_S}")
-  endif()
+  math(EXPR ARG_TIMEOUT_S "${MESHWRIGHT_SLOWDOWN} * ${ARG_TIMEOUT_S}")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT_S}
     SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\] .*whole file"

@@ -3,10 +3,11 @@
 # made again is better off without.
 #
 # Sources of a group see each other's file-local names. Those that cannot be compiled together for it stand in
-# apart.txt in the build folder, one absolute path a line (tools/lib/unity_apart.py writes it), and are compiled by
-# themselves. A source stays in its group, whatever others do.
+# apart.txt beside the build folder, one absolute path a line (tools/lib/unity_apart.py writes it), and are compiled by
+# themselves, whatever the compiler. A source stays in its group, whatever others do.
 set(MESHWRIGHT_UNITY 0 CACHE STRING "How many sources are compiled as one; 0: each by itself")
-set(meshwright_apart_file ${CMAKE_BINARY_DIR}/apart.txt)
+cmake_path(GET CMAKE_BINARY_DIR PARENT_PATH meshwright_apart_file)
+cmake_path(APPEND meshwright_apart_file apart.txt)
 if(MESHWRIGHT_UNITY AND NOT EXISTS ${meshwright_apart_file})
   file(TOUCH ${meshwright_apart_file})
 endif()

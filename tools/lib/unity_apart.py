@@ -4,8 +4,8 @@
 Usage: unity_apart.py BUILD_FOLDER LOG
 
 LOG is what `cmake --build BUILD_FOLDER -- -k 0` printed. Of each group that did not compile, the sources that the
-errors name (all of it, where they name none) are added to apart.txt in the build folder, which the next configuration
-reads (tools/cmake/MeshwrightUnity.cmake). Exits with 1 where there is nothing to add: what failed is no matter of
+errors name (all of it, where they name none) are added to apart.txt beside the build folder, which the next
+configuration reads (tools/cmake/MeshwrightUnity.cmake). Exits with 1 where there is nothing to add: what failed is no matter of
 groups.
 """
 import pathlib
@@ -18,9 +18,9 @@ ERROR_IN = re.compile(r"^(/[^\s:]+):\d+:\d+: error:", re.M)
 
 
 def main():
-    folder, log = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).read_text(errors="replace")
+    folder, log = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).read_text(errors="replace")
     blamed = set(ERROR_IN.findall(log))
-    apart_file = folder / "apart.txt"
+    apart_file = folder.parent / "apart.txt"
     known = set(apart_file.read_text().splitlines()) if apart_file.exists() else set()
     found = set()
     for group in FAILED_GROUP.findall(log):

@@ -3,10 +3,19 @@
 // Those of a system's library are compiled without it, so that it would not see what they order and
 // take every guarded access for a race. A definition in the program goes before one of a shared
 // library, also for callers inside of shared libraries. Callers may rely on Abseil's contract but
-// for fairness and speed: who waits looks again after a pause.
+// for fairness and speed: who waits for a lock or for a condition of one looks again after a pause.
+// Who waits for a signal sleeps until it comes: a program with gRPC has dozens of such threads.
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <bit>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
@@ -19,7 +28,33 @@ namespace {
 // A mutex holds 0 where it is free, kWriter, or how many readers hold it.
 constexpr intptr_t kWriter = -1;
 
-void Pause() { SleepFor(Microseconds(50)); }
+// Grows: what is not there at once is mostly not there soon.
+class Pauses {
+ public:
+  void Next() {
+    SleepFor(length_);
+    length_ = std::min(2 * length_, Milliseconds(1));
+  }
+
+ private:
+  Duration length_ = Microseconds(20);
+};
+
+// The kernel compares the lower half of a counter.
+static_assert(std::endian::native == std::endian::little);
+uint32_t* LowerHalf(std::atomic<intptr_t>* counter) { return reinterpret_cast<uint32_t*>(counter); }
+
+// Returns at once where the counter no longer has the value, else on a signal, after `longest`, or
+// in vain.
+void SleepWhile(std::atomic<intptr_t>* counter, intptr_t value, Duration longest) {
+  const timespec time = ToTimespec(std::max(longest, ZeroDuration()));
+  syscall(SYS_futex, LowerHalf(counter), FUTEX_WAIT_PRIVATE, static_cast<uint32_t>(value), &time,
+          nullptr, 0);
+}
+
+void WakeAll(std::atomic<intptr_t>* counter) {
+  syscall(SYS_futex, LowerHalf(counter), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
 
 }  // namespace
 
@@ -31,7 +66,8 @@ bool Mutex::TryLock() {
 }
 
 void Mutex::Lock() {
-  while (!TryLock()) Pause();
+  for (Pauses pauses; !TryLock(); pauses.Next()) {
+  }
 }
 
 void Mutex::Unlock() { mu_.store(0, std::memory_order_release); }
@@ -45,7 +81,8 @@ bool Mutex::ReaderTryLock() {
 }
 
 void Mutex::ReaderLock() {
-  while (!ReaderTryLock()) Pause();
+  for (Pauses pauses; !ReaderTryLock(); pauses.Next()) {
+  }
 }
 
 void Mutex::ReaderUnlock() { mu_.fetch_sub(1, std::memory_order_acq_rel); }
@@ -60,10 +97,11 @@ void Mutex::AssertReaderHeld() const {
 
 bool Mutex::AwaitWithDeadline(const Condition& condition, Time deadline) {
   const bool writer = mu_.load(std::memory_order_relaxed) == kWriter;
+  Pauses pauses;
   while (!condition.Eval()) {
     if (Now() >= deadline) return false;
     writer ? Unlock() : ReaderUnlock();
-    Pause();
+    pauses.Next();
     writer ? Lock() : ReaderLock();
   }
   return true;
@@ -101,7 +139,7 @@ void Mutex::ReaderLockWhen(const Condition& condition) {
   ReaderLockWhenWithDeadline(condition, InfiniteFuture());
 }
 
-// A condition variable holds how often it was signalled; who waits may wake in vain.
+// A condition variable holds how often it was signalled; a signal wakes all that wait.
 CondVar::~CondVar() = default;
 
 bool CondVar::WaitWithDeadline(Mutex* mutex, Time deadline) {
@@ -109,7 +147,7 @@ bool CondVar::WaitWithDeadline(Mutex* mutex, Time deadline) {
   bool late = false;
   while (!late && cv_.load(std::memory_order_acquire) == before) {
     mutex->Unlock();
-    Pause();
+    SleepWhile(&cv_, before, std::min(deadline - Now(), Seconds(1)));
     late = Now() >= deadline;
     mutex->Lock();
   }
@@ -122,7 +160,12 @@ bool CondVar::WaitWithTimeout(Mutex* mutex, Duration timeout) {
 
 void CondVar::Wait(Mutex* mutex) { WaitWithDeadline(mutex, InfiniteFuture()); }
 
-void CondVar::Signal() { cv_.fetch_add(1, std::memory_order_acq_rel); }
+// May have gone with its memory once it was counted: the kernel wakes nobody then.
+void CondVar::Signal() {
+  std::atomic<intptr_t>* const counter = &cv_;
+  counter->fetch_add(1, std::memory_order_acq_rel);
+  WakeAll(counter);
+}
 
 void CondVar::SignalAll() { Signal(); }
 

@@ -19,6 +19,8 @@ using Metadata = grpc::AuthMetadataProcessor::OutputMetadata;
 
 constexpr char kMethod[] = "/meshwright.v1.Planner/Recommend";
 
+struct NoProperty final : grpc::AuthPropertyIterator {};
+
 // A connection by a certificate of the viewer ann.
 class Certificate final : public grpc::AuthContext {
  public:
@@ -32,8 +34,8 @@ class Certificate final : public grpc::AuthContext {
     answered = true;
     return {"meshwright://viewer/ann"};
   }
-  grpc::AuthPropertyIterator begin() const override { return {}; }
-  grpc::AuthPropertyIterator end() const override { return {}; }
+  grpc::AuthPropertyIterator begin() const override { return NoProperty(); }
+  grpc::AuthPropertyIterator end() const override { return NoProperty(); }
   void AddProperty(const std::string& /*key*/, const grpc::string_ref& /*value*/) override {}
   bool SetPeerIdentityPropertyName(const std::string& /*name*/) override { return false; }
 

@@ -245,8 +245,6 @@ TEST(JsonCodec, ANumberThatIsNotFiniteArrivesAsAbsent) {
 struct Kennel {
   EnumSet<Mood> moods;
   OrderedMap<int32_t> bowls;
-
-  friend bool operator==(const Kennel&, const Kennel&) = default;
 };
 
 template <ConstOr<Kennel> K, typename Visitor>

@@ -159,7 +159,7 @@ TEST_F(ReplayTest, TheTotalIsOfSweepsThatAreWorthASearch) {
   const auto json = ReplayToJson(Replay());
   EXPECT_EQ(json["total"]["found"], 1);
   EXPECT_EQ(json["sweeps"][0]["stop"], "gain");
-  EXPECT_EQ(json["sweeps"][0]["trial_rows"], nlohmann::json::array({0}));
+  EXPECT_EQ(json["sweeps"][0]["trial_rows"], nlohmann::ordered_json::array({0}));
 }
 
 }  // namespace

@@ -75,7 +75,9 @@ Heads Each(const Heads& heads, const Change& change) {
 
 // A rank's tokens.
 Heads ShareOf(const Heads& heads, int32_t rank, int32_t cp) {
-  const auto [front, back] = planner::SequencePiecesOf(heads.q.size(1), rank, cp);
+  const auto pieces = planner::SequencePiecesOf(heads.q.size(1), rank, cp);
+  const auto& front = pieces[0];
+  const auto& back = pieces[1];
   return Each(heads, [&](const at::Tensor& whole) {
     return at::cat(
         {whole.narrow(1, front.begin, front.count), whole.narrow(1, back.begin, back.count)}, 1);
@@ -83,7 +85,9 @@ Heads ShareOf(const Heads& heads, int32_t rank, int32_t cp) {
 }
 
 void PutShare(const Heads& share, int32_t rank, int32_t cp, Heads& whole) {
-  const auto [front, back] = planner::SequencePiecesOf(whole.q.size(1), rank, cp);
+  const auto pieces = planner::SequencePiecesOf(whole.q.size(1), rank, cp);
+  const auto& front = pieces[0];
+  const auto& back = pieces[1];
   const auto put = [&](const at::Tensor& from, const at::Tensor& to) {
     to.narrow(1, front.begin, front.count).copy_(from.narrow(1, 0, front.count));
     to.narrow(1, back.begin, back.count).copy_(from.narrow(1, front.count, back.count));

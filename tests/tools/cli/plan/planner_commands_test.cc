@@ -69,7 +69,8 @@ TEST(RecommendJson, HasTheKeysOfTheContract) {
 TEST(RecommendJson, PartsAddUp) {
   const CommandOutput run =
       RunCommand(Recommend("llama-3-8b", "h100", "64", "8192", "256", {"--format", "json"}));
-  for (const json& layout : json::parse(run.out)["layouts"]) {
+  const json answer = json::parse(run.out);
+  for (const json& layout : answer["layouts"]) {
     int64_t bytes = 0;
     for (const auto& [key, value] : layout["memory"].items()) {
       if (key.ends_with("_bytes") && key != "total_bytes") bytes += value.get<int64_t>();

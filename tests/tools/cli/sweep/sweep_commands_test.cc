@@ -251,8 +251,10 @@ TEST_F(SweepCommandsTest, RerunTakesTheSameLayoutsUnderANewName) {
   Watch("sweeps/t");
   json old_layouts = json::object();
   json new_layouts = json::object();
-  for (const json& trial : Show("s")["trials"]) old_layouts[trial["layout"]] = trial["predicted"];
-  for (const json& trial : Show("t")["trials"]) new_layouts[trial["layout"]] = trial["predicted"];
+  const json old_sweep = Show("s");
+  const json new_sweep = Show("t");
+  for (const json& trial : old_sweep["trials"]) old_layouts[trial["layout"]] = trial["predicted"];
+  for (const json& trial : new_sweep["trials"]) new_layouts[trial["layout"]] = trial["predicted"];
   EXPECT_EQ(new_layouts, old_layouts);
   EXPECT_THAT(Sweep({"show", "t"}).out, HasSubstr("the trials of sweep s again"));
   run = Sweep({"rerun", "s"});

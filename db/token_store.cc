@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<TokenRecord>> TokenStore::Select(std::string_view res
 
 absl::Status TokenStore::Add(const TokenRecord& token) {
   absl::MutexLock lock(&mutex_);
-  const absl::Status status = InsertRow(connection_.get(), "tokens", token);
+  absl::Status status = InsertRow(connection_.get(), "tokens", token);
   if (!absl::IsAlreadyExists(status)) return status;
   return absl::AlreadyExistsError(absl::StrCat("a token named ", token.name, " exists"));
 }
@@ -97,6 +97,7 @@ absl::Status TokenStore::Revoke(const std::string& name, absl::Time time) {
   if (found.empty()) {
     std::vector<std::string> known;
     ASSIGN_OR_RETURN(const std::vector<TokenRecord> tokens, Select("name >= ? ORDER BY name", ""));
+    known.reserve(tokens.size());
     for (const TokenRecord& token : tokens) known.push_back(token.name);
     if (known.empty()) {
       return absl::NotFoundError(absl::StrCat("token '", name, "' is not known: there are none"));

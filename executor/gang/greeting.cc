@@ -40,7 +40,6 @@ absl::Status Greeting::Step(host::MonotonicTime now) {
   bool moved = true;
   while (moved && !done()) {
     RETURN_IF_ERROR(SendOutput());
-    moved = false;
     if (!output_.empty() || handshake_.done()) break;
     ASSIGN_OR_RETURN(moved, ReadInput());
     output_ += handshake_.TakeOutput();

@@ -92,7 +92,7 @@ absl::Status Handshake::TakeGreeting() {
 
 absl::Status Handshake::TakeGatesProof() {
   others_nonce_ = input_.substr(0, kNonceBytes);
-  const absl::Status proved =
+  absl::Status proved =
       CheckProof(std::string_view(input_).substr(kNonceBytes), ProofOf(Side::kGate));
   if (!proved.ok()) return proved;
   output_ = ProofOf(Side::kDialer);
@@ -101,7 +101,7 @@ absl::Status Handshake::TakeGatesProof() {
 }
 
 absl::Status Handshake::TakeDialersProof() {
-  const absl::Status proved = CheckProof(input_, ProofOf(Side::kDialer));
+  absl::Status proved = CheckProof(input_, ProofOf(Side::kDialer));
   if (proved.ok()) wanted_bytes_ = 0;
   return proved;
 }

@@ -59,11 +59,13 @@ std::vector<StepProfile> ProfilesOf(const std::vector<RankRecord>& records, int3
   std::vector<std::vector<StepProfile>> by_rank(records.size());
   for (int32_t step = FirstTimedStep(steps); step < steps; ++step) {
     std::vector<StepProfile> ranks;
+    ranks.reserve(records.size());
     for (const RankRecord& record : records) ranks.push_back(record.profiles.at(step));
     MatchMessages(ranks);
     for (size_t i = 0; i < ranks.size(); ++i) by_rank[i].push_back(std::move(ranks[i]));
   }
   std::vector<StepProfile> means;
+  means.reserve(by_rank.size());
   for (const std::vector<StepProfile>& profiles : by_rank) means.push_back(MeanOf(profiles));
   return means;
 }

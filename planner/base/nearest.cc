@@ -82,6 +82,7 @@ std::vector<std::string> NearestNames(std::string_view name,
                                       const std::vector<std::string>& known) {
   const std::string lower = absl::AsciiStrToLower(absl::string_view(name.data(), name.size()));
   std::vector<Candidate> candidates;
+  candidates.reserve(known.size());
   for (const std::string& candidate : known) {
     candidates.push_back({LikenessOf(name, candidate),
                           EditDistance(lower, absl::AsciiStrToLower(candidate)), candidate});

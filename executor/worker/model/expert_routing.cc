@@ -18,7 +18,7 @@ int64_t Sum(const std::vector<int64_t>& values) {
 
 bool RowsMove(const RankContext& context) { return context.layout.ep * context.layout.etp > 1; }
 
-at::Tensor OnHost(std::vector<int64_t> sizes, at::ScalarType type) {
+at::Tensor OnHost(const std::vector<int64_t>& sizes, at::ScalarType type) {
   return at::empty(sizes, at::TensorOptions().dtype(type));
 }
 
@@ -271,7 +271,7 @@ at::Tensor FromExperts(RankContext& context, const ExpertRouting& routing, at::T
     context.groups.etp->ReduceScatter(sum, rows).Wait();
     rows = std::move(sum);
   }
-  const at::Tensor real = rows.narrow(0, 0, routing.received_rows());
+  at::Tensor real = rows.narrow(0, 0, routing.received_rows());
   if (context.groups.ep == nullptr) return real;
   at::Tensor sent = at::empty({routing.sent_rows(), width}, rows.options());
   context.groups.ep->AllToAll(sent, routing.sent, real, routing.received).Wait();

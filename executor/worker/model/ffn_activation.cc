@@ -17,7 +17,7 @@ at::Tensor ActivationForward(const RankContext& context, planner::FfnKind kind,
   const bool gated = kind == planner::FfnKind::kSwiGlu;
   const int64_t tokens = gate_up.size(0);
   const int64_t width = gate_up.size(1) / (gated ? 2 : 1);
-  const at::Tensor product = at::empty({tokens, width}, gate_up.options());
+  at::Tensor product = at::empty({tokens, width}, gate_up.options());
   if (gated) {
     kernels.Run(kernels::SwigluForward{.type = context.element(),
                                        .rows = tokens,

@@ -110,7 +110,7 @@ void LatentAttentionLayer::ProjectLatents(AttentionSaved& saved) const {
 }
 
 at::Tensor LatentAttentionLayer::AssembledKeys(const AttentionSaved& saved) const {
-  const at::Tensor keys =
+  at::Tensor keys =
       at::empty({shape_.batch, shape_.seq_len, shape_.heads, shape_.head_dim}, context_.options());
   keys.narrow(3, 0, plain_dim()).copy_(PlainKeys(saved.qkv));
   keys.narrow(3, plain_dim(), attention_.rotary_dim)

@@ -8,7 +8,7 @@
 namespace meshwright::worker {
 
 at::Tensor TokenSource::Tokens(int32_t micro_batch, int64_t first_position) const {
-  const at::Tensor tokens = at::empty({context_.tokens()}, context_.options_of(at::kInt));
+  at::Tensor tokens = at::empty({context_.tokens()}, context_.options_of(at::kInt));
   if (tokens.is_cpu()) {
     Fill(micro_batch, first_position, tokens.mutable_data_ptr<int32_t>());
     return tokens;

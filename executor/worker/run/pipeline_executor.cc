@@ -77,10 +77,12 @@ void PipelineExecutor::Compute(const planner::Action& action, const TokenSource&
   }
   at::Tensor output = ComputeOn(*stages_[action.chunk], action, std::move(input), tokens);
   const planner::MessageEnd to = planner::OutputOf(context_.layout, rank, action);
-  if (to.on_lane()) computed_ = std::move(output);
-  if (to.way != planner::Way::kOwn) return;
-  handed_over_.emplace(std::tuple(MessageKind(action), to.stage, action.micro_batch),
-                       std::move(output));
+  if (to.on_lane()) {
+    computed_ = std::move(output);
+  } else if (to.way == planner::Way::kOwn) {
+    handed_over_.emplace(std::tuple(MessageKind(action), to.stage, action.micro_batch),
+                         std::move(output));
+  }
 }
 
 at::Tensor PipelineExecutor::ComputeOn(Stage& stage, const planner::Action& action,

@@ -5,8 +5,8 @@ Usage: unity_apart.py BUILD_FOLDER LOG
 
 LOG is what `cmake --build BUILD_FOLDER -- -k 0` printed. Of each group that did not compile, the sources that the
 errors name (all of it, where they name none) are added to apart.txt beside the build folder, which the next
-configuration reads (tools/cmake/MeshwrightUnity.cmake). Exits with 1 where there is nothing to add: what failed is no matter of
-groups.
+configuration reads (tools/cmake/MeshwrightUnity.cmake). Exits with 1 where there is nothing to add: what failed is no
+matter of groups.
 """
 import pathlib
 import re

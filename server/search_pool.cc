@@ -30,24 +30,27 @@ std::vector<SearchTask> SearchPool::TakeAbandoned() {
   return abandoned;
 }
 
+absl::Status SearchPool::Admit(SearchTask& task) {
+  if (stopped_) return Stopping();
+  if (!HasRoom()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the server runs ", running_, " searches, and ", waiting_.size(),
+                     " more wait, as many as may: try again later"));
+  }
+  waiting_.push_back(std::move(task));
+  return absl::OkStatus();
+}
+
 void SearchPool::Submit(SearchTask task) {
-  absl::Status refusal;
+  absl::Status admitted;
   std::vector<SearchTask> abandoned;
   {
     absl::MutexLock lock(&mutex_);
     if (!HasRoom()) abandoned = TakeAbandoned();
-    if (stopped_) {
-      refusal = Stopping();
-    } else if (!HasRoom()) {
-      refusal = absl::ResourceExhaustedError(
-          absl::StrCat("the server runs ", running_, " searches, and ", waiting_.size(),
-                       " more wait, as many as may: try again later"));
-    } else {
-      waiting_.push_back(std::move(task));
-    }
+    admitted = Admit(task);
   }
   for (const SearchTask& left : abandoned) left.done(Abandoned());
-  if (!refusal.ok()) task.done(refusal);
+  if (!admitted.ok()) task.done(admitted);
 }
 
 void SearchPool::Run() {

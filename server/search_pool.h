@@ -47,6 +47,8 @@ class SearchPool {
   }
   // Tasks whose clients are gone make room for others.
   std::vector<SearchTask> TakeAbandoned() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes the task into the queue, or leaves it with the caller and says why.
+  absl::Status Admit(SearchTask& task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t most_tasks_;  // running and waiting
   const int32_t cores_;

@@ -60,6 +60,7 @@ absl::StatusOr<std::vector<double>> FitLogTimes(const std::vector<LogFitRow>& ro
 LogFitErrors ErrorsOf(const std::vector<LogFitRow>& rows, const std::vector<double>& constants) {
   if (rows.empty()) return {};
   std::vector<double> errors;
+  errors.reserve(rows.size());
   for (const LogFitRow& row : rows) {
     errors.push_back(std::abs(row.predicted_s(constants) / row.measured_s - 1.0));
   }

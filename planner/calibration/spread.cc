@@ -24,6 +24,7 @@ constexpr size_t kRowsOfFifth = 5;
 // bad runs do not change.
 double Scatter(const std::vector<double>& errors) {
   std::vector<double> sizes;
+  sizes.reserve(errors.size());
   for (const double error : errors) sizes.push_back(std::abs(error));
   return Quantile(sizes, sizes.size() < kRowsOfFifth ? 1.0 : 0.8) / kEightyPercentSigmas;
 }

@@ -24,7 +24,7 @@ constexpr EnumNames<CollectiveModel, 2> kCollectiveModels = {{
 constexpr TextForm kEvidenceText{&EvidenceName, &ParseEvidence};
 
 absl::StatusOr<AttentionKernel> ParseFastest(std::string_view name) {
-  const absl::StatusOr<AttentionKernel> kernel = ParseAttentionKernel(name);
+  absl::StatusOr<AttentionKernel> kernel = ParseAttentionKernel(name);
   if (kernel.ok()) return kernel;
   return FieldError("device.fastest_attention.kernel", name,
                     "must be the name of an attention kernel, such as flash2 or cudnn");

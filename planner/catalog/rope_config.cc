@@ -22,7 +22,7 @@ absl::StatusOr<RopeScalingKind> ReadKind(JsonFields& fields, const std::string& 
   const std::string_view key =
       fields.Has("type") && !fields.Has("rope_type") ? "type" : "rope_type";
   const std::string name = fields.StringOr(key, "default");
-  const auto kind = ParseRopeScalingKind(absl::StrCat(prefix, std::string(key)), name);
+  auto kind = ParseRopeScalingKind(absl::StrCat(prefix, std::string(key)), name);
   if (kind.ok()) return kind;
   return FieldError(FieldOf(kind.status()), name,
                     "this scaling of rotary embeddings is not planned yet; must be default, linear "

@@ -92,6 +92,7 @@ std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, con
   const StepShape step(context, layout);
   const StageTimes times(step);
   std::vector<StageDurations> durations;
+  durations.reserve(static_cast<size_t>(StageCount(layout)));
   for (int32_t stage = 0; stage < StageCount(layout); ++stage) {
     durations.push_back(times.OfStage(stage).durations);
   }

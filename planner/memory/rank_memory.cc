@@ -98,6 +98,15 @@ auto WithMemory(const PlannedLayout& planned, const Use& use) {
   return use(RankMemory(planned, profile));
 }
 
+// bytes_of of each pipeline rank.
+template <typename BytesOf>
+std::vector<int64_t> OfEachRank(const Layout& layout, const BytesOf& bytes_of) {
+  std::vector<int64_t> bytes(static_cast<size_t>(layout.pp));
+  for (int32_t rank = 0; rank < layout.pp; ++rank)
+    bytes[static_cast<size_t>(rank)] = bytes_of(rank);
+  return bytes;
+}
+
 // Over the nodes that the ranks fill one after the other.
 int64_t MostOfANode(const PlannedLayout& planned, const std::vector<int64_t>& by_pipeline_rank) {
   const EstimateContext& context = planned.context();
@@ -133,11 +142,9 @@ int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters) 
 int64_t HostBytesOfNode(const PlannedLayout& planned) {
   if (!planned.layout().offload.any()) return 0;
   return WithMemory(planned, [&](const RankMemory& memory) {
-    std::vector<int64_t> bytes;
-    for (int32_t rank = 0; rank < planned.layout().pp; ++rank) {
-      bytes.push_back(memory.OnRank(rank).host_bytes);
-    }
-    return MostOfANode(planned, bytes);
+    return MostOfANode(planned, OfEachRank(planned.layout(), [&](int32_t rank) {
+                         return memory.OnRank(rank).host_bytes;
+                       }));
   });
 }
 
@@ -159,32 +166,21 @@ absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& c
 
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout) {
   return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
-    std::vector<int64_t> bytes;
-    for (int32_t rank = 0; rank < layout.pp; ++rank) {
-      bytes.push_back(memory.OnRank(rank).allocator_bytes());
-    }
-    return bytes;
+    return OfEachRank(layout, [&](int32_t rank) { return memory.OnRank(rank).allocator_bytes(); });
   });
 }
 
 std::vector<int64_t> EstimateHostBytes(const EstimateContext& context, const Layout& layout) {
-  std::vector<int64_t> bytes;
-  if (!layout.offload.any()) return bytes;
-  WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
-    for (int32_t rank = 0; rank < layout.pp; ++rank)
-      bytes.push_back(memory.OnRank(rank).host_bytes);
+  if (!layout.offload.any()) return {};
+  return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
+    return OfEachRank(layout, [&](int32_t rank) { return memory.OnRank(rank).host_bytes; });
   });
-  return bytes;
 }
 
 std::vector<int64_t> EstimateCommunicatorBytes(const EstimateContext& context,
                                                const Layout& layout) {
   return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
-    std::vector<int64_t> bytes;
-    for (int32_t rank = 0; rank < layout.pp; ++rank) {
-      bytes.push_back(memory.CommunicatorBytes(rank));
-    }
-    return bytes;
+    return OfEachRank(layout, [&](int32_t rank) { return memory.CommunicatorBytes(rank); });
   });
 }
 

@@ -24,7 +24,7 @@ inline constexpr int64_t kLossAccumulatorBytes = 8;
 // Held while the norm of the gradients is computed, after the step's last action: 1,024 partial
 // sums and their sum in fp64. Only a rank with next to nothing else reaches its peak there, such as
 // one that holds the embedding of a very small model alone.
-inline constexpr int64_t kGradientNormBytes = (1024 + 1) * 8;
+inline constexpr int64_t kGradientNormBytes = int64_t{1024 + 1} * 8;
 
 struct WorkerRank {
   int32_t pipeline_rank = 0;

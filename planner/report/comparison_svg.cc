@@ -71,7 +71,8 @@ class Bars {
   }
   // Four names a line.
   double LegendLines() const {
-    return static_cast<double>((std::count(used_.begin(), used_.end(), true) + 3) / 4);
+    const int64_t lines = (std::count(used_.begin(), used_.end(), true) + 3) / 4;
+    return static_cast<double>(lines);
   }
 
   void AppendRow(const Row& row, double y, std::string& svg) const {
@@ -98,7 +99,8 @@ class Bars {
     for (size_t i = 0; i < names_.size(); ++i) {
       if (!used_[i]) continue;
       const double x = kLeft + 230.0 * (shown % 4);
-      const double y = top + kLine * (shown / 4);
+      const int line = shown / 4;
+      const double y = top + kLine * line;
       absl::StrAppendFormat(&svg,
                             "<rect x=\"%.0f\" y=\"%.0f\" width=\"12\" height=\"12\" fill=\"%s\" "
                             "fill-opacity=\"%.2f\"/><text x=\"%.0f\" y=\"%.0f\">%s</text>\n",
@@ -124,8 +126,10 @@ std::string ComparisonSvg(const CompareAnswer& answer) {
     if (!compared.estimate) continue;
     const Estimate& estimate = compared.estimate->estimate;
     std::vector<Part> seconds;
+    seconds.reserve(kTimeParts.size());
     for (const TimePart part : kTimeParts) seconds.push_back({PartName(part), estimate.time[part]});
     std::vector<Part> gib;
+    gib.reserve(kMemoryParts.size());
     for (const MemoryPart part : kMemoryParts) {
       gib.push_back({PartName(part), static_cast<double>(PartBytes(estimate.memory, part)) / kGib});
     }

@@ -24,7 +24,7 @@ std::string PerSecond(double bytes_per_s) {
   return absl::StrFormat("%.3g GB/s", bytes_per_s / 1e9);
 }
 
-void Decide(bool holds, std::string sentence, Claim& claim) {
+void Decide(bool holds, const std::string& sentence, Claim& claim) {
   claim.verdict = holds ? Verdict::kHolds : Verdict::kDoesNotHold;
   claim.sentence = absl::StrCat(holds ? "Holds: " : "Does not hold: ", sentence);
 }

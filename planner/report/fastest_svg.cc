@@ -42,8 +42,8 @@ class Axes {
   }
 
   void Append(std::string& svg) const {
-    for (double power = low_y_; power <= high_y_; ++power) {
-      const double days = std::exp2(power);
+    for (int line = 0; low_y_ + line <= high_y_; ++line) {
+      const double days = std::exp2(low_y_ + line);
       absl::StrAppendFormat(&svg,
                             "<line class=\"grid\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" "
                             "y2=\"%.1f\"/><text class=\"end\" x=\"%.0f\" y=\"%.1f\">%.4g</text>\n",

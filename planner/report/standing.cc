@@ -15,7 +15,7 @@ std::string AgainstBest(const StandingReport& report, const SearchResult& result
       absl::StrFormat("a step takes %s instead of the best one's %s", Seconds(report.step_s),
                       Seconds(best.estimate.time.step_s()));
   if (report.slower < 0.0) return absl::StrCat(steps, ", ", Percent(-report.slower), " faster");
-  const std::string slower =
+  std::string slower =
       absl::StrCat(steps, ", ", Percent(report.slower), " slower", Reasons(report.because));
   if (report.slower > result.ties.within) return slower;
   return absl::StrCat(slower, "; that is a tie, for the estimate can't tell less than ",

@@ -152,7 +152,7 @@ class LimitSearch {
     ASSIGN_OR_RETURN(BestLayout probe, ProbeAt(limit.kind, value));
     if (probe.best) {
       limit.largest = value;
-      limit.best = std::move(probe.best);
+      limit.best = probe.best;
       return true;
     }
     limit.next = value;

@@ -20,7 +20,7 @@ absl::StatusOr<ScalePoint> PointAt(const SearchRequest& request) {
   ScalePoint point;
   point.devices = request.devices;
   point.global_batch = request.training.global_batch;
-  point.best = std::move(found.best);
+  point.best = found.best;
   point.problem = std::move(found.problem);
   if (!point.best) return point;
   const Estimate& estimate = point.best->estimate;

@@ -91,7 +91,7 @@ class StrategySearch {
     ASSIGN_OR_RETURN(BestLayout found, FindBest(search_, kAboutOneSize));
     SizedRun run = {.devices = devices,
                     .global_batch = batch,
-                    .best = std::move(found.best),
+                    .best = found.best,
                     .problem = std::move(found.problem)};
     if (found.refused.ok()) {
       any_valid_ = true;

@@ -15,7 +15,7 @@ class WholeUnits {
     for (const WeightUse& use : uses) {
       for (const int32_t unit : use.units) most = std::max(most, unit);
     }
-    whole_.assign(static_cast<size_t>(most + 1), false);
+    whole_.assign(static_cast<size_t>(most) + 1, false);
   }
 
   bool Has(int32_t unit) const { return whole_[unit]; }

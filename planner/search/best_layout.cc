@@ -41,7 +41,7 @@ absl::StatusOr<BestLayout> FindBest(SearchRequest request,
     found.problem = absl::StrCat("nothing fits: ", FormatLayout(result->nearest->layout),
                                  " is over by ", Gib(*found.over_bytes));
   } else {
-    found.best = std::move(result->layouts.front());
+    found.best = result->layouts.front();
   }
   return found;
 }

@@ -29,30 +29,30 @@ void Front::Offer(const Layout& layout, const Estimate& estimate, PointOrder ord
   if (Takes(scores)) Insert({{layout, estimate}, scores, order});
 }
 
-void Front::Insert(Entry entry) {
+void Front::Insert(const Entry& entry) {
   const Merit first = merits_.front();
   std::erase_if(entries_, [&](const Entry& other) { return Covers(entry.scores, other.scores); });
   const auto place = std::partition_point(
       entries_.begin(), entries_.end(),
       [&](const Entry& other) { return other.scores[first] >= entry.scores[first]; });
-  entries_.insert(place, std::move(entry));
+  entries_.insert(place, entry);
 }
 
-void Front::Merge(Front&& other) {
+void Front::Merge(const Front& other) {
   if (!wanted()) return;
-  for (Entry& entry : other.entries_) {
+  for (const Entry& entry : other.entries_) {
     const auto equal = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& own) {
       return Covers(own.scores, entry.scores) && Covers(entry.scores, own.scores);
     });
     const bool is_earlier = equal != entries_.end() && entry.order < equal->order;
-    if (is_earlier || !IsBeaten(entry.scores)) Insert(std::move(entry));
+    if (is_earlier || !IsBeaten(entry.scores)) Insert(entry);
   }
 }
 
 std::vector<RankedLayout> Front::Take() {
   std::vector<RankedLayout> layouts;
   layouts.reserve(entries_.size());
-  for (Entry& entry : entries_) layouts.push_back(std::move(entry.ranked));
+  for (const Entry& entry : entries_) layouts.push_back(entry.ranked);
   entries_.clear();
   return layouts;
 }
@@ -62,7 +62,7 @@ std::vector<RankedLayout> EvenlySpread(std::vector<RankedLayout> front, size_t m
   std::vector<RankedLayout> spread;
   spread.reserve(most);
   for (size_t i = 0; i < most; ++i) {
-    spread.push_back(std::move(front[i * (front.size() - 1) / (most - 1)]));
+    spread.push_back(front[i * (front.size() - 1) / (most - 1)]);
   }
   return spread;
 }

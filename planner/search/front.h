@@ -22,7 +22,7 @@ class Front {
   bool Takes(const Scores& most) const { return wanted() && !IsBeaten(most); }
   void Offer(const Layout& layout, const Estimate& estimate, PointOrder order);
   // Takes what another part of the same search found.
-  void Merge(Front&& other);
+  void Merge(const Front& other);
 
   // The best by the first merit first.
   std::vector<RankedLayout> Take();
@@ -37,7 +37,7 @@ class Front {
   // Whether `a` is at least as good as `b` in every merit.
   bool Covers(const Scores& a, const Scores& b) const;
   bool IsBeaten(const Scores& scores) const;
-  void Insert(Entry entry);
+  void Insert(const Entry& entry);
 
   const std::vector<Merit> merits_;
   std::vector<Entry> entries_;  // by the first merit, the best first

@@ -67,7 +67,7 @@ void GroupBests::Merge(GroupBests&& other) {
     const int64_t fit = own.fit + entry.fit;
     const bool is_better = !own.has_best || entry.score > own.score ||
                            (entry.score == own.score && entry.order < own.order);
-    if (entry.has_best && is_better) own = std::move(entry);
+    if (entry.has_best && is_better) own = entry;
     own.fit = fit;
   }
 }
@@ -81,8 +81,9 @@ std::vector<GroupBest> GroupBests::Take(size_t most) {
   });
   if (order.size() > most) order.resize(most);
   std::vector<GroupBest> groups;
+  groups.reserve(order.size());
   for (const auto& [key, entry] : order) {
-    groups.push_back({ConditionOf(key), entry->fit, std::move(entry->best)});
+    groups.push_back({ConditionOf(key), entry->fit, entry->best});
   }
   return groups;
 }

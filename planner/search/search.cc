@@ -81,6 +81,7 @@ class Walk {
       others.push_back(std::make_unique<Selection>(request_, space_));
     }
     busy_ = others.size();
+    threads.reserve(others.size());
     for (const std::unique_ptr<Selection>& other : others) {
       threads.emplace_back([this, &selection = *other] {
         VisitMeshes(selection, [this] { return stop_.load(std::memory_order_relaxed); });

@@ -342,7 +342,7 @@ void Selection::Merge(Selection&& other) {
   ranking_.Merge(std::move(other.ranking_));
   trials_.Merge(std::move(other.trials_));
   ties_.Merge(other.ties_);
-  front_.Merge(std::move(other.front_));
+  front_.Merge(other.front_);
   groups_.Merge(std::move(other.groups_));
   if (mine_) mine_->faster += other.mine_->faster;
   dropped_.Merge(other.dropped_);

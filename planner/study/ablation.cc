@@ -141,7 +141,7 @@ absl::StatusOr<Arm> Searched(const SearchRequest& request, const ArmPlan& plan) 
   ASSIGN_OR_RETURN(BestLayout found, FindBest(std::move(search), kAboutValue));
   Arm arm = {.name = plan.name, .recommended = plan.recommended, .best = {}, .problem = ""};
   arm.problem = found.refused.ok() ? std::move(found.problem) : "no such layout can run";
-  arm.best = std::move(found.best);
+  arm.best = found.best;
   return arm;
 }
 

@@ -243,6 +243,7 @@ class SweepShapesTest : public EarlierResultsTest {
   std::vector<std::string> Names(const SweepRecord& of, int32_t limit) {
     std::vector<std::string> names;
     const auto shapes = *store_->ListSweepShapes(of.id, limit);
+    names.reserve(shapes.size());
     for (const SweepShape& shape : shapes) names.push_back(shape.name);
     return names;
   }

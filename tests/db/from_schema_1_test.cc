@@ -65,6 +65,7 @@ TEST_F(FromSchema1Test, MfuThatWereOfEachAgentsOwnPeakBecomeOfOne) {
   const auto trials = (*store)->ListTrials(1, TrialOrder::kMeasuredMfu, 0, 10);
   ASSERT_TRUE(trials.ok()) << trials.status();
   std::vector<int32_t> order;
+  order.reserve(trials->size());
   for (const TrialRecord& trial : *trials) order.push_back(trial.number);
   EXPECT_THAT(order, ElementsAre(2, 1, 3, 4));
   EXPECT_DOUBLE_EQ(*trials->at(0).measured->mfu, 0.5 / 0.632);

@@ -60,6 +60,7 @@ TEST_P(StoreConformanceTest, SweepsThatAreMadeAtOnceGetNamesOfTheirOwn) {
   constexpr int kThreads = 4;
   constexpr int kEach = 10;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([this, i] {
       for (int k = 0; k < kEach; ++k) {
@@ -182,6 +183,7 @@ TEST_P(StoreConformanceTest, RanksByMeasuredMfu) {
   }
   std::vector<int32_t> order;
   const auto trials = store_->ListTrials(sweep.id, TrialOrder::kMeasuredMfu, 0, 10);
+  order.reserve(trials->size());
   for (const TrialRecord& trial : *trials) order.push_back(trial.number);
   EXPECT_THAT(order, ElementsAre(3, 1, 2));
 }
@@ -194,12 +196,14 @@ TEST_P(StoreConformanceTest, RanksByMeasuredStepShortestFirst) {
   }
   std::vector<int32_t> order;
   const auto trials = store_->ListTrials(sweep.id, TrialOrder::kStepTime, 0, 10);
+  order.reserve(trials->size());
   for (const TrialRecord& trial : *trials) order.push_back(trial.number);
   EXPECT_THAT(order, ElementsAre(2, 4, 1, 3));
 }
 
 std::vector<int32_t> NumbersOf(const std::vector<MeasuredRow>& rows) {
   std::vector<int32_t> numbers;
+  numbers.reserve(rows.size());
   for (const MeasuredRow& row : rows) numbers.push_back(row.trial.number);
   return numbers;
 }
@@ -372,6 +376,7 @@ TEST_P(StoreConformanceTest, ReadersAndWritersDontDisturbEachOther) {
   const SweepRecord sweep = Create("one", 40);
   std::atomic<bool> done{false};
   std::vector<std::thread> readers;
+  readers.reserve(3);
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       while (!done.load()) {

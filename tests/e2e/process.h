@@ -42,6 +42,7 @@ class Process {
   // `log`: path without extension; standard output goes to .out, standard error to .err.
   Process(const std::vector<std::string>& command, const std::string& log) : log_(log) {
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     pid_ = fork();

@@ -45,6 +45,7 @@ std::vector<uint32_t> Divisors() {
 
 TEST(FastDivideTest, IsExactForSmallNumbersAndDivisors) {
   std::vector<uint32_t> numbers;
+  numbers.reserve(5000);
   for (uint32_t number = 0; number < 5000; ++number) numbers.push_back(number);
   for (uint32_t divisor = 1; divisor < 1000; ++divisor) {
     ASSERT_EQ(Mistakes(divisor, numbers), 0) << divisor;

@@ -30,7 +30,7 @@ inline double Dot(const Values& a, const Values& b) {
 }
 
 // Expects `gradient` to be the gradient of `loss` at `x`, by central differences.
-inline void ExpectGradient(const Values& gradient, Values x,
+inline void ExpectGradient(const Values& gradient, const Values& x,
                            const std::function<double(Values)>& loss) {
   constexpr double kStep = 1e-5;
   ASSERT_EQ(gradient.size(), x.size());

@@ -31,6 +31,7 @@ class Operands {
   // Below `end`.
   int32_t* Integers(int64_t count, int32_t end) {
     std::vector<int32_t> values;
+    values.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<int32_t>(Next() % end));
     return Integers(values);
   }

@@ -357,6 +357,7 @@ std::vector<double> RunManyRowsEmbeddingBackward(const Kernels& kernels, Memory&
   constexpr int64_t kWidth = 36;
   Operands o(memory, type);
   std::vector<int32_t> values;
+  values.reserve(kManyRows);
   for (int64_t row = 0; row < kManyRows; ++row) values.push_back(TokenAt(tokens, row, kVocab));
   // Half of the vocabulary is another rank's.
   EmbeddingBackward args{.type = type,

@@ -169,6 +169,7 @@ class SweepEngineTest : public testing::Test {
   std::vector<std::string> EventKinds() {
     std::vector<std::string> kinds;
     const auto events = store_->ListEvents(1, 0, 1000);
+    kinds.reserve(events->size());
     for (const db::EventRecord& event : *events) kinds.push_back(event.kind);
     return kinds;
   }

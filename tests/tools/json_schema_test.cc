@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "tests/executor/some_slice.h"
 #include "tests/server/server_fixture.h"
 #include "tests/tools/command_runner.h"
@@ -23,7 +24,7 @@ json ExpectDescribed(const std::string& schema, std::vector<std::string> argumen
   arguments.insert(arguments.end(), {"--format", "json"});
   const CommandOutput run = RunCommand(arguments);
   EXPECT_EQ(run.exit_code, exit_code) << run.err;
-  const json document = json::parse(run.out, nullptr, false);
+  json document = json::parse(run.out, nullptr, false);
   EXPECT_FALSE(document.is_discarded()) << run.out;
   EXPECT_EQ(SchemaProblems(schema, document), "") << run.out;
   return document;
@@ -215,7 +216,9 @@ void ExpectDescriptions(const json& schema, const std::string& path) {
     }
   }
   if (!schema.is_structured()) return;
-  for (const auto& [key, child] : schema.items()) ExpectDescriptions(child, path + "." + key);
+  for (const auto& [key, child] : schema.items()) {
+    ExpectDescriptions(child, absl::StrCat(path, ".", key));
+  }
 }
 
 TEST(JsonSchema, DescribesEveryKeyInWords) {

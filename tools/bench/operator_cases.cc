@@ -17,6 +17,7 @@ int64_t QueryWidth(const BenchShape& s) { return s.model.heads * s.model.head_di
 // Every token of the vocabulary as often as any other.
 std::vector<int32_t> EvenTokens(const BenchShape& s) {
   std::vector<int32_t> tokens;
+  tokens.reserve(static_cast<size_t>(s.tokens));
   for (int64_t i = 0; i < s.tokens; ++i) {
     tokens.push_back(static_cast<int32_t>(i * 7919 % s.model.vocab));
   }

@@ -15,7 +15,7 @@ void Measure(benchmark::State& state, const BenchMachine& machine,
   const BenchCase bench_case = bench_operator.make(*memory, type, shape);
   const auto kernels = machine.make_kernels();
   double best_s = std::numeric_limits<double>::max();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const double took_s = machine.seconds_of([&] { bench_case.run(*kernels); });
     state.SetIterationTime(took_s);
     best_s = std::min(best_s, took_s);

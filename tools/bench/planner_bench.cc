@@ -29,7 +29,7 @@ planner::SearchRequest Request(const char* model, const char* cluster, int64_t d
 void SearchLlama3_70b(benchmark::State& state, const char* framework) {
   const planner::SearchRequest request = Request("llama-3-70b", "h100", state.range(0), framework);
   int64_t layouts = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const planner::SearchResult result = planner::Search(request).value();
     layouts += result.funnel.enumerated;
     benchmark::DoNotOptimize(result.layouts.data());
@@ -106,7 +106,7 @@ void EstimateAllLayouts(benchmark::State& state, const Problem& problem) {
   const planner::SearchRequest request = Request(problem);
   int64_t valid = 0;
   int64_t points = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const planner::SearchSpace space(request.model, request.devices, request.training.global_batch,
                                      request.profile);
     planner::RuleInput rules = planner::RuleInputOf(planner::ContextOf(request), request.devices);
@@ -131,7 +131,7 @@ BENCHMARK_CAPTURE(EstimateAllLayouts, deepseek_v3_on_2048, kExperts)->Unit(bench
 void SearchOnTwoCores(benchmark::State& state, const Problem& problem) {
   planner::SearchRequest request = Request(problem);
   request.run.threads = 2;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const planner::SearchResult result = planner::Search(request).value();
     benchmark::DoNotOptimize(result.layouts.data());
     state.counters["points"] = static_cast<double>(result.funnel.enumerated);
@@ -153,7 +153,8 @@ void EstimateOneLayout(benchmark::State& state) {
                                          request.profile};
   const planner::Layout layout =
       planner::ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
-  for (auto _ : state) benchmark::DoNotOptimize(planner::EstimateLayout(context, layout));
+  for ([[maybe_unused]] auto _ : state)
+    benchmark::DoNotOptimize(planner::EstimateLayout(context, layout));
 }
 BENCHMARK(EstimateOneLayout);
 
@@ -163,7 +164,8 @@ void EstimateMemoryOfOneLayout(benchmark::State& state) {
                                          request.profile};
   const planner::Layout layout =
       planner::ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
-  for (auto _ : state) benchmark::DoNotOptimize(planner::EstimateMemory(context, layout));
+  for ([[maybe_unused]] auto _ : state)
+    benchmark::DoNotOptimize(planner::EstimateMemory(context, layout));
 }
 BENCHMARK(EstimateMemoryOfOneLayout);
 
@@ -194,7 +196,7 @@ void SimulateManyStages(benchmark::State& state, const char* schedule, int32_t v
   const planner::Layout layout = ManyStages(schedule, vpp);
   const planner::PipelineTimes times = TimesOfManyStages();
   int64_t actions = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
     const planner::ScheduleLists lists = planner::MakeSchedules(layout, kManyMicroBatches).value();
     const planner::Timeline timeline =
@@ -221,7 +223,7 @@ BENCHMARK_CAPTURE(SimulateManyStages, zb_v, "zb_v", 2)->Unit(benchmark::kMillise
 void CheckManyStages(benchmark::State& state) {
   const planner::Layout layout = ManyStages("zb_h1", 1);
   const planner::ScheduleLists lists = planner::MakeSchedules(layout, kManyMicroBatches).value();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(planner::CheckSchedule(layout, kManyMicroBatches, lists).ok());
   }
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -92,6 +93,7 @@ MadeSweeps MakeSweeps(const Load& load, v1::Sweeps::Stub& sweeps) {
 
 std::vector<std::unique_ptr<LoadAgent>> Connect(const Load& load, LoadRecord* record) {
   std::vector<std::unique_ptr<LoadAgent>> agents;
+  agents.reserve(static_cast<size_t>(load.agents));
   for (int i = 0; i < load.agents; ++i) {
     agents.push_back(std::make_unique<LoadAgent>(load.address, absl::StrCat("load-", i),
                                                  absl::Seconds(load.trial_s), record));
@@ -188,6 +190,7 @@ nlohmann::json Crowd(const Load& load) {
   const std::string first = MakeSweeps(load, *sweeps).first;
   LoadRecord record;
   std::vector<std::unique_ptr<Watcher>> watchers;
+  watchers.reserve(static_cast<size_t>(load.watchers));
   for (int i = 0; i < load.watchers; ++i) {
     watchers.push_back(std::make_unique<Watcher>(load.address, first));
   }
@@ -303,4 +306,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace meshwright::bench
 
-int main(int argc, char** argv) { return meshwright::bench::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return meshwright::bench::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "server_load: " << error.what() << std::endl;
+    return 1;
+  }
+}

@@ -138,18 +138,15 @@ absl::Status TypedLine::InItsWords(const absl::Status& status) const {
   // "field = value: problem"; the status itself may be about a field within the value.
   const size_t equals = message.find(" = ");
   const std::string subject(message.substr(0, equals == absl::string_view::npos ? 0 : equals));
-  const CLI::Option* option = OptionOf(subject);
-  std::string said;
-  if (option != nullptr) {
-    said = GivenName(*option) + AboutValue(*option, subject, message);
-  } else if (option = OptionOf(field); option == nullptr) {
-    return status;
-  } else if (const std::string given = GivenName(*option); absl::StrContains(message, given)) {
-    return status;
-  } else {
-    said = absl::StrCat(given, ": ", message);
+  if (const CLI::Option* option = OptionOf(subject); option != nullptr) {
+    const std::string said = GivenName(*option) + AboutValue(*option, subject, message);
+    return WithField(absl::Status(status.code(), said), field);
   }
-  return WithField(absl::Status(status.code(), said), field);
+  const CLI::Option* option = OptionOf(field);
+  if (option == nullptr) return status;
+  const std::string given = GivenName(*option);
+  if (absl::StrContains(message, given)) return status;
+  return WithField(absl::Status(status.code(), absl::StrCat(given, ": ", message)), field);
 }
 
 std::string TypedLine::UnknownWords() const {
@@ -196,7 +193,7 @@ std::string TypedLine::ExcludedOptions() const {
 
 // CLI11 names an option and says the rest in its own words.
 std::string TypedLine::ProblemOf(const CLI::ParseError& error) const {
-  const std::string text = error.what();
+  std::string text = error.what();
   for (const CLI::Option* option : ParsedCommand(app_).get_options()) {
     const std::string name = option->get_name();
     const std::string given = GivenName(*option);

@@ -131,8 +131,9 @@ class BackendCommunicator final : public Communicator {
       group_->recv(in, from, kTag);
       return group_->endCoalescing();
     });
-    return {.sent = MakePending("send", work, std::move(sent)),
-            .received = MakePending("receive", work, std::move(received))};
+    Pending sending = MakePending("send", work, std::move(sent));
+    Pending receiving = MakePending("receive", work, std::move(received));
+    return {.sent = std::move(sending), .received = std::move(receiving)};
   }
 
   void Close() override {

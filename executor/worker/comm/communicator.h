@@ -108,7 +108,8 @@ class Communicator {
   virtual PendingExchange Exchange(const at::Tensor& outgoing, int32_t to,
                                    const at::Tensor& incoming, int32_t from) {
     Pending sent = Send(outgoing, to);
-    return {.sent = std::move(sent), .received = Receive(incoming, from)};
+    Pending received = Receive(incoming, from);
+    return {.sent = std::move(sent), .received = std::move(received)};
   }
 
   // Ends the group in order, after the last operation. All ranks of the group call it; those that

@@ -60,14 +60,14 @@ void Block::RecomputeForAttention(BlockSaved& saved) const {
 
 at::Tensor Block::Backward(at::Tensor gradient, BlockSaved& saved) const {
   RecomputeForFfn(saved);
-  gradient = ffn_.Backward(std::move(gradient), saved.ffn);
+  gradient = ffn_.Backward(gradient, saved.ffn);
   RecomputeForAttention(saved);
   return attention_->Backward(std::move(gradient), saved.attention);
 }
 
 at::Tensor Block::BackwardInput(at::Tensor gradient, BlockSaved& saved) const {
   RecomputeForFfn(saved);
-  gradient = ffn_.BackwardInput(std::move(gradient), saved.ffn);
+  gradient = ffn_.BackwardInput(gradient, saved.ffn);
   RecomputeForAttention(saved);
   return attention_->BackwardInput(std::move(gradient), saved.attention);
 }

@@ -236,8 +236,7 @@ void ExpertLayer::BackwardRouter(const at::Tensor& gradient, ExpertsSaved& saved
                               .dweights = saved.weights.const_data_ptr(),
                               .dlogits = saved.logits.mutable_data_ptr()});
   saved.weights.reset();
-  at::Tensor sum = gradient;
-  sum.add_(LinearBackwardInput(saved.logits, RouterWeight()));
+  gradient.add_(LinearBackwardInput(saved.logits, RouterWeight()));
 }
 
 void ExpertLayer::BackwardRouterWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const {

@@ -152,7 +152,7 @@ at::Tensor FfnLayer::BackwardDenseInput(const at::Tensor& gradient, FfnSaved& sa
       context_, ProjectionBackwardInput(context_, saved.gate_up, unit_.weight(kGateUpWeight)));
 }
 
-at::Tensor FfnLayer::Backward(at::Tensor gradient, FfnSaved& saved) const {
+at::Tensor FfnLayer::Backward(const at::Tensor& gradient, FfnSaved& saved) const {
   at::Tensor dresidual;
   if (is_dense()) dresidual = BackwardDense(gradient, saved);
   if (experts_.has_value()) {
@@ -163,7 +163,7 @@ at::Tensor FfnLayer::Backward(at::Tensor gradient, FfnSaved& saved) const {
   return dresidual;
 }
 
-at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
+at::Tensor FfnLayer::BackwardInput(const at::Tensor& gradient, FfnSaved& saved) const {
   at::Tensor dresidual;
   if (is_dense()) dresidual = BackwardDenseInput(gradient, saved);
   if (experts_.has_value()) AddTo(dresidual, experts_->BackwardInput(gradient, saved.experts));

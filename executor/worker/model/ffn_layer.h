@@ -52,9 +52,9 @@ class FfnLayer {
                  at::Tensor attention, FfnSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
   // their products beside the TP group's communication, and releases `saved`.
-  at::Tensor Backward(at::Tensor gradient, FfnSaved& saved) const;
+  at::Tensor Backward(const at::Tensor& gradient, FfnSaved& saved) const;
   // The same in two parts: the gradient of the residual and of the norm's weight.
-  at::Tensor BackwardInput(at::Tensor gradient, FfnSaved& saved) const;
+  at::Tensor BackwardInput(const at::Tensor& gradient, FfnSaved& saved) const;
   // The projections' weight gradients. Releases what is left of `saved`.
   void BackwardWeight(FfnSaved& saved) const;
 

@@ -208,7 +208,7 @@ TEST_F(AgentSessionTest, EndsWhatRunsOnceItsLeaseIsOverWhileConnected) {
 TEST_F(AgentSessionTest, StoppingCancelsWhatRunsAndLeavesWithin5s) {
   std::atomic<bool> cancelled{false};
   StartAgent([&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
-    const trial::TrialResult result = UntilCancelled(plan, options);
+    trial::TrialResult result = UntilCancelled(plan, options);
     cancelled.store(true);
     return result;
   });

@@ -17,7 +17,7 @@ const std::string kGatesNonce(kNonceBytes, 'g');
 absl::Status Bring(Handshake& from, Handshake& to) {
   for (const char byte : from.TakeOutput()) {
     EXPECT_GT(to.wanted_bytes(), 0u);
-    const absl::Status status = to.TakeIn({&byte, 1});
+    absl::Status status = to.TakeIn({&byte, 1});
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

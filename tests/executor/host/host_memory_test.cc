@@ -55,7 +55,7 @@ class HostMemoryTest : public testing::Test {
 };
 
 TEST_F(HostMemoryTest, WithoutControlGroupsTheKernelSaysWhatIsAvailable) {
-  EXPECT_EQ(Room(), (MemoryRoom{800 * 1024, "MemAvailable in /proc/meminfo"}));
+  EXPECT_EQ(Room(), (MemoryRoom{int64_t{800} * 1024, "MemAvailable in /proc/meminfo"}));
 }
 
 TEST_F(HostMemoryTest, AGroupOfVersion2LeavesItsLimitWithoutWhatIsUsed) {

@@ -116,8 +116,7 @@ TEST_F(DeviceBenchmarkTest, ADeviceThatIsNotThereIsNamed) {
 
 // A worker that says nothing and does not end.
 std::string SilentWorker() {
-  const std::string path =
-      testing::TempDir() + "/silent-worker-" + std::to_string(::getpid()) + ".sh";
+  std::string path = testing::TempDir() + "/silent-worker-" + std::to_string(::getpid()) + ".sh";
   std::ofstream(path) << "#!/bin/sh\nexec sleep 60\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return path;

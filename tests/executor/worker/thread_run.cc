@@ -85,6 +85,7 @@ std::vector<ThreadRank> RunOnThreads(const trial::TrialPlan& plan,
   ThreadHub hub;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(ranks.size());
     for (size_t rank = 0; rank < ranks.size(); ++rank) {
       threads.emplace_back([&, rank] {
         at::set_num_threads(1);

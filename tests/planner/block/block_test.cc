@@ -27,10 +27,11 @@ BlockShape Shape(int64_t tp = 1, bool sequence_parallel = false) {
           .vocab = 512};
 }
 
-constexpr int64_t kHiddenBytes = 256 * 64 * 2;
+constexpr int64_t kHiddenBytes = int64_t{256} * 64 * 2;
 
 std::vector<std::string_view> Names(const OperatorList& operators) {
   std::vector<std::string_view> names;
+  names.reserve(operators.size());
   for (const Operator& op : operators) names.push_back(NameOf(op.name));
   return names;
 }
@@ -194,7 +195,7 @@ TEST(SavedTensors, AreFreedByAnOperatorOfTheList) {
 TEST(SavedTensors, OfTheWeightGradientAreLessThanAll) {
   const OperatorList block = BlockOperators(Shape());
   EXPECT_EQ(KeptBytes(block) - KeptForWeightGradientBytes(block),
-            2 * kHiddenBytes + 2 * 256 * 4 + 256 * 8 * 4);
+            2 * kHiddenBytes + int64_t{2} * 256 * 4 + int64_t{256} * 8 * 4);
 }
 
 TEST(Operators, HaveNamesOfTheirOwn) {

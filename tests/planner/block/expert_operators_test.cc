@@ -50,7 +50,7 @@ TEST(ExpertOperators, KeepTopKTimesTheTokensWhateverEpIs) {
 }
 
 TEST(ExpertOperators, ExpertTensorParallelGathersRowsAndDividesWidths) {
-  EXPECT_EQ(Kept(Shape(2, 2), KeptTensor::kExpertInput), 2 * 2 * kHidden * kRows);
+  EXPECT_EQ(Kept(Shape(2, 2), KeptTensor::kExpertInput), int64_t{2} * 2 * kHidden * kRows);
   EXPECT_EQ(Kept(Shape(2, 2), KeptTensor::kExpertGate), 2 * kWidth * kRows);
 }
 
@@ -59,7 +59,7 @@ TEST(ExpertOperators, SequenceParallelRoutesTheRanksOwnTokens) {
   shape.tp = 2;
   shape.sequence_parallel = true;
   EXPECT_EQ(Kept(shape, KeptTensor::kExpertInput), 2 * kHidden * kRows / 2);
-  EXPECT_EQ(Kept(shape, KeptTensor::kRouterScores), 2 * 4 * 8 * kTokens / 2);
+  EXPECT_EQ(Kept(shape, KeptTensor::kRouterScores), int64_t{2} * 4 * 8 * kTokens / 2);
 }
 
 TEST(ExpertOperators, TheFullestRankKeepsByItsLoad) {
@@ -102,7 +102,7 @@ TEST(ExpertOperators, WeightsThatAreAppliedBehindKeepTheOutputs) {
 
 TEST(ExpertOperators, HoldEpthOfTheExpertsAndReduceThemAmongTheirCopies) {
   const UnitParameters whole = RankParameters(BlockOperators(Shape()));
-  EXPECT_EQ(whole.experts, 8 * 3 * kHidden * kWidth);
+  EXPECT_EQ(whole.experts, int64_t{8} * 3 * kHidden * kWidth);
   EXPECT_EQ(RankParameters(BlockOperators(Shape(4))).experts, whole.experts / 4);
   const UnitParameters both = RankParameters(BlockOperators(Shape(4, 2)));
   EXPECT_EQ(both.experts, whole.experts / 8);

@@ -127,7 +127,7 @@ TEST(KeptTensors, KeysAndValuesAreReplicatedBeyondTheirHeads) {
   BlockShape shape = TableShape(false);
   shape.tp = 16;
   EXPECT_EQ(Bytes(KeptTensor::kKey, shape), 8192 * kHeadDim * 2);
-  EXPECT_EQ(Bytes(KeptTensor::kQuery, shape), 8192 * 2 * kHeadDim * 2);
+  EXPECT_EQ(Bytes(KeptTensor::kQuery, shape), int64_t{8192} * 2 * kHeadDim * 2);
 }
 
 // Head dimensions need not be hidden / heads.
@@ -158,7 +158,7 @@ TEST(KeptTensors, OfGeluHaveNoGate) {
   shape.ffn = FfnKind::kGelu;
   EXPECT_EQ(Bytes(KeptTensor::kGate, shape), 0);
   EXPECT_EQ(Bytes(KeptTensor::kSiluGate, shape), 0);
-  EXPECT_EQ(gated - BlockBytes(shape), 2 * 8192 * 2 * kInner / kRanks);
+  EXPECT_EQ(gated - BlockBytes(shape), int64_t{2} * 8192 * 2 * kInner / kRanks);
 }
 
 TEST(KeptTensors, InFp32AreTwiceAsLargeButForStatistics) {
@@ -207,7 +207,7 @@ TEST(KeptTensors, SelectiveRecomputeOfOperatorsDropsNormIntermediates) {
   shape.norm_extra_bytes = 12.0;
   EXPECT_EQ(SelectiveBytes(shape), selective);
   shape.extra_bytes = 2.0;  // nothing makes a dropout mask again
-  EXPECT_EQ(SelectiveBytes(shape) - selective, 2 * 8192 * kHidden / kRanks);
+  EXPECT_EQ(SelectiveBytes(shape) - selective, int64_t{2} * 8192 * kHidden / kRanks);
 }
 
 TEST(KeptTensors, UnfusedAddUpToFujiisFormula) {

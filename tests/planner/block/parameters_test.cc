@@ -166,7 +166,7 @@ TEST(PalmFlops, GiveThePublishedMfuOf22B) {
   model.vocab = 51200;
   model.tied_embeddings = true;
   model.groups = {{.attention = {.heads = 64, .kv_heads = 64, .head_dim = 96},
-                   .ffn = {.kind = FfnKind::kGelu, .hidden = 4 * 6144},
+                   .ffn = {.kind = FfnKind::kGelu, .hidden = int64_t{4} * 6144},
                    .count = 48}};
   const TrainingSpec training{.seq_len = 2048, .global_batch = 4};
   const double mfu = PalmStepFlops(model, training) / (1.10 * 8 * 312e12);

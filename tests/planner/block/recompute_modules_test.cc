@@ -49,20 +49,19 @@ TEST_P(Modules, FreeWhatTheyMake) {
 
 constexpr int64_t kHeads = 128;
 constexpr int64_t kUpProjected = 2 * (kHeads * (192 + 192 + 128) + 1536 + 512);
-INSTANTIATE_TEST_SUITE_P(DeepSeek, Modules,
-                         testing::Values(
-                             // The norm in front of latent attention, and that in front of experts.
-                             Freed{RecomputeModule::kLayerNorm, 2 * kHidden, 2 * 2 * kHidden},
-                             Freed{RecomputeModule::kMoeAct, 0, 2 * 8 * 2048},
-                             // Queries, keys and values of all heads, and the normed latents.
-                             Freed{RecomputeModule::kMlaUpProj, kUpProjected, kUpProjected},
-                             Freed{RecomputeModule::kSharedExperts, 0, 2 * 3 * 2048},
-                             // Gate, up and product, and the norm in front.
-                             Freed{RecomputeModule::kMlp, 2 * (3 * 18432 + kHidden), 0},
-                             Freed{RecomputeModule::kCoreAttn, 0, 0}),
-                         [](const auto& given) {
-                           return std::string(RecomputeModuleName(given.param.module));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    DeepSeek, Modules,
+    testing::Values(
+        // The norm in front of latent attention, and that in front of experts.
+        Freed{RecomputeModule::kLayerNorm, 2 * kHidden, int64_t{2} * 2 * kHidden},
+        Freed{RecomputeModule::kMoeAct, 0, int64_t{2} * 8 * 2048},
+        // Queries, keys and values of all heads, and the normed latents.
+        Freed{RecomputeModule::kMlaUpProj, kUpProjected, kUpProjected},
+        Freed{RecomputeModule::kSharedExperts, 0, int64_t{2} * 3 * 2048},
+        // Gate, up and product, and the norm in front.
+        Freed{RecomputeModule::kMlp, 2 * (int64_t{3} * 18432 + kHidden), 0},
+        Freed{RecomputeModule::kCoreAttn, 0, 0}),
+    [](const auto& given) { return std::string(RecomputeModuleName(given.param.module)); });
 
 TEST(RecomputedExperts, FreeMoreThanTheirPartsAndKeepTheirInput) {
   const BlockShape shape = ShapeOf("tp1.pp1.dp8", 1);
@@ -74,7 +73,7 @@ TEST(RecomputedExperts, FreeMoreThanTheirPartsAndKeepTheirInput) {
   EXPECT_GT(FreedPerToken(RecomputeModule::kMoe, shape),
             FreedPerToken(RecomputeModule::kMoeAct, shape) +
                 FreedPerToken(RecomputeModule::kSharedExperts, shape) +
-                8 * 2 * (kHidden + 2 * 2048) - 1);
+                int64_t{8} * 2 * (kHidden + int64_t{2} * 2048) - 1);
 }
 
 TEST(RecomputedModules, AddUpInAnyOrder) {

@@ -22,6 +22,7 @@ Layout Stages(int32_t pp, int32_t vpp = 1) {
 std::vector<int64_t> LayersOfStages(const ModelSpec& model, const Layout& layout,
                                     StagePartition partition) {
   std::vector<int64_t> layers;
+  layers.reserve(static_cast<size_t>(layout.pp) * static_cast<size_t>(layout.vpp));
   for (int32_t stage = 0; stage < layout.pp * layout.vpp; ++stage) {
     layers.push_back(StageOf(model, layout, partition, stage).layer_count);
   }

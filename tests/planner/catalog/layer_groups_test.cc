@@ -25,6 +25,7 @@ ModelSpec Preset(const char* name) { return FindModel(name).value(); }
 // Of each group, how many layers and of how many experts.
 std::vector<std::pair<int64_t, int64_t>> Layers(const ModelSpec& model) {
   std::vector<std::pair<int64_t, int64_t>> layers;
+  layers.reserve(model.groups.size());
   for (const LayerGroup& group : model.groups) {
     layers.emplace_back(group.count, group.ffn.experts.count);
   }

@@ -15,12 +15,12 @@ TEST(LayoutText, RoundTrips) {
                            "tp2.cp1.pp8.dp16.ep8.etp1.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
                            "tp2.cp1.pp1.dp8.ep1.etp2.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
                            "tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5",
-                           "tp1.cp1.pp4.dp1.mb1.vpp4.zero0.sp0.rc=none.sched=interleaved.stages=1+"
-                           "14x2+1",
+                           ("tp1.cp1.pp4.dp1.mb1.vpp4.zero0.sp0.rc=none.sched=interleaved.stages=1+"
+                            "14x2+1"),
                            "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.offload=act:8",
                            "tp1.cp1.pp1.dp8.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.offload=opt",
-                           "tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5."
-                           "offload=act:2+opt",
+                           ("tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5."
+                            "offload=act:2+opt"),
                            "tp1.cp1.pp1.dp1.mb1.vpp1.zero3.sp0.rc=selective.sched=zb_h1"}) {
     EXPECT_EQ(FormatLayout(ParseLayout(text).value()), text);
   }

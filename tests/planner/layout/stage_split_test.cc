@@ -15,6 +15,7 @@ using testing::HasSubstr;
 
 std::vector<int64_t> LayersOfAll(const StageSplit& split) {
   std::vector<int64_t> layers;
+  layers.reserve(static_cast<size_t>(split.stages()));
   for (int64_t stage = 0; stage < split.stages(); ++stage) layers.push_back(split.LayersOf(stage));
   return layers;
 }

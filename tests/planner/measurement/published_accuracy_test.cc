@@ -50,6 +50,7 @@ const MeasurementPresets& Presets() {
 std::vector<RowPrediction> PredictAll(const std::vector<Measurement>& runs,
                                       const MeasurementPresets& presets) {
   std::vector<RowPrediction> rows;
+  rows.reserve(runs.size());
   for (const Measurement& run : runs) {
     rows.push_back(PredictRow(static_cast<int64_t>(rows.size()), run, presets));
   }

@@ -26,10 +26,10 @@ WorkerShape Shape() {
                     .vocab = 64}};
 }
 
-constexpr int64_t kHidden = 4 * 16 * 32;
+constexpr int64_t kHidden = int64_t{4} * 16 * 32;
 constexpr int64_t kStream = kHidden / 2;
 constexpr int64_t kDeviations = 4 * 16 / 2;
-constexpr int64_t kProduct = 4 * 16 * 24;
+constexpr int64_t kProduct = int64_t{4} * 16 * 24;
 
 class LivenessTest : public testing::Test {
  protected:

@@ -123,7 +123,7 @@ TEST(ModelStates, OfAllRanksAddUpToTheModel) {
   for (int32_t rank = 0; rank < 4; ++rank)
     held += 2 * PlannedLayout(context.get(), layout).ParametersOnRank(rank).all;
   // Norms are on both TP ranks.
-  EXPECT_EQ(held, Parameters(context.model) + (2 * 32 + 1) * 4096);
+  EXPECT_EQ(held, Parameters(context.model) + int64_t{2 * 32 + 1} * 4096);
 }
 
 TEST(ModelStates, CopyTiedEmbeddingsToBothEndsOfThePipeline) {

@@ -57,11 +57,11 @@ TEST(OffloadedActivations, AreThoseOfEveryMicroBatchInFlight) {
   const TestContext test = Llama7b();
   const int64_t layer = LayerBytes(test);
   const MemoryEstimate some = OnRank(test, "tp1.pp4.dp2.offload=act:5");
-  EXPECT_EQ(some.activations_bytes, 4 * 3 * layer);
-  EXPECT_EQ(some.host_bytes, 4 * 5 * layer);
+  EXPECT_EQ(some.activations_bytes, int64_t{4} * 3 * layer);
+  EXPECT_EQ(some.host_bytes, int64_t{4} * 5 * layer);
   const MemoryEstimate all = OnRank(test, "tp1.pp4.dp2.offload=act:8");
   EXPECT_EQ(all.activations_bytes, 2 * layer);
-  EXPECT_EQ(all.host_bytes, 4 * 8 * layer);
+  EXPECT_EQ(all.host_bytes, int64_t{4} * 8 * layer);
   EXPECT_EQ(OnRank(test, "tp1.pp4.dp2.offload=act:8", 3).host_bytes, 8 * layer);
 }
 
@@ -71,7 +71,7 @@ TEST(OffloadedActivations, AreCountedByChunk) {
   const TestContext test = Llama7b();
   const int64_t layer = LayerBytes(test);
   const MemoryEstimate moved = OnRank(test, "tp1.pp4.dp2.vpp2.offload=act:1");
-  EXPECT_EQ(moved.activations_bytes, (4 + 4 + 3) * 3 * layer);
+  EXPECT_EQ(moved.activations_bytes, int64_t{4 + 4 + 3} * 3 * layer);
   EXPECT_EQ(moved.host_bytes, (4 + 4 + 3) * layer);
 }
 

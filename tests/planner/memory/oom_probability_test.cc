@@ -27,7 +27,8 @@ TEST(OomProbability, IsCertainOutsideTheBand) {
 
 TEST(OomProbability, GrowsWithTheEstimate) {
   double last = -1.0;
-  for (double fraction = 0.0; fraction < 2.0; fraction += 0.01) {
+  for (int percent = 0; percent < 200; ++percent) {
+    const double fraction = 0.01 * percent;
     const double probability = OomProbability(Profile(), fraction);
     EXPECT_GT(probability, last) << fraction;
     EXPECT_LE(probability, 1.0) << fraction;

@@ -112,10 +112,11 @@ TEST(Recompute, InFullKeepsInputsAndWorksInOneLayer) {
   context.profile.kept.loss_peak_bytes_per_logit = 1e-9;  // so that the loss hides nothing
   const MemoryEstimate none = OnRank(context, "tp2.pp4.dp1");
   const MemoryEstimate full = OnRank(context, "tp2.pp4.dp1.rc=full");
-  EXPECT_EQ(full.activations_bytes, 4 * 8 * kActivation);
+  EXPECT_EQ(full.activations_bytes, int64_t{4} * 8 * kActivation);
   EXPECT_EQ(full.workspace_bytes - none.workspace_bytes,
             BlockBytes(context, "tp2.pp4.dp1") - kActivation);
-  EXPECT_EQ(OnRank(context, "tp2.pp4.dp1.sp1.rc=full").activations_bytes, 4 * 8 * kActivation / 2);
+  EXPECT_EQ(OnRank(context, "tp2.pp4.dp1.sp1.rc=full").activations_bytes,
+            int64_t{4} * 8 * kActivation / 2);
 }
 
 TEST(Recompute, OfABlockKeepsTheOtherLayersInFull) {
@@ -131,7 +132,7 @@ TEST(Recompute, SelectiveKeepsWhatItDoesNotMakeAgain) {
   OperatorList block = BlockOperators(shape);
   Apply(PartsOf({.mode = Recompute::kSelective}, shape), block);
   EXPECT_EQ(OnRank(context, "tp2.pp4.dp1.rc=selective").activations_bytes,
-            4 * 8 * KeptBytes(block));
+            int64_t{4} * 8 * KeptBytes(block));
 }
 
 // Eager attention keeps q2 s^2 a / t bytes a layer by its kernel, flash kernels none; selective
@@ -146,8 +147,8 @@ TEST(Scores, AreKeptByKernelsThatWriteThemOut) {
     return OnRank(context, layout).activations_bytes - flash;
   };
   EXPECT_EQ(extra("tp2.pp1.dp1.attn=flash1"), 0);
-  EXPECT_EQ(extra("tp2.pp1.dp1.attn=fused_softmax"), 32 * 5 * scores);
-  EXPECT_EQ(extra("tp2.pp1.dp1.attn=eager"), 32 * 7 * scores);
+  EXPECT_EQ(extra("tp2.pp1.dp1.attn=fused_softmax"), int64_t{32} * 5 * scores);
+  EXPECT_EQ(extra("tp2.pp1.dp1.attn=eager"), int64_t{32} * 7 * scores);
   EXPECT_EQ(OnRank(context, "tp2.pp1.dp1.rc=selective.attn=eager").activations_bytes,
             OnRank(context, "tp2.pp1.dp1.rc=selective").activations_bytes);
 }
@@ -157,7 +158,7 @@ TEST(Norms, KeepWhatTheKernelSays) {
   context.profile.kept.eager_norm_bytes = 12.0;
   EXPECT_EQ(OnRank(context, "tp2.pp1.dp1.norm=eager").activations_bytes -
                 OnRank(context, "tp2.pp1.dp1").activations_bytes,
-            32 * 12 * kTokens * kHidden);
+            int64_t{32} * 12 * kTokens * kHidden);
 }
 
 // Ring attention receives the next keys and values while it works on these: 2 * (2 * 2 T d k / t).
@@ -168,7 +169,7 @@ TEST(ContextParallel, AddsReceiveBuffers) {
   context.profile.kept.ffn_work_bytes = 0.0;
   const int64_t tokens = kTokens / 4;
   EXPECT_EQ(OnRank(context, "tp2.cp4.pp2.dp1").workspace_bytes,
-            2 * (2 * 2 * tokens * 128 * 8 / 2) + 2 * 2 * tokens * kHidden);
+            2 * (int64_t{2} * 2 * tokens * 128 * 8 / 2) + int64_t{2} * 2 * tokens * kHidden);
 }
 
 TEST(Loss, IsOnTheLastStageAlone) {
@@ -197,7 +198,7 @@ TEST(Loss, OnGatheredLogitsIsNotDivided) {
 TEST(Loss, CountsThePaddedVocabulary) {
   TestContext context = Llama8b();
   context.profile.supports.vocab_multiple = 1024;
-  const int64_t padded = 63 * 2048;  // 128256 to the next multiple of 1024 tp
+  const int64_t padded = int64_t{63} * 2048;  // 128256 to the next multiple of 1024 tp
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).loss_bytes,
             8 * kTokens * padded / 2 + 2 * kActivation);
 }

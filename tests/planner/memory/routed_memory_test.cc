@@ -70,8 +70,8 @@ TEST_F(RoutedMemoryTest, SelectionBiasesAreHeldWhereRoutingIsLearned) {
   experts.selection_bias = true;
   EXPECT_EQ(Balanced(layout), without);
   context_.training.routing = Routing::kLearned;
-  EXPECT_EQ(Balanced(layout), without + 2 * 128 * 4);
-  EXPECT_EQ(Routed(layout, Even(2, 8)).value(), without + 2 * 128 * 4);
+  EXPECT_EQ(Balanced(layout), without + int64_t{2} * 128 * 4);
+  EXPECT_EQ(Routed(layout, Even(2, 8)).value(), without + int64_t{2} * 128 * 4);
   experts.bias_update_rate = 0.0;
   EXPECT_EQ(Balanced(layout), without);
 }

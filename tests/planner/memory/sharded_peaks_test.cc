@@ -62,6 +62,7 @@ void ExpectEqualPeaks(const Layout& layout, int32_t micro_batches, const Layers&
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     const std::vector<WorkerStageBytes> stages = StagesOf(layout, rank, layers, recompute);
     std::vector<const WorkerStageBytes*> chunks;
+    chunks.reserve(stages.size());
     for (const WorkerStageBytes& stage : stages) chunks.push_back(&stage);
     const std::vector<Action> actions = MakeSchedule(layout, rank, micro_batches).value();
     TransientStates states(units, chunks, actions);

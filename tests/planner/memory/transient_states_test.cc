@@ -30,6 +30,7 @@ std::vector<WorkerStageBytes> Chunks(int32_t chunks, int64_t layers) {
 
 std::vector<const WorkerStageBytes*> Pointers(const std::vector<WorkerStageBytes>& stages) {
   std::vector<const WorkerStageBytes*> pointers;
+  pointers.reserve(stages.size());
   for (const WorkerStageBytes& stage : stages) pointers.push_back(&stage);
   return pointers;
 }
@@ -125,7 +126,7 @@ TEST(TransientStates, AreSteadyWithinARun) {
       };
       const std::vector<int64_t> four = parts(4);
       const std::vector<int64_t> nine = parts(9);
-      const auto runs = static_cast<size_t>(2 * vpp);
+      const auto runs = 2 * static_cast<size_t>(vpp);
       size_t at_four = 0;
       size_t at_nine = 0;
       for (size_t run = 0; run < runs; ++run) {

@@ -30,9 +30,9 @@ WorkerShape ShapeOf(int64_t element_bytes) {
 
 TEST(CudaAttention, FlashSumsTheQueriesGradientInFp32AndExpandsThoseOfSharedKeys) {
   const WorkerShape shape = ShapeOf(2);
-  constexpr int64_t kSums = 32 * 4096 * 4;
-  constexpr int64_t kQueryGradient = 4096 * 32 * 64 * 4;
-  constexpr int64_t kExpanded = 2 * 4096 * 32 * 64 * 2;
+  constexpr int64_t kSums = int64_t{32} * 4096 * 4;
+  constexpr int64_t kQueryGradient = int64_t{4096} * 32 * 64 * 4;
+  constexpr int64_t kExpanded = int64_t{2} * 4096 * 32 * 64 * 2;
   EXPECT_EQ(CudaAttentionScratchBytes(shape, 4096, 4096), kSums + kQueryGradient + kExpanded);
   WorkerShape multi_head = shape;
   multi_head.block.kv_heads = 32;
@@ -42,7 +42,7 @@ TEST(CudaAttention, FlashSumsTheQueriesGradientInFp32AndExpandsThoseOfSharedKeys
 TEST(CudaAttention, FlashRoundsQueriesAndHeadsUp) {
   WorkerShape shape = ShapeOf(2);
   shape.block.kv_heads = 32;
-  shape.block.tokens = 2 * 100;
+  shape.block.tokens = int64_t{2} * 100;
   shape.block.keys = 100;
   shape.block.head_dim = 80;
   EXPECT_EQ(CudaAttentionScratchBytes(shape, 100, 100), 2 * 32 * 128 * 4 * (1 + 96));
@@ -64,9 +64,9 @@ TEST(CudaAttention, Fp32MultipliesOutputsAndGradientsOutOfPlace) {
 
 TEST(WorkerOnCuda, AttentionsBackwardHoldsTheKernelsGradientsAndScratch) {
   const WorkerShape shape = ShapeOf(2);
-  constexpr int64_t kHidden = 4096 * 2048 * 2;
-  constexpr int64_t kQuery = 4096 * 32 * 64 * 2;
-  constexpr int64_t kKey = 4096 * 8 * 64 * 2;
+  constexpr int64_t kHidden = int64_t{4096} * 2048 * 2;
+  constexpr int64_t kQuery = int64_t{4096} * 32 * 64 * 2;
+  constexpr int64_t kKey = int64_t{4096} * 8 * 64 * 2;
   // The gradients of the block's input and of attention's output; the kernel's.
   EXPECT_EQ(BlockBytes(shape, {}).input.attention.workspace,
             kHidden + kQuery + kQuery + 2 * kKey + CudaAttentionScratchBytes(shape, 4096, 4096));
@@ -89,12 +89,12 @@ TEST(WorkerOnCuda, ChunksComeOneAfterAnother) {
   WorkerShape shape = ShapeOf(2);
   shape.block.window = 1024;
   shape.block.chunked = true;
-  constexpr int64_t kHidden = 4096 * 2048 * 2;
-  constexpr int64_t kQuery = 4096 * 32 * 64 * 2;
-  constexpr int64_t kKey = 4096 * 8 * 64 * 2;
+  constexpr int64_t kHidden = int64_t{4096} * 2048 * 2;
+  constexpr int64_t kQuery = int64_t{4096} * 32 * 64 * 2;
+  constexpr int64_t kKey = int64_t{4096} * 8 * 64 * 2;
   // The gradients of the block's input and of attention's output come in.
   EXPECT_EQ(AttentionWorkspace(shape),
-            kHidden + kQuery + 2 * 2 * kKey + kQuery +
+            kHidden + kQuery + int64_t{2} * 2 * kKey + kQuery +
                 std::max((kQuery + 2 * kKey) / 4 + CudaAttentionScratchBytes(shape, 1024, 1024),
                          2 * kKey));
 }
@@ -116,13 +116,13 @@ WorkerShape LatentShape(int64_t element_bytes) {
 // Of keys that are put together; values, output and its gradient filled up to their width.
 TEST(WorkerOnCuda, FlashAttentionFillsLatentAttentionsValuesUp) {
   const WorkerShape shape = LatentShape(2);
-  constexpr int64_t kKeys = 4096 * 32 * 96 * 2;
+  constexpr int64_t kKeys = int64_t{4096} * 32 * 96 * 2;
   EXPECT_EQ(AttentionGradientBytes(shape),
             kKeys + 3 * kKeys + 3 * kKeys + CudaAttentionScratchBytes(shape, 4096, 4096));
 }
 
 TEST(WorkerOnCuda, OtherKernelsTakeLatentAttentionsValuesAsTheyAre) {
-  constexpr int64_t kTokenHeads = 4096 * 32;
+  constexpr int64_t kTokenHeads = int64_t{4096} * 32;
   WorkerShape cudnn = LatentShape(2);
   cudnn.block.attention = AttentionKernel::kCudnn;
   EXPECT_EQ(AttentionGradientBytes(cudnn),

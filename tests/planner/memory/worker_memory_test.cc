@@ -40,9 +40,9 @@ struct Stages {
 
 // Per token and layer in fp32 words: 4 hidden widths, q and output 32 each, k and v 16 each, 4
 // log-sum-exps, 2 deviations, gate, up and product 48 each.
-constexpr int64_t kBlockWords = 16 * (4 * 32 + 2 * 32 + 2 * 16 + 4 + 2 + 3 * 48);
-constexpr int64_t kHiddenWords = 16 * 32;
-constexpr int64_t kProductWords = 16 * 48;
+constexpr int64_t kBlockWords = int64_t{16} * (4 * 32 + 2 * 32 + 2 * 16 + 4 + 2 + 3 * 48);
+constexpr int64_t kHiddenWords = int64_t{16} * 32;
+constexpr int64_t kProductWords = int64_t{16} * 48;
 
 // A rank and its chunks.
 struct RankAndStages {
@@ -72,7 +72,7 @@ WorkerActivations PeakOf(const Layout& layout, int32_t pipeline_rank, int64_t mi
 TEST(WorkerMemory, AFirstStagePeaksInTheBackwardOfItsLastBlock) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
   const WorkerActivations peak = PeakOf(layout, 0, 4, Stages());
-  EXPECT_EQ(peak.kept_bytes, 4 * 2 * (2 * kBlockWords + 16));
+  EXPECT_EQ(peak.kept_bytes, int64_t{4} * 2 * (2 * kBlockWords + 16));
   EXPECT_EQ(peak.loss_bytes, 0);
   // RoPE table, an activation on its way, room for the next gradient, incoming gradient, product
   // gradient.
@@ -88,7 +88,7 @@ TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
   EXPECT_EQ(peak.loss_bytes, 4 * 16 * (6400 + 2 * 32 + 1 + 3 + 1));
   // RoPE table, the gradient of the head's input, the one sent back, room for the next activation,
   // loss accumulator.
-  EXPECT_EQ(peak.workspace_bytes, 512 + 4 * 3 * kHiddenWords + 8);
+  EXPECT_EQ(peak.workspace_bytes, 512 + int64_t{4} * 3 * kHiddenWords + 8);
 }
 
 TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
@@ -98,14 +98,14 @@ TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
   const WorkerActivations peak = PeakOf(layout, 1, 4, stages);
   // All but targets.
   EXPECT_EQ(peak.loss_bytes, 8 * 16 * (6400 + 2 * 32 + 1 + 3) + 4 * 16);
-  EXPECT_EQ(peak.kept_bytes, 8 * 2 * kBlockWords);
+  EXPECT_EQ(peak.kept_bytes, int64_t{8} * 2 * kBlockWords);
 }
 
 TEST(WorkerMemory, GpipeHoldsTheHeadOfEveryMicroBatch) {
   const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
   const WorkerActivations peak = PeakOf(layout, 1, 4, Stages());
   EXPECT_EQ(peak.loss_bytes, 4 * 4 * 16 * (64 + 2 * 32 + 1 + 3 + 1));
-  EXPECT_EQ(peak.kept_bytes, 4 * 4 * 2 * kBlockWords);
+  EXPECT_EQ(peak.kept_bytes, int64_t{4} * 4 * 2 * kBlockWords);
 }
 
 // Of four query and two key heads of 8, with a deviation each.
@@ -126,7 +126,7 @@ TEST(WorkerMemory, FullRecomputeKeepsInputsAndOneBlock) {
   Stages stages;
   stages.recompute = Recompute::kFull;
   const WorkerActivations peak = PeakOf(layout, 0, 4, stages);
-  EXPECT_EQ(peak.kept_bytes, 4 * 4 * (2 * kHiddenWords + 16));
+  EXPECT_EQ(peak.kept_bytes, int64_t{4} * 4 * (2 * kHiddenWords + 16));
   EXPECT_EQ(peak.workspace_bytes,
             512 + 4 * (kBlockWords - kHiddenWords + 3 * kHiddenWords + kProductWords));
 }
@@ -137,7 +137,7 @@ TEST(WorkerMemory, BlockRecomputeOfSomeLayersPeaksInOneThatIsNot) {
   stages.recompute = Recompute::kBlock;
   stages.recompute_layers = 1;
   const WorkerActivations peak = PeakOf(layout, 0, 4, stages);
-  EXPECT_EQ(peak.kept_bytes, 4 * 4 * (kBlockWords + kHiddenWords + 16));
+  EXPECT_EQ(peak.kept_bytes, int64_t{4} * 4 * (kBlockWords + kHiddenWords + 16));
   EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (3 * kHiddenWords + kProductWords));
 }
 
@@ -146,7 +146,8 @@ TEST(WorkerMemory, SelectiveRecomputeBringsBackOneNormAndOneProduct) {
   Stages stages;
   stages.recompute = Recompute::kSelective;
   const WorkerActivations peak = PeakOf(layout, 0, 4, stages);
-  EXPECT_EQ(peak.kept_bytes, 4 * 2 * (2 * (kBlockWords - 2 * kHiddenWords - kProductWords) + 16));
+  EXPECT_EQ(peak.kept_bytes,
+            int64_t{4} * 2 * (2 * (kBlockWords - 2 * kHiddenWords - kProductWords) + 16));
   EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (4 * kHiddenWords + 2 * kProductWords));
 }
 
@@ -167,7 +168,7 @@ TEST(WorkerMemory, TheFfnsGradientHoldsTwoGatheredActivationsOrItsProduct) {
   EXPECT_EQ(FfnGradientWords(block), kHiddenWords + kProductWords);
   // Little of it: the input, partial sums, and what is left of them.
   block.ffn_hidden = 16;
-  EXPECT_EQ(FfnGradientWords(block), 5 * kHiddenWords / 2 - 16 * 8);
+  EXPECT_EQ(FfnGradientWords(block), 5 * kHiddenWords / 2 - int64_t{16} * 8);
 }
 
 TEST(WorkerMemory, Bf16ProductsAddScratchOfOnePieceAtMost) {

@@ -164,6 +164,7 @@ TEST(Relatives, TheNearestCountAndOfEachTheFastest) {
 TEST(Relatives, DecideWhichLayoutRunsFirst) {
   // By the estimates alone 0 is the fastest; the relative says that it is not.
   std::vector<TrialCandidate> candidates;
+  candidates.reserve(kLine.size());
   for (size_t i = 0; i < kLine.size(); ++i) {
     candidates.push_back({.point = kLine[i],
                           .step_s = 1.0 + 0.01 * static_cast<double>(i),

@@ -37,7 +37,7 @@ TEST(TileRules, NameTheWidthThatIsCut) {
   EXPECT_EQ(SentenceOf(test, "tp8.pp1.dp1"),
             "key/value heads * head_dim = 512 over tp8 is 64, which cuts fp8's tiles; must be a "
             "multiple of 128");
-  test.model.groups.front().ffn.hidden = 8 * 192;
+  test.model.groups.front().ffn.hidden = int64_t{8} * 192;
   EXPECT_EQ(SentenceOf(test, "tp4.pp1.dp1"), "");
   EXPECT_EQ(SentenceOf(test, "tp8.pp1.dp1").find("key/value"), 0);
   test.model.hidden = 4160;
@@ -100,7 +100,7 @@ TEST(NarrowedInputs, AreKeptTileByTile) {
   const OperatorList block = BlockOperators(shape);
   const auto narrow = [](int64_t width) { return 256 * width + 2 * width * 4; };
   EXPECT_EQ(KeptBytes(block, KeptTensor::kAttentionNormOutput), narrow(384));
-  EXPECT_EQ(KeptBytes(block, KeptTensor::kAttentionOutput), narrow(512) + 2 * 256 * 512);
+  EXPECT_EQ(KeptBytes(block, KeptTensor::kAttentionOutput), narrow(512) + int64_t{2} * 256 * 512);
   EXPECT_EQ(KeptBytes(block, KeptTensor::kFfnNormOutput), narrow(384));
   EXPECT_EQ(KeptBytes(block, KeptTensor::kFfnProduct), narrow(640));
 }

@@ -25,7 +25,7 @@ class LimitsTest : public testing::Test {
 TEST_F(LimitsTest, AreTheLastThatFit) {
   const auto limits = FindLimits(request_, std::nullopt).value();
   ASSERT_EQ(limits.size(), 3u);
-  const auto fits = [](SearchRequest request) {
+  const auto fits = [](const SearchRequest& request) {
     const auto result = Search(request);
     return result.ok() && !result->layouts.empty();
   };

@@ -129,7 +129,7 @@ TEST(ZbV, HasNoBubbleWithoutABarrierAndPaysHalfAFillWithOne) {
       EXPECT_NEAR(timeline.RepeatedStepTime(), 3.0 * m, 1e-9) << Name(layout, m);
       EXPECT_NEAR(timeline.makespan_s, 3.0 * m + (p - 1) / 2.0, 1e-9) << Name(layout, m);
     }
-    EXPECT_EQ(PeakChunksInFlight(layout, 0, 2 * p), 2 * p);
+    EXPECT_EQ(PeakChunksInFlight(layout, 0, int64_t{2} * p), 2 * p);
   }
 }
 

@@ -165,6 +165,7 @@ TEST(LanesOf, AChainHasOneEachWayBetweenNeighbours) {
 // each of which every lane whose ends have come to it is set up.
 int32_t RoundsToSetUp(const Layout& layout) {
   std::vector<std::vector<Lane>> left;
+  left.reserve(static_cast<size_t>(layout.pp));
   for (int32_t rank = 0; rank < layout.pp; ++rank) left.push_back(LanesOf(layout, rank));
   int32_t rounds = 0;
   while (std::any_of(left.begin(), left.end(), [](const auto& lanes) { return !lanes.empty(); })) {

@@ -21,6 +21,7 @@ TEST(Simulate, TimesEveryAction) {
   const Timeline timeline =
       SimulateLayout(kTwoRanks, 2, EqualTimes(kTwoRanks, {1.0, 1.0, 1.0})).value();
   std::vector<std::string> texts;
+  texts.reserve(timeline.actions.size());
   for (const TimedAction& timed : timeline.actions) {
     texts.push_back(absl::StrCat(timed.rank, " ", FormatAction(timed.action), " ", timed.start_s,
                                  "-", timed.end_s));

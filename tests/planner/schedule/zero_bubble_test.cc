@@ -69,6 +69,7 @@ struct Errors {
 
   double Median() const {
     std::vector<double> sorted;
+    sorted.reserve(signed_errors.size());
     for (const double error : signed_errors) sorted.push_back(std::abs(error));
     std::sort(sorted.begin(), sorted.end());
     const size_t half = sorted.size() / 2;

@@ -27,6 +27,7 @@ Layout Numbered(int32_t number) {
 std::vector<int32_t> Numbers(Front& front) {
   std::vector<int32_t> numbers;
   const std::vector<RankedLayout> layouts = front.Take();
+  numbers.reserve(layouts.size());
   for (const RankedLayout& ranked : layouts) numbers.push_back(ranked.layout.dp);
   return numbers;
 }
@@ -99,7 +100,7 @@ TEST(Front, DoesNotDependOnWhoSawWhat) {
       (random() % 2 == 0 ? first : second)
           .Offer(Numbered(i), estimates[static_cast<size_t>(i)], static_cast<PointOrder>(i));
     }
-    first.Merge(std::move(second));
+    first.Merge(second);
     EXPECT_THAT(Numbers(first), testing::UnorderedElementsAreArray(expected)) << round;
   }
 }

@@ -34,6 +34,7 @@ std::vector<SweepReplay> ReplayPublished(bool with_relatives) {
     runs.insert(runs.end(), read.begin(), read.end());
   }
   std::vector<RowPrediction> rows;
+  rows.reserve(runs.size());
   for (const Measurement& run : runs) {
     rows.push_back(PredictRow(static_cast<int64_t>(rows.size()), run, presets));
   }

@@ -56,6 +56,7 @@ struct CalibrateFlags {
 // Paths are the user's own; the profile records the names of the files and of what they hold.
 std::string CommandOf(const CalibrateFlags& flags, const planner::CalibrationRequest& request) {
   std::vector<std::string> files;
+  files.reserve(flags.measurements.size());
   for (const std::string& path : flags.measurements) {
     files.push_back(path.substr(path.find_last_of('/') + 1));
   }

@@ -29,9 +29,9 @@ std::string RanksTitle(int32_t ranks) {
 template <typename Row, typename Column>
 class Grid {
  public:
-  void Set(const Row& row, const Column& column, std::string cell) {
+  void Set(const Row& row, const Column& column, const std::string& cell) {
     columns_.insert(column);
-    rows_[row][column] = std::move(cell);
+    rows_[row][column] = cell;
   }
 
   void Print(std::vector<std::string> header,

@@ -54,7 +54,7 @@ absl::Status CheckSpecText(std::string_view kind, const std::string& text, int64
 
 // config.json says little about the model; its folder usually carries the model's name.
 std::string NameOf(const std::filesystem::path& path) {
-  const std::string stem = path.stem().string();
+  std::string stem = path.stem().string();
   if (stem != "config") return stem;
   const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
   return folder.empty() ? stem : folder;

@@ -126,7 +126,7 @@ absl::StatusOr<TlsIdentity> ReadIdentity(const std::string& certificate_path,
 }
 
 absl::StatusOr<std::string> CheckToken(std::string_view flag, std::string_view text) {
-  const std::string token(absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size())));
+  std::string token(absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size())));
   if (db::LooksLikeToken(token)) return token;
   return FieldError(flag, absl::StrCat("(", token.size(), " characters)"),
                     "must be a token as `meshwright token create` prints it: mwt_ and 64 "
@@ -136,7 +136,7 @@ absl::StatusOr<std::string> CheckToken(std::string_view flag, std::string_view t
 absl::StatusOr<std::string> ReadTokenFile(std::string_view flag, const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(flag, path, kMaxTokenBytes));
   RETURN_IF_ERROR(CheckMode(flag, path, kGroup | kOthers));
-  const absl::StatusOr<std::string> token = CheckToken(flag, text);
+  absl::StatusOr<std::string> token = CheckToken(flag, text);
   if (token.ok()) return token;
   return FieldError(flag, path,
                     "must hold a token as `meshwright token create` prints it: mwt_ and 64 "

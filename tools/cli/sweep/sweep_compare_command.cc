@@ -152,6 +152,7 @@ void PrintBoth(const SweepComparison& found, std::ostream& out) {
 void PrintOnly(const std::string& name, const OnlyThere& only, std::ostream& out) {
   if (only.layouts == 0) return;
   std::vector<std::string> outcomes;
+  outcomes.reserve(only.by_outcome.size());
   for (const auto& [outcome, count] : only.by_outcome) {
     outcomes.push_back(absl::StrCat(count, " ", outcome));
   }

@@ -113,6 +113,7 @@ class Follower {
     }
     steps_.push_back({NumberOf(trial), spread});
     std::vector<StepSpread> spreads;
+    spreads.reserve(steps_.size());
     for (const MeasuredStep& step : steps_) spreads.push_back(step.spread);
     const StepRank rank = RankSteps(spreads).back();
     return absl::StrCat(", rank ", rank.rank, rank.shared ? "=" : "", " of ", steps_.size(),

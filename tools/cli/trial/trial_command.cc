@@ -142,9 +142,9 @@ trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
   options.trace = [&](const std::vector<trial::RankTrace>& ranks) {
     trace = trial::StepTrace(plan.layout, ranks);
   };
-  const trial::TrialResult result =
-      flags.slice ? trial::RunSliceTrial(plan, planner::ContextOf(request), options)
-                  : trial::RunTrial(plan, options);
+  trial::TrialResult result = flags.slice
+                                  ? trial::RunSliceTrial(plan, planner::ContextOf(request), options)
+                                  : trial::RunTrial(plan, options);
   progress.Finish();
   return result;
 }

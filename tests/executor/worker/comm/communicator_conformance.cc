@@ -12,6 +12,13 @@
 
 namespace meshwright::worker {
 
+namespace {
+
+// Elements of one rank's part of a tensor.
+constexpr int64_t kPart = 7;
+
+}  // namespace
+
 Implementation Timed(std::string name, Connect connect) {
   return {.name = std::move(name),
           .connect = [connect = std::move(connect)](MeetingPlace& place, const GroupSpec& group,
@@ -34,6 +41,7 @@ void CommunicatorTest::OnEveryRank(const std::function<void(int32_t rank)>& body
   std::vector<std::thread> threads;
   std::exception_ptr failure;
   std::mutex mutex;
+  threads.reserve(static_cast<size_t>(ranks()));
   for (int32_t rank = 0; rank < ranks(); ++rank) {
     threads.emplace_back([&, rank] {
       try {
@@ -58,6 +66,7 @@ std::unique_ptr<Communicator> CommunicatorTest::Join(const char* group,
 
 std::shared_ptr<Communicator> CommunicatorTest::JoinWorld(int32_t rank) {
   std::vector<int32_t> members;
+  members.reserve(static_cast<size_t>(ranks()));
   for (int32_t member = 0; member < ranks(); ++member) members.push_back(member);
   std::shared_ptr<Communicator> world = Join("world", std::move(members), rank);
   const std::lock_guard lock(mutex_);
@@ -129,18 +138,18 @@ TEST_P(CommunicatorTest, SeveralReductionsMayBeUnderWay) {
 TEST_P(CommunicatorTest, GathersInRankOrder) {
   OnEveryRank([&](int32_t rank) {
     const auto world = JoinWorld(rank);
-    const at::Tensor all = Filled(rank, ranks() * 7, 0.0);
-    world->AllGather(all, Filled(rank, 7, rank)).Wait();
-    for (int32_t i = 0; i < ranks(); ++i) EXPECT_TRUE(AllAre(all.narrow(0, i * 7, 7), i));
+    const at::Tensor all = Filled(rank, ranks() * kPart, 0.0);
+    world->AllGather(all, Filled(rank, kPart, rank)).Wait();
+    for (int32_t i = 0; i < ranks(); ++i) EXPECT_TRUE(AllAre(all.narrow(0, i * kPart, kPart), i));
   });
 }
 
 TEST_P(CommunicatorTest, ReduceScatterGivesEachRankItsPart) {
   OnEveryRank([&](int32_t rank) {
     const auto world = JoinWorld(rank);
-    const at::Tensor all = Filled(rank, ranks() * 7, 0.0);
-    for (int32_t i = 0; i < ranks(); ++i) all.narrow(0, i * 7, 7).fill_(10.0 * i + rank);
-    const at::Tensor part = Filled(rank, 7, 0.0);
+    const at::Tensor all = Filled(rank, ranks() * kPart, 0.0);
+    for (int32_t i = 0; i < ranks(); ++i) all.narrow(0, i * kPart, kPart).fill_(10.0 * i + rank);
+    const at::Tensor part = Filled(rank, kPart, 0.0);
     world->ReduceScatter(part, all).Wait();
     EXPECT_TRUE(AllAre(part, 10.0 * ranks() * rank + SumOfRanks() - ranks()));
   });
@@ -150,11 +159,11 @@ TEST_P(CommunicatorTest, GathersInPlace) {
   OnEveryRank([&](int32_t rank) {
     const auto world = JoinWorld(rank);
     for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
-      const at::Tensor all = Filled(rank, ranks() * 7, -1.0, type);
-      const at::Tensor own = all.narrow(0, rank * 7, 7).fill_(rank + 1.0);
+      const at::Tensor all = Filled(rank, ranks() * kPart, -1.0, type);
+      const at::Tensor own = all.narrow(0, rank * kPart, kPart).fill_(rank + 1.0);
       world->AllGather(all, own).Wait();
       for (int32_t i = 0; i < ranks(); ++i) {
-        EXPECT_TRUE(AllAre(all.narrow(0, i * 7, 7), i + 1.0)) << type;
+        EXPECT_TRUE(AllAre(all.narrow(0, i * kPart, kPart), i + 1.0)) << type;
       }
     }
   });
@@ -164,9 +173,9 @@ TEST_P(CommunicatorTest, ReduceScattersInPlace) {
   OnEveryRank([&](int32_t rank) {
     const auto world = JoinWorld(rank);
     for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
-      const at::Tensor all = Filled(rank, ranks() * 7, 0.0, type);
-      for (int32_t i = 0; i < ranks(); ++i) all.narrow(0, i * 7, 7).fill_(10.0 * i + rank);
-      const at::Tensor own = all.narrow(0, rank * 7, 7);
+      const at::Tensor all = Filled(rank, ranks() * kPart, 0.0, type);
+      for (int32_t i = 0; i < ranks(); ++i) all.narrow(0, i * kPart, kPart).fill_(10.0 * i + rank);
+      const at::Tensor own = all.narrow(0, rank * kPart, kPart);
       world->ReduceScatter(own, all).Wait();
       EXPECT_TRUE(AllAre(own, 10.0 * ranks() * rank + SumOfRanks() - ranks())) << type;
     }
@@ -194,7 +203,7 @@ TEST_P(CommunicatorTest, AllToAllMovesPartsOfEverySize) {
       const at::Tensor output =
           Filled(rank, total(received) * kWidth, -2.0, type).view({-1, kWidth});
       for (int64_t peer = 0, first = 0; peer < ranks(); first += sent[peer++]) {
-        input.narrow(0, first, sent[peer]).fill_(static_cast<double>(rank * 10 + peer));
+        input.narrow(0, first, sent[peer]).fill_(static_cast<double>(rank * int64_t{10} + peer));
       }
       world->AllToAll(output, received, input, sent).Wait();
       for (int64_t peer = 0, first = 0; peer < ranks(); first += received[peer++]) {
@@ -235,6 +244,7 @@ TEST_P(CommunicatorTest, SendsArriveInOrder) {
     const auto world = JoinWorld(rank);
     if (rank == 0) {
       std::vector<Pending> sent;
+      sent.reserve(4);
       for (int i = 0; i < 4; ++i) sent.push_back(world->Send(Filled(rank, 1000 + i, i), last()));
       for (Pending& work : sent) work.Wait();
     } else if (rank == last()) {

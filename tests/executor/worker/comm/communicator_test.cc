@@ -15,8 +15,8 @@ TEST_P(CpuCommunicatorTest, ItsScratchIsNotTheRanksMemory) {
     MemoryAccount account;
     {
       const ScopedMemoryAccount counted(&account);
-      const at::Tensor all = Filled(rank, ranks() * 1000, 0.0);
-      const at::Tensor own = all.narrow(0, rank * 1000, 1000);
+      const at::Tensor all = Filled(rank, ranks() * int64_t{1000}, 0.0);
+      const at::Tensor own = all.narrow(0, rank * int64_t{1000}, 1000);
       world->AllReduce(all, Reduction::kSum).Wait();
       world->ReduceScatter(own, all).Wait();
       world->AllGather(all, own).Wait();

@@ -71,7 +71,7 @@ TEST_F(FakeCommunicatorTest, ReportsTheFullBufferOfEachCall) {
 TEST_F(FakeCommunicatorTest, OthersSendWhatThisRankSendsItself) {
   const at::Tensor input = at::arange(6.0).view({6, 1});
   const at::Tensor output = at::zeros({6, 1});
-  const int32_t own = rank_->rank();
+  const int64_t own = rank_->rank();
   rank_->AllToAll(output, {2, 2, 2}, input, {2, 2, 2}).Wait();
   EXPECT_TRUE(at::equal(output, input.narrow(0, 2 * own, 2).repeat({3, 1})));
 }

@@ -67,7 +67,7 @@ TEST_F(MemoryAccountTest, ThreadsCountForTheirOwnRank) {
   MemoryAccount accounts[2];
   const auto rank = [&](int index) {
     const ScopedMemoryAccount scope(&accounts[index]);
-    for (int i = 0; i < 100; ++i) Bytes(1000 * (index + 1));
+    for (int i = 0; i < 100; ++i) Bytes(int64_t{1000} * (index + 1));
   };
   std::thread first(rank, 0);
   std::thread second(rank, 1);

@@ -59,6 +59,7 @@ class CudaThreadsTest : public testing::Test {
   void OnEveryRank(
       const std::function<void(int32_t rank, Device& device, Communicator& world)>& body) {
     std::vector<std::thread> threads;
+    threads.reserve(kRanks);
     for (int32_t rank = 0; rank < kRanks; ++rank) {
       threads.emplace_back([&, rank] {
         try {

@@ -69,7 +69,7 @@ class QueuedOrder final : public StreamOrder {
       operations_.tasks.emplace_back([mark] { static_cast<const StreamMoment&>(*mark).Reach(); });
     }
     operations_.tasks.push_back(operation);
-    const Mark end = EndOf(operations_);
+    Mark end = EndOf(operations_);
     if (machine_.pace == Pace::kEarly) static_cast<const StreamMoment&>(*end).Reach();
     return end;
   }
@@ -109,7 +109,7 @@ class Rank {
 
   // Holds no value until the rank's stream gets there.
   at::Tensor Filled(int64_t count, double value) {
-    const at::Tensor tensor = at::full({count}, -7.0);
+    at::Tensor tensor = at::full({count}, -7.0);
     Write(tensor, value);
     return tensor;
   }
@@ -160,7 +160,7 @@ void GatherAll(Rank& rank) {
 }
 
 void ReduceParts(Rank& rank) {
-  const at::Tensor all = rank.Filled(kRanks * 2, rank.rank() + 1.0);
+  const at::Tensor all = rank.Filled(int64_t{kRanks} * 2, rank.rank() + 1.0);
   const at::Tensor part = rank.Filled(2, -1.0);
   Use(rank, rank.world().ReduceScatter(part, all), part, 6.0, all);
 }
@@ -205,11 +205,13 @@ TEST_P(ThreadOrderTest, EveryHandoverIsOrdered) {
   machine.pace = GetParam().pace;
   ThreadHub hub;
   std::vector<std::unique_ptr<Rank>> ranks;
+  ranks.reserve(kRanks);
   for (int32_t rank = 0; rank < kRanks; ++rank) {
     ranks.push_back(std::make_unique<Rank>(machine, hub, rank));
   }
   {
     std::vector<std::jthread> threads;
+    threads.reserve(ranks.size());
     for (const auto& rank : ranks) threads.emplace_back([&] { GetParam().run(*rank); });
   }
   for (const auto& rank : ranks) rank->order().Synchronize();

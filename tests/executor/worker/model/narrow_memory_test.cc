@@ -70,6 +70,7 @@ class NarrowMemoryTest : public testing::TestWithParam<Case> {
       AddUnit(ExpertUnit(context_.model, 0, {.ep = layout.ep, .etp = layout.etp}));
     }
     std::vector<FlatUnit*> units;
+    units.reserve(units_.size());
     for (const auto& unit : units_) units.push_back(unit.get());
     rope_.emplace(context_);
     block_.emplace(context_, group, units, *rope_, 0);

@@ -113,10 +113,10 @@ TEST_P(NarrowProductTest, MultipliesAndHasTheGradientsOfTheReference) {
 TEST_P(NarrowProductTest, OfExpertsAreThoseOfEachExpert) {
   const RowGroups groups = {130, 0, 7, 128};
   const at::Tensor x = Numbers(265, 128);
-  const at::Tensor weight = Weight(4 * 256, 128);
+  const at::Tensor weight = Weight(int64_t{4} * 256, 128);
   const at::Tensor dy = Numbers(265, 256);
   at::Tensor gradient =
-      at::full({4 * 256, 128}, 7.0, context_.options_of(context_.accumulator_dtype()));
+      at::full({int64_t{4} * 256, 128}, 7.0, context_.options_of(context_.accumulator_dtype()));
   const ProductInput kept = KeepInput(context_, x, groups);
   const at::Tensor y = ProjectionForward(context_, x, weight, groups);
   const at::Tensor dx = ProjectionBackwardInput(context_, dy, weight, groups);
@@ -148,8 +148,7 @@ TEST_P(NarrowProductTest, OneNumberRoundedTheOtherWayShows) {
   x.view({-1}).narrow(0, 1000, 1).fill_(1.0);
   const at::Tensor dy = at::randn({256, 128}, at::kDouble);
   const auto gradient_of = [&](const ProductInput& kept) {
-    const at::Tensor gradient =
-        at::zeros({128, 128}, context_.options_of(context_.accumulator_dtype()));
+    at::Tensor gradient = at::zeros({128, 128}, context_.options_of(context_.accumulator_dtype()));
     ProjectionBackwardWeight(context_, dy, kept, {.values = gradient, .empty = true});
     return gradient;
   };

@@ -124,6 +124,7 @@ Heads RunRing(int32_t cp, planner::Precision precision, const Heads& heads, int6
   ThreadHub hub;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(static_cast<size_t>(cp));
     for (int32_t rank = 0; rank < cp; ++rank) {
       threads.emplace_back([&, rank] {
         at::set_num_threads(1);
@@ -194,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Rings, RingWindowTest,
 TEST(RingAttention, Bf16GradientsKeepPartsThatAreSmallBesideTheirSum) {
   constexpr int32_t kRanks = 16;
   constexpr int64_t kSeqLen = 64;
-  constexpr int64_t kPiece = kSeqLen / (2 * kRanks);
+  constexpr int64_t kPiece = kSeqLen / (int64_t{2} * kRanks);
   constexpr int64_t kHeads = 2;
   constexpr double kSmall = 0.003;
   const c10::InferenceMode no_tape;

@@ -10,6 +10,7 @@
 
 #include "executor/trial/step_trace.h"
 #include "nlohmann/json.hpp"
+#include "planner/schedule/placement.h"
 #include "planner/schedule/simulator.h"
 #include "tests/executor/layout_cases.h"
 #include "tests/executor/worker/thread_run.h"
@@ -58,13 +59,14 @@ IdleShares SharesOf(const std::vector<Busy>& ranks) {
 
 IdleShares Simulated(const trial::TrialPlan& plan) {
   planner::PipelineTimes times;
-  times.stages.assign(static_cast<size_t>(plan.layout.pp * plan.layout.vpp),
+  times.stages.assign(static_cast<size_t>(planner::StageCount(plan.layout)),
                       ChunkDurations(plan.layout));
   const auto micro_batches =
       static_cast<int32_t>(plan.layout.MicroBatches(plan.training.global_batch));
   const planner::Timeline timeline =
       planner::SimulateLayout(plan.layout, micro_batches, times).value();
   std::vector<Busy> ranks;
+  ranks.reserve(timeline.ranks.size());
   for (const planner::RankTimeline& rank : timeline.ranks) {
     ranks.push_back({rank.busy_s, rank.first_start_s, rank.compute_end_s});
   }

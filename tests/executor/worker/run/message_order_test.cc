@@ -71,8 +71,8 @@ class LoggedCommunicator final : public ForwardingCommunicator {
   Message Next(int32_t from, int32_t to) {
     const int32_t sender = group_.ranks[static_cast<size_t>(from)];
     const int32_t receiver = group_.ranks[static_cast<size_t>(to)];
-    const Message message = {group_.name + "/" + std::to_string(group_.ranks.front()), sender,
-                             receiver, count_[{sender, receiver}]++};
+    Message message = {group_.name + "/" + std::to_string(group_.ranks.front()), sender, receiver,
+                       count_[{sender, receiver}]++};
     log_.push_back({MonotonicSeconds(), Event::Kind::kIssue, message});
     return message;
   }

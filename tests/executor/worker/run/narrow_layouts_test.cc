@@ -38,7 +38,7 @@ class NarrowLayoutsTest : public ThreadLayoutsTest {
     plan.training.global_batch = GetParam().global_batch;
     plan.training.optimizer = variant.muon ? planner::kMuon : planner::kAdamW;
     // Each of the two blocks of a rank is a tile; with experts it has one for each of them.
-    plan.training.seq_len = (variant.experts > 0 ? 512 : 256) * plan.layout.cp;
+    plan.training.seq_len = int64_t{variant.experts > 0 ? 512 : 256} * plan.layout.cp;
   }
 };
 

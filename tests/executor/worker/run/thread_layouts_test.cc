@@ -68,7 +68,7 @@ class LongLayoutsTest : public ThreadLayoutsTest {
   LongLayoutsTest() {
     trial::TrialPlan& plan = run_.plan();
     plan.training.seq_len = 256;
-    plan.training.global_batch = 2 * plan.layout.micro_batch;
+    plan.training.global_batch = int64_t{2} * plan.layout.micro_batch;
     for (planner::LayerGroup& group : plan.model.groups) group.ffn.hidden = 8;
     plan.model.vocab = 16;
   }

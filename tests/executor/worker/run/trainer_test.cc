@@ -75,7 +75,7 @@ int CompareGradients(const Trainer& trainer, const ReferenceModel& reference, do
 }
 
 struct Variant {
-  std::string name = "";
+  std::string name = {};
   bool tied = false;
   bool grouped = true;
   bool bias = false;
@@ -362,6 +362,7 @@ TEST(TrainerTest, BreadthFirstCompletesLayersFromTheLastToTheFirst) {
   const c10::InferenceMode no_tape;
   const RopeTable rope(*context);
   std::vector<std::unique_ptr<Stage>> stages;
+  stages.reserve(4);
   for (int32_t i = 0; i < 4; ++i) {
     stages.push_back(std::make_unique<Stage>(
         *context,
@@ -370,6 +371,7 @@ TEST(TrainerTest, BreadthFirstCompletesLayersFromTheLastToTheFirst) {
   }
   std::vector<int32_t> ready;  // stages of the units, in the order of their completion
   std::vector<std::unique_ptr<CompletionObserver>> observers;
+  observers.reserve(4);
   for (int32_t i = 0; i < 4; ++i) {
     observers.push_back(std::make_unique<CompletionObserver>([&, i] {
       ready.push_back(i);

@@ -104,7 +104,7 @@ TEST_F(ZeroTest, Stage3GathersALayerTwiceForEachMicroBatch) {
   Make(3, /*micro_batch=*/1);
   const auto micro_batches = static_cast<int>(context_.micro_batches());
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kAllGather), 2 * micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kAllGather), 2 * kLayers * micro_batches);
   EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kReduceScatter), micro_batches * kLayers);
   // The embedding's backward needs no weights; the head's follows its forward.
   EXPECT_EQ(CallsOfTables(planner::CollectiveKind::kAllGather), 2 * micro_batches);

@@ -40,7 +40,9 @@ struct OneUnit {
   std::optional<FlatUnit> unit;
 };
 
-void FillWithNan(at::Tensor tensor) { tensor.fill_(std::numeric_limits<double>::quiet_NaN()); }
+void FillWithNan(const at::Tensor& tensor) {
+  tensor.fill_(std::numeric_limits<double>::quiet_NaN());
+}
 
 bool IsZero(const at::Tensor& tensor) { return tensor.eq(0).all().item<bool>(); }
 

@@ -53,6 +53,7 @@ class RankGroupsTest : public testing::Test {
   void OnEveryRank(std::chrono::milliseconds timeout,
                    const std::function<void(RankContext& context)>& body) {
     std::vector<std::jthread> threads;
+    threads.reserve(static_cast<size_t>(plan_.layout.devices()));
     for (int32_t rank = 0; rank < plan_.layout.devices(); ++rank) {
       threads.emplace_back([&, rank] {
         RankContext context;

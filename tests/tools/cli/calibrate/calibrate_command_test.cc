@@ -50,7 +50,7 @@ class CalibrateCommandTest : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   std::string Write(const std::string& name, const std::string& text) const {
-    const std::string path = folder_ / name;
+    std::string path = folder_ / name;
     std::ofstream(path) << text;
     return path;
   }

@@ -29,7 +29,7 @@ class TlsFilesTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string Put(const std::string& name, const std::string& text, mode_t mode = 0600) const {
-    const std::string path = folder_ + "/" + name;
+    std::string path = folder_ + "/" + name;
     std::ofstream(path) << text;
     EXPECT_EQ(chmod(path.c_str(), mode), 0);
     return path;

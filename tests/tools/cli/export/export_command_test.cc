@@ -81,7 +81,7 @@ TEST(ExportCommand, JsonHoldsTheText) {
 std::string WriteCluster(const char* name, const char* preset, int devices_per_node) {
   json cluster = json::parse(RunCommand({"list", "clusters", preset}).out);
   cluster["devices_per_node"] = devices_per_node;
-  const std::string path = testing::TempDir() + "/" + name;
+  std::string path = testing::TempDir() + "/" + name;
   std::ofstream(path) << cluster;
   return path;
 }

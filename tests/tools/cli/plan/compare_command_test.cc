@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-std::vector<std::string> Compare(std::vector<std::string> layouts,
-                                 std::vector<std::string> more = {}) {
+std::vector<std::string> Compare(const std::vector<std::string>& layouts,
+                                 const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {"compare"};
   arguments.insert(arguments.end(), layouts.begin(), layouts.end());
   arguments.insert(arguments.end(), {"--model", "llama-3-70b", "--cluster", "h100", "--gpus", "64",

@@ -11,7 +11,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<std::string> Ask(std::vector<std::string> more) {
+std::vector<std::string> Ask(const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"recommend", "--model",        "llama-2-13b", "--cluster",
                                         "h100",      "--gpus",         "64",          "--seq-len",
                                         "4096",      "--global-batch", "128"};

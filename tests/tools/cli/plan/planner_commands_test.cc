@@ -17,9 +17,10 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<std::string> Recommend(std::string model, std::string cluster, std::string gpus,
-                                   std::string seq_len, std::string batch,
-                                   std::vector<std::string> more = {}) {
+std::vector<std::string> Recommend(const std::string& model, const std::string& cluster,
+                                   const std::string& gpus, const std::string& seq_len,
+                                   const std::string& batch,
+                                   const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {"recommend", "--model",        model, "--cluster",
                                         cluster,     "--gpus",         gpus,  "--seq-len",
                                         seq_len,     "--global-batch", batch};

@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-std::vector<std::string> Schedule(std::string layout, std::string micro_batches,
-                                  std::vector<std::string> more = {}) {
+std::vector<std::string> Schedule(const std::string& layout, const std::string& micro_batches,
+                                  const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {"schedule", "--layout", layout, "--micro-batches",
                                         micro_batches};
   arguments.insert(arguments.end(), more.begin(), more.end());

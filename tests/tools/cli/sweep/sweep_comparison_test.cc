@@ -177,6 +177,7 @@ TEST(SweepComparison, TheRequestsDifferFieldByField) {
   SweepOf(b).set_cluster_json(cluster.dump());
   const SweepComparison found = CompareSweeps(a, b);
   std::vector<std::string> fields;
+  fields.reserve(found.differences.size());
   for (const FieldDifference& one : found.differences) fields.push_back(one.field);
   EXPECT_THAT(fields,
               ElementsAre("request.profile", "request.memory_limit_bytes", "request.fresh",

@@ -39,6 +39,7 @@ ShownSweep Shown(const std::vector<v1::Trial>& trials) {
   sweep.set_dtype(v1::DTYPE_FP32);
   sweep.set_gpus(4);
   std::vector<TrialView> views;
+  views.reserve(trials.size());
   for (const v1::Trial& trial : trials) views.push_back(ViewOf(trial));
   absl::StatusOr<ShownSweep> shown = ViewOf(sweep, std::move(views));
   EXPECT_TRUE(shown.ok()) << shown.status();

@@ -53,7 +53,7 @@ json RunJson(const std::string& layout, std::vector<std::string> more = {}) {
 
 // A model of two layers with experts whose router has losses, written where nobody else writes.
 std::string ModelWithExperts() {
-  const std::string file =
+  std::string file =
       (std::filesystem::temp_directory_path() / ("experts_" + std::to_string(getpid()) + ".json"))
           .string();
   std::ofstream(file) << json{{"model_type", "mixtral"},

@@ -41,6 +41,10 @@ class BuildOnceTest(unittest.TestCase):
         subprocess.run(["cmake", "-G", "Ninja", "-S", self.root, "-B", self.root / "build" / name,
                         f"-DMESHWRIGHT_UNITY={groups}"], check=True, capture_output=True)
 
+    def build(self):
+        self.configure("release", 0)
+        self.assertEqual(self.shell('cmake --build "$build"').returncode, 0)
+
     def test_an_empty_compile_cache_lacks_the_sample(self):
         self.configure("release", 0)
         asked = self.shell("objects_are_cached")
@@ -48,8 +52,7 @@ class BuildOnceTest(unittest.TestCase):
         self.assertNotEqual(asked.returncode, 0)
 
     def test_what_was_built_once_is_known_in_a_new_build_folder(self):
-        self.configure("release", 0)
-        self.assertEqual(self.shell('cmake --build "$build"').returncode, 0)
+        self.build()
         shutil.rmtree(self.root / "build")
         self.configure("release", 0)
         asked = self.shell("objects_are_cached")
@@ -57,8 +60,7 @@ class BuildOnceTest(unittest.TestCase):
         self.assertEqual(asked.returncode, 0)
 
     def test_what_changed_since_is_not_known(self):
-        self.configure("release", 0)
-        self.assertEqual(self.shell('cmake --build "$build"').returncode, 0)
+        self.build()
         for source in self.root.glob("*.cc"):
             source.write_text(source.read_text() + "int again_" + source.stem + ";\n")
         self.assertNotEqual(self.shell("objects_are_cached").returncode, 0)

@@ -42,6 +42,7 @@ void SweepOutlook::Take(const v1::SweepEvent& event) {
     case v1::SWEEP_EVENT_KIND_TRIAL_ENDED:
       gains_.erase(event.trial());
       ++ran_;
+      last_end_ = now_;
       CountEnded(event.left().has_step_s() ? std::optional(event.left().step_s()) : std::nullopt);
       break;
     case v1::SWEEP_EVENT_KIND_SWEEP_FINISHED:
@@ -61,11 +62,18 @@ std::string SweepOutlook::ToText() const {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     parts.push_back(absl::StrCat("may gain ", FormatPercent(most->second)));
   }
-  if (begin_ && ran_ > 0 && ended_ < most_) {
-    const absl::Duration each = (now_ - *begin_) / ran_;
-    parts.push_back(absl::StrCat("at most ", RoughTime(each * (most_ - ended_)), " more"));
+  const absl::Duration left = TimeLeft();
+  if (left > absl::ZeroDuration()) {
+    parts.push_back(absl::StrCat("at most ", RoughTime(left), " more"));
   }
   return absl::StrJoin(parts, ", ");
+}
+
+absl::Duration SweepOutlook::TimeLeft() const {
+  if (!begin_ || ran_ == 0) return absl::ZeroDuration();
+  const absl::Duration waited = now_ - last_end_;
+  const absl::Duration each = std::max((last_end_ - *begin_) / ran_, waited);
+  return each * (most_ - ended_) - waited;
 }
 
 }  // namespace meshwright::cli

@@ -27,6 +27,9 @@ class SweepOutlook {
 
  private:
   void CountEnded(std::optional<double> step_s);
+  // Until as many trials have ended as may, if each takes as long as those that ended did on
+  // average, and at least as long as the next has already. At most zero where that can't be told.
+  absl::Duration TimeLeft() const;
 
   int64_t most_ = 0;
   int64_t ended_ = 0;
@@ -34,6 +37,7 @@ class SweepOutlook {
   std::optional<double> best_s_;
   std::map<std::string, double> gains_;  // that trials which run are expected to bring
   std::optional<absl::Time> begin_;      // of the first trial
+  absl::Time last_end_;                  // of a trial
   absl::Time now_;                       // of the newest event
 };
 

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/plan_request.h"
+#include "server/stopping.h"
 
 namespace meshwright::server {
 namespace {
@@ -19,7 +20,7 @@ constexpr char kPath[] = ":path";  // HTTP/2's name of what is called
 grpc::Status CallChecker::Process(const InputMetadata& metadata, grpc::AuthContext* connection,
                                   OutputMetadata* /*consumed*/, OutputMetadata* /*response*/) {
   const absl::ReaderMutexLock lock(&mutex_);
-  if (access_ == nullptr) return Reply(absl::UnavailableError("the server stops"));
+  if (access_ == nullptr) return Reply(ServerStops());
   const auto path = metadata.find(kPath);
   const std::string_view method = path == metadata.end()
                                       ? std::string_view()

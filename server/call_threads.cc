@@ -3,12 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "server/stopping.h"
+
 namespace meshwright::server {
-namespace {
-
-absl::Status Stopping() { return absl::UnavailableError("the server stops"); }
-
-}  // namespace
 
 CallThreads::CallThreads(int32_t threads) {
   for (int32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
@@ -22,7 +19,7 @@ void CallThreads::Submit(Task task) {
       return;
     }
   }
-  task.done(Stopping());
+  task.done(ServerStops());
 }
 
 void CallThreads::Run() {
@@ -46,7 +43,7 @@ void CallThreads::Stop() {
     stopped_ = true;
     dropped.swap(waiting_);
   }
-  for (const Task& task : dropped) task.done(Stopping());
+  for (const Task& task : dropped) task.done(ServerStops());
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }

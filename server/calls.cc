@@ -6,6 +6,7 @@
 #include "executor/agent/field_limits.h"
 #include "planner/base/status_macros.h"
 #include "server/plan_request.h"
+#include "server/stopping.h"
 
 namespace meshwright::server {
 
@@ -109,7 +110,7 @@ void Calls::SubmitSearch(grpc::CallbackServerContext* context, const std::string
                const absl::Status& status) mutable {
              place.reset();  // as above
              const bool stopped = absl::IsCancelled(status) && stopping->load();
-             done(stopped ? absl::UnavailableError("the server stops") : status);
+             done(stopped ? ServerStops() : status);
            }});
 }
 

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/stopping.h"
 
 namespace meshwright::server {
 namespace {
 
 absl::Status Abandoned() { return absl::CancelledError("the call ended before its turn came"); }
-absl::Status Stopping() { return absl::UnavailableError("the server stops"); }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ std::vector<SearchTask> SearchPool::TakeAbandoned() {
 }
 
 absl::Status SearchPool::Admit(SearchTask& task) {
-  if (stopped_) return Stopping();
+  if (stopped_) return ServerStops();
   if (!HasRoom()) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the server runs ", running_, " searches, and ", waiting_.size(),
@@ -83,7 +83,7 @@ void SearchPool::Stop() {
     stopped_ = true;
     dropped.swap(waiting_);
   }
-  for (const SearchTask& task : dropped) task.done(Stopping());
+  for (const SearchTask& task : dropped) task.done(ServerStops());
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }

@@ -16,6 +16,7 @@
 #include "grpcpp/server_builder.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "server/stopping.h"
 #include "server/sweep_watch.h"
 
 namespace meshwright::server {
@@ -217,7 +218,7 @@ void Server::Stop() {
   if (grpc_ != nullptr) SayServing(false);
   if (options_.metrics != nullptr) options_.metrics->SetFigures({});
   hub_.NotifyAll();
-  if (engine_ != nullptr) engine_->CloseAgents(absl::UnavailableError("the server stops"));
+  if (engine_ != nullptr) engine_->CloseAgents(ServerStops());
   searches_.Stop();
   waits_.Stop();
   if (grpc_ != nullptr) {

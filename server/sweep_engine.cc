@@ -327,78 +327,10 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_
                   });
 }
 
-ConnectionId SweepEngine::ConnectionOf(const AgentLink* link) const {
-  for (const auto& [connection, known] : links_) {
-    if (known.get() == link) return connection;
-  }
-  return 0;
-}
-
-absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<agent::AttemptKey>& held,
-                                  std::shared_ptr<AgentLink> link) {
-  absl::MutexLock lock(&mutex_);
-  const ConnectionId connection = ++last_connection_;
-  links_[connection] = std::move(link);
-  const EngineOutput output = DecideLocked(AgentConnected{std::move(info), connection, held});
-  if (!output.status.ok()) links_.erase(connection);
-  return output.status;
-}
-
-void SweepEngine::Disconnect(const std::string& agent, const AgentLink* link) {
-  absl::MutexLock lock(&mutex_);
-  const ConnectionId connection = ConnectionOf(link);
-  if (connection == 0) return;
-  DecideLocked(AgentDisconnected{agent, connection});
-  links_.erase(connection);
-}
-
-void SweepEngine::Leave(const std::string& agent, const AgentLink* link,
-                        const std::string& reason) {
-  absl::MutexLock lock(&mutex_);
-  const ConnectionId connection = ConnectionOf(link);
-  if (connection == 0) return;
-  DecideLocked(AgentLeft{agent, connection, reason});
-  links_.erase(connection);
-}
-
-void SweepEngine::Heartbeat(const std::string& agent, const std::vector<agent::AttemptKey>& held) {
-  Decide(HeartbeatCame{agent, held});
-}
-
-void SweepEngine::Started(const std::string& agent, const agent::AttemptKey& key) {
-  Decide(TrialStarted{agent, key});
-}
-
-void SweepEngine::Ready(const std::string& agent, const agent::AttemptKey& key, int32_t port) {
-  Decide(MemberReady{agent, key, port});
-}
-
-void SweepEngine::Progress(const std::string& agent, const agent::AttemptKey& key,
-                           const trial::TrialProgress& progress) {
-  EngineOutput output = Decide(TrialProgressed{agent, key, progress});
-  if (output.progress) hub_->PublishProgress(*std::move(output.progress));
-}
-
 absl::Status SweepEngine::DecideAndStore(EngineEvent event) {
   const EngineOutput output = Decide(std::move(event));
   RETURN_IF_ERROR(output.status);
   return writer_.Flush(kStorePatience) ? absl::OkStatus() : CantBeWritten();
-}
-
-absl::Status SweepEngine::Drain(const std::string& agent, std::string_view actor) {
-  return DecideAndStore(DrainRequested{agent, std::string(actor)});
-}
-
-absl::Status SweepEngine::Resume(const std::string& agent, std::string_view actor) {
-  return DecideAndStore(ResumeRequested{agent, std::string(actor)});
-}
-
-absl::Status SweepEngine::Release(const std::string& agent, absl::Duration idle_for) {
-  return Decide(ReleaseRequested{agent, idle_for}).status;
-}
-
-absl::Status SweepEngine::Admit(const std::string& agent) {
-  return Decide(AdmitRequested{agent}).status;
 }
 
 EngineDemand SweepEngine::Demand() {
@@ -409,21 +341,6 @@ EngineDemand SweepEngine::Demand() {
 EngineFigures SweepEngine::Figures() {
   const absl::MutexLock lock(&mutex_);
   return core_.Figures();
-}
-
-std::vector<AgentStatus> SweepEngine::ListAgents() {
-  absl::MutexLock lock(&mutex_);
-  std::vector<AgentStatus> agents;
-  for (const auto& [name, agent] : core_.agents().all()) {
-    agents.push_back({agent.info, {}, core_.agents().StandingOf(name)});
-    for (const HeldAttempt& held : agent.held) agents.back().held.push_back(held.key);
-  }
-  return agents;
-}
-
-void SweepEngine::CloseAgents(const absl::Status& status) {
-  absl::MutexLock lock(&mutex_);
-  for (const auto& [connection, link] : links_) link->Close(status);
 }
 
 void SweepEngine::Tick() {

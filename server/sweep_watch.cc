@@ -5,6 +5,7 @@
 
 #include "proto/rpc_status.h"
 #include "server/plan_request.h"
+#include "server/stopping.h"
 #include "server/sweep_messages.h"
 
 namespace meshwright::server {
@@ -86,7 +87,7 @@ void SweepWatch::Load() {
 
 void SweepWatch::EndWhereDue() {
   if (parts_.stopping->load()) {
-    End(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server stops"));
+    End(Reply(ServerStops()));
     return;
   }
   const host::MonotonicTime now = parts_.now();

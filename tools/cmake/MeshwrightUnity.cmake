@@ -5,7 +5,11 @@
 # Sources of a group see each other's file-local names. Those that cannot be compiled together for it stand in
 # apart.txt beside the build folder, one absolute path a line (tools/lib/unity_apart.py writes it), and are compiled by
 # themselves, whatever the compiler. A source stays in its group, whatever others do.
-set(MESHWRIGHT_UNITY 0 CACHE STRING "How many sources are compiled as one; 0: each by itself")
+set(MESHWRIGHT_UNITY OFF CACHE STRING "Whether sources are compiled in groups: OFF, ON, or how many make one")
+set(meshwright_group_size ${MESHWRIGHT_UNITY})
+if(MESHWRIGHT_UNITY STREQUAL ON)
+  set(meshwright_group_size 8)
+endif()
 cmake_path(GET CMAKE_BINARY_DIR PARENT_PATH meshwright_apart_file)
 cmake_path(APPEND meshwright_apart_file apart.txt)
 if(MESHWRIGHT_UNITY AND NOT EXISTS ${meshwright_apart_file})
@@ -23,7 +27,7 @@ function(meshwright_unity target)
   list(FILTER sources INCLUDE REGEX "\\.cc$")
   set(index 0)
   foreach(source IN LISTS sources)
-    math(EXPR group "${index} / ${MESHWRIGHT_UNITY}")
+    math(EXPR group "${index} / ${meshwright_group_size}")
     math(EXPR index "${index} + 1")
     get_filename_component(path ${source} ABSOLUTE)
     # A source of several targets has one property for all of them.

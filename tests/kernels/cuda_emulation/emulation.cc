@@ -1,3 +1,4 @@
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -22,10 +23,12 @@ enum class Stop : uint8_t { kBarrier, kExchange, kEnd };
 
 constexpr size_t kWarp = 32;
 
+// A thread of a block. Its stack is made once; it runs one block's thread after the other.
 struct Fiber {
   static constexpr size_t kStackBytes = 64 << 10;
 
-  ucontext_t context;
+  jmp_buf place;
+  bool begun = false;
   std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
   Stop stop = Stop::kBarrier;
   // What this thread last gave away; two, since another may still read the one before.
@@ -33,25 +36,53 @@ struct Fiber {
   size_t exchanges = 0;
 };
 
+// All blocks are run by the same fibers, each by as many as it has threads.
 struct Block {
-  std::vector<Fiber> fibers;
-  ucontext_t scheduler;
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  size_t threads = 0;
+  jmp_buf scheduler;
   const std::function<void()>* thread = nullptr;
 };
 
-thread_local Block* running = nullptr;
+thread_local Block running;
 
-Fiber& Current() { return running->fibers[ThreadNumber()]; }
+Fiber& Current() { return *running.fibers[ThreadNumber()]; }
+
+// By jumps: unlike swapcontext, which asks the system for the signal mask, they take no call of it.
+void SwitchTo(jmp_buf& here, jmp_buf& there) {
+  if (::_setjmp(here) == 0) ::_longjmp(there, 1);
+}
 
 void StopFor(Stop stop) {
   Fiber& fiber = Current();
   fiber.stop = stop;
-  ::swapcontext(&fiber.context, &running->scheduler);
+  SwitchTo(fiber.place, running.scheduler);
 }
 
-void FiberMain() {
-  (*running->thread)();
-  StopFor(Stop::kEnd);
+[[noreturn]] void FiberMain() {
+  while (true) {
+    (*running.thread)();
+    StopFor(Stop::kEnd);
+  }
+}
+
+void Begin(Fiber& fiber) {
+  fiber.begun = true;
+  ucontext_t context;
+  ::getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.get();
+  context.uc_stack.ss_size = Fiber::kStackBytes;
+  ::makecontext(&context, FiberMain, 0);
+  if (::_setjmp(running.scheduler) == 0) ::setcontext(&context);
+}
+
+// Until its next stop.
+void Continue(Fiber& fiber) {
+  if (fiber.begun) {
+    SwitchTo(running.scheduler, fiber.place);
+  } else {
+    Begin(fiber);
+  }
 }
 
 void Expect(bool condition, const char* message) {
@@ -64,63 +95,49 @@ void Expect(bool condition, const char* message) {
 size_t AtTurn(size_t turn, size_t count) { return backwards ? count - 1 - turn : turn; }
 
 // Lets the threads of a warp go on to their next barrier or their end. Returns which.
-Stop AdvanceWarp(Block& block, size_t first) {
-  Stop stop = block.fibers[first].stop;
-  if (stop == Stop::kEnd) return stop;
-  do {
+Stop AdvanceWarp(size_t first) {
+  Stop stop = Stop::kExchange;
+  while (stop == Stop::kExchange) {
     for (size_t turn = 0; turn < kWarp; ++turn) {
       const size_t i = first + AtTurn(turn, kWarp);
       const auto thread = static_cast<unsigned int>(i);
       threadIdx = dim3(thread % blockDim.x, thread / blockDim.x);
-      ::swapcontext(&block.scheduler, &block.fibers[i].context);
-      if (turn == 0) stop = block.fibers[i].stop;
-      Expect(block.fibers[i].stop == stop, "threads of a warp stop at different places");
+      Fiber& fiber = *running.fibers[i];
+      Continue(fiber);
+      if (turn == 0) stop = fiber.stop;
+      Expect(fiber.stop == stop, "threads of a warp stop at different places");
     }
-  } while (stop == Stop::kExchange);
+  }
   return stop;
 }
 
-// The same of a block. Returns whether there was a barrier.
-bool Advance(Block& block) {
-  const size_t warps = block.fibers.size() / kWarp;
-  const Stop stop = AdvanceWarp(block, AtTurn(0, warps) * kWarp);
+// The same of a block.
+Stop Advance() {
+  const size_t warps = running.threads / kWarp;
+  const Stop stop = AdvanceWarp(AtTurn(0, warps) * kWarp);
   for (size_t turn = 1; turn < warps; ++turn) {
-    Expect(AdvanceWarp(block, AtTurn(turn, warps) * kWarp) == stop,
+    Expect(AdvanceWarp(AtTurn(turn, warps) * kWarp) == stop,
            "warps of a block stop at different places");
   }
-  return stop == Stop::kBarrier;
+  return stop;
 }
 
-// Shared memory behind what the block asked for, which it must leave alone.
+// Shared memory behind what the blocks asked for, which they must leave alone.
 constexpr auto kForeign = std::byte{0xa5};
-
-void RunBlock(Block& block, size_t shared_bytes) {
-  auto* shared = reinterpret_cast<std::byte*>(meshwright::kernels::cuda::dynamic_shared);
-  // Nothing that a block before left there.
-  std::fill_n(shared, shared_bytes, std::byte{0xff});
-  std::fill(shared + shared_bytes, shared + kSharedBytes, kForeign);
-  for (Fiber& fiber : block.fibers) {
-    ::getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = Fiber::kStackBytes;
-    ::makecontext(&fiber.context, FiberMain, 0);
-    fiber.stop = Stop::kBarrier;
-  }
-  while (Advance(block)) {
-  }
-  Expect(std::all_of(shared + shared_bytes, shared + kSharedBytes,
-                     [](std::byte byte) { return byte == kForeign; }),
-         "a block wrote behind its shared memory");
-}
 
 }  // namespace
 
 void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
   if (config.dynamicSmemBytes > kSharedBytes) std::abort();
-  Block block;
-  block.fibers.resize(size_t{config.blockDim.x} * config.blockDim.y);
-  block.thread = &thread;
-  running = &block;
+  running.thread = &thread;
+  running.threads = size_t{config.blockDim.x} * config.blockDim.y;
+  while (running.fibers.size() < running.threads) {
+    running.fibers.push_back(std::make_unique<Fiber>());
+  }
+  auto* shared = reinterpret_cast<std::byte*>(meshwright::kernels::cuda::dynamic_shared);
+  std::byte* const behind = shared + config.dynamicSmemBytes;
+  std::byte* const end = shared + kSharedBytes;
+  std::fill(behind, end, kForeign);
   gridDim = config.gridDim;
   blockDim = config.blockDim;
   const size_t blocks = static_cast<size_t>(gridDim.x) * gridDim.y;
@@ -128,9 +145,13 @@ void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) 
     const size_t i = AtTurn(turn, blocks);
     blockIdx =
         dim3(static_cast<unsigned int>(i % gridDim.x), static_cast<unsigned int>(i / gridDim.x));
-    RunBlock(block, config.dynamicSmemBytes);
+    // Nothing that a block before left there.
+    std::fill(shared, behind, std::byte{0xff});
+    while (Advance() != Stop::kEnd) {
+    }
   }
-  running = nullptr;
+  Expect(std::all_of(behind, end, [](std::byte byte) { return byte == kForeign; }),
+         "a block wrote behind its shared memory");
 }
 
 void Exchange(unsigned int source, const void* value, void* result, size_t bytes) {
@@ -138,7 +159,7 @@ void Exchange(unsigned int source, const void* value, void* result, size_t bytes
   const size_t turn = fiber.exchanges++ % 2;
   std::memcpy(fiber.given[turn].data(), value, bytes);
   StopFor(Stop::kExchange);
-  std::memcpy(result, running->fibers[source].given[turn].data(), bytes);
+  std::memcpy(result, running.fibers[source]->given[turn].data(), bytes);
 }
 
 }  // namespace cuda_emulation

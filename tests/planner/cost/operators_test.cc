@@ -16,21 +16,25 @@ class A100Operators : public testing::Test {
   DeviceShare device_{a100_};
 };
 
-// 108 SMs, tiles of 128 x 256: 12 x 9 tiles fill one wave; one more tile costs a second.
+// The device has 108 SMs: 12 x 9 tiles fill one wave, and one more tile costs a second.
+constexpr int64_t kTileRows = 128;
+constexpr int64_t kTileColumns = 256;
+
 TEST_F(A100Operators, MatmulEfficiencyFallsWithAPartlyFilledWave) {
-  const double full = MatmulEfficiency(a100_, {12 * 128, 9 * 256, 8192});
-  const double spilled = MatmulEfficiency(a100_, {13 * 128, 9 * 256, 8192});
+  const double full = MatmulEfficiency(a100_, {12 * kTileRows, 9 * kTileColumns, 8192});
+  const double spilled = MatmulEfficiency(a100_, {13 * kTileRows, 9 * kTileColumns, 8192});
   EXPECT_DOUBLE_EQ(full, 0.81 * 8192.0 / (8192 + 256));
   EXPECT_NEAR(spilled, full * 13.0 / 24.0, 1e-12);
 }
 
 TEST_F(A100Operators, MatmulEfficiencyFallsWithAPartlyFilledTile) {
-  const double full = MatmulEfficiency(a100_, {12 * 128, 9 * 256, 8192});
-  EXPECT_NEAR(MatmulEfficiency(a100_, {12 * 128 - 64, 9 * 256, 8192}), full * 23.0 / 24.0, 1e-12);
+  const double full = MatmulEfficiency(a100_, {12 * kTileRows, 9 * kTileColumns, 8192});
+  EXPECT_NEAR(MatmulEfficiency(a100_, {12 * kTileRows - 64, 9 * kTileColumns, 8192}),
+              full * 23.0 / 24.0, 1e-12);
 }
 
 TEST_F(A100Operators, MatmulEfficiencyIsHalfOfItsBestAtAnInnerDimensionOf256) {
-  EXPECT_DOUBLE_EQ(MatmulEfficiency(a100_, {12 * 128, 9 * 256, 256}), 0.81 / 2.0);
+  EXPECT_DOUBLE_EQ(MatmulEfficiency(a100_, {12 * kTileRows, 9 * kTileColumns, 256}), 0.81 / 2.0);
 }
 
 TEST_F(A100Operators, LargeMatmulRunsNearItsEfficiency) {

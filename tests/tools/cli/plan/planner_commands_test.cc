@@ -235,7 +235,7 @@ TEST(RecommendJson, AnUnevenLoadOfExpertsTakesLonger) {
   const auto best_s = [](std::vector<std::string> flags) {
     flags.insert(flags.end(), {"--format", "json", "--top", "1"});
     const CommandOutput run =
-        RunCommand(Recommend("qwen3-30b-a3b", "h100", "32", "4096", "256", std::move(flags)));
+        RunCommand(Recommend("qwen3-30b-a3b", "h100", "32", "4096", "256", flags));
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return json::parse(run.out);
   };

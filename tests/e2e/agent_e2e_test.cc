@@ -168,17 +168,6 @@ TEST_F(AgentTest, AnAgentHasAStateFolderForEachServer) {
       std::filesystem::exists(folder_ + "/home/meshwright/agents/a@" + server_name + "/identity"));
 }
 
-// Half-open: the connection stands, and whoever holds its other end stands still.
-TEST_F(AgentTest, AConnectionThatNobodyAnswersOnEndsBeforeItsLease) {
-  const auto server = Serve("server", "127.0.0.1:0", /*lease_s=*/"600");
-  const auto agent = StartAgent("agent", "a", "state");
-  ASSERT_TRUE(Connected(*agent)) << agent->err();
-  agent->Signal(SIGSTOP);
-  EXPECT_TRUE(WaitFor([&] {
-    return server->err().find("agent a lost its connection") != std::string::npos;
-  })) << server->err();
-}
-
 TEST_F(AgentTest, EveryLineOfALogHasATimeAndALevel) {
   const auto server = Serve("server", "127.0.0.1:0");
   const auto agent = StartAgent("agent", "a", "state");

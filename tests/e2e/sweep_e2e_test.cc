@@ -163,6 +163,18 @@ TEST_F(SweepTest, AKilledAgentsTrialIsFinishedByAnother) {
   EXPECT_NE(watch->out().find("agent a vanished"), std::string::npos) << watch->out();
 }
 
+// Half-open: the connection stands, and whoever holds its other end stands still.
+TEST_F(SweepTest, AConnectionThatNobodyAnswersOnEndsBeforeItsLease) {
+  const auto server = Serve("server", "127.0.0.1:0", /*lease_s=*/"600");
+  const auto agent = StartAgent("a", 1);
+  const auto server_says = [&](const char* what) {
+    return WaitFor([&] { return server->err().find(what) != std::string::npos; });
+  };
+  ASSERT_TRUE(server_says("agent a connected")) << server->err();
+  agent->Signal(SIGSTOP);
+  EXPECT_TRUE(server_says("agent a lost its connection")) << server->err();
+}
+
 TEST_F(SweepTest, AKilledServerTakesUpWhereItWas) {
   auto server = Serve("server", "127.0.0.1:0");
   const std::string address = address_;

@@ -46,7 +46,10 @@ class AgentSessionTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
   void TearDown() override {
-    Stop().IgnoreError();
+    // Nobody is left who would take the results that the agent still has.
+    stop_.store(true);
+    server_.EndStream();
+    Wait().IgnoreError();
     std::filesystem::remove_all(folder_);
   }
 

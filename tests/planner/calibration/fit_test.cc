@@ -136,10 +136,15 @@ TEST_F(FitTest, StaysWithinTheBounds) {
 // Profiles that were fitted to all runs, as a preset is.
 class FitFromPresetTest : public FitTest {
  protected:
-  void SetUp() override {
+  FitResult FitPreset() const {
     std::vector<FitRow> rows = Runs();
     for (size_t i = 0; i < rows.size(); ++i) rows[i].step_s *= i % 2 == 0 ? 1.05 : 1.0 / 1.05;
-    preset_ = Fit(rows);
+    return Fit(rows);
+  }
+  // Fitted once for all tests.
+  const FitResult& Preset() const {
+    static const FitResult preset = FitPreset();
+    return preset;
   }
   FitResult FitMore(const std::vector<FitRow>& rows) const {
     return FitConstants(rows, preset_.cluster, preset_.profile, {}).value();
@@ -155,7 +160,7 @@ class FitFromPresetTest : public FitTest {
     return std::log(FindConstant(fit, name)->value / FindConstant(preset_, name)->value);
   }
 
-  FitResult preset_;
+  const FitResult& preset_ = Preset();
 };
 
 TEST_F(FitFromPresetTest, TwoRowsThatAgreeLeaveThePresetAndDoNotNarrowIt) {

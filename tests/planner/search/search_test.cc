@@ -79,21 +79,21 @@ TEST(Search, RanksByMfuAndKeepsTheMemoryRule) {
 // The search knows the memory of few layouts to the byte; this works out all of them.
 TEST(Search, FindsWhatAnEstimateOfEveryLayoutFinds) {
   for (const int64_t gibibytes : {2, 16, 48, 80}) {
-    TestContext test = MakeContext("llama-2-7b", "h100", 4096, 16, "meshwright");
+    TestContext test = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
     test.cluster.device.memory_bytes = gibibytes << 30;
     test.profile.supports.has_block_recompute = false;  // no points of the space
     test.profile.supports.recompute_modules = {};       // likewise
-    const SearchRequest request = MakeRequest(test, 16);
+    const SearchRequest request = MakeRequest(test, 8);
     const SearchResult found = Search(request).value();
     const EstimateContext context = test.get();
-    RuleInput rules = RuleInputOf(context, 16);
+    RuleInput rules = RuleInputOf(context, 8);
     rules.drops_dominated = true;
     Funnel funnel;
     std::string best;
     double best_mfu = 0.0;
     std::string nearest;
     int64_t nearest_bytes = std::numeric_limits<int64_t>::max();
-    SearchSpace(test.model, 16, 16, test.profile).ForEach([&](const Layout& layout) {
+    SearchSpace(test.model, 8, 8, test.profile).ForEach([&](const Layout& layout) {
       if (CheckLayout(rules, layout) || IsDominatedHsdp(request, rules, layout)) return;
       const Estimate estimate = EstimateLayout(context, layout);
       const int64_t bytes = estimate.memory.total_bytes();
@@ -179,7 +179,7 @@ TEST(Search, RecomputesAsFewModulesAsItMust) {
 
 // Whose memory is known to the byte.
 TEST(Search, RecomputesAsFewModulesOfTheWorkerAsItMust) {
-  ExpectAsFewModulesAsItMust(MakeContext("mixtral-8x7b", "h100", 4096, 64, "meshwright"), 64);
+  ExpectAsFewModulesAsItMust(MakeContext("mixtral-8x7b", "h100", 4096, 16, "meshwright"), 16);
 }
 
 TEST(Search, GivesTheSameRankingTwice) {

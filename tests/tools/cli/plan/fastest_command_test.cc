@@ -47,7 +47,7 @@ TEST(FastestCommand, SaysWhatItCantRead) {
 }
 
 TEST(FastestCommand, EndsWithThreeWhereNothingFits) {
-  std::vector<std::string> arguments = Small();
+  std::vector<std::string> arguments = Small({"--fix", "tp=8"});
   arguments[2] = "llama-3-405b";
   const CommandOutput run = RunCommand(arguments);
   EXPECT_EQ(run.exit_code, 3) << run.err;

@@ -103,9 +103,9 @@ TEST_P(RemotePlannerTest, LooksForTheShortest) {
   std::vector<std::string> shortest = {"fastest", "--model",  "llama-2-7b", "--cluster",
                                        "h100",    "--gpus",   "8..16",      "--seq-len",
                                        "4096",    "--tokens", "1T",         "--critical-batch",
-                                       "16"};
+                                       "16",      "--where",  "tp = 1"};
   ExpectSame(shortest);
-  shortest.insert(shortest.end(), {"--overlap", "0", "--where", "tp = 1"});
+  shortest.insert(shortest.end(), {"--overlap", "0"});
   ExpectSame(shortest);
   shortest[12] = "0";
   ExpectSame(shortest);

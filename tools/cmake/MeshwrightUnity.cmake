@@ -1,6 +1,6 @@
 # Builds that are made whole, once, compile the sources of a target in groups: most of what a compiler does for one
-# of our files is for headers that its neighbours read, too. `tools/nightly` and `.ci/run` ask
-# for it; a build that is changed and made again is better off without.
+# of our files is for headers that its neighbours read, too. `tools/nightly` and `.ci/run` ask for it;
+# a build that is changed and made again is better off without.
 #
 # Sources of a group see each other's file-local names. Those that cannot be compiled together for it stand in
 # apart.txt beside the build folder, one absolute path a line (tools/lib/unity_apart.py writes it), and are compiled by

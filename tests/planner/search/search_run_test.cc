@@ -64,8 +64,10 @@ TEST(SearchRun, AnswersTheSameOnAnyNumberOfThreads) {
     SearchRequest request = MakeRequest(context, one.devices);
     request.mine = MakeLayout(absl::StrCat("tp1.pp1.dp", one.devices, ".rc=full").c_str());
     const SearchResult alone = Search(request).value();
-    request.run.threads = 5;
-    ExpectSameAnswer(Search(request).value(), alone);
+    for (const int32_t threads : {2, 7}) {
+      request.run.threads = threads;
+      ExpectSameAnswer(Search(request).value(), alone);
+    }
   }
 }
 

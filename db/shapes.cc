@@ -1,13 +1,18 @@
 #include "db/shapes.h"
 
+#include <optional>
 #include <utility>
 
 #include "db/token.h"
 #include "nlohmann/json.hpp"
+#include "planner/codec/json_members.h"
 #include "planner/codec/json_text.h"
 
 namespace meshwright::db {
 namespace {
+
+using planner::FindMember;
+using planner::WithMember;
 
 constexpr size_t kShapeHashDigits = 32;
 constexpr char kName[] = "name";
@@ -64,22 +69,16 @@ PlanParts SplitPlan(const std::string& plan_json, std::string_view model_name) {
 std::string JoinPlan(const std::string& own, std::string_view model, std::string_view model_name,
                      std::string_view training) {
   if (model.empty() && training.empty()) return own;
-  absl::StatusOr<nlohmann::json> plan = planner::ParseJson("plan", own);
-  if (!plan.ok() || !plan->is_object()) return own;
-  const bool is_whole = plan->contains(kModel) || plan->contains(kTraining);
-  if (is_whole) return own;
-  if (!model.empty()) {
-    absl::StatusOr<nlohmann::json> named = planner::ParseJson("model", model);
-    if (!named.ok()) return own;
-    (*named)[kName] = model_name;
-    (*plan)[kModel] = *std::move(named);
+  // Every assignment joins a plan, so that nothing of it is parsed.
+  const bool is_whole = FindMember(own, kModel) || FindMember(own, kTraining);
+  std::optional<std::string> plan = own;
+  if (!is_whole && !model.empty()) {
+    const std::optional<std::string> named =
+        WithMember(model, kName, nlohmann::json(model_name).dump());
+    plan = named ? WithMember(own, kModel, *named) : std::nullopt;
   }
-  if (!training.empty()) {
-    absl::StatusOr<nlohmann::json> read = planner::ParseJson("training", training);
-    if (!read.ok()) return own;
-    (*plan)[kTraining] = *std::move(read);
-  }
-  return plan->dump();
+  if (!is_whole && plan && !training.empty()) plan = WithMember(*plan, kTraining, training);
+  return plan ? *std::move(plan) : own;
 }
 
 }  // namespace meshwright::db

@@ -85,8 +85,10 @@ class ActiveSweep {
   std::string reason;
   // The shortest measured step of its trials.
   std::optional<double> best_step_s;
-  // Whether `reason` says what it waits for, with the agents that are connected.
-  bool wait_is_told = false;
+  // Since when no trial of it runs, and from when on what it waits for is to be looked at: Never
+  // once `reason` says it, until its trials or the agents change.
+  host::MonotonicTime waits_since = host::MonotonicTime::Never();
+  host::MonotonicTime look_at_wait = host::MonotonicTime::Always();
   // When a trial of it was given out last: it counts how many were, of all sweeps.
   int64_t last_turn = 0;
 

@@ -7,6 +7,12 @@
 #include "executor/agent/event_details.h"
 
 namespace meshwright::server {
+namespace {
+
+constexpr char kItsTrialsRun[] = "its trials run";
+
+}  // namespace
+
 EngineOutput EngineCore::Handle(const EngineInput& input) {
   wall_ = input.wall;
   now_ = input.monotonic;
@@ -156,7 +162,7 @@ void EngineCore::Advance() {
   EndSweeps();
   PlaceInTurns();
   for (auto& [id, sweep] : sweeps_) {
-    if (agents_changed) sweep.wait_is_told = false;
+    if (agents_changed) sweep.look_at_wait = host::MonotonicTime::Always();
     TellWait(sweep);
   }
 }
@@ -196,9 +202,12 @@ db::TrialTransition EngineCore::TransitionOf(const Found& found) const {
 }
 
 void EngineCore::SetRunning(ActiveSweep& sweep) {
-  const std::string running = "its trials run";
-  if (sweep.state == db::SweepState::kRunning && sweep.reason == running) return;
-  SetSweep(sweep, db::SweepState::kRunning, running, "sweep_running");
+  if (SaysThatItRuns(sweep)) return;
+  SetSweep(sweep, db::SweepState::kRunning, kItsTrialsRun, "sweep_running");
+}
+
+bool EngineCore::SaysThatItRuns(const ActiveSweep& sweep) {
+  return sweep.state == db::SweepState::kRunning && sweep.reason == kItsTrialsRun;
 }
 
 void EngineCore::SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,

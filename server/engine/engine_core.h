@@ -161,6 +161,7 @@ class EngineCore {
                      const std::string& reason);
   void SetLease(GivenMember& member, host::MonotonicTime ends);
   void SetRunning(ActiveSweep& sweep);
+  static bool SaysThatItRuns(const ActiveSweep& sweep);
   void SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,
                 const std::string& event_kind);
   void AddCancel(ConnectionId connection, const agent::AttemptKey& key, const std::string& reason);

@@ -88,10 +88,20 @@ void EngineCore::Reserve(const std::vector<std::string>& agents) {
 
 void EngineCore::TellWait(ActiveSweep& sweep) {
   // A sweep of which something runs is not waiting, and one that chooses does not for long.
-  if (!sweep.held().empty() || sweep.WaitsForAnswer() || sweep.wait_is_told) return;
-  const std::string reason = WaitReason(sweep, agents_);
-  if (sweep.reason != reason) SetSweep(sweep, sweep.state, reason, "sweep_waiting");
-  sweep.wait_is_told = true;
+  if (!sweep.held().empty() || sweep.WaitsForAnswer()) {
+    sweep.waits_since = host::MonotonicTime::Never();
+    return;
+  }
+  sweep.waits_since = std::min(sweep.waits_since, now_);
+  if (now_ < sweep.look_at_wait) return;
+  const Wait wait = WaitOf(sweep, agents_);
+  const host::MonotonicTime told = sweep.waits_since + options_.turn_patience;
+  if (wait.is_for_a_turn && SaysThatItRuns(sweep) && now_ < told) {
+    sweep.look_at_wait = told;
+    return;
+  }
+  if (sweep.reason != wait.reason) SetSweep(sweep, sweep.state, wait.reason, "sweep_waiting");
+  sweep.look_at_wait = host::MonotonicTime::Never();
 }
 
 void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,

@@ -14,7 +14,10 @@ struct EngineOptions {
   absl::Duration lease = absl::Seconds(30);           // silence after which an agent counts as gone
   absl::Duration heartbeat = absl::Seconds(5);        // how often agents are asked to report
   absl::Duration reconnect_grace = absl::Seconds(5);  // after a broken stream, instead of the lease
-  int32_t max_lost_attempts = 3;                      // then the trial fails
+  // How long a sweep may wait for devices that other trials use before it says so: sweeps that take
+  // turns would say it around each of their trials.
+  absl::Duration turn_patience = absl::Seconds(5);
+  int32_t max_lost_attempts = 3;  // then the trial fails
   // Events of sweeps that ended longer ago are forgotten, all but each sweep's last; infinite:
   // none.
   absl::Duration event_retention = absl::Hours(24 * 90);

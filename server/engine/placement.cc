@@ -22,7 +22,8 @@ std::string WhyClosed(const std::string& agent, const ConnectedAgents& agents) {
 }
 
 // Why none of the agents that could run the sweep's trials does.
-std::string WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentInfo*>& able) {
+Wait WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentInfo*>& able) {
+  const Wait for_a_turn = {"waits for free devices", /*is_for_a_turn=*/true};
   std::set<std::string> broken;
   for (const int32_t number : sweep.pending()) {
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
@@ -34,11 +35,11 @@ std::string WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentI
         whole.push_back(agent);
       }
     }
-    if (!DivideRanks(sweep.devices(), /*tp=*/1, whole).empty()) return "waits for free devices";
+    if (!DivideRanks(sweep.devices(), /*tp=*/1, whole).empty()) return for_a_turn;
   }
-  if (broken.empty()) return "waits for free devices";
-  return absl::StrCat("waits for another agent: what ", absl::StrJoin(broken, ", "),
-                      broken.size() == 1 ? " runs on" : " run on", " failed with its trials");
+  if (broken.empty()) return for_a_turn;
+  return {absl::StrCat("waits for another agent: what ", absl::StrJoin(broken, ", "),
+                       broken.size() == 1 ? " runs on" : " run on", " failed with its trials")};
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Re
   return std::nullopt;
 }
 
-std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents) {
+Wait WaitOf(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   int64_t connected = 0;
   std::vector<int32_t> offers;
   std::vector<const AgentInfo*> all;
@@ -100,16 +101,16 @@ std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents) 
   };
   if (could(able)) return WaitForIdle(sweep, able);
   if (could(all)) {
-    return absl::StrCat("waits for an agent that gets trials: ", absl::StrJoin(closed, ", "));
+    return {absl::StrCat("waits for an agent that gets trials: ", absl::StrJoin(closed, ", "))};
   }
   if (connected < sweep.devices()) {
-    return absl::StrCat("needs ", sweep.devices(), ", connected ", connected, " (",
-                        sweep.device_kind(), " devices)");
+    return {absl::StrCat("needs ", sweep.devices(), ", connected ", connected, " (",
+                         sweep.device_kind(), " devices)")};
   }
-  return absl::StrCat("needs ", sweep.devices(),
-                      " on one agent, or on some of one version that reach each other (agent "
-                      "--advertise), connected ",
-                      absl::StrJoin(offers, " + "), " (", sweep.device_kind(), " devices)");
+  return {absl::StrCat("needs ", sweep.devices(),
+                       " on one agent, or on some of one version that reach each other (agent "
+                       "--advertise), connected ",
+                       absl::StrJoin(offers, " + "), " (", sweep.device_kind(), " devices)")};
 }
 
 std::string FinishReason(const ActiveSweep& sweep) {

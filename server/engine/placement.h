@@ -40,8 +40,12 @@ std::string PlacementReason(const std::string& why_next,
                             const std::vector<db::AttemptMember>& members,
                             const ActiveSweep& sweep);
 
-// Why no agent takes the sweep's next trial.
-std::string WaitReason(const ActiveSweep& sweep, const ConnectedAgents& agents);
+// Why no agent takes a sweep's next trial.
+struct Wait {
+  std::string reason;
+  bool is_for_a_turn = false;  // there are agents for it, and other trials have their devices
+};
+Wait WaitOf(const ActiveSweep& sweep, const ConnectedAgents& agents);
 
 // "3 trials: 2 ok, 1 oom", and why there are no more, of a sweep whose trials have all ended.
 std::string FinishReason(const ActiveSweep& sweep);

@@ -170,6 +170,40 @@ TEST_F(EngineCoreTest, AFaultIsTheResultWhereNobodyElseCouldRunTheTrial) {
   EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
 }
 
+TEST_F(EngineCoreTest, SweepsThatTakeTurnsSayThatTheyWaitOnlyWhereItLasts) {
+  const auto waits = [](const EngineOutput& output) {
+    std::vector<std::string> reasons;
+    for (const StoreOp& op : output.ops) {
+      const auto* sweep = std::get_if<db::SweepTransition>(&op);
+      if (sweep != nullptr && sweep->event_kind == "sweep_waiting") {
+        reasons.push_back(absl::StrCat(sweep->sweep_id, ": ", sweep->reason));
+      }
+    }
+    return reasons;
+  };
+  Connect("a", 7);
+  AddSweep(1, 3);
+  EXPECT_THAT(waits(AddSweep(2, 2)), ElementsAre("2: waits for free devices"));
+  Tell(Finished({"s1", 1, 1}, 0.1));
+  // Each gets the agent once the other's trial has ended.
+  const EngineOutput other = Tell(Finished({"s1", 2, 1}, 0.1));
+  EXPECT_THAT(Given(other), ElementsAre("7: s2/1/1"));
+  EXPECT_THAT(waits(other), IsEmpty());
+  const EngineOutput again = Tell(Finished({"s2", 1, 1}, 0.1));
+  EXPECT_THAT(Given(again), ElementsAre("7: s1/3/1"));
+  EXPECT_THAT(waits(again), IsEmpty());
+  now_ += EngineOptions().turn_patience - absl::Milliseconds(1);
+  EXPECT_THAT(waits(Tell(Tick())), IsEmpty());
+  now_ += absl::Milliseconds(1);
+  EXPECT_THAT(waits(Tell(Tick())), ElementsAre("2: waits for free devices"));
+  EXPECT_THAT(waits(Tell(Tick())), IsEmpty());
+  // What does not pass by itself is said at once.
+  Tell(Finished({"s1", 3, 1}, 0.1));
+  EXPECT_THAT(waits(Tell(AgentDisconnected{"a", 7})), IsEmpty());
+  now_ += EngineOptions().lease;
+  EXPECT_THAT(waits(Tell(Tick())), ElementsAre("2: needs 4, connected 0 (cpu devices)"));
+}
+
 // The agents of the server before this one come back one after the other.
 TEST_F(EngineCoreTest, AFaultWaitsForTheAgentsThatAStartCutOff) {
   SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};

@@ -24,6 +24,8 @@ struct AssignedAttempt {
   std::string gang_secret;
 };
 
+// What it is told waits for Flush(), so that what belongs together is sent at once; Close() sends
+// it too.
 class AgentLink {
  public:
   virtual ~AgentLink() = default;
@@ -33,6 +35,7 @@ class AgentLink {
   // All members of the attempt are ready: they meet at `rendezvous`.
   virtual void Start(const agent::AttemptKey& key, const std::string& rendezvous) = 0;
   virtual void Cancel(const agent::AttemptKey& key, const std::string& reason) = 0;
+  virtual void Flush() = 0;
   // Ends the stream with this status.
   virtual void Close(const absl::Status& status) = 0;
 };

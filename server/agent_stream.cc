@@ -92,7 +92,7 @@ class AgentStream::Link final : public AgentLink {
     registered->set_store_id(store_id_);
     registered->set_lease_s(absl::ToDoubleSeconds(options_.lease));
     registered->set_heartbeat_s(absl::ToDoubleSeconds(options_.heartbeat));
-    Send(std::move(message));
+    Queue(std::move(message));
   }
 
   void Assign(const AssignedAttempt& attempt) override {
@@ -111,21 +111,21 @@ class AgentStream::Link final : public AgentLink {
       gang->set_member(static_cast<int32_t>(attempt.member));
       gang->set_secret(attempt.gang_secret);
     }
-    Send(std::move(message));
+    Queue(std::move(message));
   }
 
   void Start(const agent::AttemptKey& key, const std::string& rendezvous) override {
     v1::ServerMessage message;
     *message.mutable_start()->mutable_ref() = agent::ToWire(key);
     message.mutable_start()->set_rendezvous(rendezvous);
-    Send(std::move(message));
+    Queue(std::move(message));
   }
 
   void Cancel(const agent::AttemptKey& key, const std::string& reason) override {
     v1::ServerMessage message;
     *message.mutable_cancel()->mutable_ref() = agent::ToWire(key);
     message.mutable_cancel()->set_reason(reason);
-    Send(std::move(message));
+    Queue(std::move(message));
   }
 
   void Acknowledge(const v1::AttemptRef& ref, const FinishVerdict& verdict) {
@@ -141,6 +141,11 @@ class AgentStream::Link final : public AgentLink {
     v1::ServerMessage message;
     message.mutable_heartbeat_ack()->set_number(number);
     Send(std::move(message));
+  }
+
+  void Flush() override {
+    absl::MutexLock lock(&mutex_);
+    Pump();
   }
 
   void Close(const absl::Status& status) override {
@@ -174,6 +179,11 @@ class AgentStream::Link final : public AgentLink {
 
  private:
   void Send(v1::ServerMessage message) {
+    Queue(std::move(message));
+    Flush();
+  }
+
+  void Queue(v1::ServerMessage message) {
     absl::MutexLock lock(&mutex_);
     if (closing_) return;
     if (queue_.size() < kMostUnread) {
@@ -183,7 +193,6 @@ class AgentStream::Link final : public AgentLink {
       closing_ = reads_;
       queue_.clear();
     }
-    Pump();
   }
 
   void Pump() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -192,7 +201,10 @@ class AgentStream::Link final : public AgentLink {
       sending_ = std::move(queue_.front());
       queue_.pop_front();
       writing_ = true;
-      stream_->StartWrite(&sending_);
+      // What has another behind it goes out with that one.
+      grpc::WriteOptions options;
+      if (!queue_.empty()) options.set_buffer_hint();
+      stream_->StartWrite(&sending_, options);
     } else if (closing_) {
       finished_ = true;
       stream_->Finish(Reply(*closing_));

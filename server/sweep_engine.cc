@@ -109,7 +109,9 @@ EngineOutput SweepEngine::DecideLocked(EngineEvent event) {
 EngineOutput SweepEngine::Handle(EngineEvent event) {
   EngineOutput output = core_.Handle({clock_(), monotonic_clock_(), std::move(event)});
   for (const host::LogEntry& entry : output.log) Log(entry);
-  for (const Message& message : MessagesOf(output.sends_at_once)) Deliver(message);
+  const std::vector<Message> messages = MessagesOf(output.sends_at_once);
+  for (const Message& message : messages) Deliver(message);
+  for (const Message& message : messages) message.link->Flush();
   Ask(std::exchange(output.questions, {}));
   return output;
 }
@@ -143,7 +145,9 @@ void SweepEngine::Submit(const EngineOutput& output,
     } else if (!absl::IsCancelled(status) && core_number_.load() == number) {
       Reload(status);
     }
+    // An answer goes out with what its agent gets next.
     if (stored) stored(status);
+    for (const Message& message : *messages) message.link->Flush();
   };
   writer_.Submit(std::move(job));
 }

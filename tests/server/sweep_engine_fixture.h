@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/sqlite_store.h"
@@ -15,22 +16,33 @@
 
 namespace meshwright::server {
 
+// What it is told counts once it is flushed.
 class FakeLink final : public AgentLink {
  public:
-  void Welcome() override { welcomed = true; }
+  void Welcome() override {
+    queue_.emplace_back([this] { welcomed = true; });
+  }
   void Assign(const AssignedAttempt& attempt) override {
-    assigned.push_back(attempt.key);
-    tokens.push_back(attempt.token);
-    plans.push_back(attempt.plan_json);
-    attempts.push_back(attempt);
+    queue_.emplace_back([this, attempt] {
+      assigned.push_back(attempt.key);
+      tokens.push_back(attempt.token);
+      plans.push_back(attempt.plan_json);
+      attempts.push_back(attempt);
+    });
   }
   void Start(const agent::AttemptKey& key, const std::string& rendezvous) override {
-    started.emplace_back(key, rendezvous);
+    queue_.emplace_back([this, key, rendezvous] { started.emplace_back(key, rendezvous); });
   }
   void Cancel(const agent::AttemptKey& key, const std::string&) override {
-    cancelled.push_back(key);
+    queue_.emplace_back([this, key] { cancelled.push_back(key); });
   }
-  void Close(const absl::Status& status) override { closed = status; }
+  void Flush() override {
+    for (const auto& tell : std::exchange(queue_, {})) tell();
+  }
+  void Close(const absl::Status& status) override {
+    Flush();
+    closed = status;
+  }
 
   bool welcomed = false;
   std::vector<agent::AttemptKey> assigned;
@@ -40,6 +52,9 @@ class FakeLink final : public AgentLink {
   std::vector<std::pair<agent::AttemptKey, std::string>> started;
   std::vector<agent::AttemptKey> cancelled;
   std::optional<absl::Status> closed;
+
+ private:
+  std::vector<std::function<void()>> queue_;
 };
 
 inline trial::TrialResult OkResult(double mfu) {

@@ -73,14 +73,10 @@ LoadAgent::LoadAgent(const std::string& server, const std::string& name, absl::D
   StartRead(&incoming_);
   {
     absl::MutexLock lock(&mutex_);
-    Send(std::move(message));
+    queue_.push_back(std::move(message));
+    Pump();
   }
   StartCall();
-}
-
-void LoadAgent::Send(v1::AgentMessage message) {
-  queue_.push_back(std::move(message));
-  Pump();
 }
 
 void LoadAgent::Pump() {
@@ -88,7 +84,9 @@ void LoadAgent::Pump() {
   sending_ = std::move(queue_.front());
   queue_.pop_front();
   writing_ = true;
-  StartWrite(&sending_);
+  grpc::WriteOptions options;
+  if (!queue_.empty()) options.set_buffer_hint();
+  StartWrite(&sending_, options);
 }
 
 void LoadAgent::Finish(Running& running, absl::Time now) {
@@ -98,7 +96,7 @@ void LoadAgent::Finish(Running& running, absl::Time now) {
   *message.mutable_finished()->mutable_ref() = running.ref;
   message.mutable_finished()->set_token(running.token);
   *message.mutable_finished()->mutable_measurement() = *kMeasurement;
-  Send(std::move(message));
+  queue_.push_back(std::move(message));
 }
 
 void LoadAgent::DoDue(absl::Time now) {
@@ -107,13 +105,15 @@ void LoadAgent::DoDue(absl::Time now) {
   for (auto& [key, running] : running_) {
     if (running.ends <= now && running.sent == absl::InfiniteFuture()) Finish(running, now);
   }
-  if (now < next_heartbeat_) return;
-  next_heartbeat_ = now + heartbeat_;
-  v1::AgentMessage message;
-  message.mutable_heartbeat();
-  for (const auto& [key, running] : running_)
-    *message.mutable_heartbeat()->add_held() = running.ref;
-  Send(std::move(message));
+  if (now >= next_heartbeat_) {
+    next_heartbeat_ = now + heartbeat_;
+    v1::AgentMessage message;
+    message.mutable_heartbeat();
+    for (const auto& [key, running] : running_)
+      *message.mutable_heartbeat()->add_held() = running.ref;
+    queue_.push_back(std::move(message));
+  }
+  Pump();
 }
 
 void LoadAgent::OnReadDone(bool ok) {
@@ -131,8 +131,9 @@ void LoadAgent::OnReadDone(bool ok) {
                  .ends = now + trial_time_};
       v1::AgentMessage started;
       *started.mutable_started()->mutable_ref() = running.ref;
-      Send(std::move(started));
+      queue_.push_back(std::move(started));
       if (trial_time_ == absl::ZeroDuration()) Finish(running, now);
+      Pump();
     } else if (incoming_.has_ack()) {
       const auto running = running_.find(KeyOf(incoming_.ack().ref()));
       if (running != running_.end()) {

@@ -71,7 +71,6 @@ class LoadAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::Ser
   };
 
   void Finish(Running& running, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Send(v1::AgentMessage message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Pump() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const absl::Duration trial_time_;

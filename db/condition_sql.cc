@@ -103,6 +103,14 @@ class Compiler {
   ConditionSql sql_;
 };
 
+bool IsAbout(MeasurementFacet facet, const Condition& condition) {
+  if (condition.kind == Condition::Kind::kCompare) {
+    return MeasurementColumns()[condition.field].facet == facet;
+  }
+  return std::all_of(condition.parts.begin(), condition.parts.end(),
+                     [&](const Condition& part) { return IsAbout(facet, part); });
+}
+
 bool Fixes(const Condition& condition, std::string_view column) {
   if (condition.kind == Condition::Kind::kCompare) {
     return condition.comparison == Comparison::kEqual &&
@@ -131,6 +139,22 @@ ConditionSql CompileCondition(const Condition& condition, int first_parameter) {
   Compiler compiler(first_parameter);
   compiler.Add(condition);
   return compiler.Take();
+}
+
+Condition PartAbout(MeasurementFacet facet, const Condition& condition) {
+  if (IsAbout(facet, condition)) return condition;
+  const bool is_any = condition.kind == Condition::Kind::kAny;
+  Condition about{.kind = condition.kind};
+  if (!is_any && condition.kind != Condition::Kind::kAll) return Condition();
+  for (const Condition& part : condition.parts) {
+    Condition decided = PartAbout(facet, part);
+    if (!decided.holds_always()) {
+      about.parts.push_back(std::move(decided));
+    } else if (is_any) {
+      return Condition();
+    }
+  }
+  return about;
 }
 
 bool FixesModelClusterAndOutcome(const Condition& condition) {

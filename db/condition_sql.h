@@ -23,6 +23,10 @@ struct ConditionSql {
 // from `first_parameter` on.
 ConditionSql CompileCondition(const planner::Condition& condition, int first_parameter);
 
+// What of the condition the columns of one facet decide: it holds of every row that meets the
+// condition, and always where they decide nothing.
+planner::Condition PartAbout(MeasurementFacet facet, const planner::Condition& condition);
+
 // Whether every row that meets the condition has one model, one cluster and one outcome.
 bool FixesModelClusterAndOutcome(const planner::Condition& condition);
 

@@ -32,21 +32,24 @@ struct Described {
 };
 
 std::vector<Described> Describe() {
+  const auto setting = [](std::string_view name) {
+    return MeasurementColumn{name, /*may_be_null=*/false, MeasurementFacet::kSettings};
+  };
   std::vector<Described> all;
   for (const ConditionField& axis : planner::LayoutFields()) {
-    all.push_back({axis, {.name = axis.name, .may_be_null = true}});
+    all.push_back({axis, {axis.name, /*may_be_null=*/true, MeasurementFacet::kLayout}});
   }
   all.push_back({{.name = "outcome", .kind = Kind::kWord, .words = FinalStates()}, {"outcome"}});
   all.push_back({{.name = "mfu", .kind = Kind::kReal}, {"mfu", true}});
   all.push_back(
       {{.name = "step_s", .kind = Kind::kReal, .also = {"step_time_s"}}, {"step_s", true}});
   all.push_back({{.name = "peak_bytes"}, {"peak_bytes", true}});
-  all.push_back({{.name = "model", .kind = Kind::kText}, {"model"}});
-  all.push_back({{.name = "cluster", .kind = Kind::kText}, {"cluster"}});
-  all.push_back({{.name = "gpus", .also = {"devices"}}, {"devices"}});
-  all.push_back({{.name = "seq_len"}, {"seq_len"}});
-  all.push_back({{.name = "global_batch"}, {"global_batch"}});
-  all.push_back({{.name = "dtype", .kind = Kind::kText}, {"precision"}});
+  all.push_back({{.name = "model", .kind = Kind::kText}, setting("model")});
+  all.push_back({{.name = "cluster", .kind = Kind::kText}, setting("cluster")});
+  all.push_back({{.name = "gpus", .also = {"devices"}}, setting("devices")});
+  all.push_back({{.name = "seq_len"}, setting("seq_len")});
+  all.push_back({{.name = "global_batch"}, setting("global_batch")});
+  all.push_back({{.name = "dtype", .kind = Kind::kText}, setting("precision")});
   all.push_back({{.name = "source", .kind = Kind::kWord, .words = NamesOf(kMeasurementSourceNames)},
                  {"source"}});
   all.push_back({{.name = "worker_version", .kind = Kind::kText}, {"worker_version"}});

@@ -27,10 +27,18 @@ inline constexpr EnumNames<MeasurementSource, 3> kMeasurementSourceNames = {{
     {MeasurementSource::kImported, "imported"},
 }};
 
+// What many rows have in common, and a table of its own has each of once.
+enum class MeasurementFacet : uint8_t {
+  kNone,
+  kLayout,    // table `layouts`
+  kSettings,  // table `settings`: what was trained on what
+};
+
 // A column that conditions may name.
 struct MeasurementColumn {
-  std::string_view name;  // in the table
+  std::string_view name;  // in the table, and in its facet's
   bool may_be_null = false;
+  MeasurementFacet facet = MeasurementFacet::kNone;
 };
 
 // What conditions may be about, and the columns of these in the same order.

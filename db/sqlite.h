@@ -9,12 +9,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -52,13 +53,17 @@ class SqliteStatement {
 
  private:
   friend class SqliteConnection;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  // Compiled statements of one text that nobody uses now.
+  using Idle = std::vector<std::unique_ptr<sqlite3_stmt, Finalize>>;
   struct GiveBack {
-    SqliteConnection* connection;
-    bool keep;
+    Idle* idle;  // null for one that is not kept
     void operator()(sqlite3_stmt* statement) const;
   };
-  SqliteStatement(SqliteConnection* connection, sqlite3_stmt* statement, bool keep)
-      : connection_(connection), statement_(statement, GiveBack{connection, keep}) {}
+  SqliteStatement(SqliteConnection* connection, sqlite3_stmt* statement, Idle* idle)
+      : connection_(connection), statement_(statement, GiveBack{idle}) {}
   void Note(int code);
 
   SqliteConnection* connection_;
@@ -114,21 +119,20 @@ class SqliteConnection {
   absl::Status Error(int code) const;
 
  private:
-  friend class SqliteStatement;
   friend class SqliteTransaction;
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   struct Close {
     void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
   };
   SqliteConnection(std::string path, sqlite3* db) : path_(std::move(path)), db_(db) {}
-  absl::StatusOr<SqliteStatement> Compile(std::string_view sql, bool keep);
+  absl::StatusOr<SqliteStatement> Compile(std::string_view sql, SqliteStatement::Idle* idle);
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> db_;
-  // Compiled statements that nobody uses now, by their text.
-  std::multimap<std::string, std::unique_ptr<sqlite3_stmt, Finalize>, std::less<>> idle_;
+  std::unordered_map<std::string, SqliteStatement::Idle, TextHash, std::equal_to<>> idle_;
   int transactions_ = 0;  // that are under way, one inside the other
 };
 

@@ -16,6 +16,8 @@ absl::Status SqliteSweeps::StoreImport(const NewImport& run) {
         axes.columns, ") VALUES ('imported', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?",
         axes.values, ")"));
   }();
+  RETURN_IF_ERROR(StoreLayout(run.layout));
+  RETURN_IF_ERROR(StoreSettings(run));
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
   insert.Bind(run.model).Bind(run.cluster).Bind(run.model_hash).Bind(run.cluster_hash);
   insert.Bind(run.training_hash).Bind(run.devices).Bind(run.seq_len).Bind(run.global_batch);

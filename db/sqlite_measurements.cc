@@ -1,5 +1,6 @@
 // The part of SqliteSweeps that is about measurements.
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "db/condition_sql.h"
@@ -19,7 +20,6 @@ struct OrderSql {
   absl::string_view behind;
   double first;  // no figure comes before it
   absl::string_view index;
-  absl::string_view index_of_model;
 };
 
 const OrderSql& SqlOf(MeasurementOrder order) {
@@ -28,26 +28,41 @@ const OrderSql& SqlOf(MeasurementOrder order) {
                                     .not_before = "<=",
                                     .behind = "<",
                                     .first = std::numeric_limits<double>::infinity(),
-                                    .index = "measurements_by_mfu",
-                                    .index_of_model = "measurements_by_model_mfu"};
+                                    .index = "measurements_by_mfu"};
   static constexpr OrderSql kStepTime = {.figure = "step_s",
                                          .direction = "ASC",
                                          .not_before = ">=",
                                          .behind = ">",
                                          .first = -std::numeric_limits<double>::infinity(),
-                                         .index = "measurements_by_step",
-                                         .index_of_model = "measurements_by_model_step"};
+                                         .index = "measurements_by_step"};
   return order == MeasurementOrder::kMfu ? kMfu : kStepTime;
 }
 
 // Which index decides how long it takes; SQLite, which has no statistics, would guess.
 absl::string_view IndexFor(const MeasurementQuery& query) {
   if (query.sweep_id) return "measurements_by_trial";
-  const OrderSql& order = SqlOf(query.order);
-  return FixesModelClusterAndOutcome(query.where) ? order.index_of_model : order.index;
+  return FixesModelClusterAndOutcome(query.where) ? "measurements_by_model"
+                                                  : SqlOf(query.order).index;
 }
 
 }  // namespace
+
+absl::StatusOr<bool> SqliteSweeps::MayBeMet(const planner::Condition& where) {
+  constexpr std::pair<MeasurementFacet, absl::string_view> kTables[] = {
+      {MeasurementFacet::kLayout, "layouts"}, {MeasurementFacet::kSettings, "settings"}};
+  for (const auto& [facet, table] : kTables) {
+    const planner::Condition part = PartAbout(facet, where);
+    if (part.holds_always()) continue;
+    const ConditionSql sql = CompileCondition(part, /*first_parameter=*/1);
+    ASSIGN_OR_RETURN(SqliteStatement select,
+                     connection_->PrepareOnce(
+                         absl::StrCat("SELECT 1 FROM ", table, " WHERE (", sql.text, ") LIMIT 1")));
+    sql.BindTo(select);
+    ASSIGN_OR_RETURN(const bool there, select.Step());
+    if (!there) return false;
+  }
+  return true;
+}
 
 absl::Status SqliteSweeps::ReadPlaces(const MeasurementQuery& query, bool with_figure,
                                       std::vector<MeasurementPlace>& places) {
@@ -112,6 +127,9 @@ absl::StatusOr<MeasuredRow> SqliteSweeps::ReadMeasured(const MeasurementPlace& p
 }
 
 absl::StatusOr<std::vector<MeasuredRow>> SqliteSweeps::ListMeasured(const MeasurementQuery& query) {
+  // Otherwise it takes a look at every row to see that none is met.
+  ASSIGN_OR_RETURN(const bool may_be_met, MayBeMet(query.where));
+  if (!may_be_met) return std::vector<MeasuredRow>();
   std::vector<MeasurementPlace> places;
   if (!query.after || query.after->figure) {
     RETURN_IF_ERROR(ReadPlaces(query, /*with_figure=*/true, places));
@@ -137,14 +155,16 @@ absl::StatusOr<std::vector<EarlierResult>> SqliteSweeps::ListEarlierResults(
       connection_->Prepare("SELECT m.layout, m.outcome, s.name, m.trial, t.reason, "
                            "m.worker_version, m.mfu, m.step_s, m.step_noise, m.peak_bytes, "
                            "r.result_json "
-                           "FROM measurements AS m INDEXED BY measurements_by_shape "
-                           "JOIN sweeps AS s ON s.id = m.sweep_id "
+                           "FROM sweeps AS s INDEXED BY sweeps_by_shape "
+                           "CROSS JOIN measurements AS m INDEXED BY measurements_by_trial "
+                           "ON m.sweep_id = s.id "
                            "JOIN trials AS t ON t.sweep_id = m.sweep_id AND t.number = m.trial "
                            "JOIN candidates AS c ON c.sweep_id = m.sweep_id AND "
                            "c.number = m.trial "
                            "JOIN results AS r ON r.measurement = m.id "
-                           "WHERE m.model_hash = ? AND m.cluster_hash = ? AND "
-                           "m.training_hash = ? AND m.worker_version = ? AND m.source = 'ran' AND "
+                           "WHERE s.model_hash IS nullif(?, '') AND s.cluster_hash = ? AND "
+                           "s.training_hash IS nullif(?, '') AND m.worker_version = ? AND "
+                           "m.source = 'ran' AND "
                            "m.outcome IN ('ok', 'oom') AND m.devices = ? AND "
                            "s.memory_limit_bytes IS ? AND s.seed = ? AND s.steps >= ? AND "
                            "(? OR NOT coalesce(json_extract(c.plan_json, '$.adaptive'), 0)) "
@@ -224,6 +244,18 @@ absl::StatusOr<std::vector<PredictedResult>> SqliteSweeps::ListPredictedResults(
     if (!row) return results;
     results.push_back({select.Text(0), select.Real(1), select.Real(2), select.Real(3)});
   }
+}
+
+absl::Status SqliteSweeps::StoreLayout(const std::string& layout) {
+  static const auto* const kInsert = [] {
+    const AxisSql axes;
+    return new std::string(absl::StrCat("INSERT OR IGNORE INTO layouts (layout", axes.columns,
+                                        ") VALUES (?", axes.values, ")"));
+  }();
+  ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
+  insert.Bind(layout);
+  BindAxes(layout, insert);
+  return insert.Run();
 }
 
 absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,

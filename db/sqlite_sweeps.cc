@@ -150,6 +150,7 @@ absl::Status SqliteSweeps::StoreSweep(SweepRecord& sweep, const PlanParts& plan)
     return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", sweep.name, "\" exists"));
   }
   sweep.id = connection_->LastInsertId();
+  RETURN_IF_ERROR(StoreSettings(sweep));
   return StoreRequest(sweep);
 }
 
@@ -184,6 +185,7 @@ absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
     const bool is_of_its_sweep = plan.model == common.model && plan.training == common.training;
     if (is_of_its_sweep) trial.plan_json = plan.own;
     trials += trial.is_open ? 0 : 1;
+    RETURN_IF_ERROR(StoreLayout(trial.layout));
     RETURN_IF_ERROR(InsertCandidate(connection_, trial));
     if (trial.measured) {
       RETURN_IF_ERROR(StoreMeasurement(record.id, trial.number, trial.state, *trial.measured,

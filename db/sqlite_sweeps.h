@@ -9,6 +9,7 @@
 #include "db/shapes.h"
 #include "db/sqlite.h"
 #include "db/sweep_store.h"
+#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 
@@ -102,6 +103,8 @@ class SqliteSweeps final : public SweepAccess {
                                                       TrialOrder order, int32_t offset,
                                                       int32_t limit);
   absl::Status ApplyTransition(const TrialTransition& transition);
+  // False where no row can meet the condition, by what layouts and settings there are.
+  absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
   // Adds rows that have the figure which the query orders by, or those that don't, until there are
   // as many as it wants.
   absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
@@ -121,6 +124,19 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status StoreImport(const NewImport& run);
+  // What a measurement may have from now on, unless it is known; comes before it.
+  absl::Status StoreLayout(const std::string& layout);
+  // `Run` is a sweep or an import.
+  template <typename Run>
+  absl::Status StoreSettings(const Run& run) {
+    ASSIGN_OR_RETURN(SqliteStatement insert,
+                     connection_->Prepare("INSERT OR IGNORE INTO settings (model, cluster, "
+                                          "devices, seq_len, global_batch, precision) "
+                                          "VALUES (?, ?, ?, ?, ?, ?)"));
+    insert.Bind(run.model).Bind(run.cluster).Bind(run.devices).Bind(run.seq_len);
+    insert.Bind(run.global_batch).Bind(run.precision);
+    return insert.Run();
+  }
   absl::Status RecordNewAttempt(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
   // Whether it is for the transition's `failed_agent`, or all members, that the attempt gave no

@@ -11,10 +11,14 @@ namespace {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
-constexpr std::string_view kUpdate =
+constexpr char kUpdate[] =
     "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + ?, "
     "agent = coalesce(nullif(?, ''), agent), host = coalesce(nullif(?, ''), host) "
-    "WHERE sweep_id = ? AND number = ? AND state = ? AND attempt = ?";
+    "WHERE sweep_id = ?7 AND number = ?8 AND state = ? AND attempt = ?";
+// Of a new attempt, whose number may not have been another's.
+constexpr char kUnlessThatAttemptWas[] =
+    " AND NOT EXISTS (SELECT 1 FROM attempts AS a "
+    "WHERE a.sweep_id = ?7 AND a.trial = ?8 AND a.number = ?2)";
 
 absl::string_view OrderBy(TrialOrder order) {
   switch (order) {
@@ -99,7 +103,9 @@ absl::StatusOr<std::string> SqliteSweeps::GetPlan(int64_t sweep_id, int32_t numb
 }
 
 absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
-  ASSIGN_OR_RETURN(SqliteStatement update, connection_->Prepare(kUpdate));
+  static const auto* const kAssign = new std::string(absl::StrCat(kUpdate, kUnlessThatAttemptWas));
+  const bool assigns = transition.to_state == TrialState::kAssigned;
+  ASSIGN_OR_RETURN(SqliteStatement update, connection_->Prepare(assigns ? *kAssign : kUpdate));
   update.Bind(TrialStateName(transition.to_state)).Bind(int64_t{transition.to_attempt});
   update.Bind(transition.reason).Bind(int64_t{transition.lost || transition.broken});
   update.Bind(transition.agent).Bind(transition.host);
@@ -109,6 +115,10 @@ absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
   if (connection_->Changes() == 1) return absl::OkStatus();
   ASSIGN_OR_RETURN(const TrialRecord found,
                    ReadTrialByNumber(transition.sweep_id, transition.number, /*with_texts=*/false));
+  if (found.state == transition.from_state && found.attempt == transition.from_attempt) {
+    return absl::AlreadyExistsError(absl::StrCat("trial ", transition.number, " had an attempt ",
+                                                 transition.to_attempt, " before"));
+  }
   return absl::AbortedError(absl::StrCat(
       "trial ", transition.number, " is ", View(TrialStateName(found.state)), " in attempt ",
       found.attempt, ", not ", View(TrialStateName(transition.from_state)), " in attempt ",
@@ -116,11 +126,9 @@ absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
 }
 
 absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
-  // Only a new attempt can be refused behind the first change, for its number: what else fails
-  // there is the store, and takes the transaction around it along.
-  if (connection_->InTransaction() && transition.to_state != TrialState::kAssigned) {
-    return StoreTransition(transition);
-  }
+  // Only a trial that begins can be refused behind the first change: what else fails there is the
+  // store, and takes the transaction around it along.
+  if (connection_->InTransaction() && !transition.begins) return StoreTransition(transition);
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   RETURN_IF_ERROR(StoreTransition(transition));
   return change.Commit();

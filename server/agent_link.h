@@ -14,7 +14,7 @@ namespace meshwright::server {
 // What an agent is given of an attempt.
 struct AssignedAttempt {
   agent::AttemptKey key;
-  std::string token;  // what the attempt's result has to bring (server/attempt_token.h)
+  std::string token;  // what the attempt's result has to bring (server/attempt_tokens.h)
   std::string plan_json;
   std::string reason;
   // Who was given which of its ranks, which of them the agent is, and by what they know each other

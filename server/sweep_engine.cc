@@ -9,7 +9,6 @@
 #include "absl/synchronization/notification.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "server/attempt_token.h"
 #include "server/plan_to_beat.h"
 #include "server/relatives.h"
 
@@ -81,7 +80,9 @@ absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(
     EngineOptions options, host::LogFunction log) {
   auto engine = absl::WrapUnique(new SweepEngine(
       store, hub, std::move(clock), std::move(monotonic_clock), options, std::move(log)));
-  ASSIGN_OR_RETURN(engine->attempt_secret_, store->AttemptSecret());
+  ASSIGN_OR_RETURN(const std::string secret, store->AttemptSecret());
+  ASSIGN_OR_RETURN(AttemptTokens tokens, AttemptTokens::Make(secret));
+  engine->tokens_ = std::make_shared<const AttemptTokens>(std::move(tokens));
   ASSIGN_OR_RETURN(EngineCore core, engine->LoadCore());
   {
     absl::MutexLock lock(&engine->mutex_);
@@ -102,7 +103,7 @@ EngineOutput SweepEngine::Decide(EngineEvent event) {
 
 EngineOutput SweepEngine::DecideLocked(EngineEvent event) {
   EngineOutput output = Handle(std::move(event));
-  Submit(output, {});
+  Submit(std::exchange(output.ops, {}), output.sends, {});
   return output;
 }
 
@@ -126,14 +127,14 @@ void SweepEngine::Ask(std::vector<ChoiceQuestion> questions) {
   }
 }
 
-void SweepEngine::Submit(const EngineOutput& output,
+void SweepEngine::Submit(std::vector<StoreOp> ops, const std::vector<Send>& sends,
                          std::function<void(const absl::Status&)> stored) {
-  if (output.ops.empty() && output.sends.empty() && !stored) return;
-  auto messages = std::make_shared<std::vector<Message>>(MessagesOf(output.sends));
+  if (ops.empty() && sends.empty() && !stored) return;
+  auto messages = std::make_shared<std::vector<Message>>(MessagesOf(sends));
   GroupWriter::Job job;
   const int64_t number = core_number_.load();
-  if (!output.ops.empty()) {
-    job.store = [this, number, ops = output.ops, messages](db::SweepAccess& access) {
+  if (!ops.empty()) {
+    job.store = [this, number, ops = std::move(ops), messages](db::SweepAccess& access) {
       if (core_number_.load() != number) return absl::AbortedError("the engine began again");
       for (const StoreOp& op : ops) RETURN_IF_ERROR(Apply(op, access));
       return ReadPlans(*messages, access);
@@ -167,14 +168,14 @@ std::vector<SweepEngine::Message> SweepEngine::MessagesOf(const std::vector<Send
 
 AssignedAttempt SweepEngine::Assigned(const AssignOrder& order) const {
   AssignedAttempt assigned{.key = order.key,
-                           .token = AttemptToken(attempt_secret_, order.sweep_id, order.key),
+                           .token = tokens_->TokenOf(order.sweep_id, order.key),
                            .plan_json = {},
                            .reason = order.reason,
                            .members = order.members,
                            .member = order.member,
                            .gang_secret = {}};
   if (order.members.size() > 1) {
-    assigned.gang_secret = GangSecret(attempt_secret_, order.sweep_id, order.key);
+    assigned.gang_secret = tokens_->GangSecretOf(order.sweep_id, order.key);
   }
   return assigned;
 }

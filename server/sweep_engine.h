@@ -30,6 +30,7 @@
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "server/agent_link.h"
+#include "server/attempt_tokens.h"
 #include "server/chooser.h"
 #include "server/digest_result.h"
 #include "server/engine/engine_core.h"
@@ -141,8 +142,9 @@ class SweepEngine {
   EngineOutput Handle(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Has questions answered.
   void Ask(std::vector<ChoiceQuestion> questions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Has the ops stored and then the messages sent; `stored` runs behind that, unless it is empty.
-  void Submit(const EngineOutput& output, std::function<void(const absl::Status&)> stored)
+  // Has the ops stored, and what is to be sent goes out once `stored` was told, unless it is empty.
+  void Submit(std::vector<StoreOp> ops, const std::vector<Send>& sends,
+              std::function<void(const absl::Status&)> stored)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Message> MessagesOf(const std::vector<Send>& sends)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -165,7 +167,7 @@ class SweepEngine {
   // A result of a sweep that is not active: says why it is not taken, and notes it there.
   void FinishLate(Delivery delivery, FinishDone done);
   static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
-                                                 const std::string& secret, absl::Time now,
+                                                 const AttemptTokens& tokens, absl::Time now,
                                                  db::SweepAccess& access);
   // The input's status, once what was decided is stored.
   absl::Status DecideAndStore(EngineEvent event);
@@ -186,7 +188,7 @@ class SweepEngine {
   const EngineOptions options_;
   const host::LogFunction log_;
 
-  std::string attempt_secret_;  // set before anything is decided
+  std::shared_ptr<const AttemptTokens> tokens_;  // set before anything is decided
 
   absl::Mutex mutex_;
   EngineCore core_ ABSL_GUARDED_BY(mutex_);

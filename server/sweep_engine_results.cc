@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "planner/base/status_macros.h"
-#include "server/attempt_token.h"
 #include "server/sweep_engine.h"
 
 namespace meshwright::server {
@@ -61,8 +60,7 @@ void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
     if (output.verdict) return done(*output.verdict);
     return FinishLate({agent, key, token, result}, std::move(done));
   }
-  if (const absl::Status status = CheckAttemptToken(attempt_secret_, place->sweep_id, key, token);
-      !status.ok()) {
+  if (const absl::Status status = tokens_->Check(place->sweep_id, key, token); !status.ok()) {
     host::LogFields about = agent::AboutAttempt(key, agent);
     about.code = absl::StatusCodeToString(status.code());
     Log({.level = host::LogLevel::kWarning,
@@ -86,7 +84,7 @@ void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
         done(status.ok() ? verdict : Retry(status));
       };
     }
-    Submit(output, std::move(stored));
+    Submit(std::exchange(output.ops, {}), output.sends, std::move(stored));
     if (is_told_later) return;
   }
   // Its sweep may have ended just now.
@@ -95,12 +93,11 @@ void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
 }
 
 absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const Delivery& delivery,
-                                                     const std::string& secret, absl::Time now,
+                                                     const AttemptTokens& tokens, absl::Time now,
                                                      db::SweepAccess& access) {
   const agent::AttemptKey& key = delivery.key;
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, access.GetSweep(key.sweep));
-  if (const absl::Status status = CheckAttemptToken(secret, sweep.id, key, delivery.token);
-      !status.ok()) {
+  if (const absl::Status status = tokens.Check(sweep.id, key, delivery.token); !status.ok()) {
     return RefusedFor(status);
   }
   ASSIGN_OR_RETURN(const db::TrialRecord trial, access.GetTrial(sweep.id, key.trial));
@@ -138,10 +135,10 @@ absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const Delivery& delivery,
 void SweepEngine::FinishLate(Delivery delivery, FinishDone done) {
   auto verdict = std::make_shared<FinishVerdict>();
   writer_.Submit({.store =
-                      [verdict, delivery = std::move(delivery), secret = attempt_secret_,
+                      [verdict, delivery = std::move(delivery), tokens = tokens_,
                        now = clock_()](db::SweepAccess& access) {
                         const absl::StatusOr<FinishVerdict> judged =
-                            JudgeLate(delivery, secret, now, access);
+                            JudgeLate(delivery, *tokens, now, access);
                         if (judged.ok()) *verdict = *judged;
                         return judged.status();
                       },

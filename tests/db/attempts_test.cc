@@ -49,6 +49,24 @@ TEST_P(AttemptsTest, KeepsAttemptsAndResults) {
   EXPECT_EQ(store_->GetSweep("one")->trial_counts.ended(), 1);
 }
 
+TEST_P(AttemptsTest, ANumberIsOneAttempts) {
+  const SweepRecord sweep = Create("one");
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  TrialTransition back = Assign(sweep.id, 1, 1);
+  back.from_state = TrialState::kAssigned;
+  back.to_state = TrialState::kPending;
+  ASSERT_TRUE(store_->UpdateTrial(back).ok());
+  const auto twice = store_->Atomically([&](SweepAccess& access) {
+    const absl::Status again = access.UpdateTrial(Assign(sweep.id, 1, 1));
+    EXPECT_TRUE(absl::IsAlreadyExists(again)) << again;
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(twice.ok());
+  EXPECT_TRUE(twice->empty());
+  EXPECT_EQ(store_->GetTrial(sweep.id, 1)->state, TrialState::kPending);
+  EXPECT_EQ(store_->ListAttempts(sweep.id, 1)->size(), 1u);
+}
+
 // What still comes from the old one's attempts is then none of the new one's.
 TEST_P(AttemptsTest, UnderADeletedNameAttemptsGoOn) {
   for (const int32_t first : {1, 3}) {

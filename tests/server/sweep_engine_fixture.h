@@ -10,7 +10,7 @@
 
 #include "db/sqlite_store.h"
 #include "gtest/gtest.h"
-#include "server/attempt_token.h"
+#include "server/attempt_tokens.h"
 #include "server/sweep_engine.h"
 #include "tests/db/store_records.h"
 
@@ -56,6 +56,10 @@ class FakeLink final : public AgentLink {
  private:
   std::vector<std::function<void()>> queue_;
 };
+
+inline std::string TokenOf(db::SweepStore& store, int64_t sweep_id, const agent::AttemptKey& key) {
+  return AttemptTokens::Make(*store.AttemptSecret())->TokenOf(sweep_id, key);
+}
 
 inline trial::TrialResult OkResult(double mfu) {
   trial::TrialResult result;
@@ -114,7 +118,7 @@ class SettledEngine {
                        const trial::TrialResult& result) {
     const auto sweep = store_->GetSweep(key.sweep);
     const int64_t id = sweep.ok() ? sweep->id : 0;
-    return FinishWith(AttemptToken(*store_->AttemptSecret(), id, key), agent, key, result);
+    return FinishWith(TokenOf(*store_, id, key), agent, key, result);
   }
   FinishVerdict FinishWith(const std::string& token, const std::string& agent,
                            const agent::AttemptKey& key, const trial::TrialResult& result) {

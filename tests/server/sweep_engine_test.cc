@@ -429,8 +429,8 @@ TEST_F(SweepEngineTest, AResultIsAcknowledgedOnceTheStoreTakesIt) {
   std::optional<FinishVerdict> again;
   for (int i = 0; i < 1000 && (!again || again->kind != FinishVerdict::Kind::kRetry); ++i) {
     absl::SleepFor(absl::Milliseconds(5));
-    (**engine_)->Finish("b", {"s", 9, 9}, AttemptToken(*store_->AttemptSecret(), 1, {"s", 9, 9}),
-                        large, [&](const FinishVerdict& v) { again = v; });
+    (**engine_)->Finish("b", {"s", 9, 9}, TokenOf(*store_, 1, {"s", 9, 9}), large,
+                        [&](const FinishVerdict& v) { again = v; });
   }
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->kind, FinishVerdict::Kind::kRetry);

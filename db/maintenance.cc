@@ -20,6 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 using Mode = SqliteConnection::Mode;
 
+// Layouts and settings that nothing has any more.
+constexpr char kForgetUnusedFacets[] =
+    "DELETE FROM layouts WHERE layout NOT IN "
+    "(SELECT layout FROM candidates UNION SELECT layout FROM measurements); "
+    "DELETE FROM settings WHERE (model, cluster, devices, seq_len, global_batch, precision) NOT IN "
+    "(SELECT model, cluster, devices, seq_len, global_batch, precision FROM sweeps UNION "
+    "SELECT model, cluster, devices, seq_len, global_batch, precision FROM measurements)";
+
 int64_t SizeOf(const std::string& path) {
   std::error_code error;
   const uintmax_t size = fs::file_size(path, error);
@@ -61,6 +69,7 @@ absl::StatusOr<int64_t> ForgetUnusedShapes(SqliteConnection* connection) {
     ASSIGN_OR_RETURN(const int64_t rows, ForgetUnused(connection, table, column));
     forgotten += rows;
   }
+  RETURN_IF_ERROR(connection->Execute(kForgetUnusedFacets));
   RETURN_IF_ERROR(transaction.Commit());
   return forgotten;
 }

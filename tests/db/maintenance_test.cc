@@ -77,6 +77,7 @@ TEST_F(MaintenanceTest, CompactingForgetsWhatNobodyNeeds) {
   {
     const auto store = *SqliteSweepStore::Open(path_);
     SweepRecord other = SomeSweep("other");
+    other.cluster = "other";
     other.cluster_json = R"({"name":"other","nodes":7})";
     const int64_t gone = store->CreateSweep(other, SomeTrials(500))->id;
     const int64_t kept = store->CreateSweep(SomeSweep("kept"), SomeTrials(3))->id;
@@ -89,6 +90,11 @@ TEST_F(MaintenanceTest, CompactingForgetsWhatNobodyNeeds) {
   EXPECT_LT(made->bytes_after, made->bytes_before);
   EXPECT_EQ(made->events, 1);
   EXPECT_EQ(made->shapes, 1);
+  {
+    const auto connection = *SqliteConnection::Open(path_, SqliteConnection::Mode::kReadOnly);
+    EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM layouts"), 3);
+    EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM settings"), 1);
+  }
   const auto store = *SqliteSweepStore::Open(path_);
   EXPECT_EQ(store->GetSweep("kept")->trial_counts[TrialState::kCancelled], 3);
   EXPECT_EQ(store->GetSweep("kept")->cluster_json, SomeSweep("kept").cluster_json);

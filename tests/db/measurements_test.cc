@@ -86,6 +86,25 @@ size_t FieldNamed(std::string_view name) {
       fields.begin());
 }
 
+void ExpectFacetsOfAllRows(const std::string& path) {
+  const auto connection = *SqliteConnection::Open(path, SqliteConnection::Mode::kReadOnly);
+  EXPECT_GT(*connection->QueryInt("SELECT count(*) FROM measurements"), 0);
+  std::string axes;
+  for (const ConditionField& axis : planner::LayoutFields()) {
+    axes += " AND l." + std::string(axis.name) + " IS m." + std::string(axis.name);
+  }
+  EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM measurements AS m WHERE NOT EXISTS "
+                                  "(SELECT 1 FROM layouts AS l WHERE l.layout = m.layout" +
+                                  axes + ")"),
+            0);
+  EXPECT_EQ(*connection->QueryInt(
+                "SELECT count(*) FROM measurements AS m WHERE NOT EXISTS (SELECT 1 FROM settings "
+                "AS s WHERE s.model = m.model AND s.cluster = m.cluster AND s.devices = m.devices "
+                "AND s.seq_len = m.seq_len AND s.global_batch = m.global_batch AND "
+                "s.precision = m.precision)"),
+            0);
+}
+
 class MeasurementsTest : public testing::Test {
  protected:
   void SetUp() override { store_ = *SqliteSweepStore::Open(kInMemory); }
@@ -289,6 +308,38 @@ TEST_F(MeasurementsTest, WhatFixesModelClusterAndOutcomeIsSeen) {
   EXPECT_FALSE(fixes("not (model = a and cluster = b and outcome = ok)"));
 }
 
+TEST_F(MeasurementsTest, APartOfAConditionIsAboutOneFacet) {
+  const auto part = [](MeasurementFacet facet, const char* text) {
+    return CompileCondition(PartAbout(facet, *ParseMeasurementCondition("where", text)),
+                            /*first_parameter=*/1)
+        .text;
+  };
+  constexpr auto kLayout = MeasurementFacet::kLayout;
+  constexpr auto kSettings = MeasurementFacet::kSettings;
+  const char mixed[] = "tp = 2 and mfu > 0.5 and model = a and (pp = 2 or zero = 1)";
+  EXPECT_EQ(part(kLayout, mixed), "(tp IS ?1) AND ((pp IS ?2) OR (zero IS ?3))");
+  EXPECT_EQ(part(kSettings, mixed), "(model = ?1)");
+  // What one way of meeting it leaves open is open.
+  EXPECT_EQ(part(kLayout, "tp = 2 or mfu > 0.5"), "1");
+  EXPECT_EQ(part(kLayout, "tp = 2 or (pp = 3 and model = a)"), "(tp IS ?1) OR ((pp IS ?2))");
+  EXPECT_EQ(part(kLayout, "not (tp = 2 and mfu > 0.5)"), "1");
+  EXPECT_EQ(part(kLayout, "not (tp = 2 and pp = 2)"), "NOT ((tp IS ?1) AND (pp IS ?2))");
+  EXPECT_EQ(part(kSettings, "outcome = ok and source = ran"), "1");
+}
+
+// Of a deleted sweep they may stay: a condition may then take a look at every row for nothing.
+TEST_F(MeasurementsTest, EveryRowHasALayoutAndSettingsThatAreThere) {
+  const std::string path = testing::TempDir() + "/facets-" + std::to_string(getpid()) + ".db";
+  store_ = *SqliteSweepStore::Open(path);
+  for (int i = 0; i < 4; ++i) AddSweep("s" + std::to_string(i), 25);
+  const int64_t gone = store_->GetSweep("s2")->id;
+  ASSERT_TRUE(store_->CancelSweep(gone, "so", At(1), "").ok());
+  ASSERT_TRUE(store_->DeleteSweep(gone, At(9), "").ok());
+  store_.reset();
+  ExpectFacetsOfAllRows(path);
+  std::filesystem::remove(path);
+}
+
 TEST_F(MeasurementsTest, WordsOfTheCallerAreParametersAlone) {
   const std::string text = "model = \"x' OR 1=1 --\" and outcome = ok and tp = 2 and mfu > 0.5";
   const ConditionSql sql =
@@ -390,6 +441,11 @@ TEST_P(MeasurementsOfFixtureTest, ConditionsFindThem) {
   EXPECT_TRUE(Where("tp = 4", MeasurementOrder::kMfu).empty());
   store_.reset();
   EXPECT_TRUE(CheckStore(folder_ + "/sweeps.db")->ok());
+}
+
+TEST_P(MeasurementsOfFixtureTest, EveryRowHasALayoutAndSettingsThatAreThere) {
+  store_.reset();
+  ExpectFacetsOfAllRows(folder_ + "/sweeps.db");
 }
 
 // A shape is what a model and a training are, whatever the sweep.

@@ -20,13 +20,15 @@ namespace {
 namespace fs = std::filesystem;
 using Mode = SqliteConnection::Mode;
 
-// Layouts and settings that nothing has any more.
+// Facets that no measurement can have any more.
 constexpr char kForgetUnusedFacets[] =
     "DELETE FROM layouts WHERE layout NOT IN "
     "(SELECT layout FROM candidates UNION SELECT layout FROM measurements); "
     "DELETE FROM settings WHERE (model, cluster, devices, seq_len, global_batch, precision) NOT IN "
     "(SELECT model, cluster, devices, seq_len, global_batch, precision FROM sweeps UNION "
-    "SELECT model, cluster, devices, seq_len, global_batch, precision FROM measurements)";
+    "SELECT model, cluster, devices, seq_len, global_batch, precision FROM measurements); "
+    "DELETE FROM origins WHERE (source, worker_version, outcome) NOT IN "
+    "(SELECT source, worker_version, outcome FROM measurements)";
 
 int64_t SizeOf(const std::string& path) {
   std::error_code error;

@@ -35,11 +35,15 @@ std::vector<Described> Describe() {
   const auto setting = [](std::string_view name) {
     return MeasurementColumn{name, /*may_be_null=*/false, MeasurementFacet::kSettings};
   };
+  const auto origin = [](std::string_view name) {
+    return MeasurementColumn{name, /*may_be_null=*/false, MeasurementFacet::kOrigin};
+  };
   std::vector<Described> all;
   for (const ConditionField& axis : planner::LayoutFields()) {
     all.push_back({axis, {axis.name, /*may_be_null=*/true, MeasurementFacet::kLayout}});
   }
-  all.push_back({{.name = "outcome", .kind = Kind::kWord, .words = FinalStates()}, {"outcome"}});
+  all.push_back(
+      {{.name = "outcome", .kind = Kind::kWord, .words = FinalStates()}, origin("outcome")});
   all.push_back({{.name = "mfu", .kind = Kind::kReal}, {"mfu", true}});
   all.push_back(
       {{.name = "step_s", .kind = Kind::kReal, .also = {"step_time_s"}}, {"step_s", true}});
@@ -51,8 +55,8 @@ std::vector<Described> Describe() {
   all.push_back({{.name = "global_batch"}, setting("global_batch")});
   all.push_back({{.name = "dtype", .kind = Kind::kText}, setting("precision")});
   all.push_back({{.name = "source", .kind = Kind::kWord, .words = NamesOf(kMeasurementSourceNames)},
-                 {"source"}});
-  all.push_back({{.name = "worker_version", .kind = Kind::kText}, {"worker_version"}});
+                 origin("source")});
+  all.push_back({{.name = "worker_version", .kind = Kind::kText}, origin("worker_version")});
   return all;
 }
 

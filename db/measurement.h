@@ -32,6 +32,7 @@ enum class MeasurementFacet : uint8_t {
   kNone,
   kLayout,    // table `layouts`
   kSettings,  // table `settings`: what was trained on what
+  kOrigin,    // table `origins`: who measured it, and what came of it
 };
 
 // A column that conditions may name.

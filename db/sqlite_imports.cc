@@ -18,6 +18,7 @@ absl::Status SqliteSweeps::StoreImport(const NewImport& run) {
   }();
   RETURN_IF_ERROR(StoreLayout(run.layout));
   RETURN_IF_ERROR(StoreSettings(run));
+  RETURN_IF_ERROR(StoreOrigin(MeasurementSource::kImported, /*worker_version=*/"", run.outcome));
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
   insert.Bind(run.model).Bind(run.cluster).Bind(run.model_hash).Bind(run.cluster_hash);
   insert.Bind(run.training_hash).Bind(run.devices).Bind(run.seq_len).Bind(run.global_batch);

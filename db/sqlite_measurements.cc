@@ -49,7 +49,9 @@ absl::string_view IndexFor(const MeasurementQuery& query) {
 
 absl::StatusOr<bool> SqliteSweeps::MayBeMet(const planner::Condition& where) {
   constexpr std::pair<MeasurementFacet, absl::string_view> kTables[] = {
-      {MeasurementFacet::kLayout, "layouts"}, {MeasurementFacet::kSettings, "settings"}};
+      {MeasurementFacet::kLayout, "layouts"},
+      {MeasurementFacet::kSettings, "settings"},
+      {MeasurementFacet::kOrigin, "origins"}};
   for (const auto& [facet, table] : kTables) {
     const planner::Condition part = PartAbout(facet, where);
     if (part.holds_always()) continue;
@@ -246,6 +248,16 @@ absl::StatusOr<std::vector<PredictedResult>> SqliteSweeps::ListPredictedResults(
   }
 }
 
+absl::Status SqliteSweeps::StoreOrigin(MeasurementSource source, std::string_view worker_version,
+                                       TrialState outcome) {
+  ASSIGN_OR_RETURN(SqliteStatement insert,
+                   connection_->Prepare("INSERT OR IGNORE INTO origins "
+                                        "(source, worker_version, outcome) VALUES (?, ?, ?)"));
+  insert.Bind(NameOf(kMeasurementSourceNames, source)).Bind(worker_version);
+  insert.Bind(TrialStateName(outcome));
+  return insert.Run();
+}
+
 absl::Status SqliteSweeps::StoreLayout(const std::string& layout) {
   static const auto* const kInsert = [] {
     const AxisSql axes;
@@ -274,6 +286,7 @@ absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, Tr
         axes.values, " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id ",
         "WHERE c.sweep_id = ?1 AND c.number = ?2"));
   }();
+  RETURN_IF_ERROR(StoreOrigin(source, measured.worker_version, state));
   ASSIGN_OR_RETURN(SqliteStatement layout,
                    connection_->Prepare("SELECT layout FROM candidates "
                                         "WHERE sweep_id = ? AND number = ?"));

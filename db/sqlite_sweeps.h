@@ -103,7 +103,7 @@ class SqliteSweeps final : public SweepAccess {
                                                       TrialOrder order, int32_t offset,
                                                       int32_t limit);
   absl::Status ApplyTransition(const TrialTransition& transition);
-  // False where no row can meet the condition, by what layouts and settings there are.
+  // False where no row can meet the condition, by what the facets of all rows are.
   absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
   // Adds rows that have the figure which the query orders by, or those that don't, until there are
   // as many as it wants.
@@ -126,6 +126,8 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status StoreImport(const NewImport& run);
   // What a measurement may have from now on, unless it is known; comes before it.
   absl::Status StoreLayout(const std::string& layout);
+  absl::Status StoreOrigin(MeasurementSource source, std::string_view worker_version,
+                           TrialState outcome);
   // `Run` is a sweep or an import.
   template <typename Run>
   absl::Status StoreSettings(const Run& run) {

@@ -103,6 +103,10 @@ void ExpectFacetsOfAllRows(const std::string& path) {
                 "AND s.seq_len = m.seq_len AND s.global_batch = m.global_batch AND "
                 "s.precision = m.precision)"),
             0);
+  EXPECT_EQ(*connection->QueryInt(
+                "SELECT count(*) FROM measurements WHERE (source, worker_version, outcome) NOT IN "
+                "(SELECT source, worker_version, outcome FROM origins)"),
+            0);
 }
 
 class MeasurementsTest : public testing::Test {
@@ -325,10 +329,12 @@ TEST_F(MeasurementsTest, APartOfAConditionIsAboutOneFacet) {
   EXPECT_EQ(part(kLayout, "not (tp = 2 and mfu > 0.5)"), "1");
   EXPECT_EQ(part(kLayout, "not (tp = 2 and pp = 2)"), "NOT ((tp IS ?1) AND (pp IS ?2))");
   EXPECT_EQ(part(kSettings, "outcome = ok and source = ran"), "1");
+  EXPECT_EQ(part(MeasurementFacet::kOrigin, "outcome = ok and (source = ran or tp = 2)"),
+            "(outcome = ?1)");
 }
 
-// Of a deleted sweep they may stay: a condition may then take a look at every row for nothing.
-TEST_F(MeasurementsTest, EveryRowHasALayoutAndSettingsThatAreThere) {
+// Those of a deleted sweep may stay: a condition may then take a look at every row for nothing.
+TEST_F(MeasurementsTest, TheFacetsOfEveryRowAreThere) {
   const std::string path = testing::TempDir() + "/facets-" + std::to_string(getpid()) + ".db";
   store_ = *SqliteSweepStore::Open(path);
   for (int i = 0; i < 4; ++i) AddSweep("s" + std::to_string(i), 25);
@@ -443,7 +449,7 @@ TEST_P(MeasurementsOfFixtureTest, ConditionsFindThem) {
   EXPECT_TRUE(CheckStore(folder_ + "/sweeps.db")->ok());
 }
 
-TEST_P(MeasurementsOfFixtureTest, EveryRowHasALayoutAndSettingsThatAreThere) {
+TEST_P(MeasurementsOfFixtureTest, TheFacetsOfEveryRowAreThere) {
   store_.reset();
   ExpectFacetsOfAllRows(folder_ + "/sweeps.db");
 }

@@ -74,7 +74,8 @@ CREATE INDEX measurements_by_model ON measurements (model, cluster, outcome, mfu
 -- What a sweep's results are results of is the same for all of them.
 CREATE INDEX sweeps_by_shape ON sweeps (model_hash, cluster_hash, training_hash);
 
--- Layouts and settings that anything measured may have: those of all candidates and imports there ever were.
+-- What anything measured may have, each once: layouts and settings of all candidates and imports there ever were, and
+-- where measurements are from and what came of them.
 CREATE TABLE layouts (
   layout TEXT NOT NULL PRIMARY KEY,
   tp INTEGER, cp INTEGER, pp INTEGER, dp INTEGER, ep INTEGER, etp INTEGER, mb INTEGER, vpp INTEGER,
@@ -98,3 +99,11 @@ CREATE TABLE settings (
 INSERT INTO settings (model, cluster, devices, seq_len, global_batch, precision)
 SELECT model, cluster, devices, seq_len, global_batch, precision FROM sweeps
 UNION SELECT model, cluster, devices, seq_len, global_batch, precision FROM measurements;
+CREATE TABLE origins (
+  source         TEXT NOT NULL,
+  worker_version TEXT NOT NULL,
+  outcome        TEXT NOT NULL,
+  PRIMARY KEY (source, worker_version, outcome)
+) STRICT, WITHOUT ROWID;
+INSERT INTO origins (source, worker_version, outcome)
+SELECT DISTINCT source, worker_version, outcome FROM measurements;

@@ -94,13 +94,13 @@ void EngineCore::TellWait(ActiveSweep& sweep) {
   }
   sweep.waits_since = std::min(sweep.waits_since, now_);
   if (now_ < sweep.look_at_wait) return;
-  const Wait wait = WaitOf(sweep, agents_);
+  const WaitReason why = WhyItWaits(sweep, agents_);
   const host::MonotonicTime told = sweep.waits_since + options_.turn_patience;
-  if (wait.is_for_a_turn && SaysThatItRuns(sweep) && now_ < told) {
+  if (why.is_for_a_turn && SaysThatItRuns(sweep) && now_ < told) {
     sweep.look_at_wait = told;
     return;
   }
-  if (sweep.reason != wait.reason) SetSweep(sweep, sweep.state, wait.reason, "sweep_waiting");
+  if (sweep.reason != why.text) SetSweep(sweep, sweep.state, why.text, "sweep_waiting");
   sweep.look_at_wait = host::MonotonicTime::Never();
 }
 

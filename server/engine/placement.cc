@@ -22,8 +22,8 @@ std::string WhyClosed(const std::string& agent, const ConnectedAgents& agents) {
 }
 
 // Why none of the agents that could run the sweep's trials does.
-Wait WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentInfo*>& able) {
-  const Wait for_a_turn = {"waits for free devices", /*is_for_a_turn=*/true};
+WaitReason WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentInfo*>& able) {
+  const WaitReason for_a_turn = {"waits for free devices", /*is_for_a_turn=*/true};
   std::set<std::string> broken;
   for (const int32_t number : sweep.pending()) {
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];
@@ -79,7 +79,7 @@ std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Re
   return std::nullopt;
 }
 
-Wait WaitOf(const ActiveSweep& sweep, const ConnectedAgents& agents) {
+WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   int64_t connected = 0;
   std::vector<int32_t> offers;
   std::vector<const AgentInfo*> all;

@@ -41,11 +41,11 @@ std::string PlacementReason(const std::string& why_next,
                             const ActiveSweep& sweep);
 
 // Why no agent takes a sweep's next trial.
-struct Wait {
-  std::string reason;
+struct WaitReason {
+  std::string text;
   bool is_for_a_turn = false;  // there are agents for it, and other trials have their devices
 };
-Wait WaitOf(const ActiveSweep& sweep, const ConnectedAgents& agents);
+WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents);
 
 // "3 trials: 2 ok, 1 oom", and why there are no more, of a sweep whose trials have all ended.
 std::string FinishReason(const ActiveSweep& sweep);

@@ -1,15 +1,11 @@
-// Conditions over measured trials: what SQL answers against a look at every row, and what the
-// measurements of databases of earlier releases are.
+// Conditions over measured trials: what SQL answers against a look at every row.
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <random>
 
-#include "db/check.h"
 #include "db/condition_sql.h"
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
@@ -18,6 +14,7 @@
 #include "planner/layout/filter_match.h"
 #include "planner/layout/filter_parser.h"
 #include "planner/layout/layout.h"
+#include "tests/db/measured_facets.h"
 #include "tests/db/store_records.h"
 
 namespace meshwright::db {
@@ -84,29 +81,6 @@ size_t FieldNamed(std::string_view name) {
       std::find_if(fields.begin(), fields.end(),
                    [&](const ConditionField& field) { return field.name == name; }) -
       fields.begin());
-}
-
-void ExpectFacetsOfAllRows(const std::string& path) {
-  const auto connection = *SqliteConnection::Open(path, SqliteConnection::Mode::kReadOnly);
-  EXPECT_GT(*connection->QueryInt("SELECT count(*) FROM measurements"), 0);
-  std::string axes;
-  for (const ConditionField& axis : planner::LayoutFields()) {
-    axes += " AND l." + std::string(axis.name) + " IS m." + std::string(axis.name);
-  }
-  EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM measurements AS m WHERE NOT EXISTS "
-                                  "(SELECT 1 FROM layouts AS l WHERE l.layout = m.layout" +
-                                  axes + ")"),
-            0);
-  EXPECT_EQ(*connection->QueryInt(
-                "SELECT count(*) FROM measurements AS m WHERE NOT EXISTS (SELECT 1 FROM settings "
-                "AS s WHERE s.model = m.model AND s.cluster = m.cluster AND s.devices = m.devices "
-                "AND s.seq_len = m.seq_len AND s.global_batch = m.global_batch AND "
-                "s.precision = m.precision)"),
-            0);
-  EXPECT_EQ(*connection->QueryInt(
-                "SELECT count(*) FROM measurements WHERE (source, worker_version, outcome) NOT IN "
-                "(SELECT source, worker_version, outcome FROM origins)"),
-            0);
 }
 
 class MeasurementsTest : public testing::Test {
@@ -313,24 +287,22 @@ TEST_F(MeasurementsTest, WhatFixesModelClusterAndOutcomeIsSeen) {
 }
 
 TEST_F(MeasurementsTest, APartOfAConditionIsAboutOneFacet) {
-  const auto part = [](MeasurementFacet facet, const char* text) {
+  using Facet = MeasurementFacet;
+  const auto part = [](Facet facet, const char* text) {
     return CompileCondition(PartAbout(facet, *ParseMeasurementCondition("where", text)),
                             /*first_parameter=*/1)
         .text;
   };
-  constexpr auto kLayout = MeasurementFacet::kLayout;
-  constexpr auto kSettings = MeasurementFacet::kSettings;
   const char mixed[] = "tp = 2 and mfu > 0.5 and model = a and (pp = 2 or zero = 1)";
-  EXPECT_EQ(part(kLayout, mixed), "(tp IS ?1) AND ((pp IS ?2) OR (zero IS ?3))");
-  EXPECT_EQ(part(kSettings, mixed), "(model = ?1)");
+  EXPECT_EQ(part(Facet::kLayout, mixed), "(tp IS ?1) AND ((pp IS ?2) OR (zero IS ?3))");
+  EXPECT_EQ(part(Facet::kSettings, mixed), "(model = ?1)");
   // What one way of meeting it leaves open is open.
-  EXPECT_EQ(part(kLayout, "tp = 2 or mfu > 0.5"), "1");
-  EXPECT_EQ(part(kLayout, "tp = 2 or (pp = 3 and model = a)"), "(tp IS ?1) OR ((pp IS ?2))");
-  EXPECT_EQ(part(kLayout, "not (tp = 2 and mfu > 0.5)"), "1");
-  EXPECT_EQ(part(kLayout, "not (tp = 2 and pp = 2)"), "NOT ((tp IS ?1) AND (pp IS ?2))");
-  EXPECT_EQ(part(kSettings, "outcome = ok and source = ran"), "1");
-  EXPECT_EQ(part(MeasurementFacet::kOrigin, "outcome = ok and (source = ran or tp = 2)"),
-            "(outcome = ?1)");
+  EXPECT_EQ(part(Facet::kLayout, "tp = 2 or mfu > 0.5"), "1");
+  EXPECT_EQ(part(Facet::kLayout, "tp = 2 or (pp = 3 and model = a)"), "(tp IS ?1) OR ((pp IS ?2))");
+  EXPECT_EQ(part(Facet::kLayout, "not (tp = 2 and mfu > 0.5)"), "1");
+  EXPECT_EQ(part(Facet::kLayout, "not (tp = 2 and pp = 2)"), "NOT ((tp IS ?1) AND (pp IS ?2))");
+  EXPECT_EQ(part(Facet::kSettings, "outcome = ok and source = ran"), "1");
+  EXPECT_EQ(part(Facet::kOrigin, "outcome = ok and (source = ran or tp = 2)"), "(outcome = ?1)");
 }
 
 // Those of a deleted sweep may stay: a condition may then take a look at every row for nothing.
@@ -382,101 +354,6 @@ TEST_F(MeasurementsTest, UnknownColumnsAreNamedBesideThoseThatThereAre) {
   EXPECT_THAT(std::string(ParseMeasurementCondition("filter", "outcome = fine").status().message()),
               HasSubstr("there is fine, where ok, oom, failed, timeout or cancelled must be"));
 }
-
-// tests/db/fixtures/README.md says what is in them.
-class MeasurementsOfFixtureTest : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "/measurements-" + std::to_string(getpid());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    const char* source = std::getenv("MESHWRIGHT_SOURCE_DIR");
-    ASSERT_NE(source, nullptr);
-    std::filesystem::copy_file(std::string(source) + "/tests/db/fixtures/" + GetParam(),
-                               folder_ + "/sweeps.db");
-    auto store = SqliteSweepStore::Open(folder_ + "/sweeps.db");
-    ASSERT_TRUE(store.ok()) << store.status();
-    store_ = *std::move(store);
-  }
-  void TearDown() override {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-  std::vector<MeasuredRow> Where(const std::string& text, MeasurementOrder order) {
-    MeasurementQuery query;
-    query.where = *ParseMeasurementCondition("where", text);
-    query.order = order;
-    query.limit = 100;
-    return *store_->ListMeasured(query);
-  }
-
-  std::string folder_;
-  std::unique_ptr<SqliteSweepStore> store_;
-};
-
-TEST_P(MeasurementsOfFixtureTest, EveryResultIsAMeasurement) {
-  std::map<std::string, std::optional<double>> expected;
-  const std::vector<SweepRecord> sweeps = *store_->ListSweeps(0, 100);
-  for (const SweepRecord& sweep : sweeps) {
-    const auto trials = *store_->ListTrials(sweep.id, TrialOrder::kNumber, 0, 100);
-    for (const TrialRecord& trial : trials) {
-      if (!trial.measured) continue;
-      expected[sweep.name + "/" + std::to_string(trial.number)] = trial.measured->mfu;
-    }
-  }
-  std::map<std::string, std::optional<double>> found;
-  for (const MeasuredRow& row : Where("", MeasurementOrder::kMfu)) {
-    found[row.sweep + "/" + std::to_string(row.trial.number)] = row.place.figure;
-    EXPECT_EQ(row.model, "tinystories-15m");
-    const bool ran = row.trial.reused_from.empty();
-    EXPECT_EQ(row.source, ran ? MeasurementSource::kRan : MeasurementSource::kReused);
-  }
-  EXPECT_GE(found.size(), 3u);
-  EXPECT_EQ(found, expected);
-}
-
-TEST_P(MeasurementsOfFixtureTest, ConditionsFindThem) {
-  const auto rows = Where("tp = 2 and rc = none and outcome = ok and dtype = fp32 and gpus = 2",
-                          MeasurementOrder::kStepTime);
-  ASSERT_GE(rows.size(), 2u);
-  for (size_t i = 1; i < rows.size(); ++i) {
-    EXPECT_LE(*rows[i - 1].place.figure, *rows[i].place.figure);
-  }
-  EXPECT_EQ(Where("outcome = oom", MeasurementOrder::kMfu).size(), 1u);
-  EXPECT_EQ(Where("outcome = oom", MeasurementOrder::kMfu).front().sweep, "oom");
-  EXPECT_TRUE(Where("tp = 4", MeasurementOrder::kMfu).empty());
-  store_.reset();
-  EXPECT_TRUE(CheckStore(folder_ + "/sweeps.db")->ok());
-}
-
-TEST_P(MeasurementsOfFixtureTest, TheFacetsOfEveryRowAreThere) {
-  store_.reset();
-  ExpectFacetsOfAllRows(folder_ + "/sweeps.db");
-}
-
-// A shape is what a model and a training are, whatever the sweep.
-TEST_P(MeasurementsOfFixtureTest, SweepsOfOneModelHaveOneShape) {
-  ASSERT_TRUE(store_->CreateSweep(SomeSweep("of-no-plan"), SomeTrials(1)).ok());
-  store_.reset();
-  const auto connection =
-      *SqliteConnection::Open(folder_ + "/sweeps.db", SqliteConnection::Mode::kReadOnly);
-  EXPECT_EQ(*connection->QueryInt("SELECT count(DISTINCT model_hash) FROM sweeps "
-                                  "WHERE name <> 'of-no-plan'"),
-            1);
-  EXPECT_EQ(*connection->QueryInt("SELECT min(length(training_hash)) FROM sweeps "
-                                  "WHERE name <> 'of-no-plan'"),
-            32);
-  EXPECT_EQ(
-      *connection->QueryInt("SELECT model_hash IS NULL FROM sweeps WHERE name = 'of-no-plan'"), 1);
-  EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM models"), 1);
-}
-
-INSTANTIATE_TEST_SUITE_P(Releases, MeasurementsOfFixtureTest,
-                         testing::Values("schema_1.db", "schema_4.db", "schema_6.db",
-                                         "schema_12.db"),
-                         [](const auto& tested) {
-                           return std::filesystem::path(tested.param).stem().string();
-                         });
 
 }  // namespace
 }  // namespace meshwright::db

@@ -60,7 +60,7 @@ TEST_F(PlacementTest, SaysWhatASweepWaitsFor) {
   const auto reason = [](const std::vector<AgentInfo>& infos) {
     ConnectedAgents agents;
     for (const AgentInfo& info : infos) agents.Add({.info = info});
-    return WaitOf(Sweep(8, 1), agents).reason;
+    return WhyItWaits(Sweep(8, 1), agents).text;
   };
   EXPECT_THAT(reason({CpuAgent("a", 4)}), HasSubstr("needs 8, connected 4"));
   AgentInfo gpus = CpuAgent("g", 8);

@@ -1,0 +1,36 @@
+// The tables of what measurements have in common, against the measurements themselves.
+#pragma once
+
+#include <string>
+
+#include "db/measurement.h"
+#include "db/sqlite.h"
+#include "gtest/gtest.h"
+#include "planner/layout/filter_parser.h"
+
+namespace meshwright::db {
+
+inline void ExpectFacetsOfAllRows(const std::string& path) {
+  const auto connection = *SqliteConnection::Open(path, SqliteConnection::Mode::kReadOnly);
+  EXPECT_GT(*connection->QueryInt("SELECT count(*) FROM measurements"), 0);
+  std::string axes;
+  for (const planner::ConditionField& axis : planner::LayoutFields()) {
+    axes += " AND l." + std::string(axis.name) + " IS m." + std::string(axis.name);
+  }
+  EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM measurements AS m WHERE NOT EXISTS "
+                                  "(SELECT 1 FROM layouts AS l WHERE l.layout = m.layout" +
+                                  axes + ")"),
+            0);
+  EXPECT_EQ(*connection->QueryInt(
+                "SELECT count(*) FROM measurements AS m WHERE NOT EXISTS (SELECT 1 FROM settings "
+                "AS s WHERE s.model = m.model AND s.cluster = m.cluster AND s.devices = m.devices "
+                "AND s.seq_len = m.seq_len AND s.global_batch = m.global_batch AND "
+                "s.precision = m.precision)"),
+            0);
+  EXPECT_EQ(*connection->QueryInt(
+                "SELECT count(*) FROM measurements WHERE (source, worker_version, outcome) NOT IN "
+                "(SELECT source, worker_version, outcome FROM origins)"),
+            0);
+}
+
+}  // namespace meshwright::db

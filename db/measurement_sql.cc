@@ -8,11 +8,18 @@
 
 namespace meshwright::db {
 
-AxisSql::AxisSql() {
+std::string AxisColumns(absl::string_view table) {
+  std::string columns;
   for (const planner::ConditionField& axis : planner::LayoutFields()) {
-    absl::StrAppend(&columns, ", ", absl::string_view(axis.name.data(), axis.name.size()));
-    absl::StrAppend(&values, ", ?");
+    absl::StrAppend(&columns, ", ", table, absl::string_view(axis.name.data(), axis.name.size()));
   }
+  return columns;
+}
+
+std::string AxisParameters() {
+  std::string parameters;
+  for (size_t i = 0; i < planner::LayoutFields().size(); ++i) parameters += ", ?";
+  return parameters;
 }
 
 void BindAxes(std::string_view layout, SqliteStatement& insert) {

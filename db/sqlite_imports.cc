@@ -7,24 +7,20 @@
 namespace meshwright::db {
 
 absl::Status SqliteSweeps::StoreImport(const NewImport& run) {
-  static const auto* const kInsert = [] {
-    const AxisSql axes;
-    return new std::string(absl::StrCat(
-        "INSERT INTO measurements (source, worker_version, model, cluster, model_hash, "
-        "cluster_hash, training_hash, devices, seq_len, global_batch, precision, layout, outcome, "
-        "mfu, step_s, peak_bytes",
-        axes.columns, ") VALUES ('imported', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?",
-        axes.values, ")"));
-  }();
+  static const auto* const kInsert = new std::string(absl::StrCat(
+      "INSERT INTO measurements (source, worker_version, model, cluster, model_hash, "
+      "cluster_hash, training_hash, devices, seq_len, global_batch, precision, outcome, mfu, "
+      "step_s, peak_bytes, layout",
+      AxisColumns(), ") SELECT 'imported', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, l.layout",
+      AxisColumns("l."), " FROM layouts AS l WHERE l.layout = ?"));
   RETURN_IF_ERROR(StoreLayout(run.layout));
   RETURN_IF_ERROR(StoreSettings(run));
   RETURN_IF_ERROR(StoreOrigin(MeasurementSource::kImported, /*worker_version=*/"", run.outcome));
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
   insert.Bind(run.model).Bind(run.cluster).Bind(run.model_hash).Bind(run.cluster_hash);
   insert.Bind(run.training_hash).Bind(run.devices).Bind(run.seq_len).Bind(run.global_batch);
-  insert.Bind(run.precision).Bind(run.layout).Bind(TrialStateName(run.outcome));
-  insert.Bind(run.mfu).Bind(run.step_s).Bind(run.peak_bytes);
-  BindAxes(run.layout, insert);
+  insert.Bind(run.precision).Bind(TrialStateName(run.outcome));
+  insert.Bind(run.mfu).Bind(run.step_s).Bind(run.peak_bytes).Bind(run.layout);
   RETURN_IF_ERROR(insert.Run());
   ASSIGN_OR_RETURN(
       SqliteStatement import,

@@ -259,11 +259,9 @@ absl::Status SqliteSweeps::StoreOrigin(MeasurementSource source, std::string_vie
 }
 
 absl::Status SqliteSweeps::StoreLayout(const std::string& layout) {
-  static const auto* const kInsert = [] {
-    const AxisSql axes;
-    return new std::string(absl::StrCat("INSERT OR IGNORE INTO layouts (layout", axes.columns,
-                                        ") VALUES (?", axes.values, ")"));
-  }();
+  static const auto* const kInsert =
+      new std::string(absl::StrCat("INSERT OR IGNORE INTO layouts (layout", AxisColumns(),
+                                   ") VALUES (?", AxisParameters(), ")"));
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
   insert.Bind(layout);
   BindAxes(layout, insert);
@@ -273,32 +271,24 @@ absl::Status SqliteSweeps::StoreLayout(const std::string& layout) {
 absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                             const MeasuredTrial& measured,
                                             MeasurementSource source) {
-  static const auto* const kInsert = [] {
-    const AxisSql axes;
-    return new std::string(absl::StrCat(
-        "INSERT INTO measurements (source, sweep_id, trial, model, cluster, model_hash, "
-        "cluster_hash, training_hash, devices, seq_len, global_batch, precision, layout, "
-        "worker_version, outcome, mfu, step_s, step_noise, peak_bytes",
-        axes.columns,
-        ") SELECT ?9, s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
-        "s.cluster_hash, coalesce(s.training_hash, ''), s.devices, s.seq_len, s.global_batch, "
-        "s.precision, c.layout, ?3, ?4, ?5, ?6, ?7, ?8",
-        axes.values, " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id ",
-        "WHERE c.sweep_id = ?1 AND c.number = ?2"));
-  }();
+  static const auto* const kInsert = new std::string(absl::StrCat(
+      "INSERT INTO measurements (source, sweep_id, trial, model, cluster, model_hash, "
+      "cluster_hash, training_hash, devices, seq_len, global_batch, precision, layout, "
+      "worker_version, outcome, mfu, step_s, step_noise, peak_bytes",
+      AxisColumns(),
+      ") SELECT ?9, s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
+      "s.cluster_hash, coalesce(s.training_hash, ''), s.devices, s.seq_len, s.global_batch, "
+      "s.precision, c.layout, ?3, ?4, ?5, ?6, ?7, ?8",
+      AxisColumns("l."),
+      " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id "
+      "LEFT JOIN layouts AS l ON l.layout = c.layout WHERE c.sweep_id = ?1 AND c.number = ?2"));
   RETURN_IF_ERROR(StoreOrigin(source, measured.worker_version, state));
-  ASSIGN_OR_RETURN(SqliteStatement layout,
-                   connection_->Prepare("SELECT layout FROM candidates "
-                                        "WHERE sweep_id = ? AND number = ?"));
-  layout.Bind(sweep_id).Bind(int64_t{number});
-  RETURN_IF_ERROR(layout.Step().status());
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
   insert.Bind(sweep_id).Bind(int64_t{number});
   insert.Bind(measured.worker_version).Bind(TrialStateName(state));
   insert.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.step_noise);
   insert.Bind(measured.peak_bytes);
   insert.Bind(NameOf(kMeasurementSourceNames, source));
-  BindAxes(layout.Text(0), insert);
   RETURN_IF_ERROR(insert.Run());
   ASSIGN_OR_RETURN(
       SqliteStatement result,

@@ -175,9 +175,11 @@ class EngineCore {
   bool store_is_up_ = true;
   // Until then, agents that this server's start cut off may come back.
   host::MonotonicTime agents_return_until_ = host::MonotonicTime::Always();
-  // No lease ends before.
   std::set<std::string> noted_losses_;  // agents whose loss this input's failures count
+  // No lease ends before.
   host::MonotonicTime first_lease_end_ = host::MonotonicTime::Never();
+  // No agent is silent for a lease before.
+  host::MonotonicTime first_silence_ = host::MonotonicTime::Always();
   Reserved reserved_;            // while sweeps are looked at, by those before
   int64_t turns_ = 0;            // trials that were given out
   int64_t told_generation_ = 0;  // of the agents, when sweeps were last told what they wait for

@@ -64,9 +64,17 @@ absl::Status EngineCore::CheckReplaces(const AgentInfo& info, ConnectedAgent& co
 }
 
 void EngineCore::DropSilentAgents() {
+  // Agents that came or were heard since only end later.
+  if (now_ < first_silence_) return;
+  first_silence_ = now_ + options_.lease;
   std::vector<std::string> silent;
   for (const auto& [name, agent] : agents_.all()) {
-    if (agent.last_heard + options_.lease <= now_) silent.push_back(name);
+    const host::MonotonicTime ends = agent.last_heard + options_.lease;
+    if (ends <= now_) {
+      silent.push_back(name);
+    } else {
+      first_silence_ = std::min(first_silence_, ends);
+    }
   }
   for (const std::string& name : silent) {
     const std::string silence =

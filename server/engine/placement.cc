@@ -23,7 +23,7 @@ std::string WhyClosed(const std::string& agent, const ConnectedAgents& agents) {
 
 // Why none of the agents that could run the sweep's trials does.
 WaitReason WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentInfo*>& able) {
-  const WaitReason for_a_turn = {"waits for free devices", /*is_for_a_turn=*/true};
+  WaitReason for_a_turn = {"waits for free devices", /*is_for_a_turn=*/true};
   std::set<std::string> broken;
   for (const int32_t number : sweep.pending()) {
     const ActiveTrial& trial = sweep.trials()[static_cast<size_t>(number - 1)];

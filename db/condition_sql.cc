@@ -81,7 +81,10 @@ class Compiler {
     if (column.may_be_null && !equal) {
       absl::StrAppend(&sql_.text, View(column.name), " IS NOT NULL AND ");
     }
-    absl::StrAppend(&sql_.text, View(column.name), " ",
+    // A sign in front leaves it to a search's own bounds to say which part of an index it reads.
+    const bool ordered_by = column.name == FigureColumn(MeasurementOrder::kMfu) ||
+                            column.name == FigureColumn(MeasurementOrder::kStepTime);
+    absl::StrAppend(&sql_.text, ordered_by ? "+" : "", View(column.name), " ",
                     column.may_be_null && equal ? "IS" : Sign(condition.comparison), " ");
     const bool list = condition.comparison == Comparison::kIn;
     if (list) sql_.text += '(';

@@ -101,4 +101,10 @@ std::vector<AxisValue> AxisValues(std::string_view layout_text) {
   return values;
 }
 
+bool ComesBefore(MeasurementOrder order, const MeasurementPlace& a, const MeasurementPlace& b) {
+  if (a.figure.has_value() != b.figure.has_value()) return a.figure.has_value();
+  if (a.figure == b.figure) return a.id < b.id;
+  return order == MeasurementOrder::kMfu ? *a.figure > *b.figure : *a.figure < *b.figure;
+}
+
 }  // namespace meshwright::db

@@ -59,19 +59,27 @@ std::vector<AxisValue> AxisValues(std::string_view layout);
 // Best first, rows without the figure last, equals by age.
 enum class MeasurementOrder : uint8_t { kMfu, kStepTime };
 
+// The column of the figure that an order goes by.
+constexpr const char* FigureColumn(MeasurementOrder order) {
+  return order == MeasurementOrder::kMfu ? "mfu" : "step_s";
+}
+
 // Where a row stands in an order.
 struct MeasurementPlace {
   int64_t id = 0;
-  std::optional<double> figure;  // that it is ordered by
+  std::optional<double> figure = {};  // that it is ordered by
 
   friend bool operator==(const MeasurementPlace&, const MeasurementPlace&) = default;
 };
+
+bool ComesBefore(MeasurementOrder order, const MeasurementPlace& a, const MeasurementPlace& b);
 
 struct MeasurementQuery {
   std::optional<int64_t> sweep_id = {};  // none: all sweeps
   planner::Condition where = {};
   MeasurementOrder order = MeasurementOrder::kMfu;
   std::optional<MeasurementPlace> after = {};  // none: from the first
+  std::optional<MeasurementPlace> until = {};  // the last place that is of interest; none: all
   int32_t limit = 0;
   bool with_texts = true;  // the trials' plans, predictions and results
 };

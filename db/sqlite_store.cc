@@ -1,5 +1,7 @@
 #include "db/sqlite_store.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -10,13 +12,20 @@ namespace meshwright::db {
 namespace {
 
 constexpr size_t kMostIdleReaders = 8;
+constexpr int32_t kMostSearchThreads = 8;  // chosen: others have work, too
 
 }  // namespace
 
+int32_t SearchThreads::OfThisMachine() {
+  return std::clamp(static_cast<int32_t>(std::thread::hardware_concurrency()), 1,
+                    kMostSearchThreads);
+}
+
 absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const std::string& path,
-                                                                         LookOver look_over) {
+                                                                         LookOver look_over,
+                                                                         SearchThreads search) {
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenDatabase(path, look_over));
-  return absl::WrapUnique(new SqliteSweepStore(std::move(connection)));
+  return absl::WrapUnique(new SqliteSweepStore(std::move(connection), search));
 }
 
 absl::Status SqliteSweepStore::LimitPages(int64_t pages) {
@@ -154,7 +163,20 @@ absl::StatusOr<std::string> SqliteSweepStore::GetPlan(int64_t sweep_id, int32_t 
 
 absl::StatusOr<std::vector<MeasuredRow>> SqliteSweepStore::ListMeasured(
     const MeasurementQuery& query) {
-  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListMeasured(query); });
+  if (path_ == kInMemory) {
+    return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListMeasured(query); });
+  }
+  ASSIGN_OR_RETURN(
+      const std::vector<MeasurementQuery> stretches,
+      Reading([&](SqliteSweeps& sweeps) { return sweeps.StretchesOf(query, most_rows_alone_); }));
+  // Of readers that begin at different moments, each row is seen by one at most: its place stays.
+  ASSIGN_OR_RETURN(
+      const std::vector<MeasurementPlace> places,
+      search_.Run(stretches, query.limit, [&](const MeasurementQuery& stretch) {
+        return Reading([&](SqliteSweeps& sweeps) { return sweeps.FindPlaces(stretch); });
+      }));
+  return Reading(
+      [&](SqliteSweeps& sweeps) { return sweeps.ReadMeasured(places, query.with_texts); });
 }
 
 absl::StatusOr<std::vector<EarlierResult>> SqliteSweepStore::ListEarlierResults(

@@ -3,7 +3,8 @@
 // The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
 // of the process and of the machine. One process writes sweeps; others may read them, and write
 // tokens (db/token_store.h). Reads of a file have connections of their own and wait for no write;
-// in memory there is one connection for all.
+// in memory there is one connection for all. A search for which every measurement has to be looked
+// at is shared by several connections, each on a thread of its own.
 #pragma once
 
 #include <memory>
@@ -15,15 +16,24 @@
 #include "db/database.h"
 #include "db/sqlite.h"
 #include "db/sqlite_sweeps.h"
+#include "db/stretch_search.h"
 #include "db/sweep_store.h"
 
 namespace meshwright::db {
+
+// How searches of a file's measurements are done by several threads.
+struct SearchThreads {
+  int32_t threads = OfThisMachine();
+  int64_t most_rows_alone = 100'000;  // with no more measurements than these nobody helps
+
+  static int32_t OfThisMachine();
+};
 
 class SqliteSweepStore final : public SweepStore {
  public:
   // As OpenDatabase().
   static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(
-      const std::string& path, LookOver look_over = LookOver::kBefore);
+      const std::string& path, LookOver look_over = LookOver::kBefore, SearchThreads search = {});
 
   absl::StatusOr<std::vector<EventRecord>> Atomically(Work work) override;
 
@@ -81,8 +91,11 @@ class SqliteSweepStore final : public SweepStore {
     SqliteSweeps sweeps;
   };
 
-  explicit SqliteSweepStore(std::unique_ptr<SqliteConnection> connection)
-      : path_(connection->path()), writer_(std::move(connection)) {}
+  SqliteSweepStore(std::unique_ptr<SqliteConnection> connection, SearchThreads search)
+      : path_(connection->path()),
+        most_rows_alone_(search.most_rows_alone),
+        writer_(std::move(connection)),
+        search_(search.threads) {}
 
   // An idle connection for reading, or a new one.
   absl::StatusOr<std::unique_ptr<Session>> TakeReader();
@@ -95,8 +108,10 @@ class SqliteSweepStore final : public SweepStore {
   auto Writing(const Write& write) -> decltype(write(std::declval<SqliteSweeps&>()));
 
   const std::string path_;
+  const int64_t most_rows_alone_;
   absl::Mutex mutex_;
   Session writer_ ABSL_GUARDED_BY(mutex_);
+  StretchSearch search_;
   absl::Mutex readers_mutex_;
   std::vector<std::unique_ptr<Session>> idle_readers_ ABSL_GUARDED_BY(readers_mutex_);
 };

@@ -58,6 +58,19 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,
                                                       int32_t limit) override;
 
+  // ListMeasured() in parts, so that several connections can find places at once.
+  //
+  // The query, in the order of its answer cut into ones about a part of the rows each: only where
+  // there are more than `most_rows` measurements, and an index has that order. None where no row
+  // can meet the condition.
+  absl::StatusOr<std::vector<MeasurementQuery>> StretchesOf(const MeasurementQuery& query,
+                                                            int64_t most_rows);
+  // The places of the rows that ListMeasured() lists.
+  absl::StatusOr<std::vector<MeasurementPlace>> FindPlaces(const MeasurementQuery& query);
+  // The rows in these places, but for those that were deleted since.
+  absl::StatusOr<std::vector<MeasuredRow>> ReadMeasured(const std::vector<MeasurementPlace>& places,
+                                                        bool with_texts);
+
   // The events that were stored since the last call, by sequence. Those of calls that failed are
   // not among them.
   std::vector<EventRecord> TakeEvents() { return std::exchange(events_, {}); }
@@ -105,11 +118,15 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status ApplyTransition(const TrialTransition& transition);
   // False where no row can meet the condition, by what the facets of all rows are.
   absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
+  // Places between `after` and `until`, about as many rows between one and the next; none
+  // where there are no more than `most_rows` measurements.
+  absl::StatusOr<std::vector<MeasurementPlace>> SamplePlaces(const MeasurementQuery& query,
+                                                             int64_t most_rows);
   // Adds rows that have the figure which the query orders by, or those that don't, until there are
   // as many as it wants.
   absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
                           std::vector<MeasurementPlace>& places);
-  absl::StatusOr<MeasuredRow> ReadMeasured(const MeasurementPlace& place, bool with_texts);
+  absl::StatusOr<MeasuredRow> ReadMeasuredRow(const MeasurementPlace& place, bool with_texts);
   // The rest of a row from elsewhere.
   absl::Status ReadImport(MeasuredRow& row);
   // The sweep that was made for this request id, if there is one.

@@ -85,7 +85,18 @@ size_t FieldNamed(std::string_view name) {
 
 class MeasurementsTest : public testing::Test {
  protected:
-  void SetUp() override { store_ = *SqliteSweepStore::Open(kInMemory); }
+  void SetUp() override {
+    store_ = *SqliteSweepStore::Open(kInMemory);
+    path_ = testing::TempDir() + "/measurements-" + std::to_string(getpid()) + ".db";
+    Remove();
+  }
+  void TearDown() override {
+    store_.reset();
+    Remove();
+  }
+  void Remove() const {
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  }
 
   size_t Below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(random_); }
   template <typename T>
@@ -243,25 +254,84 @@ class MeasurementsTest : public testing::Test {
     }
   }
 
+  // Whether `count` random conditions are answered as a look at every row answers them.
+  void ExpectAnswersOf(int count) {
+    for (int i = 0; i < 12; ++i) AddSweep("s" + std::to_string(i), 25);
+    ASSERT_GT(rows_.size(), 150u);
+    int answered = 0;
+    for (int i = 0; i < count; ++i) {
+      MeasurementQuery query;
+      query.where = RandomCondition(3);
+      query.order = i % 2 == 0 ? MeasurementOrder::kMfu : MeasurementOrder::kStepTime;
+      const std::vector<std::string> expected = Naively(query.where, query.order);
+      answered += !expected.empty() && expected.size() < rows_.size() ? 1 : 0;
+      ASSERT_EQ(Listed(query, i % 3 == 0 ? 7 : 1000), expected)
+          << CompileCondition(query.where, /*first_parameter=*/1).text;
+    }
+    EXPECT_GT(answered, count * 3 / 10);
+  }
+
   std::mt19937 random_{7};
+  std::string path_;  // for tests that want a file
   std::unique_ptr<SqliteSweepStore> store_;
   std::vector<SeenRow> rows_;
 };
 
-TEST_F(MeasurementsTest, AnswersRandomConditionsAsALookAtEveryRowDoes) {
+TEST_F(MeasurementsTest, AnswersRandomConditionsAsALookAtEveryRowDoes) { ExpectAnswersOf(1000); }
+
+TEST_F(MeasurementsTest, AnswersThemInAFileWithSeveralThreadsToo) {
+  store_ = *SqliteSweepStore::Open(path_, LookOver::kBefore, {.threads = 3, .most_rows_alone = 0});
+  ExpectAnswersOf(200);
+}
+
+TEST_F(MeasurementsTest, StretchesOfASearchFollowEachOther) {
+  store_ = *SqliteSweepStore::Open(path_);
   for (int i = 0; i < 12; ++i) AddSweep("s" + std::to_string(i), 25);
-  ASSERT_GT(rows_.size(), 150u);
-  int answered = 0;
-  for (int i = 0; i < 1000; ++i) {
-    MeasurementQuery query;
-    query.where = RandomCondition(3);
-    query.order = i % 2 == 0 ? MeasurementOrder::kMfu : MeasurementOrder::kStepTime;
-    const std::vector<std::string> expected = Naively(query.where, query.order);
-    answered += !expected.empty() && expected.size() < rows_.size() ? 1 : 0;
-    ASSERT_EQ(Listed(query, i % 3 == 0 ? 7 : 1000), expected)
-        << CompileCondition(query.where, /*first_parameter=*/1).text;
+  const auto connection = *SqliteConnection::Open(path_, SqliteConnection::Mode::kReadOnly);
+  SqliteSweeps sweeps(connection.get());
+  for (const MeasurementOrder order : {MeasurementOrder::kMfu, MeasurementOrder::kStepTime}) {
+    MeasurementQuery query = {.order = order, .limit = 1000};
+    const std::vector<MeasurementPlace> all = *sweeps.FindPlaces(query);
+    ASSERT_EQ(all.size(), rows_.size());
+    // From the first row, from one with a figure and from one without.
+    for (const std::optional<size_t> from :
+         {std::optional<size_t>(), std::optional<size_t>(20), std::optional(all.size() - 20)}) {
+      std::vector<MeasurementPlace> expected = all;
+      if (from) {
+        query.after = all[*from];
+        expected.erase(expected.begin(), expected.begin() + static_cast<int64_t>(*from) + 1);
+      }
+      const std::vector<MeasurementQuery> stretches = *sweeps.StretchesOf(query, /*most_rows=*/0);
+      EXPECT_GE(stretches.size(), from == all.size() - 20 ? 1u : 10u);
+      std::vector<MeasurementPlace> found;
+      for (size_t i = 0; i < stretches.size(); ++i) {
+        EXPECT_EQ(stretches[i].after, i > 0 ? stretches[i - 1].until : query.after);
+        const std::vector<MeasurementPlace> part = *sweeps.FindPlaces(stretches[i]);
+        found.insert(found.end(), part.begin(), part.end());
+      }
+      EXPECT_FALSE(stretches.back().until.has_value());
+      EXPECT_EQ(found, expected);
+    }
   }
-  EXPECT_GT(answered, 300);
+}
+
+TEST_F(MeasurementsTest, ASearchIsCutOnlyWhereThatSharesIt) {
+  store_ = *SqliteSweepStore::Open(path_);
+  for (int i = 0; i < 3; ++i) AddSweep("s" + std::to_string(i), 25);
+  const auto connection = *SqliteConnection::Open(path_, SqliteConnection::Mode::kReadOnly);
+  SqliteSweeps sweeps(connection.get());
+  const auto stretches = [&](const MeasurementQuery& query, int64_t most_rows) {
+    return sweeps.StretchesOf(query, most_rows)->size();
+  };
+  const auto where = [](const char* text) { return *ParseMeasurementCondition("where", text); };
+  EXPECT_GT(stretches({.limit = 10}, 0), 1u);
+  EXPECT_EQ(stretches({.limit = 10}, 1000), 1u);
+  EXPECT_EQ(stretches({.sweep_id = 1, .limit = 10}, 0), 1u);
+  EXPECT_EQ(
+      stretches({.where = where("model = tiny and cluster = h100 and outcome = ok"), .limit = 10},
+                0),
+      1u);
+  EXPECT_EQ(stretches({.where = where("tp = 64"), .limit = 10}, 0), 0u);
 }
 
 TEST_F(MeasurementsTest, OneSweepsRowsAreThoseOfAllWithItsName) {
@@ -323,7 +393,7 @@ TEST_F(MeasurementsTest, WordsOfTheCallerAreParametersAlone) {
   const ConditionSql sql =
       CompileCondition(*ParseMeasurementCondition("where", text), /*first_parameter=*/4);
   EXPECT_EQ(sql.text,
-            "(tp IS ?4) AND (outcome = ?5) AND (mfu IS NOT NULL AND mfu > ?6) AND (model = ?7)");
+            "(tp IS ?4) AND (outcome = ?5) AND (mfu IS NOT NULL AND +mfu > ?6) AND (model = ?7)");
   EXPECT_THAT(sql.values, ElementsAre(ConditionValue(int64_t{2}), ConditionValue("ok"),
                                       ConditionValue(0.5), ConditionValue("x' OR 1=1 --")));
 }

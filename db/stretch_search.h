@@ -1,0 +1,43 @@
+// A search that many rows have to be looked at for, cut into stretches of its order: where the
+// first does not fill the answer, threads take the others.
+//
+// Callers may rely on: the answer is that of the stretches one after the other, however many
+// threads there are; with one thread, or while other searches have all of them, the caller does it
+// alone. All functions may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "db/measurement.h"
+
+namespace meshwright::db {
+
+class StretchSearch {
+ public:
+  // All searches together have `threads` threads, their callers not counted twice: one each, and
+  // `threads` - 1 that help.
+  explicit StretchSearch(int32_t threads) : idle_helpers_(threads - 1) {}
+
+  // What meets a query, in its order. Called on several threads at once.
+  using Find =
+      absl::FunctionRef<absl::StatusOr<std::vector<MeasurementPlace>>(const MeasurementQuery&)>;
+
+  // The first `limit` places of consecutive stretches, or an error of `find`. Behind what fills
+  // the answer no stretch is begun.
+  absl::StatusOr<std::vector<MeasurementPlace>> Run(const std::vector<MeasurementQuery>& stretches,
+                                                    int32_t limit, Find find);
+
+ private:
+  int32_t TakeHelpers(int32_t most);
+  void GiveBack(int32_t helpers);
+
+  absl::Mutex mutex_;
+  int32_t idle_helpers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright::db

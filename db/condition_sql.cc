@@ -147,8 +147,8 @@ ConditionSql CompileCondition(const Condition& condition, int first_parameter) {
 Condition PartAbout(MeasurementFacet facet, const Condition& condition) {
   if (IsAbout(facet, condition)) return condition;
   const bool is_any = condition.kind == Condition::Kind::kAny;
-  Condition about{.kind = condition.kind};
   if (!is_any && condition.kind != Condition::Kind::kAll) return Condition();
+  Condition about{.kind = condition.kind};
   for (const Condition& part : condition.parts) {
     Condition decided = PartAbout(facet, part);
     if (!decided.holds_always()) {

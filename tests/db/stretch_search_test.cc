@@ -19,11 +19,12 @@ using ::testing::IsEmpty;
 using Found = absl::StatusOr<std::vector<MeasurementPlace>>;
 
 // Stretches of ten ids each, from 1 on.
-std::vector<MeasurementQuery> TensOf(int count) {
-  std::vector<MeasurementQuery> stretches(static_cast<size_t>(count));
-  for (int i = 0; i < count; ++i) {
-    stretches[static_cast<size_t>(i)].after = MeasurementPlace{.id = 10 * i};
-    stretches[static_cast<size_t>(i)].until = MeasurementPlace{.id = 10 * (i + 1)};
+std::vector<MeasurementQuery> TensOf(int64_t count) {
+  std::vector<MeasurementQuery> stretches;
+  for (int64_t i = 0; i < count; ++i) {
+    MeasurementQuery& stretch = stretches.emplace_back();
+    stretch.after = MeasurementPlace{.id = 10 * i};
+    stretch.until = MeasurementPlace{.id = 10 * (i + 1)};
   }
   return stretches;
 }

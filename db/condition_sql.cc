@@ -21,6 +21,11 @@ absl::string_view Sign(Comparison comparison) {
   return kSigns[static_cast<size_t>(comparison)];
 }
 
+bool IsBound(Comparison comparison) {
+  return comparison == Comparison::kLess || comparison == Comparison::kAtMost ||
+         comparison == Comparison::kMore || comparison == Comparison::kAtLeast;
+}
+
 // The last column that it needs, of columns in the order of an index's rows.
 size_t LastColumn(const Condition& condition) {
   if (condition.kind == Condition::Kind::kCompare) return condition.field;
@@ -43,7 +48,8 @@ std::vector<const Condition*> CheapestFirst(const std::vector<Condition>& parts)
 
 class Compiler {
  public:
-  explicit Compiler(int first_parameter) : first_parameter_(first_parameter) {}
+  Compiler(int first_parameter, std::string_view bounded)
+      : first_parameter_(first_parameter), bounded_(bounded) {}
 
   void Add(const Condition& condition) {
     switch (condition.kind) {
@@ -81,10 +87,9 @@ class Compiler {
     if (column.may_be_null && !equal) {
       absl::StrAppend(&sql_.text, View(column.name), " IS NOT NULL AND ");
     }
-    // A sign in front leaves it to a search's own bounds to say which part of an index it reads.
-    const bool ordered_by = column.name == FigureColumn(MeasurementOrder::kMfu) ||
-                            column.name == FigureColumn(MeasurementOrder::kStepTime);
-    absl::StrAppend(&sql_.text, ordered_by ? "+" : "", View(column.name), " ",
+    // SQLite looks up no column with a sign in front.
+    const bool leaves_index = column.name == bounded_ && IsBound(condition.comparison);
+    absl::StrAppend(&sql_.text, leaves_index ? "+" : "", View(column.name), " ",
                     column.may_be_null && equal ? "IS" : Sign(condition.comparison), " ");
     const bool list = condition.comparison == Comparison::kIn;
     if (list) sql_.text += '(';
@@ -103,6 +108,7 @@ class Compiler {
   }
 
   const int first_parameter_;
+  const std::string_view bounded_;
   ConditionSql sql_;
 };
 
@@ -138,8 +144,9 @@ void ConditionSql::BindTo(SqliteStatement& statement) const {
   }
 }
 
-ConditionSql CompileCondition(const Condition& condition, int first_parameter) {
-  Compiler compiler(first_parameter);
+ConditionSql CompileCondition(const Condition& condition, int first_parameter,
+                              std::string_view bounded) {
+  Compiler compiler(first_parameter, bounded);
   compiler.Add(condition);
   return compiler.Take();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "db/measurement.h"
@@ -20,8 +21,10 @@ struct ConditionSql {
 };
 
 // Requires fields and values as ParseMeasurementCondition() gives them. Its parameters are numbered
-// from `first_parameter` on.
-ConditionSql CompileCondition(const planner::Condition& condition, int first_parameter);
+// from `first_parameter` on. Where a search says itself which part of an index it reads by bounds
+// of the column `bounded`, the condition's own bounds of that column leave the index to it.
+ConditionSql CompileCondition(const planner::Condition& condition, int first_parameter,
+                              std::string_view bounded = {});
 
 // What of the condition the columns of one facet decide: it holds of every row that meets the
 // condition, and always where they decide nothing.

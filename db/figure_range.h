@@ -1,4 +1,4 @@
-// How far apart the rows can be, in the order of a query, that meet its condition.
+// Between which places of an order the rows stand that meet a query's condition.
 //
 // `mfu > 0.4 and tp = 8` is met by no row behind an MFU of 0.4 and by none without an MFU: a search
 // in the order of the MFU ends there.

@@ -109,7 +109,8 @@ absl::Status SqliteSweeps::ReadPlaces(const MeasurementQuery& query, bool with_f
   const bool from_place = query.after.has_value() && query.after->figure.has_value() == with_figure;
   const bool to_place = query.until.has_value() && query.until->figure.has_value() == with_figure;
   const OrderSql& order = SqlOf(query.order);
-  const ConditionSql where = CompileCondition(query.where, /*first_parameter=*/to_place ? 6 : 4);
+  const ConditionSql where = CompileCondition(query.where, /*first_parameter=*/to_place ? 6 : 4,
+                                              /*bounded=*/FigureColumn(query.order));
   const auto [found, left] = BetweenSql(order, with_figure, to_place);
   // In the order in which SQLite looks at them: most rows are passed over for the condition, the
   // columns of which stand before the source in an index.
@@ -171,7 +172,12 @@ absl::StatusOr<std::vector<MeasurementPlace>> SqliteSweeps::SamplePlaces(
   }
   std::sort(places.begin(), places.end(),
             [&](const auto& a, const auto& b) { return ComesBefore(query.order, a, b); });
-  places.erase(std::unique(places.begin(), places.end()), places.end());
+  // An index finds a figure, and all rows that have it are read: a stretch for each of two places
+  // with the same figure would read them twice.
+  const auto same = [](const MeasurementPlace& a, const MeasurementPlace& b) {
+    return a == b || (a.figure.has_value() && a.figure == b.figure);
+  };
+  places.erase(std::unique(places.begin(), places.end(), same), places.end());
   return places;
 }
 
@@ -183,7 +189,8 @@ absl::StatusOr<std::vector<MeasurementQuery>> SqliteSweeps::StretchesOf(
   ASSIGN_OR_RETURN(const bool may_be_met, MayBeMet(query.where));
   if (!may_be_met) return stretches;
   stretches.push_back(query);
-  if (IndexFor(query) != SqlOf(query.order).index) return stretches;
+  // The first rows that there are fill an answer without a condition.
+  if (query.where.holds_always() || IndexFor(query) != SqlOf(query.order).index) return stretches;
   ASSIGN_OR_RETURN(const std::vector<MeasurementPlace> places, SamplePlaces(query, most_rows));
   // Nobody helps with the first, which suffices where many rows meet the condition: it is short.
   for (size_t i = 1; i < places.size(); i += kSamplesPerStretch) {

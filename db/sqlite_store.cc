@@ -11,8 +11,8 @@
 namespace meshwright::db {
 namespace {
 
-constexpr size_t kMostIdleReaders = 8;
 constexpr int32_t kMostSearchThreads = 8;  // chosen: others have work, too
+constexpr size_t kMostIdleReaders = 8 + kMostSearchThreads;
 
 }  // namespace
 
@@ -169,7 +169,8 @@ absl::StatusOr<std::vector<MeasuredRow>> SqliteSweepStore::ListMeasured(
   ASSIGN_OR_RETURN(
       const std::vector<MeasurementQuery> stretches,
       Reading([&](SqliteSweeps& sweeps) { return sweeps.StretchesOf(query, most_rows_alone_); }));
-  // Of readers that begin at different moments, each row is seen by one at most: its place stays.
+  // Of readers that begin at different moments, each row is seen by one at most: its place stays as
+  // long as it is not deleted, and its id given to another.
   ASSIGN_OR_RETURN(
       const std::vector<MeasurementPlace> places,
       search_.Run(stretches, query.limit, [&](const MeasurementQuery& stretch) {

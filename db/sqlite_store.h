@@ -3,8 +3,8 @@
 // The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
 // of the process and of the machine. One process writes sweeps; others may read them, and write
 // tokens (db/token_store.h). Reads of a file have connections of their own and wait for no write;
-// in memory there is one connection for all. A search for which every measurement has to be looked
-// at is shared by several connections, each on a thread of its own.
+// in memory there is one connection for all. A search of many measurements, the first of which
+// don't fill its answer, is shared by several connections, each on a thread of its own.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ namespace meshwright::db {
 // How searches of a file's measurements are done by several threads.
 struct SearchThreads {
   int32_t threads = OfThisMachine();
-  int64_t most_rows_alone = 100'000;  // with no more measurements than these nobody helps
+  int64_t most_rows_alone = 100'000;  // nobody helps where ids span no more than these
 
   static int32_t OfThisMachine();
 };

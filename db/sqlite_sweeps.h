@@ -60,9 +60,9 @@ class SqliteSweeps final : public SweepAccess {
 
   // ListMeasured() in parts, so that several connections can find places at once.
   //
-  // The query, in the order of its answer cut into ones about a part of the rows each: only where
-  // there are more than `most_rows` measurements, and an index has that order. None where no row
-  // can meet the condition.
+  // The query, cut in the order of its answer into queries about a part of the rows each where ids
+  // span more than `most_rows`, it has a condition, and the index that it reads has that order;
+  // otherwise the query alone. None where no row can meet the condition.
   absl::StatusOr<std::vector<MeasurementQuery>> StretchesOf(const MeasurementQuery& query,
                                                             int64_t most_rows);
   // The places of the rows that ListMeasured() lists.
@@ -118,8 +118,8 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status ApplyTransition(const TrialTransition& transition);
   // False where no row can meet the condition, by what the facets of all rows are.
   absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
-  // Places between `after` and `until`, about as many rows between one and the next; none
-  // where there are no more than `most_rows` measurements.
+  // Places between `after` and `until`, about as many rows between one and the next as between any
+  // other two, each figure once; none where ids span no more than `most_rows`.
   absl::StatusOr<std::vector<MeasurementPlace>> SamplePlaces(const MeasurementQuery& query,
                                                              int64_t most_rows);
   // Adds rows that have the figure which the query orders by, or those that don't, until there are

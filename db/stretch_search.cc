@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -96,7 +97,11 @@ absl::StatusOr<Places> StretchSearch::Run(const std::vector<MeasurementQuery>& q
   std::vector<std::thread> threads;
   threads.reserve(static_cast<size_t>(helpers));
   for (int32_t i = 0; i < helpers; ++i) {
-    threads.emplace_back([&] { stretches.Search(queries.size()); });
+    try {
+      threads.emplace_back([&] { stretches.Search(queries.size()); });
+    } catch (const std::system_error&) {
+      break;  // the process may have no more threads: those that there are do it
+    }
   }
   stretches.Search(queries.size());
   for (std::thread& thread : threads) thread.join();

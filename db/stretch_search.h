@@ -6,6 +6,7 @@
 // alone. All functions may be called from any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -19,9 +20,8 @@ namespace meshwright::db {
 
 class StretchSearch {
  public:
-  // All searches together have `threads` threads, their callers not counted twice: one each, and
-  // `threads` - 1 that help.
-  explicit StretchSearch(int32_t threads) : idle_helpers_(threads - 1) {}
+  // Each search runs on its caller's thread, and all searches share `threads` - 1 that help.
+  explicit StretchSearch(int32_t threads) : idle_helpers_(std::max(0, threads - 1)) {}
 
   // What meets a query, in its order. Called on several threads at once.
   using Find =

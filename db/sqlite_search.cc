@@ -17,28 +17,22 @@ namespace {
 struct OrderSql {
   absl::string_view figure;
   absl::string_view direction;
-  absl::string_view not_before;  // how a figure compares with that of a row before it
-  absl::string_view behind;
-  absl::string_view not_behind;  // and with that of a row behind it
-  absl::string_view before;
-  double first;  // no figure comes before it
+  absl::string_view behind;  // how a figure compares with one before it in the order
+  absl::string_view before;  // and with one behind it
+  double first;              // no figure comes before it
   absl::string_view index;
 };
 
 const OrderSql& SqlOf(MeasurementOrder order) {
   static constexpr OrderSql kMfu = {.figure = FigureColumn(MeasurementOrder::kMfu),
                                     .direction = "DESC",
-                                    .not_before = "<=",
                                     .behind = "<",
-                                    .not_behind = ">=",
                                     .before = ">",
                                     .first = std::numeric_limits<double>::infinity(),
                                     .index = "measurements_by_mfu"};
   static constexpr OrderSql kStepTime = {.figure = FigureColumn(MeasurementOrder::kStepTime),
                                          .direction = "ASC",
-                                         .not_before = ">=",
                                          .behind = ">",
-                                         .not_behind = "<=",
                                          .before = "<",
                                          .first = -std::numeric_limits<double>::infinity(),
                                          .index = "measurements_by_step"};
@@ -62,10 +56,10 @@ std::pair<std::string, std::string> BetweenSql(const OrderSql& order, bool with_
             "1"};
   }
   std::pair<std::string, std::string> sql = {
-      absl::StrCat(order.figure, " ", order.not_before, " ?1"),
+      absl::StrCat(order.figure, " ", order.behind, "= ?1"),
       absl::StrCat("(", order.figure, " ", order.behind, " ?1 OR id > ?2)")};
   if (ends) {
-    absl::StrAppend(&sql.first, " AND ", order.figure, " ", order.not_behind, " ?4");
+    absl::StrAppend(&sql.first, " AND ", order.figure, " ", order.before, "= ?4");
     absl::StrAppend(&sql.second, " AND (", order.figure, " ", order.before, " ?4 OR id <= ?5)");
   }
   return sql;

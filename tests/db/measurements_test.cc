@@ -385,15 +385,13 @@ TEST_F(MeasurementsTest, APartOfAConditionIsAboutOneFacet) {
 
 // Those of a deleted sweep may stay: a condition may then take a look at every row for nothing.
 TEST_F(MeasurementsTest, TheFacetsOfEveryRowAreThere) {
-  const std::string path = testing::TempDir() + "/facets-" + std::to_string(getpid()) + ".db";
-  store_ = *SqliteSweepStore::Open(path);
+  store_ = *SqliteSweepStore::Open(path_);
   for (int i = 0; i < 4; ++i) AddSweep("s" + std::to_string(i), 25);
   const int64_t gone = store_->GetSweep("s2")->id;
   ASSERT_TRUE(store_->CancelSweep(gone, "so", At(1), "").ok());
   ASSERT_TRUE(store_->DeleteSweep(gone, At(9), "").ok());
   store_.reset();
-  ExpectFacetsOfAllRows(path);
-  std::filesystem::remove(path);
+  ExpectFacetsOfAllRows(path_);
 }
 
 TEST_F(MeasurementsTest, BoundsOfTheFigureThatASearchBoundsLeaveItTheIndex) {

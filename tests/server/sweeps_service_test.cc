@@ -144,10 +144,12 @@ TEST_F(SweepsServiceTest, DeleteForgetsAnEndedSweep) {
 }
 
 TEST_F(SweepsServiceTest, DeletingARunningSweepTakesForceAndEndsItsWatchersAndWorkers) {
+  std::atomic<int> begun{0};
   std::atomic<int> ended{0};
   const TestAgent agent(
       server_->address(), "a",
       [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
+        ++begun;
         trial::TrialResult result = RunUntilCancelled(plan, options);
         ++ended;
         return result;
@@ -164,6 +166,8 @@ TEST_F(SweepsServiceTest, DeletingARunningSweepTakesForceAndEndsItsWatchersAndWo
   v1::SweepEvent event;
   while (stream->Read(&event) && event.kind() != v1::SWEEP_EVENT_KIND_TRIAL_RUNNING) {
   }
+  // A trial is said to run as its agent queues it: one that is ended then may never get so far.
+  EXPECT_TRUE(WaitFor([&] { return begun.load() > 0; }));
   const grpc::Status refused = Delete(sweep.name(), /*force=*/false);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(refused.error_message(), HasSubstr("s can't be deleted: it is running"));
@@ -179,8 +183,7 @@ TEST_F(SweepsServiceTest, DeletingARunningSweepTakesForceAndEndsItsWatchersAndWo
   }
   // The name is free, and the agent, whose old result is none of the new sweep's.
   ASSERT_TRUE(Create(create, &sweep).ok());
-  const absl::Time deadline = absl::Now() + absl::Seconds(20);
-  while (ended.load() < 1 && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(5));
+  EXPECT_TRUE(WaitFor([&] { return ended.load() > 0; }));
   EXPECT_EQ(ended.load(), 1);
   EXPECT_EQ(Trials(sweep.name())[0].attempt(), 2);
   ASSERT_TRUE(Delete(sweep.name(), /*force=*/true).ok());

@@ -6,12 +6,14 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "executor/agent/agent.h"
+#include "executor/agent/inbox.h"
 #include "gtest/gtest.h"
 #include "planner/catalog/catalog.h"
 #include "tests/executor/agent/fake_server.h"
@@ -65,11 +67,24 @@ class AgentSessionTest : public testing::Test {
     options.worker_path = "/opt/own-worker";
     options.result_folder = folder_;
     options.address = "127.0.0.1";
-    options.runners = {.alone = std::move(runner), .together = std::move(together)};
+    options.runners.alone = [this, runner = std::move(runner)](
+                                const trial::TrialPlan& plan,
+                                const trial::TrialRunnerOptions& runner_options) {
+      begun_.Push(runner_options.first_device);
+      return runner(plan, runner_options);
+    };
+    options.runners.together = std::move(together);
     options.uniform = [] { return 0.0; };
     options.log = [](const host::LogEntry&) {};
     agent_ = std::make_unique<Agent>(std::move(options));
     thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
+  }
+  // Until a trial's runner is called; its first device, or -1 where none is. An agent says that a
+  // trial has started as it queues it: one that is ended then may never get so far.
+  int32_t AwaitBegun() {
+    const std::optional<int32_t> first_device = begun_.Pop(absl::Seconds(20));
+    EXPECT_TRUE(first_device.has_value()) << "no trial began";
+    return first_device.value_or(-1);
   }
   absl::Status Stop() {
     stop_.store(true);
@@ -91,6 +106,7 @@ class AgentSessionTest : public testing::Test {
   }
 
   std::string folder_;
+  Inbox<int32_t> begun_;
   FakeServer server_;
   std::atomic<bool> stop_{false};
   absl::Status status_;

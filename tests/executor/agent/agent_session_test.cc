@@ -70,18 +70,12 @@ TEST_F(AgentSessionTest, RunsTrialsSideBySideOnTheDevicesThatTheServerNames) {
   DeviceSet devices;
   devices.count = 4;
   devices.slots = 2;
-  Inbox<int32_t> begun;
-  StartAgent(
-      [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
-        begun.Push(options.first_device);
-        return UntilCancelled(plan, options);
-      },
-      {}, devices);
+  StartAgent(UntilCancelled, {}, devices);
   EXPECT_EQ(server_.Register(kStore).slots(), 2);
   // Of two sizes: what a rank reaches is measured by one of a kind at a time.
   server_.Assign("sweeps/s/trials/1", SomePlan(1), /*first_device=*/2);
   server_.Assign("sweeps/s/trials/2", SomePlan(2), /*first_device=*/0);
-  EXPECT_EQ(begun.Pop() + begun.Pop(), 2);
+  EXPECT_EQ(AwaitBegun() + AwaitBegun(), 2);
   server_.Assign("sweeps/s/trials/3", SomePlan(1), /*first_device=*/1);
   const v1::TrialFinished refused = server_.Next(v1::AgentMessage::kFinished).finished();
   EXPECT_EQ(refused.ref().trial(), "sweeps/s/trials/3");
@@ -153,7 +147,7 @@ TEST_F(AgentSessionTest, AServerWithAnotherStoreEndsWhatRuns) {
   });
   server_.Register(kStore);
   server_.Assign("sweeps/s/trials/1", SomePlan());
-  server_.Next(v1::AgentMessage::kStarted);
+  AwaitBegun();
   server_.EndStream();
   server_.Register(kOtherStore);
   EXPECT_EQ(server_.Next(v1::AgentMessage::kHeartbeat).heartbeat().held_size(), 0);
@@ -214,7 +208,7 @@ TEST_F(AgentSessionTest, StoppingCancelsWhatRunsAndLeavesWithin5s) {
   });
   server_.Register(kStore);
   server_.Assign("sweeps/s/trials/1", SomePlan());
-  server_.Next(v1::AgentMessage::kStarted);
+  AwaitBegun();
   const absl::Time begin = absl::Now();
   stop_.store(true);
   EXPECT_THAT(server_.Next(v1::AgentMessage::kGoodbye).goodbye().reason(), HasSubstr("stopped"));
@@ -235,7 +229,7 @@ TEST_F(AgentSessionTest, StoppingDeliversWhatWasMeasuredBeforeItLeaves) {
   });
   server_.Register(kStore);
   server_.Assign("sweeps/s/trials/1", SomePlan());
-  server_.Next(v1::AgentMessage::kStarted);
+  AwaitBegun();
   stop_.store(true);
   const v1::TrialFinished finished = server_.Next(v1::AgentMessage::kFinished).finished();
   EXPECT_EQ(finished.measurement().step_s(), 0.25);

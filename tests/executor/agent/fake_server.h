@@ -125,8 +125,11 @@ class FakeServer final : public v1::Agents::Service {
       received_.Push(message);
     }
     const std::lock_guard lock(mutex_);
-    context_ = nullptr;
-    stream_ = nullptr;
+    // An agent whose stream was cancelled may have come back before this one's end is here.
+    if (stream_ == stream) {
+      context_ = nullptr;
+      stream_ = nullptr;
+    }
     return grpc::Status(grpc::StatusCode::UNAVAILABLE, "ended");
   }
 

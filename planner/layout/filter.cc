@@ -29,22 +29,26 @@ std::string FormatComparison(const Filter& filter) {
   return text + ")";
 }
 
-// A part of a larger filter, which binds more closely than that.
-std::string FormatPart(const Filter& part) {
+// A part of a larger filter of the kind `whole`. In parentheses only where it needs them: what is
+// read at the deepest level can be read again.
+std::string FormatPart(const Filter& part, Filter::Kind whole) {
   const bool joins = part.kind == Filter::Kind::kAll || part.kind == Filter::Kind::kAny;
-  return joins ? "(" + FormatFilter(part) + ")" : FormatFilter(part);
+  const bool binds_closer = part.kind == Filter::Kind::kAll && whole == Filter::Kind::kAny;
+  return joins && !binds_closer ? "(" + FormatFilter(part) + ")" : FormatFilter(part);
 }
 
 }  // namespace
 
 std::string FormatFilter(const Filter& filter) {
   if (filter.kind == Filter::Kind::kCompare) return FormatComparison(filter);
-  if (filter.kind == Filter::Kind::kNot) return "not " + FormatPart(filter.parts.front());
+  if (filter.kind == Filter::Kind::kNot) {
+    return "not " + FormatPart(filter.parts.front(), filter.kind);
+  }
   const std::string_view join = filter.kind == Filter::Kind::kAll ? " and " : " or ";
   std::string text;
   for (const Filter& part : filter.parts) {
     if (!text.empty()) text.append(join);
-    text.append(FormatPart(part));
+    text.append(FormatPart(part, filter.kind));
   }
   return text;
 }

@@ -66,7 +66,8 @@ struct Filter {
   friend bool operator==(const Filter&, const Filter&) = default;
 };
 
-// Returns what ParseFilter() reads as the same filter; "" for one that takes every layout.
+// Returns what ParseFilter() reads as the same filter, as long as it is short enough for it: spaces
+// may make it longer than the text that was read. "" for a filter that takes every layout.
 std::string FormatFilter(const Filter& filter);
 
 // The words that stand for the field's values, in their order; empty where these are numbers.

@@ -74,7 +74,10 @@ void ReadFilter(std::string_view text) {
   const auto read = [](std::string_view filter) { return planner::ParseFilter("where", filter); };
   const auto filter = read(text);
   if (!filter.ok()) return;
-  ExpectSameAgain(*filter, read, planner::FormatFilter);
+  const std::string written = planner::FormatFilter(*filter);
+  if (written.size() <= planner::kMostFilterBytes) {
+    ExpectSameAgain(*filter, read, planner::FormatFilter);
+  }
   planner::Layout layout;
   layout.tp = 8;
   planner::Matches(*filter, layout);

@@ -130,5 +130,26 @@ TEST(Filter, ReadsWhatItPrints) {
   }
 }
 
+TEST(Filter, PrintsParenthesesWhereTheyAreNeeded) {
+  const auto printed = [](const char* text) {
+    return FormatFilter(ParseFilter("where", text).value());
+  };
+  EXPECT_EQ(printed("(tp=1)or(tp=2 and(pp=2))"), "tp = 1 or tp = 2 and pp = 2");
+  EXPECT_EQ(printed("(tp=1 or tp=2)and pp=2"), "(tp = 1 or tp = 2) and pp = 2");
+  EXPECT_EQ(printed("tp=1 or(tp=2 or pp=2)"), "tp = 1 or (tp = 2 or pp = 2)");
+  EXPECT_EQ(printed("not(tp=1 and pp=2)"), "not (tp = 1 and pp = 2)");
+}
+
+TEST(Filter, ReadsWhatItPrintsOfTheDeepest) {
+  std::string text = "tp = 1 or tp = 2 and pp = 2";
+  for (int depth = 1; depth < kMostFilterDepth; ++depth) {
+    text = (depth % 2 == 1 ? "tp = 4 and (" : "tp = 1 or (") + text + ")";
+  }
+  const Filter filter = ParseFilter("where", text).value();
+  const absl::StatusOr<Filter> again = ParseFilter("where", FormatFilter(filter));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*again, filter);
+}
+
 }  // namespace
 }  // namespace meshwright::planner

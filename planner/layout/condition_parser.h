@@ -17,9 +17,10 @@
 
 namespace meshwright::planner {
 
-// The longest text that is read, and how deep its parentheses go.
+// The longest text that is read, and how deep its parentheses go: each level takes up to six of the
+// hundred places that SQLite's parser has for a statement, which may ask for more than a condition.
 inline constexpr size_t kMostFilterBytes = 4096;
-inline constexpr int kMostFilterDepth = 32;
+inline constexpr int kMostFilterDepth = 12;
 
 // Returns the condition of a text; of an empty one, that which always holds. InvalidArgument about
 // the field `name` says where the text is wrong and what would be accepted there.

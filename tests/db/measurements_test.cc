@@ -428,6 +428,13 @@ TEST_F(MeasurementsTest, LongConditionsAreAnswered) {
   for (int i = 0; i < planner::kMostFilterDepth - 1; ++i) deep += i % 2 == 0 ? "" : ")";
   query.where = *ParseMeasurementCondition("where", deep);
   EXPECT_EQ(Listed(query, 100), Naively(query.where, query.order));
+  // What takes most of SQLite's parser at every level.
+  deep = "mfu < 1 or mfu > 2 and mfu in (1, 2)";
+  for (int i = 1; i < planner::kMostFilterDepth; ++i) {
+    deep = "mfu = 1 or mfu > 2 and (" + deep + ")";
+  }
+  query.where = *ParseMeasurementCondition("where", deep);
+  EXPECT_EQ(Listed(query, 100), Naively(query.where, query.order));
 }
 
 TEST_F(MeasurementsTest, UnknownColumnsAreNamedBesideThoseThatThereAre) {

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "db/measurement.h"
+#include "db/sqlite_store.h"
 #include "executor/agent/wire.h"
 #include "executor/gang/frame.h"
 #include "executor/gang/handshake.h"
@@ -56,6 +62,57 @@ std::string Bytes(const Message& message) {
   return message.SerializeAsString();
 }
 
+// Rows with and without figures, axes and a worker's version, in memory.
+std::unique_ptr<db::SweepStore> StoreOfRows() {
+  std::unique_ptr<db::SweepStore> store = *db::SqliteSweepStore::Open(db::kInMemory);
+  std::vector<db::NewImport> runs;
+  const auto add = [&](const char* layout, db::TrialState outcome, std::optional<double> step_s) {
+    db::NewImport run;
+    run.run.row_hash = absl::StrCat(runs.size());
+    run.model = "m o";
+    run.cluster = "h100";
+    run.model_hash = "m";
+    run.cluster_hash = "c";
+    run.training_hash = "t";
+    run.devices = 8;
+    run.seq_len = 4096;
+    run.global_batch = 64;
+    run.precision = "bf16";
+    run.layout = layout;
+    run.outcome = outcome;
+    run.step_s = step_s;
+    if (step_s) run.mfu = 0.25 / *step_s;
+    runs.push_back(run);
+  };
+  for (const double step_s : {0.5, 1.0, 1.0, 2.0}) {
+    add("tp2.cp1.pp1.dp4.mb1.vpp1.zero1.sp1.rc=full.sched=1f1b", db::TrialState::kOk, step_s);
+  }
+  add("tp1.cp1.pp2.dp4.mb2.vpp1.zero0.sp0.rc=none.sched=gpipe", db::TrialState::kOom, std::nullopt);
+  add("of another release", db::TrialState::kFailed, std::nullopt);
+  Expect(*store->Import(runs) == static_cast<int64_t>(runs.size()), "rows are not stored");
+  return store;
+}
+
+// Whether the rows come in the order that is asked for; the ids of all.
+std::vector<int64_t> IdsWhere(db::SweepStore& store, const planner::Condition& where,
+                              db::MeasurementOrder order) {
+  db::MeasurementQuery query;
+  query.where = where;
+  query.order = order;
+  query.limit = 100;
+  query.with_texts = false;
+  const auto rows = store.ListMeasured(query);
+  ExpectOk(rows.status(), "a condition that is accepted can't be asked");
+  std::vector<int64_t> ids;
+  for (size_t i = 0; i < rows->size(); ++i) {
+    Expect(i == 0 || db::ComesBefore(order, (*rows)[i - 1].place, (*rows)[i].place),
+           "rows come in another order");
+    ids.push_back((*rows)[i].place.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 }  // namespace
 
 void ReadModelConfig(std::string_view json) {
@@ -81,6 +138,23 @@ void ReadFilter(std::string_view text) {
   planner::Layout layout;
   layout.tp = 8;
   planner::Matches(*filter, layout);
+}
+
+// Every row meets a condition or its opposite, whatever the row lacks.
+void ReadHistoryFilter(std::string_view text) {
+  const auto where = db::ParseMeasurementCondition("where", text);
+  if (!where.ok()) return;
+  static db::SweepStore* const kStore = StoreOfRows().release();
+  static const std::vector<int64_t>* const kAll =
+      new std::vector<int64_t>(IdsWhere(*kStore, {}, db::MeasurementOrder::kMfu));
+  const std::vector<int64_t> met = IdsWhere(*kStore, *where, db::MeasurementOrder::kMfu);
+  Expect(met == IdsWhere(*kStore, *where, db::MeasurementOrder::kStepTime),
+         "other rows are found in another order");
+  const planner::Condition opposite = {.kind = planner::Condition::Kind::kNot, .parts = {*where}};
+  std::vector<int64_t> all = IdsWhere(*kStore, opposite, db::MeasurementOrder::kMfu);
+  all.insert(all.end(), met.begin(), met.end());
+  std::sort(all.begin(), all.end());
+  Expect(all == *kAll, "a row meets a condition and its opposite, or neither");
 }
 
 // A row that says nothing is a blank line, which is passed over, and so are parts of a text that

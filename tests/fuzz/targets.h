@@ -19,6 +19,7 @@ struct Target {
 void ReadModelConfig(std::string_view json);      // a HuggingFace config.json
 void ReadLayout(std::string_view text);           // the text form of a layout
 void ReadFilter(std::string_view text);           // the condition of --where
+void ReadHistoryFilter(std::string_view text);    // the condition of `history --where`, as SQL
 void ReadMeasurements(std::string_view csv);      // runs in the format of `validate`
 void ReadTrialPlan(std::string_view json);        // what a worker is given
 void ReadTrialResult(std::string_view json);      // what a worker answers
@@ -26,14 +27,15 @@ void ReadPlanRequest(std::string_view message);   // from a client
 void ReadAgentMessage(std::string_view message);  // from an agent
 void ReadGangStream(std::string_view stream);     // from another member of a gang, or a stranger
 
-inline constexpr std::array<Target, 9> kTargets = {{{"config", ReadModelConfig},
-                                                    {"layout", ReadLayout},
-                                                    {"filter", ReadFilter},
-                                                    {"csv", ReadMeasurements},
-                                                    {"plan", ReadTrialPlan},
-                                                    {"result", ReadTrialResult},
-                                                    {"plan_request", ReadPlanRequest},
-                                                    {"agent_message", ReadAgentMessage},
-                                                    {"gang_stream", ReadGangStream}}};
+inline constexpr std::array<Target, 10> kTargets = {{{"config", ReadModelConfig},
+                                                     {"layout", ReadLayout},
+                                                     {"filter", ReadFilter},
+                                                     {"history_filter", ReadHistoryFilter},
+                                                     {"csv", ReadMeasurements},
+                                                     {"plan", ReadTrialPlan},
+                                                     {"result", ReadTrialResult},
+                                                     {"plan_request", ReadPlanRequest},
+                                                     {"agent_message", ReadAgentMessage},
+                                                     {"gang_stream", ReadGangStream}}};
 
 }  // namespace meshwright::fuzz

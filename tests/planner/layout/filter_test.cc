@@ -71,7 +71,7 @@ TEST(Filter, SaysWhereATextIsWrongAndWhatWouldBeAccepted) {
   EXPECT_THAT(problem("(tp = 8"), HasSubstr("at character 8 the text ends, where and, or, or )"));
   EXPECT_THAT(problem("tp in 8"), HasSubstr("at character 7 there is 8, where ( must be"));
   EXPECT_THAT(problem("tp in (8 4)"), HasSubstr("at character 10 there is 4, where a comma or )"));
-  EXPECT_THAT(problem(std::string(100, '(') + "tp = 1"), HasSubstr("deeper than 32 parentheses"));
+  EXPECT_THAT(problem(std::string(100, '(') + "tp = 1"), HasSubstr("deeper than 12 parentheses"));
   EXPECT_THAT(problem(std::string(5000, ' ') + "tp = 1"), HasSubstr("longer than 4096"));
 }
 

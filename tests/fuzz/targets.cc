@@ -62,7 +62,7 @@ std::string Bytes(const Message& message) {
   return message.SerializeAsString();
 }
 
-// Rows with and without figures, axes and a worker's version, in memory.
+// Of rows with and without figures and axes, in memory.
 std::unique_ptr<db::SweepStore> StoreOfRows() {
   std::unique_ptr<db::SweepStore> store = *db::SqliteSweepStore::Open(db::kInMemory);
   std::vector<db::NewImport> runs;
@@ -93,7 +93,8 @@ std::unique_ptr<db::SweepStore> StoreOfRows() {
   return store;
 }
 
-// Whether the rows come in the order that is asked for; the ids of all.
+// The ids of the rows that meet a condition, sorted; they have to come in the order that is asked
+// for.
 std::vector<int64_t> IdsWhere(db::SweepStore& store, const planner::Condition& where,
                               db::MeasurementOrder order) {
   db::MeasurementQuery query;

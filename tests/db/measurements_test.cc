@@ -431,7 +431,7 @@ TEST_F(MeasurementsTest, LongConditionsAreAnswered) {
   // What takes most of SQLite's parser at every level.
   deep = "mfu < 1 or mfu > 2 and mfu in (1, 2)";
   for (int i = 1; i < planner::kMostFilterDepth; ++i) {
-    deep = "mfu = 1 or mfu > 2 and (" + deep + ")";
+    deep.insert(0, "mfu = 1 or mfu > 2 and (").append(")");
   }
   query.where = *ParseMeasurementCondition("where", deep);
   EXPECT_EQ(Listed(query, 100), Naively(query.where, query.order));

@@ -143,7 +143,7 @@ TEST(Filter, PrintsParenthesesWhereTheyAreNeeded) {
 TEST(Filter, ReadsWhatItPrintsOfTheDeepest) {
   std::string text = "tp = 1 or tp = 2 and pp = 2";
   for (int depth = 1; depth < kMostFilterDepth; ++depth) {
-    text = (depth % 2 == 1 ? "tp = 4 and (" : "tp = 1 or (") + text + ")";
+    text.insert(0, depth % 2 == 1 ? "tp = 4 and (" : "tp = 1 or (").append(")");
   }
   const Filter filter = ParseFilter("where", text).value();
   const absl::StatusOr<Filter> again = ParseFilter("where", FormatFilter(filter));

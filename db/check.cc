@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "db/integrity.h"
 #include "db/migrations.h"
 #include "db/sqlite.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::db {
 namespace {
@@ -13,8 +14,6 @@ using planner::Comparison;
 using planner::Condition;
 using planner::ConditionField;
 using planner::ConditionValue;
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 absl::string_view Sign(Comparison comparison) {
   constexpr std::array<absl::string_view, 7> kSigns = {"=", "<>", "<", "<=", ">", ">=", "IN"};
@@ -85,11 +84,11 @@ class Compiler {
     // NULL compares as NULL, of which NOT is NULL again; but not by IS.
     const bool equal = condition.comparison == Comparison::kEqual;
     if (column.may_be_null && !equal) {
-      absl::StrAppend(&sql_.text, View(column.name), " IS NOT NULL AND ");
+      absl::StrAppend(&sql_.text, AbslView(column.name), " IS NOT NULL AND ");
     }
     // SQLite looks up no column with a sign in front.
     const bool leaves_index = column.name == bounded_ && IsBound(condition.comparison);
-    absl::StrAppend(&sql_.text, leaves_index ? "+" : "", View(column.name), " ",
+    absl::StrAppend(&sql_.text, leaves_index ? "+" : "", AbslView(column.name), " ",
                     column.may_be_null && equal ? "IS" : Sign(condition.comparison), " ");
     const bool list = condition.comparison == Comparison::kIn;
     if (list) sql_.text += '(';

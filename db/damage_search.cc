@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/memory/memory.h"
+#include "base/text/status_macros.h"
 #include "db/integrity.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/text/status_macros.h"
 #include "db/integrity.h"
 #include "db/migrations.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 namespace {

@@ -6,13 +6,13 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "db/database.h"
 #include "db/integrity.h"
 #include "db/migrations.h"
 #include "db/sqlite.h"
 #include "db/sqlite_sweeps.h"
 #include "db/store_lock.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 namespace {

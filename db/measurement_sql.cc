@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
 #include "db/measurement.h"
 #include "planner/layout/filter_parser.h"
 
@@ -11,7 +12,7 @@ namespace meshwright::db {
 std::string AxisColumns(absl::string_view table) {
   std::string columns;
   for (const planner::ConditionField& axis : planner::LayoutFields()) {
-    absl::StrAppend(&columns, ", ", table, absl::string_view(axis.name.data(), axis.name.size()));
+    absl::StrAppend(&columns, ", ", table, AbslView(axis.name));
   }
   return columns;
 }

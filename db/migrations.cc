@@ -2,9 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "base/text/status_macros.h"
 #include "db/integrity.h"
 #include "db/sql_functions.h"
-#include "planner/base/status_macros.h"
 #include "planner/data/embedded.h"
 
 namespace meshwright::db {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::db {
 
@@ -29,8 +30,7 @@ std::string TrialCounts::ToText() const {
   for (size_t i = 0; i < counts_.size(); ++i) {
     if (counts_[i] == 0) continue;
     const std::string_view name = TrialStateName(static_cast<TrialState>(i));
-    absl::StrAppend(&text, text.empty() ? "" : ", ", counts_[i], " ",
-                    absl::string_view(name.data(), name.size()));
+    absl::StrAppend(&text, text.empty() ? "" : ", ", counts_[i], " ", AbslView(name));
   }
   return text;
 }

@@ -8,9 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "db/row_codec.h"
 #include "db/shapes.h"
-#include "planner/base/status_macros.h"
 #include "planner/codec/fields.h"
 
 namespace meshwright::db {
@@ -138,12 +139,10 @@ void VisitFields(Event& event, Visitor& visit) {
 
 namespace {
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
 template <typename Record>
 const std::string& RowsOf(std::string_view rows) {
-  static const auto* const kSelect =
-      new std::string(absl::StrCat("SELECT ", ColumnsOf<Record>(kRead), " FROM ", View(rows), " "));
+  static const auto* const kSelect = new std::string(
+      absl::StrCat("SELECT ", ColumnsOf<Record>(kRead), " FROM ", AbslView(rows), " "));
   return *kSelect;
 }
 
@@ -184,7 +183,7 @@ const std::string& SelectSweeps() {
     std::string counts;
     for (const auto& [state, name] : kTrialStateNames) {
       absl::StrAppend(&counts, counts.empty() ? "" : " || ' ' || ",
-                      "count(*) FILTER (WHERE state = '", View(name), "')");
+                      "count(*) FILTER (WHERE state = '", AbslView(name), "')");
     }
     return new std::string(
         absl::StrCat("SELECT ", ColumnsOf<SweepRecord>(kRead),
@@ -194,7 +193,7 @@ const std::string& SelectSweeps() {
                      ", (SELECT count(*) FROM candidates WHERE sweep_id = sweeps.id)",
                      ", (SELECT count(*) FROM trials WHERE sweep_id = sweeps.id AND "
                      "reused_from <> '') FROM ",
-                     View(kSweepRows), " "));
+                     AbslView(kSweepRows), " "));
   }();
   return *kSelect;
 }
@@ -202,7 +201,7 @@ const std::string& SelectSweeps() {
 const std::string& SelectTrials() {
   static const auto* const kSelect = new std::string(
       absl::StrCat("SELECT ", ColumnsOf<TrialRecord>(kRead),
-                   ", model_json, model, training_json FROM ", View(kTrialRows), " "));
+                   ", model_json, model, training_json FROM ", AbslView(kTrialRows), " "));
   return *kSelect;
 }
 
@@ -219,7 +218,7 @@ const std::string& SelectBriefTrials() {
 
 const std::string& SelectPlans() {
   static const auto* const kSelect = new std::string(absl::StrCat(
-      "SELECT plan_json, model_json, model, training_json FROM ", View(kTrialRows), " "));
+      "SELECT plan_json, model_json, model, training_json FROM ", AbslView(kTrialRows), " "));
   return *kSelect;
 }
 

@@ -12,8 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "db/sqlite.h"
-#include "planner/base/status_macros.h"
 #include "planner/codec/fields.h"
 
 namespace meshwright::db {
@@ -44,8 +45,7 @@ class ColumnNames {
     if constexpr (planner::HasFields<const T>) {
       VisitFields(value, *this);
     } else {
-      absl::StrAppend(&names_, count_++ > 0 ? ", " : "",
-                      absl::string_view(field.name.data(), field.name.size()));
+      absl::StrAppend(&names_, count_++ > 0 ? ", " : "", AbslView(field.name));
     }
   }
   template <typename T>

@@ -3,16 +3,16 @@
 #include <optional>
 #include <utility>
 
+#include "base/text/json_members.h"
+#include "base/text/json_text.h"
 #include "db/token.h"
 #include "nlohmann/json.hpp"
-#include "planner/codec/json_members.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::db {
 namespace {
 
-using planner::FindMember;
-using planner::WithMember;
+using FindMember;
+using WithMember;
 
 constexpr size_t kShapeHashDigits = 32;
 constexpr char kName[] = "name";
@@ -30,7 +30,7 @@ std::string TakeObject(nlohmann::json& plan, const char* key) {
 }  // namespace
 
 std::string ShapeOf(std::string_view json) {
-  absl::StatusOr<nlohmann::ordered_json> shape = planner::ParseOrderedJson("shape", json);
+  absl::StatusOr<nlohmann::ordered_json> shape = ParseOrderedJson("shape", json);
   if (!shape.ok() || !shape->is_object()) return std::string(json);
   shape->erase(kName);
   return shape->dump();
@@ -38,14 +38,14 @@ std::string ShapeOf(std::string_view json) {
 
 std::string ShapeHash(std::string_view json) {
   if (json.empty()) return "";
-  absl::StatusOr<nlohmann::json> shape = planner::ParseJson("shape", json);
+  absl::StatusOr<nlohmann::json> shape = ParseJson("shape", json);
   if (!shape.ok() || !shape->is_object()) return HashOf(json).substr(0, kShapeHashDigits);
   shape->erase(kName);
   return HashOf(shape->dump()).substr(0, kShapeHashDigits);
 }
 
 std::string WithName(std::string_view shape, std::string_view name) {
-  const absl::StatusOr<nlohmann::ordered_json> keys = planner::ParseOrderedJson("shape", shape);
+  const absl::StatusOr<nlohmann::ordered_json> keys = ParseOrderedJson("shape", shape);
   if (!keys.ok() || !keys->is_object()) return std::string(shape);
   nlohmann::ordered_json named;
   named[kName] = name;
@@ -54,7 +54,7 @@ std::string WithName(std::string_view shape, std::string_view name) {
 }
 
 PlanParts SplitPlan(const std::string& plan_json, std::string_view model_name) {
-  absl::StatusOr<nlohmann::json> plan = planner::ParseJson("plan", plan_json);
+  absl::StatusOr<nlohmann::json> plan = ParseJson("plan", plan_json);
   if (!plan.ok() || !plan->is_object()) return {.own = plan_json, .model = "", .training = ""};
   PlanParts parts;
   parts.model = TakeObject(*plan, kModel);

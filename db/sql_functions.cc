@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/text/status_macros.h"
 #include "db/measurement.h"
 #include "db/shapes.h"
-#include "planner/base/status_macros.h"
 #include "planner/layout/filter_parser.h"
 
 namespace meshwright::db {

@@ -12,7 +12,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::db {
 namespace {

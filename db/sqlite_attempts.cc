@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "db/row.h"
 #include "db/sqlite_sweeps.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 namespace {

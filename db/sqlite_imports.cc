@@ -1,8 +1,8 @@
 // The part of SqliteSweeps that is about runs from elsewhere.
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "db/measurement_sql.h"
 #include "db/sqlite_sweeps.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 

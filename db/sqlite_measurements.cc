@@ -1,9 +1,9 @@
 // The part of SqliteSweeps that stores measurements, and finds those that count for a new sweep.
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "db/measurement_sql.h"
 #include "db/row.h"
 #include "db/sqlite_sweeps.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "db/condition_sql.h"
 #include "db/figure_range.h"
 #include "db/row.h"
 #include "db/sqlite_sweeps.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 namespace {

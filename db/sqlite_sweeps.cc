@@ -4,21 +4,22 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "db/row.h"
 #include "db/token.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 namespace {
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
 absl::Status SweepNotFound(std::string_view name) {
-  return absl::NotFoundError(absl::StrCat("no sweep is named \"", View(name), "\""));
+  return absl::NotFoundError(absl::StrCat("no sweep is named \"", AbslView(name), "\""));
 }
 
-std::string SweepsWhere(std::string_view rest) { return absl::StrCat(SelectSweeps(), View(rest)); }
+std::string SweepsWhere(std::string_view rest) {
+  return absl::StrCat(SelectSweeps(), AbslView(rest));
+}
 
 std::string RequestHash(const SweepRecord& sweep) {
   return sweep.request_json.empty() ? "" : HashOf(sweep.request_json);
@@ -96,7 +97,7 @@ absl::StatusOr<std::string> SqliteSweeps::NextName(std::string_view stem) {
                                                          "sqlite_sequence WHERE name = 'sweeps'), "
                                                          "0) + 1"));
   for (;; ++number) {
-    std::string name = absl::StrCat(View(stem), "-", number);
+    std::string name = absl::StrCat(AbslView(stem), "-", number);
     ASSIGN_OR_RETURN(SqliteStatement select,
                      connection_->Prepare("SELECT 1 FROM sweeps WHERE name = ?"));
     select.Bind(name);
@@ -220,7 +221,7 @@ absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id, absl::Time time, std::s
   ASSIGN_OR_RETURN(const SweepRecord sweep, ReadSweepById(sweep_id));
   if (!HasEnded(sweep.state)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "sweep ", sweep.name, " is ", View(SweepStateName(sweep.state)), " and has not ended"));
+        "sweep ", sweep.name, " is ", AbslView(SweepStateName(sweep.state)), " and has not ended"));
   }
   ASSIGN_OR_RETURN(SqliteStatement retire,
                    connection_->Prepare("INSERT OR REPLACE INTO retired_names "
@@ -305,7 +306,7 @@ absl::Status SqliteSweeps::UpdateSweep(const SweepTransition& transition) {
   RETURN_IF_ERROR(update.Run());
   if (connection_->Changes() != 1) {
     return absl::AbortedError(absl::StrCat("sweep #", transition.sweep_id, " is no longer ",
-                                           View(SweepStateName(transition.from_state))));
+                                           AbslView(SweepStateName(transition.from_state))));
   }
   EventRecord event;
   event.sweep_id = transition.sweep_id;

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/status_macros.h"
 #include "db/shapes.h"
 #include "db/sqlite.h"
 #include "db/sweep_store.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 

@@ -2,14 +2,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "db/row.h"
 #include "db/sqlite_sweeps.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 constexpr char kUpdate[] =
     "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + ?, "
@@ -120,8 +119,8 @@ absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
                                                  transition.to_attempt, " before"));
   }
   return absl::AbortedError(absl::StrCat(
-      "trial ", transition.number, " is ", View(TrialStateName(found.state)), " in attempt ",
-      found.attempt, ", not ", View(TrialStateName(transition.from_state)), " in attempt ",
+      "trial ", transition.number, " is ", AbslView(TrialStateName(found.state)), " in attempt ",
+      found.attempt, ", not ", AbslView(TrialStateName(transition.from_state)), " in attempt ",
       transition.from_attempt));
 }
 

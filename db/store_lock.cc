@@ -12,7 +12,7 @@ namespace meshwright::db {
 
 absl::StatusOr<StoreLock> StoreLock::Take(const std::string& path) {
   // flock()'s locks are not those of SQLite, which are fcntl()'s.
-  trial::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!file.is_open()) {
     return absl::UnavailableError(
         absl::StrCat("can't open database ", path, ": ", std::strerror(errno)));

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "executor/trial/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace meshwright::db {
 
@@ -21,9 +21,9 @@ class StoreLock {
   static absl::StatusOr<StoreLock> Take(const std::string& path);
 
  private:
-  explicit StoreLock(trial::UniqueFd file) : file_(std::move(file)) {}
+  explicit StoreLock(UniqueFd file) : file_(std::move(file)) {}
 
-  trial::UniqueFd file_;
+  UniqueFd file_;
 };
 
 }  // namespace meshwright::db

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::db {
 namespace {

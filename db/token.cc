@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::db {
 namespace {
@@ -46,8 +47,7 @@ absl::StatusOr<std::string> NewToken() {
     return absl::UnavailableError(
         absl::StrCat("the system gives no random numbers: ", std::strerror(errno)));
   }
-  return absl::StrCat(absl::string_view(kPrefix.data(), kPrefix.size()),
-                      ToHex(bytes.data(), bytes.size()));
+  return absl::StrCat(AbslView(kPrefix), ToHex(bytes.data(), bytes.size()));
 }
 
 bool LooksLikeToken(std::string_view text) {

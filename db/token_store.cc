@@ -2,11 +2,12 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/nearest.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "db/database.h"
 #include "db/migrations.h"
 #include "db/row_codec.h"
-#include "planner/base/nearest.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 
@@ -47,8 +48,8 @@ absl::StatusOr<std::vector<TokenRecord>> TokenStore::Select(std::string_view res
                                                             std::string_view value) {
   static const auto* const kColumns = new std::string(ColumnsOf<TokenRecord>(kRead));
   ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat("SELECT ", *kColumns, " FROM tokens WHERE ",
-                                                     absl::string_view(rest.data(), rest.size()))));
+                   connection_->Prepare(
+                       absl::StrCat("SELECT ", *kColumns, " FROM tokens WHERE ", AbslView(rest))));
   select.Bind(value);
   std::vector<TokenRecord> tokens;
   while (true) {

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/escape_controls.h"
+#include "base/text/short_text.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "grpc/grpc_security_constants.h"
-#include "planner/base/escape_controls.h"
-#include "planner/base/short_text.h"
-#include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/method_roles.h"
 
@@ -18,8 +19,6 @@ constexpr char kAuthorization[] = "authorization";
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kScheme = "meshwright://";
 constexpr size_t kMostShown = 100;
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string_view ViewOf(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
@@ -70,7 +69,7 @@ absl::StatusOr<std::optional<Caller>> CallerOfUri(std::string_view uri) {
   return caller;
 }
 
-Access::Access(bool asks, std::function<absl::Time()> clock, host::LogFunction log)
+Access::Access(bool asks, std::function<absl::Time()> clock, LogFunction log)
     : asks_(asks), clock_(std::move(clock)), log_(std::move(log)) {}
 
 absl::StatusOr<db::TokenRecord> Access::FindToken(std::string_view hash) const {
@@ -147,11 +146,11 @@ absl::StatusOr<std::optional<Caller>> Access::Check(std::string_view method,
   }
   if (MayCall(caller.role, known->needs)) return caller;
   absl::Status denied = absl::PermissionDeniedError(
-      absl::StrCat(caller.ToText(), " has the role ", View(db::RoleName(caller.role)), ", and ",
-                   View(method.substr(1)), " needs ", RolesThatMay(known->needs),
+      absl::StrCat(caller.ToText(), " has the role ", AbslView(db::RoleName(caller.role)), ", and ",
+                   AbslView(method.substr(1)), " needs ", RolesThatMay(known->needs),
                    ": call it with a token or a certificate of such a role"));
   if (log_) {
-    log_({.level = host::LogLevel::kWarning,
+    log_({.level = LogLevel::kWarning,
           .message = absl::StrCat("refused a call: ", denied.message()),
           .about = {.method = std::string(method.substr(1)),
                     .caller = caller.ToText(),

@@ -16,8 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/system/log.h"
 #include "db/token_store.h"
-#include "executor/host/log.h"
 #include "grpcpp/security/auth_context.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/string_ref.h"
@@ -47,7 +47,7 @@ class Access {
   using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
 
   // `asks`: whether callers have to say who they are.
-  Access(bool asks, std::function<absl::Time()> clock, host::LogFunction log);
+  Access(bool asks, std::function<absl::Time()> clock, LogFunction log);
 
   // Before calls are let in, where callers are asked. `tokens` outlives it.
   void Begin(db::TokenStore* tokens) { tokens_.store(tokens); }
@@ -74,7 +74,7 @@ class Access {
 
   const bool asks_;
   const std::function<absl::Time()> clock_;
-  const host::LogFunction log_;
+  const LogFunction log_;
   std::atomic<db::TokenStore*> tokens_{nullptr};
 };
 

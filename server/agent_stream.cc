@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/field_limits.h"
 #include "executor/agent/message_codec.h"
 #include "executor/agent/protocol.h"
 #include "executor/agent/wire.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/plan_request.h"
@@ -295,7 +295,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   std::string cluster_json = message.cluster_json();
   // An agent of another version may write clusters otherwise; it can run trials all the same.
   if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
-    engine_->Log({.level = host::LogLevel::kWarning,
+    engine_->Log({.level = LogLevel::kWarning,
                   .message = absl::StrCat("the cluster that agent ", message.name(),
                                           " measured can't be used: ", status.message()),
                   .about = {.agent = message.name()}});

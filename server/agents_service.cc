@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "base/text/status_macros.h"
 #include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
-#include "planner/base/status_macros.h"
 #include "server/agent_stream.h"
 #include "server/plan_request.h"
 

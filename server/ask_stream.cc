@@ -8,7 +8,7 @@ namespace meshwright::server {
 
 void AskStream::Tell(const v1::Progress& progress) {
   absl::MutexLock lock(&mutex_);
-  const host::MonotonicTime now = now_();
+  const MonotonicTime now = now_();
   if (writing_ || ended_ || (told_ && now < *told_ + kBetweenProgress)) return;
   told_ = now;
   *sending_.mutable_progress() = progress;

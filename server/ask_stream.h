@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "executor/host/monotonic_time.h"
+#include "base/system/monotonic_time.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 
 namespace meshwright::server {
@@ -19,7 +19,7 @@ inline constexpr absl::Duration kBetweenProgress = absl::Milliseconds(100);
 // Deletes itself when the call is over. Callers may rely on: it lives until End() was called.
 class AskStream final : public grpc::ServerWriteReactor<v1::AskResponse> {
  public:
-  explicit AskStream(host::MonotonicClock now) : now_(std::move(now)) {}
+  explicit AskStream(MonotonicClock now) : now_(std::move(now)) {}
 
   // Sends it, unless the message before it is not sent yet or was sent a moment ago: a slow reader
   // holds up no search.
@@ -33,14 +33,14 @@ class AskStream final : public grpc::ServerWriteReactor<v1::AskResponse> {
  private:
   void FinishLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const host::MonotonicClock now_;
+  const MonotonicClock now_;
   absl::Mutex mutex_;
   v1::AskResponse sending_;  // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
   v1::AskResponse answer_ ABSL_GUARDED_BY(mutex_);
-  std::optional<host::MonotonicTime> told_ ABSL_GUARDED_BY(mutex_);
+  std::optional<MonotonicTime> told_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright::server

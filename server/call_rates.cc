@@ -14,18 +14,18 @@ constexpr size_t kManyBuckets = 1024;
 
 }  // namespace
 
-CallRates::CallRates(double calls_per_s, host::MonotonicClock now, RefusalSink refused)
+CallRates::CallRates(double calls_per_s, MonotonicClock now, RefusalSink refused)
     : calls_per_s_(calls_per_s),
       most_calls_(std::max(1.0, calls_per_s * absl::ToDoubleSeconds(kMostSavedCalls))),
       now_(std::move(now)),
       refused_(std::move(refused)) {}
 
-double CallRates::CallsIn(const Bucket& bucket, host::MonotonicTime now) const {
+double CallRates::CallsIn(const Bucket& bucket, MonotonicTime now) const {
   const double passed_s = absl::ToDoubleSeconds(now.since_start - bucket.filled.since_start);
   return std::min(most_calls_, bucket.calls + std::max(0.0, passed_s) * calls_per_s_);
 }
 
-void CallRates::DropFull(host::MonotonicTime now) {
+void CallRates::DropFull(MonotonicTime now) {
   std::erase_if(buckets_,
                 [&](const auto& entry) { return CallsIn(entry.second, now) >= most_calls_; });
 }
@@ -34,7 +34,7 @@ absl::Status CallRates::Take(const std::string& caller) {
   double missing = 0.0;
   {
     absl::MutexLock lock(&mutex_);
-    const host::MonotonicTime now = now_();
+    const MonotonicTime now = now_();
     auto entry = buckets_.find(caller);
     if (entry == buckets_.end()) {
       if (buckets_.size() >= kManyBuckets) DropFull(now);

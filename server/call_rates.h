@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "executor/host/monotonic_time.h"
+#include "base/system/monotonic_time.h"
 #include "server/places.h"
 
 namespace meshwright::server {
@@ -20,7 +20,7 @@ inline constexpr absl::Duration kMostSavedCalls = absl::Seconds(5);
 // held for callers of the last seconds only. All functions may be called from any thread.
 class CallRates {
  public:
-  CallRates(double calls_per_s, host::MonotonicClock now, RefusalSink refused);
+  CallRates(double calls_per_s, MonotonicClock now, RefusalSink refused);
 
   // Counts a call of `caller`, as events name them. ResourceExhausted, and the call counts for
   // nothing, where it comes too soon; says when the next may.
@@ -29,17 +29,17 @@ class CallRates {
  private:
   struct Bucket {
     double calls = 0.0;  // that may be made at once
-    host::MonotonicTime filled;
+    MonotonicTime filled;
   };
 
   // As the clock has filled it since.
-  double CallsIn(const Bucket& bucket, host::MonotonicTime now) const;
+  double CallsIn(const Bucket& bucket, MonotonicTime now) const;
   // Those that are full are as good as new ones.
-  void DropFull(host::MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropFull(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const double calls_per_s_;
   const double most_calls_;  // in a bucket
-  const host::MonotonicClock now_;
+  const MonotonicClock now_;
   const RefusalSink refused_;
   absl::Mutex mutex_;
   std::map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);

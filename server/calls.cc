@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/text/status_macros.h"
 #include "executor/agent/field_limits.h"
-#include "planner/base/status_macros.h"
 #include "server/plan_request.h"
 #include "server/stopping.h"
 
@@ -77,7 +77,7 @@ grpc::ServerUnaryReactor* Calls::AnswerOnceStored(grpc::CallbackServerContext* c
 
 absl::Status Calls::RunBounded(const SearchCall& search, int32_t threads,
                                const planner::Cancelled& cancelled) const {
-  const host::MonotonicTime end = limits_->SearchEnd();
+  const MonotonicTime end = limits_->SearchEnd();
   const absl::Status status = search({.threads = threads, .cancelled = [this, end, &cancelled] {
                                         return cancelled() || limits_->IsOver(end);
                                       }});

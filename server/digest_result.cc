@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/json_text.h"
 #include "nlohmann/json.hpp"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::server {
 namespace {
@@ -39,7 +39,7 @@ trial::TrialResult Unusable(const trial::TrialResult& result, const absl::Status
 }  // namespace
 
 std::optional<StepWork> StepWorkOf(const std::string& plan_json) {
-  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("plan", plan_json);
+  const absl::StatusOr<nlohmann::json> json = ParseJson("plan", plan_json);
   if (!json.ok()) return std::nullopt;
   const absl::StatusOr<trial::TrialPlan> plan = trial::TrialPlanFromJson(*json);
   if (!plan.ok()) return std::nullopt;

@@ -1,8 +1,8 @@
 #include "server/limits.h"
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::server {
 namespace {
@@ -27,8 +27,7 @@ absl::Status CheckLimitOptions(const LimitOptions& options) {
   return CheckPositive("max_search_s", absl::ToDoubleSeconds(options.max_search));
 }
 
-Limits::Limits(const LimitOptions& options, const host::MonotonicClock& now,
-               const RefusalSink& refused)
+Limits::Limits(const LimitOptions& options, const MonotonicClock& now, const RefusalSink& refused)
     : options_(options),
       now_(now),
       agents_({.things = "agents",

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "executor/host/monotonic_time.h"
+#include "base/system/monotonic_time.h"
 #include "server/call_rates.h"
 #include "server/places.h"
 
@@ -41,7 +41,7 @@ absl::Status CheckLimitOptions(const LimitOptions& options);
 class Limits {
  public:
   // `refused` may be empty.
-  Limits(const LimitOptions& options, const host::MonotonicClock& now, const RefusalSink& refused);
+  Limits(const LimitOptions& options, const MonotonicClock& now, const RefusalSink& refused);
 
   Places& agents() { return agents_; }
   Places& watchers() { return watchers_; }
@@ -52,8 +52,8 @@ class Limits {
   CallRates& rates() { return rates_; }
 
   // When a search that begins now has to end.
-  host::MonotonicTime SearchEnd() const { return now_() + options_.max_search; }
-  bool IsOver(host::MonotonicTime end) const { return now_() >= end; }
+  MonotonicTime SearchEnd() const { return now_() + options_.max_search; }
+  bool IsOver(MonotonicTime end) const { return now_() >= end; }
   // What one that did not gets.
   absl::Status SearchTookTooLong() const;
 
@@ -63,7 +63,7 @@ class Limits {
 
  private:
   const LimitOptions options_;
-  const host::MonotonicClock now_;
+  const MonotonicClock now_;
   Places agents_;
   Places watchers_;
   Places searches_;

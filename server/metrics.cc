@@ -5,8 +5,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "executor/host/host_port.h"
-#include "planner/base/field_error.h"
+#include "base/system/host_port.h"
+#include "base/text/field_error.h"
 #include "prometheus/metric_family.h"
 
 namespace meshwright::server {
@@ -35,7 +35,7 @@ prometheus::MetricFamily GaugeFamily(const std::string& name, const std::string&
 
 class CallInterceptor final : public grpc::experimental::Interceptor {
  public:
-  CallInterceptor(Metrics* metrics, const host::MonotonicClock& clock,
+  CallInterceptor(Metrics* metrics, const MonotonicClock& clock,
                   const grpc::experimental::ServerRpcInfo* info)
       : metrics_(metrics),
         clock_(clock),
@@ -54,15 +54,15 @@ class CallInterceptor final : public grpc::experimental::Interceptor {
 
  private:
   Metrics* const metrics_;
-  const host::MonotonicClock& clock_;
+  const MonotonicClock& clock_;
   const std::string method_;
   const bool is_unary_;
-  const host::MonotonicTime begin_;
+  const MonotonicTime begin_;
 };
 
 class CallInterceptors final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  CallInterceptors(Metrics* metrics, const host::MonotonicClock& clock)
+  CallInterceptors(Metrics* metrics, const MonotonicClock& clock)
       : metrics_(metrics), clock_(clock) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
@@ -72,7 +72,7 @@ class CallInterceptors final : public grpc::experimental::ServerInterceptorFacto
 
  private:
   Metrics* const metrics_;
-  const host::MonotonicClock& clock_;
+  const MonotonicClock& clock_;
 };
 
 }  // namespace
@@ -106,7 +106,7 @@ class Metrics::Figures final : public prometheus::Collectable {
   std::function<EngineFigures()> figures_ ABSL_GUARDED_BY(mutex_);
 };
 
-Metrics::Metrics(host::MonotonicClock clock)
+Metrics::Metrics(MonotonicClock clock)
     : clock_(std::move(clock)),
       registry_(std::make_shared<prometheus::Registry>()),
       figures_(std::make_shared<Figures>()),
@@ -161,11 +161,11 @@ std::vector<std::shared_ptr<prometheus::Collectable>> Metrics::collectables() co
 
 absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string& listen,
                                                                const Metrics& metrics) {
-  const absl::StatusOr<host::HostPort> address = host::ParseHostPort(listen);
+  const absl::StatusOr<HostPort> address = ParseHostPort(listen);
   if (!address.ok()) {
     return FieldError("metrics_listen", listen, std::string(address.status().message()));
   }
-  if (!host::IsLoopback(*address)) {
+  if (!IsLoopback(*address)) {
     return FieldError("metrics_listen", listen,
                       "must be an address of this machine alone, such as 127.0.0.1:9464: "
                       "it asks nobody who they are");

@@ -22,8 +22,8 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/system/monotonic_time.h"
 #include "db/records.h"
-#include "executor/host/monotonic_time.h"
 #include "grpcpp/support/server_interceptor.h"
 #include "grpcpp/support/status.h"
 #include "prometheus/collectable.h"
@@ -37,7 +37,7 @@ namespace meshwright::server {
 
 class Metrics {
  public:
-  explicit Metrics(host::MonotonicClock clock);
+  explicit Metrics(MonotonicClock clock);
 
   void CountCall(const std::string& method, grpc::StatusCode code);
   void TimeCall(const std::string& method, absl::Duration took);
@@ -56,7 +56,7 @@ class Metrics {
  private:
   class Figures;
 
-  const host::MonotonicClock clock_;
+  const MonotonicClock clock_;
   const std::shared_ptr<prometheus::Registry> registry_;
   const std::shared_ptr<Figures> figures_;
   prometheus::Family<prometheus::Counter>& calls_;

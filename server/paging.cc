@@ -2,9 +2,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "db/token.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::server {
 namespace {

@@ -2,14 +2,13 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::server {
 namespace {
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
 std::string SetBy(std::string_view flag) {
-  return flag.empty() ? "" : absl::StrCat(" (serve ", View(flag), ")");
+  return flag.empty() ? "" : absl::StrCat(" (serve ", AbslView(flag), ")");
 }
 
 }  // namespace
@@ -20,7 +19,7 @@ absl::Status Places::Find(const std::string& caller, std::string& limit) const {
   if (options_.most > 0 && taken_ >= options_.most) {
     limit = std::string(options_.things);
     return absl::ResourceExhaustedError(
-        absl::StrCat("the server has ", taken_, " ", View(options_.things),
+        absl::StrCat("the server has ", taken_, " ", AbslView(options_.things),
                      ", as many as it takes at once", SetBy(options_.flag), ": try again later"));
   }
   const auto of_caller = by_caller_.find(caller);
@@ -28,9 +27,9 @@ absl::Status Places::Find(const std::string& caller, std::string& limit) const {
       of_caller->second < options_.most_per_caller) {
     return absl::OkStatus();
   }
-  limit = absl::StrCat(View(options_.things), "_per_caller");
+  limit = absl::StrCat(AbslView(options_.things), "_per_caller");
   return absl::ResourceExhaustedError(
-      absl::StrCat(caller, " has ", of_caller->second, " ", View(options_.things),
+      absl::StrCat(caller, " has ", of_caller->second, " ", AbslView(options_.things),
                    ", as many as one caller may have at once", SetBy(options_.flag_per_caller),
                    ": end one of them, or try again later"));
 }

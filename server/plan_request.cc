@@ -1,9 +1,9 @@
 #include "server/plan_request.h"
 
+#include "base/text/field_error.h"
+#include "base/text/short_text.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/wire.h"
-#include "planner/base/field_error.h"
-#include "planner/base/short_text.h"
-#include "planner/base/status_macros.h"
 #include "proto/rpc_status.h"
 
 namespace meshwright::server {

@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/wire.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "server/ask_stream.h"
 #include "server/plan_request.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "executor/host/monotonic_time.h"
+#include "base/system/monotonic_time.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "planner/report/answers.h"
 #include "server/calls.h"
@@ -19,8 +19,7 @@ using Recommender = std::function<absl::StatusOr<planner::RecommendAnswer>(
 class PlannerService final : public v1::Planner::CallbackService {
  public:
   // `calls` outlives it.
-  PlannerService(const Calls* calls, int32_t host_cores, Recommender recommend,
-                 host::MonotonicClock now)
+  PlannerService(const Calls* calls, int32_t host_cores, Recommender recommend, MonotonicClock now)
       : calls_(calls),
         host_cores_(host_cores),
         recommend_(std::move(recommend)),
@@ -61,7 +60,7 @@ class PlannerService final : public v1::Planner::CallbackService {
   const Calls* const calls_;
   const int32_t host_cores_;
   const Recommender recommend_;
-  const host::MonotonicClock now_;
+  const MonotonicClock now_;
 };
 
 }  // namespace meshwright::server

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "db/shapes.h"
 #include "executor/trial/model_form.h"
-#include "planner/base/status_macros.h"
 #include "planner/codec/json_codec.h"
-#include "planner/codec/json_text.h"
 #include "planner/layout/layout.h"
 
 namespace meshwright::server {
@@ -21,7 +21,7 @@ namespace {
 constexpr int32_t kMostSweeps = 128;
 
 bool AskedForFresh(const db::SweepRecord& sweep) {
-  const absl::StatusOr<nlohmann::json> request = planner::ParseJson("request", sweep.request_json);
+  const absl::StatusOr<nlohmann::json> request = ParseJson("request", sweep.request_json);
   if (!request.ok() || !request->is_object()) return false;
   const auto create = request->find("create_sweep");
   if (create == request->end() || !create->is_object()) return false;
@@ -31,7 +31,7 @@ bool AskedForFresh(const db::SweepRecord& sweep) {
 
 // What the device is called; empty where the cluster does not say.
 std::string DeviceOf(const std::string& cluster) {
-  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("cluster", cluster);
+  const absl::StatusOr<nlohmann::json> json = ParseJson("cluster", cluster);
   if (!json.ok() || !json->is_object()) return "";
   const auto device = json->find("device");
   if (device == json->end() || !device->is_object()) return "";
@@ -42,7 +42,7 @@ std::string DeviceOf(const std::string& cluster) {
 // Nothing where its model can't be read.
 std::optional<planner::SweepTraits> TraitsOf(const db::SweepShape& shape) {
   const absl::StatusOr<nlohmann::json> json =
-      planner::ParseJson("model", db::WithName(shape.model, shape.name));
+      ParseJson("model", db::WithName(shape.model, shape.name));
   if (!json.ok()) return std::nullopt;
   trial::ModelForm form;
   if (!planner::ReadJson("model", *json, planner::UnknownKeys::kPassOver, form).ok()) {

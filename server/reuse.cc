@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "db/measurement.h"
 #include "db/shapes.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::server {
 namespace {

@@ -8,14 +8,14 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "base/system/host_port.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/field_limits.h"
-#include "executor/host/host_port.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "server/stopping.h"
 #include "server/sweep_watch.h"
 
@@ -40,7 +40,7 @@ RefusalSink CountsAndLogs(const ServerOptions& options) {
     if (metrics != nullptr) metrics->CountRefusal(std::string(limit));
     // Not for every reader: who calls too often would fill the log too.
     if (log) {
-      log({.level = host::LogLevel::kDebug,
+      log({.level = LogLevel::kDebug,
            .message = absl::StrCat("refused a call: ", refusal.message()),
            .about = {.caller = caller, .code = absl::StatusCodeToString(refusal.code())}});
     }
@@ -50,9 +50,9 @@ RefusalSink CountsAndLogs(const ServerOptions& options) {
 }  // namespace
 
 absl::Status CheckListenAddress(const std::string& listen, bool has_tls) {
-  const absl::StatusOr<host::HostPort> address = host::ParseHostPort(listen);
+  const absl::StatusOr<HostPort> address = ParseHostPort(listen);
   if (!address.ok()) return FieldError("listen", listen, std::string(address.status().message()));
-  if (has_tls || host::IsLoopback(*address)) return absl::OkStatus();
+  if (has_tls || IsLoopback(*address)) return absl::OkStatus();
   return FieldError(
       "listen", listen,
       "is reachable from other machines, which takes TLS: give --tls-cert and --tls-key, and "
@@ -179,7 +179,7 @@ absl::Status Server::WarnWhereNobodyCanCall() {
     return db::CheckCounts(token, now).ok();
   };
   if (std::any_of(tokens.begin(), tokens.end(), counts)) return absl::OkStatus();
-  options_.log({.level = host::LogLevel::kWarning,
+  options_.log({.level = LogLevel::kWarning,
                 .message =
                     "nobody can call this server yet: its database has no token that counts, and "
                     "without --tls-client-ca it takes no certificates; make a token with "
@@ -200,12 +200,12 @@ void Server::SayServing(bool serving) {
 
 void Server::RunTimer() {
   const auto stopping = [this] { return stopping_.load(); };
-  host::MonotonicTime next_check = host::MonotonicTime::Always();
+  MonotonicTime next_check = MonotonicTime::Always();
   std::unique_lock lock(timer_mutex_);
   while (!timer_wakes_.wait_for(lock, kTick, stopping)) {
     engine_->Tick();
     // Of watchers of sweeps in which nothing happens, who else would see that they count no more?
-    const host::MonotonicTime now = options_.monotonic_clock();
+    const MonotonicTime now = options_.monotonic_clock();
     if (!access_.asks() || now < next_check) continue;
     next_check = now + kCheckShare * options_.engine.heartbeat;
     hub_.NotifyAll();

@@ -54,12 +54,12 @@ struct ServerOptions {
   int32_t host_cores = 1;  // physical cores, for clusters of processes on them
   std::string version;
   Clock clock;
-  host::MonotonicClock monotonic_clock = host::MonotonicNow;
+  MonotonicClock monotonic_clock = MonotonicNow;
   EngineOptions engine;
   // A connection on which nothing came for so long is probed, and ends without an answer within as
   // long again.
   absl::Duration keepalive = absl::Seconds(10);
-  host::LogFunction log;       // may be empty
+  LogFunction log;             // may be empty
   Metrics* metrics = nullptr;  // outlives the server; null: nothing is counted
   // Two, so that a short search need not wait for a long one.
   int32_t searches_at_once = 2;

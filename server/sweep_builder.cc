@@ -5,13 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "db/shapes.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/named_kernels.h"
 #include "executor/trial/trial.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/report/estimate_json.h"
 

@@ -7,7 +7,8 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/plan_to_beat.h"
 #include "server/relatives.h"
@@ -22,8 +23,6 @@ constexpr absl::Duration kStorePatience = absl::Seconds(10);
 constexpr absl::Duration kBetweenPrunings = absl::Hours(24);
 constexpr int64_t kEventsAtOnce = 5000;
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
 absl::Status CantBeWritten() {
   return absl::UnavailableError("the store can't be written now: try again");
 }
@@ -36,15 +35,15 @@ absl::StatusOr<SweepStored> ReadActive(const db::SweepRecord& sweep, db::SweepRe
 }
 
 absl::Status HasEndedAlready(const db::SweepRecord& sweep, absl::string_view verb) {
-  return absl::FailedPreconditionError(absl::StrCat(
-      "sweep ", sweep.name, " can't be ", verb, ": it is ", View(db::SweepStateName(sweep.state))));
+  return absl::FailedPreconditionError(absl::StrCat("sweep ", sweep.name, " can't be ", verb,
+                                                    ": it is ",
+                                                    AbslView(db::SweepStateName(sweep.state))));
 }
 
 }  // namespace
 
 SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
-                         host::MonotonicClock monotonic_clock, EngineOptions options,
-                         host::LogFunction log)
+                         MonotonicClock monotonic_clock, EngineOptions options, LogFunction log)
     : store_(store),
       hub_(hub),
       clock_(std::move(clock)),
@@ -58,7 +57,7 @@ SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
                [hub](std::vector<db::EventRecord> events) { hub->Publish(std::move(events)); },
            .failed =
                [this](const absl::Status& status) {
-                 Log({.level = host::LogLevel::kError,
+                 Log({.level = LogLevel::kError,
                       .message = absl::StrCat("the store can't be written, what is decided waits: ",
                                               status.message()),
                       .about = {.code = absl::StatusCodeToString(status.code())}});
@@ -75,9 +74,11 @@ SweepEngine::~SweepEngine() {
   writer_.Stop();
 }
 
-absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(
-    db::SweepStore* store, EventHub* hub, Clock clock, host::MonotonicClock monotonic_clock,
-    EngineOptions options, host::LogFunction log) {
+absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(db::SweepStore* store,
+                                                                EventHub* hub, Clock clock,
+                                                                MonotonicClock monotonic_clock,
+                                                                EngineOptions options,
+                                                                LogFunction log) {
   auto engine = absl::WrapUnique(new SweepEngine(
       store, hub, std::move(clock), std::move(monotonic_clock), options, std::move(log)));
   ASSIGN_OR_RETURN(const std::string secret, store->AttemptSecret());
@@ -92,7 +93,7 @@ absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(
   return engine;
 }
 
-void SweepEngine::Log(const host::LogEntry& entry) const {
+void SweepEngine::Log(const LogEntry& entry) const {
   if (log_) log_(entry);
 }
 
@@ -109,7 +110,7 @@ EngineOutput SweepEngine::DecideLocked(EngineEvent event) {
 
 EngineOutput SweepEngine::Handle(EngineEvent event) {
   EngineOutput output = core_.Handle({clock_(), monotonic_clock_(), std::move(event)});
-  for (const host::LogEntry& entry : output.log) Log(entry);
+  for (const LogEntry& entry : output.log) Log(entry);
   const std::vector<Message> messages = MessagesOf(output.sends_at_once);
   for (const Message& message : messages) Deliver(message);
   for (const Message& message : messages) message.link->Flush();
@@ -221,7 +222,7 @@ absl::StatusOr<EngineCore> SweepEngine::LoadCore() const {
 }
 
 void SweepEngine::Reload(const absl::Status& why) {
-  Log({.level = host::LogLevel::kError,
+  Log({.level = LogLevel::kError,
        .message = absl::StrCat("the store holds something else than the engine: it begins again "
                                "from the store: ",
                                why.message()),
@@ -237,7 +238,7 @@ void SweepEngine::Reload(const absl::Status& why) {
     core_ = *std::move(core);
     ++core_generation_;
   } else {
-    Log({.level = host::LogLevel::kError,
+    Log({.level = LogLevel::kError,
          .message = std::string(core.status().message()),
          .about = {.code = absl::StatusCodeToString(core.status().code())}});
   }
@@ -315,9 +316,9 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->GetSweep(name));
   if (!db::HasEnded(sweep.state)) {
     if (!force) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("sweep ", sweep.name, " can't be deleted: it is ",
-                       View(db::SweepStateName(sweep.state)), "; cancel it first (--force does)"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "sweep ", sweep.name, " can't be deleted: it is ",
+          AbslView(db::SweepStateName(sweep.state)), "; cancel it first (--force does)"));
     }
     absl::Status cancelled = Cancel(name, actor).status();
     if (!cancelled.ok() && !absl::IsFailedPrecondition(cancelled)) return cancelled;
@@ -370,7 +371,7 @@ void SweepEngine::PruneWhenDue() {
                       [this, pruned](const absl::Status&) {
                         if (*pruned < kEventsAtOnce) return;
                         absl::MutexLock lock(&mutex_);
-                        next_pruning_ = host::MonotonicTime::Always();
+                        next_pruning_ = MonotonicTime::Always();
                       }});
 }
 

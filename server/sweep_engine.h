@@ -24,9 +24,9 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/system/log.h"
+#include "base/system/monotonic_time.h"
 #include "db/sweep_store.h"
-#include "executor/host/log.h"
-#include "executor/host/monotonic_time.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "server/agent_link.h"
@@ -54,9 +54,8 @@ class SweepEngine {
   // empty.
   static absl::StatusOr<std::unique_ptr<SweepEngine>> Start(db::SweepStore* store, EventHub* hub,
                                                             Clock clock,
-                                                            host::MonotonicClock monotonic_clock,
-                                                            EngineOptions options,
-                                                            host::LogFunction log);
+                                                            MonotonicClock monotonic_clock,
+                                                            EngineOptions options, LogFunction log);
   ~SweepEngine();
 
   // These four return once the change is stored; Unavailable where the store can't be written for
@@ -113,7 +112,7 @@ class SweepEngine {
 
   const EngineOptions& options() const { return options_; }
   // To the operator.
-  void Log(const host::LogEntry& entry) const;
+  void Log(const LogEntry& entry) const;
 
  private:
   using Links = std::map<ConnectionId, std::shared_ptr<AgentLink>>;
@@ -124,8 +123,8 @@ class SweepEngine {
     AssignedAttempt assigned = {};  // of an assignment; its plan once it is read
   };
 
-  SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
-              host::MonotonicClock monotonic_clock, EngineOptions options, host::LogFunction log);
+  SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock, MonotonicClock monotonic_clock,
+              EngineOptions options, LogFunction log);
 
   // A core that knows every sweep in the store that has not ended.
   absl::StatusOr<EngineCore> LoadCore() const;
@@ -184,9 +183,9 @@ class SweepEngine {
   db::SweepStore* const store_;
   EventHub* const hub_;
   const Clock clock_;
-  const host::MonotonicClock monotonic_clock_;
+  const MonotonicClock monotonic_clock_;
   const EngineOptions options_;
-  const host::LogFunction log_;
+  const LogFunction log_;
 
   std::shared_ptr<const AttemptTokens> tokens_;  // set before anything is decided
 
@@ -196,7 +195,7 @@ class SweepEngine {
   Links links_ ABSL_GUARDED_BY(mutex_);                  // of all streams that have not ended
   std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
-  host::MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = host::MonotonicTime::Always();
+  MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();
   std::atomic<int64_t> core_number_{0};  // counts the cores; what an earlier one decided is void
   Chooser chooser_;
   GroupWriter writer_;  // the last member: its thread uses all others

@@ -4,14 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/status_macros.h"
 #include "server/sweep_engine.h"
 
 namespace meshwright::server {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 FinishVerdict Retry(const absl::Status& status) {
   return {FinishVerdict::Kind::kRetry, std::string(status.message()), status.code()};
@@ -61,9 +60,9 @@ void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
     return FinishLate({agent, key, token, result}, std::move(done));
   }
   if (const absl::Status status = tokens_->Check(place->sweep_id, key, token); !status.ok()) {
-    host::LogFields about = agent::AboutAttempt(key, agent);
+    LogFields about = agent::AboutAttempt(key, agent);
     about.code = absl::StatusCodeToString(status.code());
-    Log({.level = host::LogLevel::kWarning,
+    Log({.level = LogLevel::kWarning,
          .message = absl::StrCat("a result of agent ", agent, " was refused: ", status.message()),
          .about = std::move(about)});
     return done(RefusedFor(status));
@@ -119,7 +118,7 @@ absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const Delivery& delivery,
                       absl::StrCat("attempt ", trial.attempt, " had a result before"));
   } else if (was_given) {
     verdict = Refused(absl::StatusCode::kFailedPrecondition,
-                      absl::StrCat("the sweep is ", View(db::SweepStateName(sweep.state))));
+                      absl::StrCat("the sweep is ", AbslView(db::SweepStateName(sweep.state))));
   }
   db::EventRecord event{.sweep_id = sweep.id,
                         .trial = key.trial,

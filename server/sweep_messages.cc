@@ -4,12 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/event_details.h"
 #include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/trial.h"
-#include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
 #include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright::server {
@@ -25,7 +25,7 @@ bool ParseStored(const std::string& json, google::protobuf::Message* message) {
 }
 
 absl::StatusOr<trial::TrialResult> ReadResult(const std::string& text) {
-  ASSIGN_OR_RETURN(const nlohmann::json json, planner::ParseJson("result", text));
+  ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("result", text));
   return trial::TrialResultFromJson(json);
 }
 

@@ -90,7 +90,7 @@ void SweepWatch::EndWhereDue() {
     End(Reply(ServerStops()));
     return;
   }
-  const host::MonotonicTime now = parts_.now();
+  const MonotonicTime now = parts_.now();
   if (now < next_check_) return;
   next_check_ = now + kCheckShare * parts_.heartbeat;
   if (const absl::Status status = permit_.CheckStillCounts(); !status.ok()) End(Reply(status));

@@ -14,8 +14,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/system/monotonic_time.h"
 #include "db/sweep_store.h"
-#include "executor/host/monotonic_time.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
 #include "server/event_hub.h"
 #include "server/stream_permit.h"
@@ -31,7 +31,7 @@ struct WatchParts {
   db::SweepReader* store = nullptr;
   EventHub* hub = nullptr;  // runs all callbacks each kCheckShare of a heartbeat too
   const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
-  host::MonotonicClock now;
+  MonotonicClock now;
   absl::Duration heartbeat;  // within which a caller who counts no more is noticed
 };
 
@@ -70,7 +70,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   v1::SweepEvent sending_;                           // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
-  host::MonotonicTime next_check_ ABSL_GUARDED_BY(mutex_);  // of the caller
+  MonotonicTime next_check_ ABSL_GUARDED_BY(mutex_);  // of the caller
   std::unique_ptr<EventHub::Subscription> subscription_;
 };
 

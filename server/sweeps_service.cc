@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "google/protobuf/util/json_util.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/import.h"
 #include "server/plan_request.h"
@@ -59,7 +60,7 @@ absl::StatusOr<std::string> RequestJson(std::string_view what, const Request& re
       !status.ok()) {
     return absl::InvalidArgumentError("the request can't be kept: a text in it is not UTF-8");
   }
-  return absl::StrCat("{\"", absl::string_view(what.data(), what.size()), "\":", json, "}");
+  return absl::StrCat("{\"", AbslView(what), "\":", json, "}");
 }
 
 template <typename Response>

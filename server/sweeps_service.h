@@ -23,7 +23,7 @@ struct SweepsServiceParts {
   EventHub* hub = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
   Clock clock;
-  host::MonotonicClock monotonic_clock;
+  MonotonicClock monotonic_clock;
   absl::Duration heartbeat;  // as WatchParts says
   int32_t host_cores = 1;
   std::string version;  // of the planner

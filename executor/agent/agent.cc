@@ -6,15 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
+#include "base/text/utf8.h"
 #include "executor/agent/backoff.h"
 #include "executor/agent/message_codec.h"
 #include "executor/agent/protocol.h"
 #include "executor/agent/wire.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
-#include "planner/base/utf8.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::agent {
 namespace {
@@ -32,7 +33,7 @@ absl::Duration UsableOf(absl::Duration lease) {
 // How a trial ended, in a line.
 std::string EndOf(const trial::TrialResult& result) {
   const std::string_view outcome = trial::TrialOutcomeName(result.outcome);
-  std::string text = absl::StrCat("ended: ", absl::string_view(outcome.data(), outcome.size()));
+  std::string text = absl::StrCat("ended: ", AbslView(outcome));
   if (result.outcome == trial::TrialOutcome::kOk) {
     absl::StrAppendFormat(&text, ", %.4g s per step", result.step_s);
   } else if (!result.message.empty()) {
@@ -62,7 +63,7 @@ Agent::~Agent() {
   trials_.reset();
 }
 
-void Agent::Log(host::LogLevel level, std::string message, host::LogFields about) const {
+void Agent::Log(LogLevel level, std::string message, LogFields about) const {
   about.agent = options_.name;
   options_.log({.level = level, .message = std::move(message), .about = std::move(about)});
 }
@@ -81,7 +82,7 @@ absl::Status Agent::Run(const std::function<bool()>& stop) {
                                   },
                               .warn =
                                   [this](const AttemptKey& key, const std::string& text) {
-                                    Log(host::LogLevel::kWarning, text, AboutAttempt(key));
+                                    Log(LogLevel::kWarning, text, AboutAttempt(key));
                                   }});
   while (!stop() && fatal_.ok()) {
     DoDue();
@@ -132,18 +133,18 @@ void Agent::Dial() {
 }
 
 void Agent::DoDue() {
-  const host::MonotonicTime now = options_.clock();
+  const MonotonicTime now = options_.clock();
   // Also while a server that was dialled does not answer, or one that is connected says nothing.
   if (now >= lease_ends_ && !running_.empty()) {
     const std::vector<Running> all = running_;
     for (const Running& running : all) {
-      Log(host::LogLevel::kWarning,
+      Log(LogLevel::kWarning,
           absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
                        ", and its lease is about to be over: ending the trial"),
           AboutAttempt(running.key));
       EndAttempt(running.key, running.store_id, "its lease is over");
     }
-    lease_ends_ = host::MonotonicTime::Never();
+    lease_ends_ = MonotonicTime::Never();
   }
   if (results_->has_unwritten() && now >= next_write_) WriteResults(now);
   if (stream_ == nullptr) {
@@ -155,7 +156,7 @@ void Agent::DoDue() {
   if (now >= next_delivery_) DeliverAll();
 }
 
-void Agent::SendHeartbeat(host::MonotonicTime now) {
+void Agent::SendHeartbeat(MonotonicTime now) {
   next_heartbeat_ = now + heartbeat_;
   v1::AgentMessage message;
   message.mutable_heartbeat()->set_number(++last_heartbeat_);
@@ -211,13 +212,12 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   lease_ends_ = sent_heartbeats_.at(0) + lease_;
   heartbeat_ = absl::Seconds(registered.heartbeat_s());
   next_heartbeat_ = options_.clock() + heartbeat_;
-  Log(host::LogLevel::kInfo,
-      absl::StrCat("connected to ", options_.server.address, " as ", options_.name, " with ",
-                   options_.devices.count, " devices"));
+  Log(LogLevel::kInfo, absl::StrCat("connected to ", options_.server.address, " as ", options_.name,
+                                    " with ", options_.devices.count, " devices"));
   const std::vector<Running> all = running_;
   for (const Running& running : all) {
     if (running.store_id != store_id_) {
-      Log(host::LogLevel::kInfo,
+      Log(LogLevel::kInfo,
           "ends the trial: the server has another store than the one that gave it out",
           AboutAttempt(running.key));
       EndAttempt(running.key, running.store_id, "the server has another store");
@@ -234,7 +234,7 @@ void Agent::On(const StreamEnded& event) {
   if (event.session != session_ || stream_ == nullptr) return;
   const absl::Status status = stream_->Finish();
   stream_.reset();
-  const host::MonotonicTime now = options_.clock();
+  const MonotonicTime now = options_.clock();
   if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
       absl::IsAlreadyExists(status) || absl::IsUnauthenticated(status) ||
       absl::IsPermissionDenied(status)) {
@@ -244,7 +244,7 @@ void Agent::On(const StreamEnded& event) {
   if (!said_unreachable_) {
     said_unreachable_ = true;
     const bool waits = !registered_ && absl::IsAborted(status);
-    Log(host::LogLevel::kWarning,
+    Log(LogLevel::kWarning,
         absl::StrCat(registered_ ? "lost the server "
                      : waits     ? "has to wait for its place at the server "
                                  : "can't reach the server ",
@@ -257,7 +257,7 @@ void Agent::On(const StreamEnded& event) {
 }
 
 void Agent::On(const Stepped& event) {
-  const host::MonotonicTime now = options_.clock();
+  const MonotonicTime now = options_.clock();
   const bool last = event.progress.step >= event.progress.steps;
   Running* const running = FindRunning(event.key);
   if (running == nullptr || (!last && now < running->told_progress + kProgressEvery)) return;
@@ -278,7 +278,7 @@ void Agent::On(const Ended& event) {
   if (running == nullptr) return;
   const Running ran = *running;
   running_.erase(running_.begin() + (running - running_.data()));
-  Log(host::LogLevel::kInfo, EndOf(event.result), AboutAttempt(ran.key));
+  Log(LogLevel::kInfo, EndOf(event.result), AboutAttempt(ran.key));
   KeepResult(ran, event.result);
 }
 

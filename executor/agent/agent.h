@@ -17,6 +17,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "base/system/log.h"
+#include "base/system/monotonic_time.h"
 #include "executor/agent/attempt_key.h"
 #include "executor/agent/device_set.h"
 #include "executor/agent/inbox.h"
@@ -24,8 +26,6 @@
 #include "executor/agent/server_stream.h"
 #include "executor/agent/trial_threads.h"
 #include "executor/gang/gang.h"
-#include "executor/host/log.h"
-#include "executor/host/monotonic_time.h"
 #include "proto/server_access.h"
 
 namespace meshwright::agent {
@@ -44,9 +44,9 @@ struct AgentOptions {
   std::string worker_path;
   std::string result_folder;  // where unacknowledged results are kept; empty: in memory
   TrialRunners runners;
-  host::MonotonicClock clock = host::MonotonicNow;
+  MonotonicClock clock = MonotonicNow;
   std::function<double()> uniform;  // random numbers from 0 to 1
-  host::LogFunction log;
+  LogFunction log;
 };
 
 class Agent {
@@ -82,7 +82,7 @@ class Agent {
     std::string token;
     std::optional<v1::TrialReady> ready = {};  // of one that several were given
     std::optional<TrialJob> prepared = {};     // likewise, until they are told to start
-    host::MonotonicTime told_progress = host::MonotonicTime::Always();
+    MonotonicTime told_progress = MonotonicTime::Always();
   };
   using Event = std::variant<Received, StreamEnded, Stepped, Ended>;
 
@@ -106,11 +106,11 @@ class Agent {
   void AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status);
   void OnAck(const v1::ResultAck& ack);
   void OnHeartbeatAck(const v1::HeartbeatAck& ack);
-  void SendHeartbeat(host::MonotonicTime now);
+  void SendHeartbeat(MonotonicTime now);
   // What is due by the clock: dialling, heartbeats, redelivery, the end of a lease.
   void DoDue();
   // Those that could not be written before.
-  void WriteResults(host::MonotonicTime now);
+  void WriteResults(MonotonicTime now);
   void Deliver(const KeptResult& kept);
   void DeliverAll();
   void Send(const v1::AgentMessage& message);
@@ -122,7 +122,7 @@ class Agent {
   // Whether there are results for the server that is there.
   bool HasResults() const;
   void Leave();
-  void Log(host::LogLevel level, std::string message, host::LogFields about = {}) const;
+  void Log(LogLevel level, std::string message, LogFields about = {}) const;
 
   const AgentOptions options_;
   Inbox<Event> inbox_;
@@ -137,16 +137,16 @@ class Agent {
   std::vector<Running> running_;  // assigned and not ended, oldest first
   int failures_ = 0;              // to connect, in a row
   bool said_unreachable_ = false;
-  host::MonotonicTime next_dial_ = host::MonotonicTime::Always();
-  host::MonotonicTime next_heartbeat_ = host::MonotonicTime::Never();
-  host::MonotonicTime next_delivery_ = host::MonotonicTime::Never();
-  host::MonotonicTime next_write_ = host::MonotonicTime::Always();
+  MonotonicTime next_dial_ = MonotonicTime::Always();
+  MonotonicTime next_heartbeat_ = MonotonicTime::Never();
+  MonotonicTime next_delivery_ = MonotonicTime::Never();
+  MonotonicTime next_write_ = MonotonicTime::Always();
   // lease_ after the last heartbeat that was acknowledged, or the registration, was sent; Never
   // once what ran was ended for it.
-  host::MonotonicTime lease_ends_ = host::MonotonicTime::Never();
+  MonotonicTime lease_ends_ = MonotonicTime::Never();
   int64_t last_heartbeat_ = 0;  // its number on this stream
   // Of heartbeats that were not acknowledged, when they were sent; number 0 is the registration.
-  std::map<int64_t, host::MonotonicTime> sent_heartbeats_;
+  std::map<int64_t, MonotonicTime> sent_heartbeats_;
   bool leaving_ = false;  // takes no more trials
   absl::Status fatal_;
 };

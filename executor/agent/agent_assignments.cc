@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "executor/agent/agent.h"
 #include "executor/agent/wire.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::agent {
 namespace {
@@ -26,15 +27,14 @@ absl::StatusOr<DeviceShare> ShareFor(const trial::TrialPlan& plan, int64_t ranks
   if (plan.device != devices.kind) {
     const std::string_view wanted = planner::DeviceKindName(plan.device);
     return FieldError("device", wanted,
-                      absl::StrCat("must be ", absl::string_view(kind.data(), kind.size()),
-                                   ", which the agent has"));
+                      absl::StrCat("must be ", AbslView(kind), ", which the agent has"));
   }
   return ShareOf(devices, first_device, ranks);
 }
 
 absl::StatusOr<trial::TrialPlan> PlanOf(const v1::Assignment& assignment) {
   ASSIGN_OR_RETURN(const nlohmann::json json,
-                   planner::ParseJson("plan", assignment.plan_json(), planner::kMaxSpecBytes));
+                   ParseJson("plan", assignment.plan_json(), kMaxSpecBytes));
   return trial::TrialPlanFromJson(json);
 }
 
@@ -80,7 +80,7 @@ void Agent::AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& 
   trial::TrialResult result = CantRun(status);
   result.host = options_.host;
   *message.mutable_finished()->mutable_measurement() = ToWire(result);
-  Log(host::LogLevel::kWarning, result.message);
+  Log(LogLevel::kWarning, result.message);
   Send(message);
 }
 
@@ -104,7 +104,7 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
     Prepare(given, *std::move(job));
     return;
   }
-  Log(host::LogLevel::kInfo, absl::StrCat("runs ", planner::FormatLayout(job->plan.layout)),
+  Log(LogLevel::kInfo, absl::StrCat("runs ", planner::FormatLayout(job->plan.layout)),
       AboutAttempt(*key));
   running_.push_back(given);
   trials_->Start(*std::move(job));
@@ -125,7 +125,7 @@ void Agent::Prepare(const Running& given, TrialJob job) {
     place.gate = *std::move(gate);
     ready.set_port(place.gate->port());
   }
-  Log(host::LogLevel::kInfo,
+  Log(LogLevel::kInfo,
       absl::StrCat("is ready for ", gang::NameOf(place.own()), " of ",
                    planner::FormatLayout(job.plan.layout)),
       AboutAttempt(given.key));
@@ -145,7 +145,7 @@ void Agent::OnStart(const v1::StartAttempt& start) {
   if (running == nullptr || !running->prepared) return;
   TrialJob job = *std::exchange(running->prepared, std::nullopt);
   job.place->rendezvous = start.rendezvous();
-  Log(host::LogLevel::kInfo,
+  Log(LogLevel::kInfo,
       absl::StrCat("runs ", planner::FormatLayout(job.plan.layout), " with ",
                    job.place->members.size() - 1, " other agents, met at ", start.rendezvous()),
       AboutAttempt(*key));

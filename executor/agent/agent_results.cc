@@ -25,13 +25,13 @@ void Agent::OnAck(const v1::ResultAck& ack) {
   if (!key.ok()) return;
   results_->Remove(store_id_, *key);
   if (!ack.accepted()) {
-    host::LogFields about = AboutAttempt(*key);
+    LogFields about = AboutAttempt(*key);
     about.code = absl::StatusCodeToString(static_cast<absl::StatusCode>(ack.code()));
-    Log(host::LogLevel::kWarning, absl::StrCat("the server refused the result: ", ack.reason()),
+    Log(LogLevel::kWarning, absl::StrCat("the server refused the result: ", ack.reason()),
         std::move(about));
     return;
   }
-  Log(host::LogLevel::kDebug, "the server has the result", AboutAttempt(*key));
+  Log(LogLevel::kDebug, "the server has the result", AboutAttempt(*key));
 }
 
 void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
@@ -42,16 +42,16 @@ void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
   if (result.host.empty()) result.host = options_.host;
   const KeptResult kept{ran.store_id, ran.key, ran.token, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {
-    Log(host::LogLevel::kWarning,
-        absl::StrCat("keeps the result in memory only: ", status.message()), AboutAttempt(ran.key));
+    Log(LogLevel::kWarning, absl::StrCat("keeps the result in memory only: ", status.message()),
+        AboutAttempt(ran.key));
   }
   if (kept.store_id == store_id_) Deliver(kept);
 }
 
-void Agent::WriteResults(host::MonotonicTime now) {
+void Agent::WriteResults(MonotonicTime now) {
   next_write_ = now + kRewrite;
   if (!results_->WriteUnwritten().ok()) return;
-  Log(host::LogLevel::kInfo, "the results that were kept in memory only are on the disk now");
+  Log(LogLevel::kInfo, "the results that were kept in memory only are on the disk now");
 }
 
 void Agent::Deliver(const KeptResult& kept) {
@@ -64,7 +64,7 @@ void Agent::Deliver(const KeptResult& kept) {
 }
 
 void Agent::DeliverAll() {
-  next_delivery_ = host::MonotonicTime::Never();
+  next_delivery_ = MonotonicTime::Never();
   for (const KeptResult& kept : results_->kept()) {
     if (kept.store_id == store_id_) Deliver(kept);
   }
@@ -77,7 +77,7 @@ bool Agent::HasResults() const {
 
 void Agent::Leave() {
   leaving_ = true;
-  const host::MonotonicTime begin = options_.clock();
+  const MonotonicTime begin = options_.clock();
   const std::vector<Running> all = running_;
   for (const Running& running : all)
     EndAttempt(running.key, running.store_id, "the agent was stopped");
@@ -85,7 +85,7 @@ void Agent::Leave() {
   // What is measured gets its chance to arrive, also what was measured just now.
   while (registered_ && HasResults() && options_.clock() < begin + kDeliverWait) HandleNext(kPoll);
   trials_.reset();
-  const host::MonotonicTime deadline = begin + kLeaveWait;
+  const MonotonicTime deadline = begin + kLeaveWait;
   if (!registered_) return;
   v1::AgentMessage message;
   message.mutable_goodbye()->set_reason("it was stopped");

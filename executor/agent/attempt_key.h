@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "executor/host/log.h"
+#include "base/system/log.h"
 
 namespace meshwright::agent {
 
@@ -20,7 +20,7 @@ struct AttemptKey {
 };
 
 // For a log line about the attempt, on `agent` where that is named.
-inline host::LogFields AboutAttempt(const AttemptKey& key, std::string agent = "") {
+inline LogFields AboutAttempt(const AttemptKey& key, std::string agent = "") {
   return {
       .sweep = key.sweep, .trial = key.trial, .attempt = key.attempt, .agent = std::move(agent)};
 }

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "base/text/json_text.h"
 #include "executor/agent/message_codec.h"
 #include "planner/codec/json_codec.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::agent {
 namespace {
@@ -50,7 +50,7 @@ nlohmann::json ToJson(const EventDetails& details) {
 }
 
 EventDetails EventDetailsFromJson(std::string_view kind, std::string_view text) {
-  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("data", text);
+  const absl::StatusOr<nlohmann::json> json = ParseJson("data", text);
   if (!json.ok()) return {};
   if (kind == "trial_assigned" || kind == "trial_running") return ReadText<TrialPlaced>(*json);
   if (kind == "trial_progress") return ReadText<TrialStep>(*json);

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "google/protobuf/descriptor.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
 #include "planner/layout/condition_parser.h"
 
 namespace meshwright::agent {
@@ -25,7 +25,7 @@ struct TextLimit {
 
 // The first one that fits counts.
 constexpr TextLimit kTextLimits[] = {
-    {"_json", planner::kMaxSpecBytes},
+    {"_json", kMaxSpecBytes},
     {"message", 64 << 10},  // the tail of a worker's output with it
     {"reason", 4 << 10},    // a sentence
     {"where", planner::kMostFilterBytes},

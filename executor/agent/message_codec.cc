@@ -7,9 +7,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
+#include "base/text/utf8.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/stubs/logging.h"
-#include "planner/base/utf8.h"
 
 namespace meshwright::agent {
 namespace {
@@ -46,7 +47,7 @@ const FieldDescriptor& FieldNamed(const Message& message, const planner::Field& 
 
 const EnumValueDescriptor* EnumeratorOf(const EnumDescriptor& type, std::string_view text) {
   if (text.empty()) return type.value(0);
-  std::string name = absl::AsciiStrToUpper(absl::string_view(text.data(), text.size()));
+  std::string name = absl::AsciiStrToUpper(AbslView(text));
   std::replace(name.begin(), name.end(), '-', '_');  // "fp8-delayed"
   return type.FindValueByName(PrefixOf(type) + name);
 }

@@ -23,9 +23,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "base/text/field_path.h"
+#include "base/text/string_view.h"
 #include "google/protobuf/generated_enum_reflection.h"
 #include "google/protobuf/message.h"
-#include "planner/codec/field_path.h"
 #include "planner/codec/fields.h"
 
 namespace meshwright::agent {
@@ -150,8 +151,7 @@ class MessageWriter {
 // Once something was wrong nothing more is read.
 class MessageReader {
  public:
-  MessageReader(const google::protobuf::Message& from, const planner::FieldPath& path,
-                absl::Status& status)
+  MessageReader(const google::protobuf::Message& from, const FieldPath& path, absl::Status& status)
       : from_(from), path_(path), status_(status) {}
 
   template <typename T>
@@ -164,8 +164,7 @@ class MessageReader {
     std::string text;
     GetValue(from_, FieldNamed(from_, field), -1, text);
     Respell(names, text);
-    absl::StatusOr<T> read =
-        planner::ParseBy(names, planner::FieldPath(path_, field.name).ToText(), text);
+    absl::StatusOr<T> read = planner::ParseBy(names, FieldPath(path_, field.name).ToText(), text);
     if (read.ok()) {
       value = *std::move(read);
     } else {
@@ -187,7 +186,7 @@ class MessageReader {
   template <typename T, size_t kCount>
   static void Respell(const EnumNames<T, kCount>& names, std::string& text) {
     for (const auto& entry : names) {
-      const absl::string_view name(entry.second.data(), entry.second.size());
+      const absl::string_view name = AbslView(entry.second);
       if (absl::EqualsIgnoreCase(name, text)) text = std::string(name);
     }
   }
@@ -207,7 +206,7 @@ class MessageReader {
   }
 
   template <typename T>
-  void Get(const FieldDescriptor& field, int index, const planner::FieldPath& path, T& value) {
+  void Get(const FieldDescriptor& field, int index, const FieldPath& path, T& value) {
     if constexpr (planner::HasFields<T>) {
       if (index < 0 && !Has(field)) return;
       MessageReader inner(Inner(field, index), path, status_);
@@ -217,21 +216,20 @@ class MessageReader {
     }
   }
   template <typename T>
-  void Get(const FieldDescriptor& field, int index, const planner::FieldPath& path,
+  void Get(const FieldDescriptor& field, int index, const FieldPath& path,
            std::optional<T>& value) {
     if (Has(field)) Get(field, index, path, value.emplace());
   }
   template <typename T>
-  void Get(const FieldDescriptor& field, int, const planner::FieldPath& path,
-           std::vector<T>& values) {
+  void Get(const FieldDescriptor& field, int, const FieldPath& path, std::vector<T>& values) {
     values.assign(static_cast<size_t>(Entries(field)), T{});
     for (int i = 0; i < Entries(field) && status_.ok(); ++i) {
       const auto index = static_cast<size_t>(i);
-      Get(field, i, planner::FieldPath(path, index), values[index]);
+      Get(field, i, FieldPath(path, index), values[index]);
     }
   }
   template <typename T>
-  void Get(const FieldDescriptor& field, int, const planner::FieldPath& path,
+  void Get(const FieldDescriptor& field, int, const FieldPath& path,
            std::map<std::string, T>& values) {
     for (int i = 0; i < Entries(field); ++i) {
       std::string key;
@@ -241,7 +239,7 @@ class MessageReader {
     }
   }
   template <typename T>
-  void Get(const FieldDescriptor& field, int, const planner::FieldPath& path,
+  void Get(const FieldDescriptor& field, int, const FieldPath& path,
            planner::OrderedMap<T>& values) {
     values.clear();
     for (int i = 0; i < Entries(field); ++i) {
@@ -253,7 +251,7 @@ class MessageReader {
   }
 
   const google::protobuf::Message& from_;
-  const planner::FieldPath& path_;
+  const FieldPath& path_;
   absl::Status& status_;
 };
 
@@ -270,7 +268,7 @@ template <planner::HasFields T>
 absl::StatusOr<T> ReadMessage(const google::protobuf::Message& message) {
   T value{};
   absl::Status status;
-  const planner::FieldPath root("");
+  const FieldPath root("");
   MessageReader reader(message, root, status);
   VisitFields(value, reader);
   if (!status.ok()) return status;

@@ -15,8 +15,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text/json_text.h"
 #include "nlohmann/json.hpp"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::agent {
 namespace {
@@ -58,7 +58,7 @@ bool CanBeDelivered(const KeptResult& kept) {
 std::optional<KeptResult> ReadKept(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("result", text);
+  const absl::StatusOr<nlohmann::json> json = ParseJson("result", text);
   if (!json.ok() || !json->is_object() || !json->contains("result")) return std::nullopt;
   const absl::StatusOr<trial::TrialResult> result = trial::TrialResultFromJson((*json)["result"]);
   if (!result.ok()) return std::nullopt;

@@ -15,7 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::agent {
 namespace {
@@ -43,9 +43,9 @@ std::string HolderOf(int lock) {
   return holder.empty() ? "another agent" : holder;
 }
 
-absl::StatusOr<trial::UniqueFd> Take(const std::string& folder, const std::string& agent) {
+absl::StatusOr<UniqueFd> Take(const std::string& folder, const std::string& agent) {
   const std::string path = folder + "/lock";
-  trial::UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock.is_open()) return Failed("open", path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return Failed("lock", path);
@@ -72,7 +72,7 @@ absl::StatusOr<StateDir> StateDir::Open(const std::string& folder, const std::st
     return absl::UnavailableError(
         absl::StrCat("can't create the state folder ", folder, ": ", error.message()));
   }
-  ASSIGN_OR_RETURN(trial::UniqueFd lock, Take(folder, agent));
+  ASSIGN_OR_RETURN(UniqueFd lock, Take(folder, agent));
   StateDir state(folder, std::move(lock));
   RETURN_IF_ERROR(state.ReadOrMakeIdentity(random));
   return state;

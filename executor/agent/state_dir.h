@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "executor/trial/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace meshwright::agent {
 
@@ -27,12 +27,12 @@ class StateDir {
   std::string results() const { return folder_ + "/results"; }
 
  private:
-  StateDir(std::string folder, trial::UniqueFd lock)
+  StateDir(std::string folder, UniqueFd lock)
       : folder_(std::move(folder)), lock_(std::move(lock)) {}
   absl::Status ReadOrMakeIdentity(const std::function<uint64_t()>& random);
 
   std::string folder_;
-  trial::UniqueFd lock_;
+  UniqueFd lock_;
   std::string identity_;
 };
 

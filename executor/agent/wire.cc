@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "base/text/escape_controls.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/message_codec.h"
 #include "executor/trial/result_fields.h"
 #include "google/protobuf/unknown_field_set.h"
-#include "planner/base/escape_controls.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/report/answer_fields.h"
 #include "planner/report/compare_fields.h"
 #include "proto/meshwright/v1/resource_names.h"

@@ -7,19 +7,19 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "executor/trial/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace meshwright::gang {
 
 class Arrivals {
  public:
   // Closes it where nobody waits for members any more.
-  void Push(trial::UniqueFd link) {
+  void Push(UniqueFd link) {
     const absl::MutexLock lock(&mutex_);
     if (open_) links_.push_back(std::move(link));
   }
 
-  std::vector<trial::UniqueFd> TakeAll() {
+  std::vector<UniqueFd> TakeAll() {
     const absl::MutexLock lock(&mutex_);
     return std::exchange(links_, {});
   }
@@ -33,7 +33,7 @@ class Arrivals {
  private:
   absl::Mutex mutex_;
   bool open_ ABSL_GUARDED_BY(mutex_) = true;
-  std::vector<trial::UniqueFd> links_ ABSL_GUARDED_BY(mutex_);
+  std::vector<UniqueFd> links_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright::gang

@@ -11,7 +11,7 @@ namespace {
 // So many follow each other at once, that even a short trial has an answer that was fast.
 constexpr int kFirstPings = 8;
 
-double Seconds(host::MonotonicTime time) { return absl::ToDoubleSeconds(time.since_start); }
+double Seconds(MonotonicTime time) { return absl::ToDoubleSeconds(time.since_start); }
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void FarMember::Take(Frame frame) {
 }
 
 void FarMember::Ping() {
-  const host::MonotonicTime now = timing_.clock();
+  const MonotonicTime now = timing_.clock();
   const bool is_first = pings_ < kFirstPings && clock_.answers() == pings_;
   if (!is_first && now < pinged_ + absl::Seconds(timing_.ping_s)) return;
   ++pings_;

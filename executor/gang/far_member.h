@@ -57,7 +57,7 @@ class FarMember {
   std::optional<FailFrame> failure_;
   ClockEstimate clock_;
   int pings_ = 0;
-  host::MonotonicTime pinged_ = host::MonotonicTime::Always();
+  MonotonicTime pinged_ = MonotonicTime::Always();
   bool told_end_ = false;
 };
 

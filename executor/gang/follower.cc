@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "base/text/status_macros.h"
 #include "executor/gang/forwarding.h"
 #include "executor/gang/leader_link.h"
 #include "executor/gang/relay.h"
 #include "executor/trial/worker_process.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::gang {
 namespace {
@@ -30,8 +30,8 @@ RelayOptions ToGate(const Place& place, const SocketAddress& gate, const Timing&
   RelayOptions options;
   options.listener = listener;
   options.clock = timing.clock;
-  options.admit = [&place, &timing, gate](trial::UniqueFd accepted) -> absl::StatusOr<Newcomer> {
-    const host::MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
+  options.admit = [&place, &timing, gate](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+    const MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
     ASSIGN_OR_RETURN(Greeting greeting,
                      Greeting::Begin(gate, place.secret, Purpose::kTunnel, deadline));
     return Newcomer{.greeting = std::move(greeting), .worker = std::move(accepted)};
@@ -96,7 +96,7 @@ TrialResult FollowerRun::Run() {
 }
 
 absl::Status FollowerRun::WaitForStart(LeaderLink& link) const {
-  const host::MonotonicTime deadline = timing_.clock() + absl::Seconds(timing_.join_s);
+  const MonotonicTime deadline = timing_.clock() + absl::Seconds(timing_.join_s);
   while (!link.started()) {
     link.Pump();
     if (link.ended() && !link.admitted()) return absl::UnavailableError(link.why_lost());
@@ -160,7 +160,7 @@ TrialResult FollowerRun::CantRun(const absl::Status& why, Fault fault, LeaderLin
 }
 
 TrialResult FollowerRun::Unled(const absl::Status& why) const {
-  const host::MonotonicTime until = timing_.clock() + absl::Seconds(timing_.last_word_s);
+  const MonotonicTime until = timing_.clock() + absl::Seconds(timing_.last_word_s);
   while (!Cancelled() && timing_.clock() < until) std::this_thread::sleep_for(kCancelPoll);
   if (Cancelled()) return CancelledResult(kEnded);
   return FailedResult(why.message(), Fault::kNetwork);

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/short_text.h"
+#include "base/text/status_macros.h"
+#include "base/text/utf8.h"
 #include "executor/trial/event_json.h"
-#include "planner/base/short_text.h"
-#include "planner/base/status_macros.h"
-#include "planner/base/utf8.h"
 #include "planner/codec/fields.h"
 
 namespace meshwright::gang {
@@ -118,7 +118,7 @@ absl::StatusOr<std::vector<Frame>> FrameReader::TakeIn(std::string_view bytes) {
     }
     if (rest.size() < kLengthBytes + length) break;
     ASSIGN_OR_RETURN(const nlohmann::json json,
-                     planner::ParseJson("frame", rest.substr(kLengthBytes, length)));
+                     ParseJson("frame", rest.substr(kLengthBytes, length)));
     ASSIGN_OR_RETURN(Frame frame, trial::EventFromJson<Frame>(kKinds, json));
     frames.push_back(std::move(frame));
     begin += kLengthBytes + length;

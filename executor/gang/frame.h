@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text/json_text.h"
 #include "executor/trial/trial.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::gang {
 
@@ -67,7 +67,7 @@ using Frame = std::variant<std::monostate, JoinFrame, RefuseFrame, AdmitFrame, S
                            PingFrame, PongFrame, EventFrame, ExitFrame, FailFrame>;
 
 // An event may be as long as JSON is read.
-inline constexpr size_t kMostFrameBytes = planner::kMaxJsonBytes;
+inline constexpr size_t kMostFrameBytes = kMaxJsonBytes;
 
 // A line that would make too long a frame is cut, and then no event. Texts are made valid UTF-8.
 std::string EncodeFrame(Frame frame);

@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/system/host_port.h"
+#include "base/text/status_macros.h"
 #include "executor/gang/socket_address.h"
-#include "executor/host/host_port.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::gang {
 
 absl::StatusOr<std::shared_ptr<Gate>> Gate::Open(const std::string& address) {
   ASSIGN_OR_RETURN(const SocketAddress bound, Resolve(address, /*port=*/0));
-  ASSIGN_OR_RETURN(trial::UniqueFd socket, OpenSocket(bound));
+  ASSIGN_OR_RETURN(UniqueFd socket, OpenSocket(bound));
   const std::string what = absl::StrCat("listen on ", address);
   if (::bind(socket.get(), bound.get(), bound.size) != 0 ||
       ::listen(socket.get(), SOMAXCONN) != 0) {
@@ -25,9 +25,9 @@ absl::StatusOr<std::shared_ptr<Gate>> Gate::Open(const std::string& address) {
   return std::shared_ptr<Gate>(new Gate(address, std::move(socket), own.port()));
 }
 
-Gate::Gate(std::string address, trial::UniqueFd socket, uint16_t port)
+Gate::Gate(std::string address, UniqueFd socket, uint16_t port)
     : address_(std::move(address)), socket_(std::move(socket)), port_(port) {}
 
-std::string Gate::rendezvous() const { return host::ToText(host::WithPort(address_, port_)); }
+std::string Gate::rendezvous() const { return ToText(WithPort(address_, port_)); }
 
 }  // namespace meshwright::gang

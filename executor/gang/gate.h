@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "executor/trial/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace meshwright::gang {
 
@@ -25,10 +25,10 @@ class Gate {
   int socket() const { return socket_.get(); }
 
  private:
-  Gate(std::string address, trial::UniqueFd socket, uint16_t port);
+  Gate(std::string address, UniqueFd socket, uint16_t port);
 
   const std::string address_;
-  const trial::UniqueFd socket_;
+  const UniqueFd socket_;
   const uint16_t port_;
 };
 

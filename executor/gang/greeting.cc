@@ -7,24 +7,24 @@
 #include <cerrno>
 #include <utility>
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::gang {
-absl::StatusOr<Greeting> Greeting::OfGate(trial::UniqueFd socket, const std::string& secret,
-                                          host::MonotonicTime deadline) {
+absl::StatusOr<Greeting> Greeting::OfGate(UniqueFd socket, const std::string& secret,
+                                          MonotonicTime deadline) {
   ASSIGN_OR_RETURN(std::string nonce, NewNonce());
   return Greeting(std::move(socket), Handshake::OfGate(secret, std::move(nonce)), deadline);
 }
 
 absl::StatusOr<Greeting> Greeting::Begin(const SocketAddress& gate, const std::string& secret,
-                                         Purpose purpose, host::MonotonicTime deadline) {
+                                         Purpose purpose, MonotonicTime deadline) {
   ASSIGN_OR_RETURN(std::string nonce, NewNonce());
-  ASSIGN_OR_RETURN(trial::UniqueFd socket, Dial(gate));
+  ASSIGN_OR_RETURN(UniqueFd socket, Dial(gate));
   return Greeting(std::move(socket), Handshake::OfDialer(secret, purpose, std::move(nonce)),
                   deadline);
 }
 
-Greeting::Greeting(trial::UniqueFd socket, Handshake handshake, host::MonotonicTime deadline)
+Greeting::Greeting(UniqueFd socket, Handshake handshake, MonotonicTime deadline)
     : socket_(std::move(socket)),
       handshake_(std::move(handshake)),
       deadline_(deadline),
@@ -36,7 +36,7 @@ pollfd Greeting::descriptor() const {
   return {.fd = socket_.get(), .events = events, .revents = 0};
 }
 
-absl::Status Greeting::Step(host::MonotonicTime now) {
+absl::Status Greeting::Step(MonotonicTime now) {
   bool moved = true;
   while (moved && !done()) {
     RETURN_IF_ERROR(SendOutput());

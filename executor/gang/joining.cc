@@ -21,7 +21,7 @@ Joining::Joining(const Place& place, const Timing& timing, Arrivals& arrivals)
     : place_(place), timing_(timing), arrivals_(arrivals) {}
 
 std::optional<trial::TrialResult> Joining::Wait(const std::function<bool()>& cancelled) {
-  const host::MonotonicTime deadline = timing_.clock() + absl::Seconds(timing_.join_s);
+  const MonotonicTime deadline = timing_.clock() + absl::Seconds(timing_.join_s);
   while (true) {
     TakeArrivals();
     std::erase_if(unknown_, [&](Unknown& unknown) { return !StaysUnknown(unknown); });
@@ -42,7 +42,7 @@ std::vector<std::shared_ptr<FarMember>> Joining::members() const {
 }
 
 void Joining::TakeArrivals() {
-  for (trial::UniqueFd& socket : arrivals_.TakeAll()) {
+  for (UniqueFd& socket : arrivals_.TakeAll()) {
     unknown_.push_back({.link = Link(std::move(socket), timing_.clock),
                         .deadline = timing_.clock() + absl::Seconds(timing_.handshake_s)});
   }

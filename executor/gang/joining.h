@@ -31,7 +31,7 @@ class Joining {
   // A link of which it isn't known whose it is.
   struct Unknown {
     Link link;
-    host::MonotonicTime deadline;
+    MonotonicTime deadline;
   };
 
   void TakeArrivals();

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "base/text/status_macros.h"
 #include "executor/gang/arrivals.h"
 #include "executor/gang/far_rank.h"
 #include "executor/gang/joining.h"
 #include "executor/gang/relay.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/worker_process.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::gang {
 namespace {
@@ -26,19 +26,19 @@ RelayOptions AtGate(const Place& place, const Timing& timing, uint16_t store_por
   RelayOptions options;
   options.listener = place.gate->socket();
   options.clock = timing.clock;
-  options.admit = [&place, &timing](trial::UniqueFd accepted) -> absl::StatusOr<Newcomer> {
-    const host::MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
+  options.admit = [&place, &timing](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+    const MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
     ASSIGN_OR_RETURN(Greeting greeting,
                      Greeting::OfGate(std::move(accepted), place.secret, deadline));
     return Newcomer{.greeting = std::move(greeting), .worker = {}};
   };
   options.join = [&arrivals, store_port](Newcomer newcomer) -> std::optional<TunnelEnds> {
-    trial::UniqueFd socket = newcomer.greeting.TakeSocket();
+    UniqueFd socket = newcomer.greeting.TakeSocket();
     if (newcomer.greeting.purpose() == Purpose::kLink) {
       arrivals.Push(std::move(socket));
       return std::nullopt;
     }
-    absl::StatusOr<trial::UniqueFd> store = Dial(Loopback(store_port));
+    absl::StatusOr<UniqueFd> store = Dial(Loopback(store_port));
     if (!store.ok()) return std::nullopt;
     return TunnelEnds{.near = *std::move(store), .far = std::move(socket)};
   };

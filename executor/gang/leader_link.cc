@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "base/text/status_macros.h"
 #include "executor/gang/greeting.h"
 #include "executor/trial/version.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::gang {
 namespace {

@@ -21,7 +21,7 @@ void Poll(std::vector<pollfd>& descriptors, int timeout_ms) {
 
 }  // namespace
 
-Link::Link(trial::UniqueFd socket, host::MonotonicClock clock)
+Link::Link(UniqueFd socket, MonotonicClock clock)
     : socket_(std::move(socket)), clock_(std::move(clock)), heard_(clock_()) {}
 
 void Link::Send(Frame frame) {
@@ -67,7 +67,7 @@ double Link::silence_s() const {
 }
 
 void Link::Close(double limit_s) {
-  const host::MonotonicTime until = clock_() + absl::Seconds(limit_s);
+  const MonotonicTime until = clock_() + absl::Seconds(limit_s);
   bool told = false;
   while (status_.ok() && clock_() < until) {
     if (unsent_.empty() && !std::exchange(told, true)) ::shutdown(socket_.get(), SHUT_WR);

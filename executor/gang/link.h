@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/system/monotonic_time.h"
+#include "base/system/unique_fd.h"
 #include "executor/gang/frame.h"
-#include "executor/host/monotonic_time.h"
-#include "executor/trial/unique_fd.h"
 
 namespace meshwright::gang {
 
 class Link {
  public:
   // Of a socket in which nothing waits.
-  Link(trial::UniqueFd socket, host::MonotonicClock clock);
+  Link(UniqueFd socket, MonotonicClock clock);
 
   // Sends what can be sent at once and keeps the rest for later calls.
   void Send(Frame frame);
@@ -40,11 +40,11 @@ class Link {
   void Flush();
   void Fail(absl::Status status);
 
-  trial::UniqueFd socket_;
-  host::MonotonicClock clock_;
+  UniqueFd socket_;
+  MonotonicClock clock_;
   FrameReader reader_;
   std::string unsent_;
-  host::MonotonicTime heard_;
+  MonotonicTime heard_;
   absl::Status send_status_;  // what the other end said before it went may still be there
   absl::Status status_;
 };

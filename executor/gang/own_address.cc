@@ -7,10 +7,10 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "base/system/unique_fd.h"
+#include "base/text/status_macros.h"
 #include "executor/gang/gate.h"
 #include "executor/gang/socket_address.h"
-#include "executor/trial/unique_fd.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::gang {
 namespace {
@@ -40,7 +40,7 @@ absl::StatusOr<std::string> OwnAddress(const std::string& address) {
 absl::StatusOr<std::string> AddressTowards(const std::string& peer) {
   ASSIGN_OR_RETURN(const SocketAddress to, ResolveHostPort(peer));
   // Of datagrams, for which connecting only looks up the way.
-  const trial::UniqueFd socket(::socket(to.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const UniqueFd socket(::socket(to.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return SocketError("socket");
   if (::connect(socket.get(), to.get(), to.size) != 0) {
     return SocketError(absl::StrCat("the way to ", peer));

@@ -22,12 +22,12 @@ constexpr int kRestMs = 50;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Relay>> Relay::Start(RelayOptions options) {
-  trial::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake.is_open()) return SocketError("eventfd");
   return std::unique_ptr<Relay>(new Relay(std::move(options), std::move(wake)));
 }
 
-Relay::Relay(RelayOptions options, trial::UniqueFd wake)
+Relay::Relay(RelayOptions options, UniqueFd wake)
     : options_(std::move(options)), wake_(std::move(wake)), thread_([this] { Loop(); }) {}
 
 Relay::~Relay() {
@@ -66,7 +66,7 @@ bool Relay::MakeRoom() {
 
 void Relay::AcceptAll() {
   while (MakeRoom()) {
-    trial::UniqueFd accepted = Accept(options_.listener);
+    UniqueFd accepted = Accept(options_.listener);
     if (!accepted.is_open()) {
       rests_ = errno == EMFILE || errno == ENFILE;
       return;
@@ -75,7 +75,7 @@ void Relay::AcceptAll() {
   }
 }
 
-void Relay::Admit(trial::UniqueFd accepted) {
+void Relay::Admit(UniqueFd accepted) {
   absl::StatusOr<Newcomer> newcomer = options_.admit(std::move(accepted));
   if (newcomer.ok()) {
     waiting_.push_back({.newcomer = *std::move(newcomer), .since = options_.clock()});
@@ -83,7 +83,7 @@ void Relay::Admit(trial::UniqueFd accepted) {
 }
 
 void Relay::ShakeHands() {
-  const host::MonotonicTime now = options_.clock();
+  const MonotonicTime now = options_.clock();
   std::erase_if(waiting_, [&](Waiting& waiting) {
     if (!waiting.newcomer.greeting.Step(now).ok()) return true;
     if (!waiting.newcomer.greeting.done()) return false;

@@ -13,27 +13,27 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/system/monotonic_time.h"
+#include "base/system/unique_fd.h"
 #include "executor/gang/greeting.h"
 #include "executor/gang/tunnels.h"
-#include "executor/host/monotonic_time.h"
-#include "executor/trial/unique_fd.h"
 
 namespace meshwright::gang {
 
 // A connection on its way to be a tunnel.
 struct Newcomer {
   Greeting greeting;
-  trial::UniqueFd worker;  // whose it is; on a follower
+  UniqueFd worker;  // whose it is; on a follower
 };
 
 struct RelayOptions {
   int listener = -1;  // outlives the relay; nothing waits in it
   // These two are called on the relay's thread and must not block. What an accepted connection has
   // to go through; an error drops it.
-  std::function<absl::StatusOr<Newcomer>(trial::UniqueFd accepted)> admit;
+  std::function<absl::StatusOr<Newcomer>(UniqueFd accepted)> admit;
   // What is joined to what, once hands are shaken; nothing where the connection is for others.
   std::function<std::optional<TunnelEnds>(Newcomer newcomer)> join;
-  host::MonotonicClock clock = host::MonotonicNow;
+  MonotonicClock clock = MonotonicNow;
 };
 
 class Relay {
@@ -43,24 +43,24 @@ class Relay {
   ~Relay();
 
  private:
-  Relay(RelayOptions options, trial::UniqueFd wake);
+  Relay(RelayOptions options, UniqueFd wake);
 
   void Loop();
   // Returns false where it is time to end.
   bool WaitForSomething();
   void AcceptAll();
-  void Admit(trial::UniqueFd accepted);
+  void Admit(UniqueFd accepted);
   void ShakeHands();
   // For one more to wait, if need be in place of one who has had its time.
   bool MakeRoom();
 
   struct Waiting {
     Newcomer newcomer;
-    host::MonotonicTime since;
+    MonotonicTime since;
   };
 
   const RelayOptions options_;
-  const trial::UniqueFd wake_;
+  const UniqueFd wake_;
   bool rests_ = false;  // from accepting, for which there was no descriptor
   std::vector<Waiting> waiting_;
   Tunnels tunnels_;

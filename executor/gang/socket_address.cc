@@ -14,9 +14,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "executor/host/host_port.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/system/host_port.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::gang {
 namespace {
@@ -51,7 +51,7 @@ absl::StatusOr<SocketAddress> Resolve(const std::string& host, uint16_t port) {
 }
 
 absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text) {
-  const absl::StatusOr<host::HostPort> address = host::ParseHostPort(text);
+  const absl::StatusOr<HostPort> address = ParseHostPort(text);
   if (!address.ok() || address->port == 0) {
     return FieldError("rendezvous", text, "must be host:port");
   }
@@ -71,19 +71,19 @@ SocketAddress Loopback(uint16_t port) {
   return address;
 }
 
-absl::StatusOr<trial::UniqueFd> OpenSocket(const SocketAddress& address) {
-  trial::UniqueFd socket(
+absl::StatusOr<UniqueFd> OpenSocket(const SocketAddress& address) {
+  UniqueFd socket(
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.is_open()) return SocketError("socket");
   return socket;
 }
 
-void SetNonBlocking(const trial::UniqueFd& socket) {
+void SetNonBlocking(const UniqueFd& socket) {
   ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
 }
 
-absl::StatusOr<trial::UniqueFd> Dial(const SocketAddress& address) {
-  ASSIGN_OR_RETURN(trial::UniqueFd socket, OpenSocket(address));
+absl::StatusOr<UniqueFd> Dial(const SocketAddress& address) {
+  ASSIGN_OR_RETURN(UniqueFd socket, OpenSocket(address));
   SendAtOnce(socket.get());
   if (::connect(socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS) {
     return SocketError("connect");
@@ -91,8 +91,8 @@ absl::StatusOr<trial::UniqueFd> Dial(const SocketAddress& address) {
   return socket;
 }
 
-trial::UniqueFd Accept(int listener) {
-  trial::UniqueFd socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+UniqueFd Accept(int listener) {
+  UniqueFd socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (socket.is_open()) SendAtOnce(socket.get());
   return socket;
 }

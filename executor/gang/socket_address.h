@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "executor/trial/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace meshwright::gang {
 
@@ -31,17 +31,17 @@ absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text);
 SocketAddress Loopback(uint16_t port);
 
 // For `address`, neither bound nor connected; nothing waits in it.
-absl::StatusOr<trial::UniqueFd> OpenSocket(const SocketAddress& address);
+absl::StatusOr<UniqueFd> OpenSocket(const SocketAddress& address);
 
 // From now on nothing waits in it.
-void SetNonBlocking(const trial::UniqueFd& socket);
+void SetNonBlocking(const UniqueFd& socket);
 
 // Begins to connect: the socket can be written to once it is connected, and reading and writing
 // fail where that fails. Unavailable where it fails at once.
-absl::StatusOr<trial::UniqueFd> Dial(const SocketAddress& address);
+absl::StatusOr<UniqueFd> Dial(const SocketAddress& address);
 
 // What came to a listening socket; one that is not open where nothing did.
-trial::UniqueFd Accept(int listener);
+UniqueFd Accept(int listener);
 
 // Whether it says no more than that there is nothing to read, or no room to write, yet.
 bool IsForLater(int error);

@@ -1,7 +1,7 @@
 // How long the members of a gang wait for each other, and by which clock.
 #pragma once
 
-#include "executor/host/monotonic_time.h"
+#include "base/system/monotonic_time.h"
 
 namespace meshwright::gang {
 
@@ -14,7 +14,7 @@ struct Timing {
   double last_word_s = 15.0;  // that a leader which is gone has for its result to come first
   double silence_s = 30.0;    // a member of which nothing is heard for so long is lost
   // This host's; the one that its workers tell times of.
-  host::MonotonicClock clock = host::MonotonicNow;
+  MonotonicClock clock = MonotonicNow;
 };
 
 }  // namespace meshwright::gang

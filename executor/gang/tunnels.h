@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "executor/trial/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace meshwright::gang {
 
 // Of sockets in which nothing waits.
 struct TunnelEnds {
-  trial::UniqueFd near;
-  trial::UniqueFd far;
+  UniqueFd near;
+  UniqueFd far;
 };
 
 class Tunnels {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "executor/trial/benchmark_events.h"
 #include "executor/trial/conclusion.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/worker_group.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/codec/json_codec.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::trial {
 namespace {
@@ -44,7 +44,7 @@ class BenchmarkRun {
 };
 
 void BenchmarkRun::TakeEvent(const std::string& line, RankRecord& record) {
-  const absl::StatusOr<json> event = planner::ParseJson("event", line);
+  const absl::StatusOr<json> event = ParseJson("event", line);
   absl::Status status = event.status();
   if (status.ok()) status = TakeOwn(*event, record);
   if (status.ok()) {

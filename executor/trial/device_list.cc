@@ -1,10 +1,10 @@
 #include "executor/trial/device_list.h"
 
 #include "absl/strings/str_cat.h"
-#include "executor/host/run_program.h"
-#include "planner/base/status_macros.h"
+#include "base/system/run_program.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::trial {
 namespace {
@@ -44,12 +44,12 @@ absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const Pro
         text.status().code(),
         absl::StrCat("the worker can't be asked for its devices: ", text.status().message()));
   }
-  ASSIGN_OR_RETURN(const nlohmann::json json, planner::ParseJson("devices", *text));
+  ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("devices", *text));
   return DeviceListFromJson(json);
 }
 
 absl::StatusOr<DeviceList> ListDevicesHere(const std::string& worker_path) {
-  return ListDevices(worker_path, host::RunProgram);
+  return ListDevices(worker_path, RunProgram);
 }
 
 }  // namespace meshwright::trial

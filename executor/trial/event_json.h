@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "absl/status/statusor.h"
+#include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/status_macros.h"
 #include "planner/codec/json_codec.h"
 
 namespace meshwright::trial {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::trial {
 namespace {

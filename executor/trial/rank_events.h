@@ -8,12 +8,12 @@
 #include <variant>
 
 #include "absl/status/statusor.h"
+#include "base/text/enum_names.h"
 #include "executor/trial/memory_peaks.h"
 #include "executor/trial/step_profile.h"
 #include "executor/trial/step_record.h"
 #include "executor/trial/stop_rule.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/enum_names.h"
 
 namespace meshwright::trial {
 

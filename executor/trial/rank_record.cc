@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/json_text.h"
+#include "base/text/short_text.h"
 #include "executor/trial/rank_events.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/short_text.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::trial {
 namespace {
@@ -128,7 +128,7 @@ void ApplyEvent(const std::string& line, RankRecord& record) {
          absl::StrCat("sent an event that can't be read (", why,
                       "): ", ShortText(line, kShownBytes)));
   };
-  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("event", line);
+  const absl::StatusOr<nlohmann::json> json = ParseJson("event", line);
   if (!json.ok()) return unreadable(json.status().message());
   absl::StatusOr<RankEvent> event = RankEventFromJson(*json);
   if (!event.ok()) return unreadable(event.status().message());

@@ -1,6 +1,6 @@
 #include "executor/trial/result_fields.h"
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
 
 namespace meshwright::trial {

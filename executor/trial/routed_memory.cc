@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/memory/rank_memory.h"
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text/status_macros.h"
 #include "executor/trial/slice_charges.h"
-#include "planner/base/status_macros.h"
 #include "planner/block/stage_partition.h"
 #include "planner/cost/measured_step.h"
 #include "planner/cost/stage_time.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 
 namespace meshwright::trial {
 

@@ -1,7 +1,7 @@
 #include "executor/trial/timeout.h"
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 
 namespace meshwright::trial {
 

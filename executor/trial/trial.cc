@@ -3,10 +3,10 @@
 #include <limits>
 #include <utility>
 
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/trial/model_form.h"
 #include "executor/trial/timeout.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/spec_fields.h"
 #include "planner/codec/json_codec.h"
 

@@ -12,11 +12,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text/enum_names.h"
 #include "executor/trial/rank_result.h"
 #include "executor/trial/slice_result.h"
 #include "executor/trial/stop_rule.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/enum_names.h"
 #include "planner/layout/layout.h"
 #include "planner/spec/device_kind.h"
 #include "planner/spec/model_spec.h"

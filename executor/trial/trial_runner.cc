@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/conclusion.h"
 #include "executor/trial/memory_check.h"
 #include "executor/trial/rank_record.h"
 #include "executor/trial/worker_group.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::trial {
 namespace {

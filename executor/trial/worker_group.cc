@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "planner/base/status_macros.h"
-#include "planner/base/utf8.h"
+#include "base/text/status_macros.h"
+#include "base/text/utf8.h"
 
 namespace meshwright::trial {
 namespace {

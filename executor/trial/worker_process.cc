@@ -25,8 +25,8 @@ extern "C" {
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "executor/host/memory_file.h"
-#include "planner/base/status_macros.h"
+#include "base/system/memory_file.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::trial {
 namespace {
@@ -72,7 +72,7 @@ absl::StatusOr<Pipe> MakePipe() {
 
 // An anonymous file with `text`, to be read from its start.
 absl::StatusOr<UniqueFd> FileWith(const std::string& text) {
-  ASSIGN_OR_RETURN(const int file, host::MemoryFile("meshwright-plan", text));
+  ASSIGN_OR_RETURN(const int file, MemoryFile("meshwright-plan", text));
   return MoveUp(UniqueFd(file));
 }
 

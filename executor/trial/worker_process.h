@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/system/unique_fd.h"
 #include "executor/trial/process_end.h"
 #include "executor/trial/rank_process.h"
-#include "executor/trial/unique_fd.h"
 
 namespace meshwright::trial {
 

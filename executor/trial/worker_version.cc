@@ -5,8 +5,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
 #include "executor/trial/version.h"
-#include "planner/base/field_error.h"
 
 namespace meshwright::trial {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "planner/base/short_list.h"
+#include "planner/containers/short_list.h"
 #include "planner/layout/mesh.h"
 #include "planner/spec/collective_kind.h"
 #include "planner/spec/kernels.h"

@@ -1,8 +1,8 @@
 // A list of operators in the order of the forward pass. Backward runs them in reverse.
 #pragma once
 
-#include "planner/base/short_list.h"
 #include "planner/block/operator.h"
+#include "planner/containers/short_list.h"
 
 namespace meshwright::planner {
 

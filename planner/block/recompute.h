@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "planner/base/enum_set.h"
 #include "planner/block/block_shape.h"
 #include "planner/block/operator_list.h"
+#include "planner/containers/enum_set.h"
 #include "planner/layout/layout.h"
 
 namespace meshwright::planner {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "planner/base/memo.h"
 #include "planner/block/parameters.h"
+#include "planner/containers/memo.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {

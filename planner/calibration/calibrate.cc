@@ -5,8 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/measurement/row_prediction.h"
 
 namespace meshwright::planner {
@@ -84,8 +85,7 @@ int64_t CalibrationResult::unmodelled_rows() const {
 std::string DescribeLeftOut(const CalibrationResult& result) {
   std::vector<std::string> parts;
   const auto add = [&parts](int64_t rows, std::string_view what) {
-    if (rows > 0)
-      parts.push_back(absl::StrCat(rows, " ", absl::string_view(what.data(), what.size())));
+    if (rows > 0) parts.push_back(absl::StrCat(rows, " ", AbslView(what)));
   };
   add(result.other_rows, "of another device, framework or sweep");
   add(result.unmeasured_rows, "without a step time");

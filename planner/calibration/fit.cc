@@ -6,9 +6,9 @@
 #include <numeric>
 #include <optional>
 
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "ceres/ceres.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/calibration/spread.h"
 #include "planner/cost/step_time.h"
 

@@ -8,11 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/enum_names.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/enum_names.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/spec_fields.h"
-#include "planner/codec/json_text.h"
 #include "planner/data/embedded.h"
 
 namespace meshwright::planner {

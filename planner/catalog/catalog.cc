@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "absl/types/span.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/preset_text.h"
 #include "planner/data/embedded.h"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/calibration_fields.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_codec.h"

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::planner {
 namespace {

@@ -4,16 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/escape_controls.h"
-#include "planner/base/field_error.h"
-#include "planner/base/short_text.h"
-#include "planner/base/status_macros.h"
+#include "base/text/escape_controls.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/short_text.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/architecture.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/layer_groups.h"
 #include "planner/catalog/rope_config.h"
 #include "planner/codec/json_fields.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::planner {
 namespace {

@@ -1,8 +1,8 @@
 #include "planner/catalog/plan_query.h"
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
 #include "planner/catalog/preset_text.h"

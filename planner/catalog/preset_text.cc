@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "planner/base/field_error.h"
-#include "planner/base/nearest.h"
+#include "base/text/field_error.h"
+#include "base/text/nearest.h"
 #include "planner/data/embedded.h"
 
 namespace meshwright::planner {

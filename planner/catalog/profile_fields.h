@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 #include "planner/catalog/calibration_fields.h"
 #include "planner/catalog/kernel_support_fields.h"
 #include "planner/codec/fields.h"

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/profile_fields.h"
 #include "planner/codec/json_codec.h"

@@ -1,7 +1,7 @@
 // The fields of specs that are stored and sent as they are (planner/codec/fields.h).
 #pragma once
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 #include "planner/codec/fields.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/rope_scaling.h"

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_fields.h"
 
@@ -45,7 +46,7 @@ std::string_view KindOfPreset(std::string_view name) {
 
 std::string PresetNamed(std::string_view kind, std::string_view name) {
   for (const std::string& preset : PresetsOf(kind)) {
-    if (absl::EqualsIgnoreCase(preset, absl::string_view(name.data(), name.size()))) return preset;
+    if (absl::EqualsIgnoreCase(preset, AbslView(name))) return preset;
   }
   return "";
 }

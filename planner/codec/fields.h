@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 
 namespace meshwright::planner {
 

@@ -19,11 +19,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text/utf8.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/enum_set.h"
-#include "planner/base/utf8.h"
 #include "planner/codec/fields.h"
 #include "planner/codec/json_values.h"
+#include "planner/containers/enum_set.h"
 
 namespace meshwright::planner {
 

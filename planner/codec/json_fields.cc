@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
-#include "planner/base/nearest.h"
-#include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/nearest.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::planner {
 

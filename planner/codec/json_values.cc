@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
-#include "planner/base/nearest.h"
-#include "planner/codec/json_text.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/nearest.h"
 
 namespace meshwright::planner {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/text/field_path.h"
 #include "nlohmann/json.hpp"
-#include "planner/codec/field_path.h"
 
 namespace meshwright::planner {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/cost/stage_time.h"
 #include "planner/cost/stragglers.h"
 #include "planner/schedule/placement.h"

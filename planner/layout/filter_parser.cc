@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::planner {
 namespace {

@@ -11,9 +11,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "planner/base/enum_names.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/enum_names.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
@@ -60,16 +61,13 @@ std::optional<NumberKey> NumberKeyOf(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view Std(absl::string_view text) { return {text.data(), text.size()}; }
-absl::string_view Absl(std::string_view text) { return {text.data(), text.size()}; }
-
 absl::Status LayoutError(absl::string_view part, absl::string_view problem) {
-  return FieldError("layout", Std(part), Std(problem));
+  return FieldError("layout", StdView(part), StdView(problem));
 }
 
 absl::Status ParseSchedule(absl::string_view value, Layout& layout) {
   for (const auto& [kind, name] : kSchedules) {
-    if (Std(value) == name) {
+    if (StdView(value) == name) {
       layout.schedule = kind;
       return absl::OkStatus();
     }
@@ -90,7 +88,7 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
   absl::string_view value = part;
   if (absl::ConsumePrefix(&value, "rc=")) {
     key = "rc";
-    return ParseRecompute(Std(value), layout);
+    return ParseRecompute(StdView(value), layout);
   }
   if (absl::ConsumePrefix(&value, "sched=")) {
     key = "sched";
@@ -98,11 +96,11 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
   }
   if (absl::ConsumePrefix(&value, "attn=")) {
     key = "attn";
-    return SetKernel(ParseAttentionKernel(Std(value)), layout.attention);
+    return SetKernel(ParseAttentionKernel(StdView(value)), layout.attention);
   }
   if (absl::ConsumePrefix(&value, "norm=")) {
     key = "norm";
-    return SetKernel(ParseNormKernel(Std(value)), layout.norm);
+    return SetKernel(ParseNormKernel(StdView(value)), layout.norm);
   }
   if (absl::string_view ranks = part; absl::ConsumePrefix(&ranks, "hs=")) {
     key = "hs";
@@ -114,14 +112,14 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
   }
   if (absl::ConsumePrefix(&value, "stages=")) {
     key = "stages";
-    const absl::StatusOr<StageSplit> split = ParseStageSplit(Std(value));
+    const absl::StatusOr<StageSplit> split = ParseStageSplit(StdView(value));
     if (!split.ok()) return WithField(split.status(), "layout");
     layout.stages = *split;
     return absl::OkStatus();
   }
   if (absl::ConsumePrefix(&value, "offload=")) {
     key = "offload";
-    const absl::StatusOr<Offload> offload = ParseOffload(Std(value));
+    const absl::StatusOr<Offload> offload = ParseOffload(StdView(value));
     if (!offload.ok()) return WithField(offload.status(), "layout");
     layout.offload = *offload;
     return absl::OkStatus();
@@ -133,8 +131,8 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
   }
   const size_t digits = part.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
   const absl::string_view name = part.substr(0, digits);
-  if (const auto number = NumberKeyOf(Std(name)); number.has_value()) {
-    key = Absl(number->name);
+  if (const auto number = NumberKeyOf(StdView(name)); number.has_value()) {
+    key = AbslView(number->name);
     int32_t parsed = 0;
     if (!absl::SimpleAtoi(part.substr(name.size()), &parsed) || parsed < number->low ||
         parsed > number->high) {
@@ -154,7 +152,7 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
 std::string ProductOfAxesText() {
   std::string text;
   for (const AxisField& axis : kAxes) {
-    absl::StrAppend(&text, text.empty() ? "" : " * ", Absl(axis.name));
+    absl::StrAppend(&text, text.empty() ? "" : " * ", AbslView(axis.name));
   }
   return text;
 }
@@ -178,7 +176,7 @@ absl::Status ParseRecompute(std::string_view value, Layout& layout) {
       return absl::OkStatus();
     }
   }
-  absl::string_view layers = Absl(value);
+  absl::string_view layers = AbslView(value);
   if (absl::ConsumePrefix(&layers, "block:") &&
       absl::SimpleAtoi(layers, &layout.recompute_layers) && layout.recompute_layers > 0 &&
       layout.recompute_layers <= kMaxAxis) {
@@ -188,7 +186,7 @@ absl::Status ParseRecompute(std::string_view value, Layout& layout) {
   const absl::StatusOr<RecomputeModules> modules = ParseRecomputeModules(value);
   if (!modules.ok()) {
     return LayoutError(
-        absl::StrCat("rc=", Absl(value)),
+        absl::StrCat("rc=", AbslView(value)),
         absl::StrCat("rc must be none, selective, full, block:N or modules divided by +: ",
                      AllRecomputeModules()));
   }
@@ -202,9 +200,10 @@ std::string_view ScheduleName(ScheduleKind schedule) { return NameOf(kSchedules,
 std::string FormatLayout(const Layout& l) {
   const std::string_view schedule = ScheduleName(l.schedule);
   std::string text;
-  for (const AxisField& axis : kAxes) absl::StrAppend(&text, Absl(axis.name), l.*axis.size, ".");
+  for (const AxisField& axis : kAxes)
+    absl::StrAppend(&text, AbslView(axis.name), l.*axis.size, ".");
   const auto append = [&text, &l](const NumberKey& number) {
-    absl::StrAppend(&text, Absl(number.name), l.*number.field, ".");
+    absl::StrAppend(&text, AbslView(number.name), l.*number.field, ".");
   };
   if (l.divides_experts()) std::for_each(kExpertNumbers.begin(), kExpertNumbers.end(), append);
   std::for_each(kOtherNumbers.begin(), kOtherNumbers.end(), append);
@@ -223,7 +222,7 @@ std::string FormatLayout(const Layout& l) {
 
 absl::StatusOr<Layout> ParseLayout(std::string_view text) {
   Layout layout;
-  const std::string lower = absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
+  const std::string lower = absl::AsciiStrToLower(AbslView(text));
   std::vector<absl::string_view> seen;
   for (const absl::string_view part : absl::StrSplit(lower, '.')) {
     absl::string_view key;
@@ -237,9 +236,9 @@ absl::StatusOr<Layout> ParseLayout(std::string_view text) {
     return std::find(seen.begin(), seen.end(), key) != seen.end();
   };
   for (const AxisField& axis : kAxes) {
-    if (axis.text == AxisText::kNeeded && !has(Absl(axis.name))) {
-      return LayoutError(Absl(text),
-                         absl::StrCat(Absl(axis.name), " is missing; tp, pp and dp must be given"));
+    if (axis.text == AxisText::kNeeded && !has(AbslView(axis.name))) {
+      return LayoutError(AbslView(text), absl::StrCat(AbslView(axis.name),
+                                                      " is missing; tp, pp and dp must be given"));
     }
   }
   if (!has("sched") && layout.vpp > 1) layout.schedule = ScheduleKind::kInterleaved;

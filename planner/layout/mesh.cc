@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_split.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
@@ -48,8 +49,7 @@ std::string FormatMeshOrder(const MeshOrder& order) {
 absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text) {
   MeshOrder order = {};
   size_t count = 0;
-  for (const absl::string_view part :
-       absl::StrSplit(absl::string_view(text.data(), text.size()), '-')) {
+  for (const absl::string_view part : absl::StrSplit(AbslView(text), '-')) {
     const std::string_view name(part.data(), part.size());
     const auto* field = std::find_if(kAxes.begin(), kAxes.end(),
                                      [&](const AxisField& axis) { return axis.name == name; });

@@ -4,8 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
@@ -23,7 +24,7 @@ std::string FormatOffload(const Offload& offload) {
 
 absl::StatusOr<Offload> ParseOffload(std::string_view text) {
   Offload offload;
-  for (absl::string_view part : absl::StrSplit(absl::string_view(text.data(), text.size()), '+')) {
+  for (absl::string_view part : absl::StrSplit(AbslView(text), '+')) {
     if (part == "opt" && !offload.optimizer) {
       offload.optimizer = true;
     } else if (offload.activation_layers != 0 || !absl::ConsumePrefix(&part, "act:") ||
@@ -40,8 +41,7 @@ absl::StatusOr<Offload> ParseOffload(std::string_view text) {
 absl::StatusOr<std::vector<Offload>> ParseOffloads(std::string_view text) {
   std::vector<Offload> offloads;
   if (text.empty()) return offloads;
-  for (const std::string& part :
-       std::vector<std::string>(absl::StrSplit(absl::string_view(text.data(), text.size()), ','))) {
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(AbslView(text), ','))) {
     ASSIGN_OR_RETURN(const Offload offload, ParseOffload(part));
     offloads.push_back(offload);
   }

@@ -2,7 +2,8 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
@@ -33,7 +34,7 @@ std::string AllRecomputeModules() {
 
 absl::StatusOr<RecomputeModules> ParseRecomputeModules(std::string_view text) {
   RecomputeModules modules;
-  const absl::string_view whole(text.data(), text.size());
+  const absl::string_view whole = AbslView(text);
   for (const absl::string_view name :
        absl::StrSplit(whole, absl::ByAnyChar("+ ,"), absl::SkipEmpty())) {
     ASSIGN_OR_RETURN(const RecomputeModule module,

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "planner/base/enum_names.h"
-#include "planner/base/enum_set.h"
+#include "base/text/enum_names.h"
+#include "planner/containers/enum_set.h"
 
 namespace meshwright::planner {
 

@@ -7,7 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
@@ -101,8 +102,7 @@ StageSplit SplitWithShortEnds(int64_t layers, int64_t stages) {
 
 absl::StatusOr<StageSplit> ParseStageSplit(std::string_view text) {
   StageSplit split;
-  for (const absl::string_view run :
-       absl::StrSplit(absl::string_view(text.data(), text.size()), '+')) {
+  for (const absl::string_view run : absl::StrSplit(AbslView(text), '+')) {
     if (!AddRun(run, split)) return SplitError(text);
   }
   return split;

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::planner {
 namespace {

@@ -1,6 +1,6 @@
 #include "planner/measurement/device_benchmark_fields.h"
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
 
 namespace meshwright::planner {

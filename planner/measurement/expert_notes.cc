@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
 
 namespace meshwright::planner {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "absl/strings/ascii.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/layout/mesh.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/source_words.h"

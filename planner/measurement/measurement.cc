@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/measurement/csv.h"
 
 namespace meshwright::planner {

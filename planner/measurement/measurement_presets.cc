@@ -10,8 +10,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/measurement/source_words.h"
 

@@ -4,10 +4,10 @@
 #include <charconv>
 
 #include "absl/strings/ascii.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "planner/codec/json_fields.h"
-#include "planner/codec/json_text.h"
 #include "planner/data/embedded.h"
 
 namespace meshwright::planner {

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/block/stage_partition.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/measured_layout.h"
@@ -125,7 +126,7 @@ RowPlan Refuse(RowPlan plan, const absl::Status& status) {
 }  // namespace
 
 std::string AtLine(const Measurement& row, std::string_view problem) {
-  return absl::StrCat("line ", row.line, " ", absl::string_view(problem.data(), problem.size()));
+  return absl::StrCat("line ", row.line, " ", AbslView(problem));
 }
 
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {

@@ -1,7 +1,7 @@
 #include "planner/measurement/row_prediction.h"
 
 #include "absl/strings/str_format.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/source_words.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/block/matrix_owners.h"
 #include "planner/layout/mesh.h"
 #include "planner/memory/communicators.h"

@@ -25,8 +25,8 @@
 #include <array>
 #include <cstdint>
 
-#include "planner/base/short_list.h"
 #include "planner/block/operator_list.h"
+#include "planner/containers/short_list.h"
 #include "planner/memory/worker_shape.h"
 
 namespace meshwright::planner {

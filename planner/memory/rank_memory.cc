@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/layout/mesh.h"
 #include "planner/memory/exact_memory.h"
 #include "planner/memory/profile_memory.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
+#include "planner/containers/memo.h"
 #include "planner/memory/liveness.h"
 
 namespace meshwright::planner {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
+#include "planner/containers/memo.h"
 
 namespace meshwright::planner {
 namespace {

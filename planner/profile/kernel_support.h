@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "planner/base/enum_set.h"
+#include "planner/containers/enum_set.h"
 #include "planner/profile/model_part.h"
 #include "planner/spec/kernels.h"
 #include "planner/spec/model_spec.h"

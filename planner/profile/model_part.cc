@@ -1,6 +1,6 @@
 #include "planner/profile/model_part.h"
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 
 namespace meshwright::planner {
 namespace {

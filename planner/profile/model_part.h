@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "planner/base/enum_set.h"
+#include "planner/containers/enum_set.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
-#include "planner/base/status_macros.h"
+#include "base/text/amounts.h"
+#include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/catalog/catalog.h"
 #include "planner/profile/planned_layout.h"

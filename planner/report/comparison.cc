@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/amounts.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/amounts.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/report/answers.h"

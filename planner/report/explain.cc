@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/amounts.h"
+#include "base/text/amounts.h"
 #include "planner/layout/mesh.h"
 
 namespace meshwright::planner {

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/layout/mesh.h"
 #include "planner/report/megatron_model.h"
 #include "planner/report/megatron_script.h"

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/amounts.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/report/answers.h"
 

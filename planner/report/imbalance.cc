@@ -1,7 +1,7 @@
 #include "planner/report/imbalance.h"
 
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
+#include "base/text/amounts.h"
 #include "planner/estimate/estimate.h"
 
 namespace meshwright::planner {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
+#include "base/text/amounts.h"
 #include "planner/report/limits_report.h"
 #include "planner/report/svg.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "planner/base/enum_set.h"
+#include "planner/containers/enum_set.h"
 #include "planner/profile/model_part.h"
 #include "planner/report/megatron_script.h"
 #include "planner/spec/model_spec.h"

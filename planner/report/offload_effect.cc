@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
+#include "base/text/amounts.h"
 #include "planner/cost/offload_time.h"
 #include "planner/cost/optimizer_time.h"
 #include "planner/memory/chunks_in_flight.h"

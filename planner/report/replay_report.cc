@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 #include "planner/codec/fields.h"
 #include "planner/codec/json_codec.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
+#include "base/text/amounts.h"
 #include "planner/memory/kept_shares.h"
 #include "planner/profile/model_part.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/amounts.h"
+#include "base/text/amounts.h"
 #include "planner/report/explain.h"
 
 namespace meshwright::planner {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/report/answers.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "planner/base/enum_set.h"
+#include "planner/containers/enum_set.h"
 #include "planner/layout/mesh.h"
 #include "planner/profile/layer_shape.h"
 #include "planner/rules/operands.h"

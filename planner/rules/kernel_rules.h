@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "planner/base/enum_set.h"
+#include "planner/containers/enum_set.h"
 #include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
 

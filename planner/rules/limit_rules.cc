@@ -1,6 +1,7 @@
 #include "planner/rules/limit_rules.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
 #include "planner/spec/quantisation.h"
 
 namespace meshwright::planner {
@@ -9,8 +10,7 @@ std::string DescribeDeviceFormat(const Operands& operands) {
   const auto precision = static_cast<Precision>(operands.value);
   const bool fp4 = QuantisationOf(precision).products == NumberFormat::kFp4;
   const std::string_view name = PrecisionName(precision);
-  return absl::StrCat("the cluster's device has no products for ",
-                      absl::string_view(name.data(), name.size()), ": its ",
+  return absl::StrCat("the cluster's device has no products for ", AbslView(name), ": its ",
                       fp4 ? "peak_fp4_flops" : "peak_fp8_flops",
                       " is 0; must be what its data sheet says, in FLOP/s");
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/amounts.h"
+#include "base/text/amounts.h"
 #include "planner/block/stage_partition.h"
 #include "planner/memory/rank_memory.h"
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
+#include "base/text/string_view.h"
 #include "planner/rules/batch_rules.h"
 #include "planner/rules/dominance_rules.h"
 #include "planner/rules/expert_rules.h"
@@ -233,8 +234,7 @@ std::string Describe(const Violation& violation) {
   const RuleEntry& entry = EntryOf(violation.rule);
   const Operands& operands = violation.operands;
   if (entry.describe != nullptr) return entry.describe(operands);
-  return absl::Substitute(absl::string_view(entry.text.data(), entry.text.size()), operands.value,
-                          operands.divisor);
+  return absl::Substitute(AbslView(entry.text), operands.value, operands.divisor);
 }
 
 std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layout) {

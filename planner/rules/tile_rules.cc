@@ -1,6 +1,7 @@
 #include "planner/rules/tile_rules.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
@@ -52,7 +53,7 @@ std::string DescribeTokenTiles(const Operands& operands) {
 
 std::string DescribeNarrowedPart(const Operands& operands) {
   const std::string_view name = PrecisionName(static_cast<Precision>(operands.value));
-  return absl::StrCat("the worker can't run ", absl::string_view(name.data(), name.size()),
+  return absl::StrCat("the worker can't run ", AbslView(name),
                       " in a model with latent_attention; it runs bf16, fp32 or fp64 there");
 }
 

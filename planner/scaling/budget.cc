@@ -8,8 +8,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
@@ -41,8 +42,6 @@ std::optional<double> WithUnit(absl::string_view text, const std::array<Unit, kU
   return value > 0.0 && value < 1e30 ? std::optional(value) : std::nullopt;
 }
 
-absl::string_view Absl(std::string_view text) { return {text.data(), text.size()}; }
-
 // Whole nodes above `low` and below `high`.
 std::vector<int64_t> SizesBetween(int64_t low, int64_t high, int64_t devices_per_node) {
   const int64_t nodes = (high - low) / devices_per_node;
@@ -58,18 +57,19 @@ std::vector<int64_t> SizesBetween(int64_t low, int64_t high, int64_t devices_per
 }  // namespace
 
 absl::StatusOr<double> ParseTokens(std::string_view text) {
-  if (const auto tokens = WithUnit(Absl(text), kCounts, /*needs_unit=*/false)) return *tokens;
+  if (const auto tokens = WithUnit(AbslView(text), kCounts, /*needs_unit=*/false)) return *tokens;
   return FieldError("tokens", text, "must be above 0, such as 300B, 1T or 15e12");
 }
 
 absl::StatusOr<double> ParseDuration(std::string_view text) {
-  if (const auto seconds = WithUnit(Absl(text), kTimes, /*needs_unit=*/true)) return *seconds;
+  if (const auto seconds = WithUnit(AbslView(text), kTimes, /*needs_unit=*/true)) return *seconds;
   return FieldError("within", text, "must be above 0 with a unit, such as 36h, 10d or 2w");
 }
 
 absl::StatusOr<double> ParsePrice(std::string_view text) {
   double price = 0.0;
-  if (absl::SimpleAtod(absl::StripSuffix(Absl(text), "/h"), &price) && price > 0.0 && price < 1e9) {
+  if (absl::SimpleAtod(absl::StripSuffix(AbslView(text), "/h"), &price) && price > 0.0 &&
+      price < 1e9) {
     return price;
   }
   return FieldError("price", text, "must be the price of a device-hour above 0, such as 2.5/h");

@@ -3,7 +3,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
@@ -22,7 +23,7 @@ std::vector<int64_t> DeviceRange::Sizes() const {
 }
 
 absl::StatusOr<DeviceRange> ParseDeviceRange(std::string_view text) {
-  const absl::string_view whole(text.data(), text.size());
+  const absl::string_view whole = AbslView(text);
   const std::pair<absl::string_view, absl::string_view> ends =
       absl::StrSplit(whole, absl::MaxSplits("..", 1));
   const bool is_range = whole.find("..") != absl::string_view::npos;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 #include "planner/search/search.h"
 
 namespace meshwright::planner {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 
 namespace meshwright::planner {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/schedule/dependency_order.h"
 #include "planner/schedule/placement.h"
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/amounts.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/amounts.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/layout/filter_parser.h"
 
 namespace meshwright::planner {

@@ -7,7 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
+#include "base/text/string_view.h"
 #include "planner/layout/filter_match.h"
 
 namespace meshwright::planner {
@@ -22,7 +23,7 @@ absl::StatusOr<std::vector<FilterField>> ParseGroupFields(std::string_view field
                                    [](std::string* out, auto name) { out->append(name); })));
   };
   std::vector<FilterField> fields;
-  const absl::string_view list(text.data(), text.size());
+  const absl::string_view list = AbslView(text);
   for (const absl::string_view part : absl::StrSplit(list, ',')) {
     const absl::string_view name = absl::StripAsciiWhitespace(part);
     const auto found = std::find(kFilterFieldNames.begin(), kFilterFieldNames.end(),

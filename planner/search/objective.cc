@@ -4,8 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 
@@ -53,7 +54,7 @@ absl::StatusOr<Objective> ParseObjective(std::string_view field, std::string_vie
 
 absl::StatusOr<std::vector<Merit>> ParseMerits(std::string_view field, std::string_view text) {
   std::vector<Merit> merits;
-  const absl::string_view list(text.data(), text.size());
+  const absl::string_view list = AbslView(text);
   for (const absl::string_view name : absl::StrSplit(list, ',')) {
     const std::string trimmed(absl::StripAsciiWhitespace(name));
     ASSIGN_OR_RETURN(const Objective objective, ParseObjective(field, trimmed));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 #include "planner/estimate/estimate.h"
 
 namespace meshwright::planner {

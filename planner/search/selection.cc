@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/layout/filter_match.h"
 #include "planner/search/block_recompute.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {

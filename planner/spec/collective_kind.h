@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 
 namespace meshwright::planner {
 

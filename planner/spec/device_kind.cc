@@ -1,6 +1,6 @@
 #include "planner/spec/device_kind.h"
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 
 namespace meshwright::planner {
 namespace {

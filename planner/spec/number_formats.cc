@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "planner/base/enum_names.h"
+#include "base/text/enum_names.h"
 
 namespace meshwright::planner {
 namespace {

@@ -1,6 +1,6 @@
 #include "planner/spec/optimizer.h"
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 
 namespace meshwright::planner {
 

@@ -6,8 +6,8 @@
 #include <numbers>
 #include <string>
 
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::planner {
 namespace {

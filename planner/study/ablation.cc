@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
-#include "planner/base/status_macros.h"
+#include "base/text/amounts.h"
+#include "base/text/status_macros.h"
 #include "planner/search/best_layout.h"
 
 namespace meshwright::planner {

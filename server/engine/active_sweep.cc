@@ -135,7 +135,7 @@ void ActiveSweep::SetState(ActiveTrial& trial, db::TrialState to) {
   Count(trial, -1);
   trial.state = to;
   Count(trial, 1);
-  look_at_wait = host::MonotonicTime::Always();
+  look_at_wait = MonotonicTime::Always();
   if (is_new) Learn();
 }
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/system/monotonic_time.h"
 #include "db/records.h"
-#include "executor/host/monotonic_time.h"
 #include "server/engine/choosing.h"
 
 namespace meshwright::server {
@@ -20,7 +20,7 @@ namespace meshwright::server {
 struct GivenMember {
   db::AttemptMember part;
   // While the attempt is held: when its agent must have been heard of.
-  host::MonotonicTime lease_ends = host::MonotonicTime::Never();
+  MonotonicTime lease_ends = MonotonicTime::Never();
   // A server before this one assigned it, and its agent has not said that it has it.
   bool may_be_unsent = false;
   // One of several: the port on which it meets the others, once it can begin; the first one's
@@ -87,8 +87,8 @@ class ActiveSweep {
   std::optional<double> best_step_s;
   // Since when no trial of it runs, and from when on what it waits for is to be looked at: Never
   // once `reason` says it, until its trials or the agents change.
-  host::MonotonicTime waits_since = host::MonotonicTime::Never();
-  host::MonotonicTime look_at_wait = host::MonotonicTime::Always();
+  MonotonicTime waits_since = MonotonicTime::Never();
+  MonotonicTime look_at_wait = MonotonicTime::Always();
   // When a trial of it was given out last: it counts how many were, of all sweeps.
   int64_t last_turn = 0;
 

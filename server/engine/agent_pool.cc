@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "executor/host/host_port.h"
+#include "base/system/host_port.h"
 
 namespace meshwright::server {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 // Agents of the same text may run ranks of one trial: they are of one version, whose workers agree
 // on what they say to each other, and reach each other.
 std::string CircleOf(const AgentInfo& agent) {
-  const bool stays_here = host::IsLoopback(host::WithPort(agent.address, /*port=*/0));
+  const bool stays_here = IsLoopback(WithPort(agent.address, /*port=*/0));
   return absl::StrCat(agent.version, "\n", stays_here ? agent.host : "");
 }
 
@@ -108,9 +108,8 @@ bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const Connecte
   return !DivideRanks(sweep.devices(), trial.tp, able).empty();
 }
 
-AgentPool::AgentPool(host::MonotonicTime now, const ActiveSweep& sweep,
-                     const ConnectedAgents& agents, const Reserved& reserved,
-                     const EngineOptions& options)
+AgentPool::AgentPool(MonotonicTime now, const ActiveSweep& sweep, const ConnectedAgents& agents,
+                     const Reserved& reserved, const EngineOptions& options)
     : sweep_(sweep), agents_(agents) {
   for (const std::string& name : agents.with_room()) {
     const ConnectedAgent& agent = agents.all().at(name);

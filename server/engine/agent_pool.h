@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "base/system/monotonic_time.h"
 #include "db/records.h"
-#include "executor/host/monotonic_time.h"
 #include "server/engine/active_sweep.h"
 #include "server/engine/connected_agents.h"
 #include "server/engine/engine_options.h"
@@ -31,7 +31,7 @@ using Reserved = std::set<std::string>;
 class AgentPool {
  public:
   // Those with a free slot that are not reserved and were heard of within the last two heartbeats.
-  AgentPool(host::MonotonicTime now, const ActiveSweep& sweep, const ConnectedAgents& agents,
+  AgentPool(MonotonicTime now, const ActiveSweep& sweep, const ConnectedAgents& agents,
             const Reserved& reserved, const EngineOptions& options);
 
   bool has_room() const { return !rooms_.empty(); }

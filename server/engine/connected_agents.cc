@@ -68,12 +68,13 @@ void ConnectedAgents::Remove(const std::string& name) {
 
 void ConnectedAgents::Hold(ConnectedAgent& agent, const agent::AttemptKey& key,
                            const db::AttemptMember& part) {
-  agent.held.push_back({.key = key, .devices = HeldAttempt::Devices{part.first_device, part.ranks}});
+  agent.held.push_back(
+      {.key = key, .devices = HeldAttempt::Devices{part.first_device, part.ranks}});
   CountFree(agent);
 }
 
 void ConnectedAgents::SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held,
-                              host::MonotonicTime now) {
+                              MonotonicTime now) {
   if (held.empty() && !agent.held.empty()) agent.idle_since = now;
   agent.held = std::move(held);
   CountFree(agent);
@@ -100,7 +101,7 @@ void ConnectedAgents::Confirm(ConnectedAgent& agent, const agent::AttemptKey& ke
 }
 
 void ConnectedAgents::Answer(ConnectedAgent& agent, const agent::AttemptKey& key,
-                             host::MonotonicTime now) {
+                             MonotonicTime now) {
   std::vector<HeldAttempt> held = agent.held;
   std::erase_if(held, [&](const HeldAttempt& attempt) { return attempt.key == key; });
   SetHeld(agent, std::move(held), now);

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/system/monotonic_time.h"
 #include "db/records.h"
 #include "executor/agent/attempt_key.h"
-#include "executor/host/monotonic_time.h"
 #include "server/engine/agent_info.h"
 #include "server/engine/engine_input.h"
 #include "server/engine/free_devices.h"
@@ -36,11 +36,11 @@ struct ConnectedAgent {
   FreeDevices free{1, 1};  // what `held` leaves
   // Whose results were answered; heartbeats from before the answer arrived still name them.
   std::vector<agent::AttemptKey> answered = {};
-  host::MonotonicTime last_heard = {};
-  host::MonotonicTime idle_since = {};  // while it holds nothing
+  MonotonicTime last_heard = {};
+  MonotonicTime idle_since = {};  // while it holds nothing
   // The process that claims to be this agent started anew, and since when.
   std::string claimant = {};
-  host::MonotonicTime claimed = {};
+  MonotonicTime claimed = {};
 };
 
 class ConnectedAgents {
@@ -73,11 +73,11 @@ class ConnectedAgents {
   void Remove(const std::string& name);
 
   void Hold(ConnectedAgent& agent, const agent::AttemptKey& key, const db::AttemptMember& part);
-  void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held, host::MonotonicTime now);
+  void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held, MonotonicTime now);
   // The agent said that it has the attempt.
   void Confirm(ConnectedAgent& agent, const agent::AttemptKey& key);
   // A result of the attempt was answered: the agent has its hands free.
-  void Answer(ConnectedAgent& agent, const agent::AttemptKey& key, host::MonotonicTime now);
+  void Answer(ConnectedAgent& agent, const agent::AttemptKey& key, MonotonicTime now);
 
  private:
   void CountFree(ConnectedAgent& agent);

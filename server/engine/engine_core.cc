@@ -48,13 +48,13 @@ EngineCore::Found EngineCore::Find(const agent::AttemptKey& key) {
   return {&sweep, sweep.Find(key.trial)};
 }
 
-void EngineCore::Log(host::LogLevel level, std::string message, host::LogFields about) {
+void EngineCore::Log(LogLevel level, std::string message, LogFields about) {
   output_.log.push_back({.level = level, .message = std::move(message), .about = std::move(about)});
 }
 
 void EngineCore::On(const Tick&) { Advance(); }
 
-void EngineCore::Load(const SweepStored& stored, host::MonotonicTime now) {
+void EngineCore::Load(const SweepStored& stored, MonotonicTime now) {
   if (db::HasEnded(stored.sweep.state) || sweeps_.contains(stored.sweep.id)) return;
   ActiveSweep& sweep = sweeps_
                            .try_emplace(stored.sweep.id, stored.sweep, stored.trials,
@@ -115,7 +115,7 @@ void EngineCore::On(const CancelRequested& event) {
   const std::string trials = after.ToText();
   const std::string reason =
       absl::StrCat("cancelled by request: ", trials.empty() ? "no trial had begun" : trials);
-  Log(host::LogLevel::kInfo, absl::StrCat("the sweep was ", reason),
+  Log(LogLevel::kInfo, absl::StrCat("the sweep was ", reason),
       {.sweep = sweep.name(), .caller = event.actor});
   for (const ActiveTrial& trial : sweep.trials()) {
     if (!trial.has_begun || db::HasEnded(trial.state)) continue;
@@ -148,7 +148,7 @@ void EngineCore::On(const StoreBack&) {
   Advance();
 }
 
-void EngineCore::SetLease(GivenMember& member, host::MonotonicTime ends) {
+void EngineCore::SetLease(GivenMember& member, MonotonicTime ends) {
   member.lease_ends = ends;
   first_lease_end_ = std::min(first_lease_end_, ends);
 }
@@ -162,7 +162,7 @@ void EngineCore::Advance() {
   EndSweeps();
   PlaceInTurns();
   for (auto& [id, sweep] : sweeps_) {
-    if (agents_changed) sweep.look_at_wait = host::MonotonicTime::Always();
+    if (agents_changed) sweep.look_at_wait = MonotonicTime::Always();
     TellWait(sweep);
   }
 }
@@ -173,8 +173,7 @@ void EngineCore::EndSweeps() {
     ActiveSweep& sweep = current->second;
     if (!sweep.AllEnded() || sweep.MayChoose()) continue;
     const std::string reason = FinishReason(sweep);
-    Log(host::LogLevel::kInfo, absl::StrCat("the sweep has finished: ", reason),
-        {.sweep = sweep.name()});
+    Log(LogLevel::kInfo, absl::StrCat("the sweep has finished: ", reason), {.sweep = sweep.name()});
     SetSweep(sweep, db::SweepState::kFinished, reason, "sweep_finished");
     ids_.erase(sweep.name());
     sweeps_.erase(current);
@@ -236,7 +235,7 @@ void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left,
   ActiveTrial& trial = *found.trial;
   GivenAttempt& attempt = *trial.Held();
   const bool counts = left != Left::kReturned;
-  Log(counts ? host::LogLevel::kWarning : host::LogLevel::kInfo, after.reason,
+  Log(counts ? LogLevel::kWarning : LogLevel::kInfo, after.reason,
       agent::AboutAttempt({found.sweep->name(), trial.number, trial.attempt}, member));
   db::TrialTransition transition = TransitionOf(found);
   transition.to_state = after.fails ? db::TrialState::kFailed : db::TrialState::kPending;
@@ -256,7 +255,7 @@ void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left,
   attempt.broken = transition.broken;
   for (GivenMember& one : attempt.members) {
     one.part.failed = counts && one.part.agent == member;
-    one.lease_ends = host::MonotonicTime::Never();
+    one.lease_ends = MonotonicTime::Never();
     one.may_be_unsent = false;
   }
   CancelMembers(*found.sweep, trial, attempt, /*except=*/member, after.reason);
@@ -268,7 +267,7 @@ void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left,
 
 void EngineCore::GiveUpLapsed() {
   if (now_ < first_lease_end_) return;
-  first_lease_end_ = host::MonotonicTime::Never();
+  first_lease_end_ = MonotonicTime::Never();
   for (auto& [id, sweep] : sweeps_) {
     const std::set<int32_t> held = sweep.held();
     for (const int32_t number : held) {

@@ -34,7 +34,7 @@ class EngineCore {
   explicit EngineCore(EngineOptions options) : options_(options) {}
 
   // Learns of a sweep without deciding anything, as when a server begins.
-  void Load(const SweepStored& stored, host::MonotonicTime now);
+  void Load(const SweepStored& stored, MonotonicTime now);
   // Learns what was decided about agents before.
   void Load(const std::vector<db::AgentStanding>& standings);
   EngineOutput Handle(const EngineInput& input);
@@ -159,14 +159,14 @@ class EngineCore {
   void CancelMembers(const ActiveSweep& sweep, const ActiveTrial& trial,
                      const GivenAttempt& attempt, const std::string& except,
                      const std::string& reason);
-  void SetLease(GivenMember& member, host::MonotonicTime ends);
+  void SetLease(GivenMember& member, MonotonicTime ends);
   void SetRunning(ActiveSweep& sweep);
   static bool SaysThatItRuns(const ActiveSweep& sweep);
   void SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,
                 const std::string& event_kind);
   void AddCancel(ConnectionId connection, const agent::AttemptKey& key, const std::string& reason);
   void CancelOn(const std::string& agent, const agent::AttemptKey& key, const std::string& reason);
-  void Log(host::LogLevel level, std::string message, host::LogFields about);
+  void Log(LogLevel level, std::string message, LogFields about);
 
   EngineOptions options_;
   std::map<int64_t, ActiveSweep> sweeps_;
@@ -174,19 +174,19 @@ class EngineCore {
   ConnectedAgents agents_;
   bool store_is_up_ = true;
   // Until then, agents that this server's start cut off may come back.
-  host::MonotonicTime agents_return_until_ = host::MonotonicTime::Always();
+  MonotonicTime agents_return_until_ = MonotonicTime::Always();
   std::set<std::string> noted_losses_;  // agents whose loss this input's failures count
   // No lease ends before.
-  host::MonotonicTime first_lease_end_ = host::MonotonicTime::Never();
+  MonotonicTime first_lease_end_ = MonotonicTime::Never();
   // No agent is silent for a lease before.
-  host::MonotonicTime first_silence_ = host::MonotonicTime::Always();
+  MonotonicTime first_silence_ = MonotonicTime::Always();
   Reserved reserved_;            // while sweeps are looked at, by those before
   int64_t turns_ = 0;            // trials that were given out
   int64_t told_generation_ = 0;  // of the agents, when sweeps were last told what they wait for
 
   // Of the input at hand.
   absl::Time wall_;
-  host::MonotonicTime now_;
+  MonotonicTime now_;
   EngineOutput output_;
 };
 

@@ -5,13 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text/string_view.h"
 #include "executor/agent/event_details.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 bool Contains(const std::vector<agent::AttemptKey>& keys, const agent::AttemptKey& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -22,7 +21,7 @@ std::string NotTheOne(const agent::AttemptKey& key, const ActiveTrial* trial) {
     return absl::StrCat("attempt ", key.attempt, " does not count: its sweep has ended");
   }
   return absl::StrCat("attempt ", key.attempt, " does not count: the trial is ",
-                      View(db::TrialStateName(trial->state)), " in attempt ", trial->attempt);
+                      AbslView(db::TrialStateName(trial->state)), " in attempt ", trial->attempt);
 }
 
 }  // namespace
@@ -50,7 +49,7 @@ absl::Status EngineCore::CheckReplaces(const AgentInfo& info, ConnectedAgent& co
     if (connected.last_heard + kMissedHeartbeats * options_.heartbeat <= now_) {
       return absl::OkStatus();
     }
-    const host::MonotonicTime ends = connected.claimed + options_.lease;
+    const MonotonicTime ends = connected.claimed + options_.lease;
     if (now_ < ends) {
       return absl::AbortedError(absl::StrCat(
           "agent ", info.name, " is connected, maybe as it was before it was started anew: it ",
@@ -69,7 +68,7 @@ void EngineCore::DropSilentAgents() {
   first_silence_ = now_ + options_.lease;
   std::vector<std::string> silent;
   for (const auto& [name, agent] : agents_.all()) {
-    const host::MonotonicTime ends = agent.last_heard + options_.lease;
+    const MonotonicTime ends = agent.last_heard + options_.lease;
     if (ends <= now_) {
       silent.push_back(name);
     } else {
@@ -79,7 +78,7 @@ void EngineCore::DropSilentAgents() {
   for (const std::string& name : silent) {
     const std::string silence =
         absl::StrCat("gave no sign of life for ", absl::FormatDuration(options_.lease));
-    Log(host::LogLevel::kWarning, absl::StrCat("agent ", name, " ", silence), {.agent = name});
+    Log(LogLevel::kWarning, absl::StrCat("agent ", name, " ", silence), {.agent = name});
     output_.sends_at_once.push_back(
         {agents_.Find(name)->connection,
          CloseOrder{absl::DeadlineExceededError(absl::StrCat("the agent ", silence))}});
@@ -97,7 +96,7 @@ void EngineCore::On(const AgentConnected& event) {
         {old->connection, CloseOrder{absl::AbortedError("the agent connected again")}});
     agents_.Remove(name);
   }
-  Log(host::LogLevel::kInfo,
+  Log(LogLevel::kInfo,
       absl::StrCat("agent ", name, " connected from ", event.info.host, " with ",
                    event.info.devices, " ", event.info.device_kind, " devices"),
       {.agent = name});
@@ -126,11 +125,11 @@ void EngineCore::On(const AgentConnected& event) {
 void EngineCore::On(const AgentDisconnected& event) {
   if (agents_.Find(event.agent, event.connection) == nullptr) return;
   agents_.Remove(event.agent);
-  Log(host::LogLevel::kWarning, absl::StrCat("agent ", event.agent, " lost its connection"),
+  Log(LogLevel::kWarning, absl::StrCat("agent ", event.agent, " lost its connection"),
       {.agent = event.agent});
   // It may only be the network: its trials wait for a moment before they go to others. That an
   // agent which follows is gone the one that leads says first.
-  const host::MonotonicTime grace = now_ + options_.reconnect_grace;
+  const MonotonicTime grace = now_ + options_.reconnect_grace;
   for (const Found& held : HeldBy(event.agent)) {
     GivenAttempt& attempt = *held.trial->Held();
     const bool runs = held.trial->state == db::TrialState::kRunning;
@@ -145,7 +144,7 @@ void EngineCore::On(const AgentLeft& event) {
   if (!store_is_up_) return On(AgentDisconnected{event.agent, event.connection});
   if (agents_.Find(event.agent, event.connection) == nullptr) return;
   agents_.Remove(event.agent);
-  Log(host::LogLevel::kInfo, absl::StrCat("agent ", event.agent, " left: ", event.reason),
+  Log(LogLevel::kInfo, absl::StrCat("agent ", event.agent, " left: ", event.reason),
       {.agent = event.agent});
   for (const Found& held : HeldBy(event.agent)) {
     Unassign(held,
@@ -247,7 +246,7 @@ void EngineCore::NoteFailure(const std::string& agent, const std::string& why) {
   if (standing.failures >= options_.max_agent_failures && standing.set_aside_reason.empty()) {
     standing.set_aside_reason =
         absl::StrCat(standing.failures, " failures in a row of what it runs on; the last: ", why);
-    Log(host::LogLevel::kWarning,
+    Log(LogLevel::kWarning,
         absl::StrCat("agent ", agent, " is set aside: ", standing.set_aside_reason,
                      "; `meshwright agents resume ", agent, "` gives it trials again"),
         {.agent = agent});
@@ -288,7 +287,7 @@ void EngineCore::On(const DrainRequested& event) {
   if (!output_.status.ok()) return;
   db::AgentStanding standing = agents_.StandingOf(event.agent);
   standing.drained = true;
-  Log(host::LogLevel::kInfo,
+  Log(LogLevel::kInfo,
       absl::StrCat("agent ", event.agent, " was drained",
                    event.actor.empty() ? "" : absl::StrCat(" by ", event.actor)),
       {.agent = event.agent, .caller = event.actor});
@@ -299,7 +298,7 @@ void EngineCore::On(const DrainRequested& event) {
 void EngineCore::On(const ResumeRequested& event) {
   output_.status = CheckHasAgent(event.agent);
   if (!output_.status.ok()) return;
-  Log(host::LogLevel::kInfo,
+  Log(LogLevel::kInfo,
       absl::StrCat("agent ", event.agent, " gets trials again",
                    event.actor.empty() ? "" : absl::StrCat(", by ", event.actor)),
       {.agent = event.agent, .caller = event.actor});

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/system/host_port.h"
 #include "executor/agent/event_details.h"
-#include "executor/host/host_port.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
@@ -89,19 +89,19 @@ void EngineCore::Reserve(const std::vector<std::string>& agents) {
 void EngineCore::TellWait(ActiveSweep& sweep) {
   // A sweep of which something runs is not waiting, and one that chooses does not for long.
   if (!sweep.held().empty() || sweep.WaitsForAnswer()) {
-    sweep.waits_since = host::MonotonicTime::Never();
+    sweep.waits_since = MonotonicTime::Never();
     return;
   }
   sweep.waits_since = std::min(sweep.waits_since, now_);
   if (now_ < sweep.look_at_wait) return;
   const WaitReason why = WhyItWaits(sweep, agents_);
-  const host::MonotonicTime told = sweep.waits_since + options_.turn_patience;
+  const MonotonicTime told = sweep.waits_since + options_.turn_patience;
   if (why.is_for_a_turn && SaysThatItRuns(sweep) && now_ < told) {
     sweep.look_at_wait = told;
     return;
   }
   if (sweep.reason != why.text) SetSweep(sweep, sweep.state, why.text, "sweep_waiting");
-  sweep.look_at_wait = host::MonotonicTime::Never();
+  sweep.look_at_wait = MonotonicTime::Never();
 }
 
 void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
@@ -135,7 +135,7 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
     SetLease(attempt.members[member], now_ + options_.lease);
     ConnectedAgent& agent = *agents_.Find(members[member].agent);
     agents_.Hold(agent, key, members[member]);
-    Log(host::LogLevel::kDebug, absl::StrCat("the trial goes to agent ", agent.info.name),
+    Log(LogLevel::kDebug, absl::StrCat("the trial goes to agent ", agent.info.name),
         agent::AboutAttempt(key, agent.info.name));
     Send& send = output_.sends.emplace_back();
     send.connection = agent.connection;
@@ -161,8 +161,7 @@ void EngineCore::On(const MemberReady& event) {
                   [](const GivenMember& one) { return one.ready_port.has_value(); });
   if (!all_are || leader == nullptr) return;
   const StartOrder start{
-      event.key,
-      host::ToText(host::WithPort(leader->info.address, *attempt.members.front().ready_port))};
+      event.key, ToText(WithPort(leader->info.address, *attempt.members.front().ready_port))};
   for (const GivenMember& one : attempt.members) {
     // Who says it again has not heard of the start.
     if (was_ready && &one != member) continue;

@@ -4,9 +4,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text/utf8.h"
 #include "executor/agent/event_details.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/utf8.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
@@ -90,9 +90,9 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode co
                          .time = wall_};
   record.message = absl::StrCat("result of agent ", event.agent, " refused: ", reason);
   record.data_json = ToJson(event.digested->delivered).dump();
-  host::LogFields about = agent::AboutAttempt(event.key, event.agent);
+  LogFields about = agent::AboutAttempt(event.key, event.agent);
   about.code = absl::StatusCodeToString(code);
-  Log(host::LogLevel::kWarning, record.message, std::move(about));
+  Log(LogLevel::kWarning, record.message, std::move(about));
   output_.ops.emplace_back(std::move(record));
   return Refused(code, reason);
 }
@@ -148,7 +148,7 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
   transition.event_message = transition.reason;
   transition.event_data_json =
       ResultEvent(trial.layout, db::TrialStateName(transition.to_state), *event.digested);
-  Log(host::LogLevel::kDebug,
+  Log(LogLevel::kDebug,
       absl::StrCat("agent ", event.agent, " has the result ",
                    std::string(trial::TrialOutcomeName(result.outcome)), ": ", transition.reason),
       agent::AboutAttempt({found.sweep->name(), trial.number, attempt.number}, event.agent));

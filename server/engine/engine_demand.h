@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/host/monotonic_time.h"
+#include "base/system/monotonic_time.h"
 
 namespace meshwright::server {
 
@@ -28,7 +28,7 @@ struct AgentLoad {
   int32_t devices = 0;
   bool takes_trials = true;
   bool busy = false;
-  host::MonotonicTime idle_since = {};  // where it is not busy
+  MonotonicTime idle_since = {};  // where it is not busy
 };
 
 struct EngineDemand {

@@ -9,9 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "base/system/monotonic_time.h"
 #include "db/records.h"
 #include "executor/agent/attempt_key.h"
-#include "executor/host/monotonic_time.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "planner/policy/relatives.h"
@@ -138,8 +138,8 @@ using EngineEvent =
                  ChoiceMade, StoreFailed, StoreBack>;
 
 struct EngineInput {
-  absl::Time wall;                // that records show to people
-  host::MonotonicTime monotonic;  // that leases go by
+  absl::Time wall;          // that records show to people
+  MonotonicTime monotonic;  // that leases go by
   EngineEvent event;
 };
 

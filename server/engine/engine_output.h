@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/system/log.h"
 #include "db/sweep_store.h"
 #include "executor/agent/attempt_key.h"
-#include "executor/host/log.h"
 #include "server/engine/choosing.h"
 #include "server/engine/engine_input.h"
 
@@ -79,7 +79,7 @@ struct EngineOutput {
   std::vector<StoreOp> ops;         // in this order
   std::vector<Send> sends;          // once the ops are stored, in this order
   std::vector<Send> sends_at_once;  // say nothing that a store has to hold
-  std::vector<host::LogEntry> log;
+  std::vector<LogEntry> log;
   // To be answered with a ChoiceMade, once each.
   std::vector<ChoiceQuestion> questions;
   // Of an agent that runs, which nobody stores.

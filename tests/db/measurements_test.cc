@@ -6,11 +6,11 @@
 #include <memory>
 #include <random>
 
+#include "base/text/field_error.h"
 #include "db/condition_sql.h"
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "planner/base/field_error.h"
 #include "planner/layout/filter_match.h"
 #include "planner/layout/filter_parser.h"
 #include "planner/layout/layout.h"

@@ -5,10 +5,10 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
 #include "db/shapes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "planner/base/field_error.h"
 
 namespace meshwright::db {
 namespace {

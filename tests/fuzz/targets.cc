@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/json_text.h"
 #include "db/measurement.h"
 #include "db/sqlite_store.h"
 #include "executor/agent/wire.h"
@@ -19,7 +20,6 @@
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
 #include "planner/catalog/model_config.h"
-#include "planner/codec/json_text.h"
 #include "planner/layout/filter_match.h"
 #include "planner/layout/filter_parser.h"
 #include "planner/layout/layout.h"
@@ -180,7 +180,7 @@ void ReadMeasurements(std::string_view csv) {
 }
 
 void ReadTrialPlan(std::string_view json) {
-  const auto parsed = planner::ParseJson("plan", json);
+  const auto parsed = ParseJson("plan", json);
   if (!parsed.ok()) return;
   const auto plan = trial::TrialPlanFromJson(*parsed);
   if (!plan.ok()) return;
@@ -190,7 +190,7 @@ void ReadTrialPlan(std::string_view json) {
 }
 
 void ReadTrialResult(std::string_view json) {
-  const auto parsed = planner::ParseJson("result", json);
+  const auto parsed = ParseJson("result", json);
   if (!parsed.ok()) return;
   const auto result = trial::TrialResultFromJson(*parsed);
   if (!result.ok()) return;

@@ -17,8 +17,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "base/system/log.h"
 #include "db/token_store.h"
-#include "executor/host/log.h"
 #include "gmock/gmock.h"
 #include "proto/server_access.h"
 #include "server/server.h"
@@ -58,10 +58,10 @@ class AccessTest : public testing::Test {
     options.recommend = recommend_;
     if (calls_clock_stands_) {
       options.monotonic_clock = [this] {
-        return host::MonotonicTime{absl::Seconds(monotonic_s_.load())};
+        return MonotonicTime{absl::Seconds(monotonic_s_.load())};
       };
     }
-    options.log = [this](const host::LogEntry& entry) {
+    options.log = [this](const LogEntry& entry) {
       const absl::MutexLock lock(&log_mutex_);
       log_.push_back(entry);
     };
@@ -190,10 +190,10 @@ class AccessTest : public testing::Test {
   };
 
   // Lines of the server's log with this part.
-  std::vector<host::LogEntry> Logged(const std::string& part) {
+  std::vector<LogEntry> Logged(const std::string& part) {
     const absl::MutexLock lock(&log_mutex_);
-    std::vector<host::LogEntry> found;
-    for (const host::LogEntry& entry : log_) {
+    std::vector<LogEntry> found;
+    for (const LogEntry& entry : log_) {
       if (entry.message.find(part) != std::string::npos) found.push_back(entry);
     }
     return found;
@@ -217,7 +217,7 @@ class AccessTest : public testing::Test {
   bool calls_clock_stands_ = false;  // the monotonic clock is monotonic_s_
   std::atomic<int64_t> monotonic_s_{0};
   absl::Mutex log_mutex_;
-  std::vector<host::LogEntry> log_ ABSL_GUARDED_BY(log_mutex_);
+  std::vector<LogEntry> log_ ABSL_GUARDED_BY(log_mutex_);
   std::unique_ptr<Server> server_;
 };
 

@@ -74,9 +74,9 @@ TEST_F(AccessTest, ATokenGivesItsRole) {
   ExpectRefused(Create(viewer, &sweep), grpc::StatusCode::PERMISSION_DENIED,
                 "token ann has the role viewer, and meshwright.v1.Sweeps/CreateSweep needs "
                 "operator");
-  const std::vector<host::LogEntry> refused = Logged("token ann has the role viewer");
+  const std::vector<LogEntry> refused = Logged("token ann has the role viewer");
   ASSERT_EQ(refused.size(), 1u);
-  EXPECT_EQ(refused[0].level, host::LogLevel::kWarning);
+  EXPECT_EQ(refused[0].level, LogLevel::kWarning);
   EXPECT_EQ(refused[0].about.method, "meshwright.v1.Sweeps/CreateSweep");
   EXPECT_EQ(refused[0].about.caller, "token ann");
   EXPECT_EQ(refused[0].about.code, "PERMISSION_DENIED");

@@ -38,9 +38,7 @@ class AskTest : public testing::Test {
     options.host_cores = 2;
     options.version = "test";
     options.clock = absl::Now;
-    options.monotonic_clock = [this] {
-      return host::MonotonicTime{absl::Milliseconds(now_ms_.load())};
-    };
+    options.monotonic_clock = [this] { return MonotonicTime{absl::Milliseconds(now_ms_.load())}; };
     options.recommend = std::move(recommend);
     auto server = Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), std::move(options));
     ASSERT_TRUE(server.ok()) << server.status();

@@ -54,7 +54,7 @@ class CallCheckerTest : public testing::Test {
   }
 
   Access access_{true, [] { return absl::UnixEpoch(); }, nullptr};
-  CallRates rates_{0.2, [] { return host::MonotonicTime{}; }, nullptr};
+  CallRates rates_{0.2, [] { return MonotonicTime{}; }, nullptr};
   CallChecker checker_{&access_, &rates_};
   Certificate connection_;
 };

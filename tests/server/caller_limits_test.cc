@@ -39,7 +39,7 @@ TEST_F(CallerLimitsTest, AServerThatNobodyCanCallSaysSo) {
   const std::string said = "nobody can call this server yet";
   StartServer("");
   ASSERT_EQ(Logged(said).size(), 1u);
-  EXPECT_EQ(Logged(said)[0].level, host::LogLevel::kWarning);
+  EXPECT_EQ(Logged(said)[0].level, LogLevel::kWarning);
   EXPECT_THAT(Logged(said)[0].message,
               AllOf(HasSubstr("--tls-client-ca"), HasSubstr("meshwright token create")));
   Token("ann", db::Role::kViewer);

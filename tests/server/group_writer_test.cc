@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "absl/synchronization/notification.h"
+#include "base/text/status_macros.h"
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "planner/base/status_macros.h"
 #include "tests/db/store_records.h"
 
 namespace meshwright::server {

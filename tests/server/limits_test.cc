@@ -78,7 +78,7 @@ class CallRatesTest : public testing::Test {
 
   absl::Duration now_;
   Refusals refusals_;
-  CallRates rates_{2.0, [this] { return host::MonotonicTime{now_}; }, refusals_.sink()};
+  CallRates rates_{2.0, [this] { return MonotonicTime{now_}; }, refusals_.sink()};
 };
 
 TEST_F(CallRatesTest, WhoPausedMayCallSoOftenAtOnceAndThenByTheClock) {
@@ -140,7 +140,7 @@ class ServerLimitsTest : public testing::Test {
     options.host_cores = 4;
     options.version = "test";
     options.clock = absl::Now;
-    options.monotonic_clock = [this] { return host::MonotonicTime{absl::Seconds(now_s_.load())}; };
+    options.monotonic_clock = [this] { return MonotonicTime{absl::Seconds(now_s_.load())}; };
     options.limits = limits;
     options.recommend = std::move(recommend);
     auto server = Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), std::move(options));

@@ -41,7 +41,7 @@ std::string Scrape(const std::string& address) {
 }
 
 TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
-  Metrics metrics(host::MonotonicNow);
+  Metrics metrics(MonotonicNow);
   const auto page = MetricsPage::Open("127.0.0.1:0", metrics);
   ASSERT_TRUE(page.ok()) << page.status();
   metrics.CountCall("/a.B/C", grpc::StatusCode::OK);
@@ -78,7 +78,7 @@ TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
 }
 
 TEST(Metrics, ThePageIsForThisMachineAlone) {
-  const Metrics metrics(host::MonotonicNow);
+  const Metrics metrics(MonotonicNow);
   const auto open = MetricsPage::Open("0.0.0.0:0", metrics);
   EXPECT_EQ(open.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(open.status().message()), HasSubstr("asks nobody who they are"));

@@ -87,7 +87,7 @@ class TestAgent {
     options.cluster_json = cluster_json;
     options.runners.alone = std::move(runner);
     options.uniform = [] { return 0.0; };
-    options.log = [](const host::LogEntry&) {};
+    options.log = [](const LogEntry&) {};
     agent_ = std::make_unique<agent::Agent>(std::move(options));
     thread_ = std::thread([this] {
       status_ = agent_->Run([this] { return stop_.load(); });

@@ -1,10 +1,10 @@
 #include "server/sweep_builder.h"
 
+#include "base/text/field_error.h"
 #include "db/shapes.h"
 #include "executor/trial/trial.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "planner/base/field_error.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
 #include "tests/db/store_records.h"
@@ -121,7 +121,8 @@ TEST(SweepBuilderTest, NamedLayoutsRunBesideTheBestOnes) {
   ASSERT_TRUE(found.ok()) << found.status();
   SweepOptions options = Options(3);
   // A slow one, twice, and one that the search finds itself.
-  options.layouts = {"tp1.pp1.dp4.mb1.rc=full", "tp1.pp1.dp4.mb1.rc=full", found->candidates[1].layout};
+  options.layouts = {"tp1.pp1.dp4.mb1.rc=full", "tp1.pp1.dp4.mb1.rc=full",
+                     found->candidates[1].layout};
   const auto made = BuildSweep(Tiny(), options, "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->candidates.size(), 4u);

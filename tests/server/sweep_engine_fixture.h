@@ -160,8 +160,8 @@ class SweepEngineTest : public testing::Test {
     engine_ = std::make_unique<SettledEngine>(
         *SweepEngine::Start(
             store_.get(), &hub_, [this] { return db::At(0) + now_ + wall_ahead_; },
-            [this] { return host::MonotonicTime{now_}; }, options,
-            [this](const host::LogEntry& entry) { lines_.push_back(entry); }),
+            [this] { return MonotonicTime{now_}; }, options,
+            [this](const LogEntry& entry) { lines_.push_back(entry); }),
         store_.get());
   }
   db::SweepRecord Create(const std::string& name, int32_t trials) {
@@ -216,7 +216,7 @@ class SweepEngineTest : public testing::Test {
   std::shared_ptr<FakeLink> b_;
   std::unique_ptr<db::SqliteSweepStore> store_;
   EventHub hub_;
-  std::vector<host::LogEntry> lines_;  // that the engine logged
+  std::vector<LogEntry> lines_;  // that the engine logged
   std::unique_ptr<SettledEngine> engine_;
 };
 

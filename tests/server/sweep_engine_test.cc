@@ -349,8 +349,8 @@ TEST_F(SweepEngineTest, EveryLineAboutATrialHasItsIds) {
   Connect("a");
   engine_->Finish("a", {"night", 1, 2}, OkResult(0.3));
   std::vector<std::string> of_trial;
-  for (const host::LogEntry& entry : lines_) {
-    const host::LogFields& about = entry.about;
+  for (const LogEntry& entry : lines_) {
+    const LogFields& about = entry.about;
     if (about.trial == 0) continue;
     EXPECT_EQ(about.sweep, "night") << entry.message;
     EXPECT_EQ(about.agent, "a") << entry.message;
@@ -369,7 +369,7 @@ TEST_F(SweepEngineTest, ARefusedResultIsLogged) {
   Connect("a");
   Connect("b");
   engine_->Finish("b", {"s", 1, 1}, OkResult(0.3));
-  EXPECT_EQ(lines_.back().level, host::LogLevel::kWarning);
+  EXPECT_EQ(lines_.back().level, LogLevel::kWarning);
   EXPECT_EQ(lines_.back().about.code, "PERMISSION_DENIED");
   EXPECT_EQ(lines_.back().about.sweep, "s");
   EXPECT_EQ(lines_.back().about.trial, 1);

@@ -15,9 +15,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/text/status_macros.h"
 #include "db/sqlite_store.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/status_macros.h"
 #include "planner/layout/layout.h"
 
 namespace meshwright::bench {

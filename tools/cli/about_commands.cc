@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "planner/base/field_error.h"
-#include "planner/base/nearest.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/nearest.h"
+#include "base/text/status_macros.h"
 #include "tools/cli/io/whole_file.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"

@@ -10,8 +10,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/nearest.h"
-#include "planner/base/status_macros.h"
+#include "base/text/nearest.h"
+#include "base/text/status_macros.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::command_line {

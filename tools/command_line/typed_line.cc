@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "planner/base/field_error.h"
-#include "planner/base/nearest.h"
+#include "base/text/field_error.h"
+#include "base/text/nearest.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::command_line {

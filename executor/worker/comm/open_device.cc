@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "executor/worker/comm/cpu_device.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::worker {
 namespace {

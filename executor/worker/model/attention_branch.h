@@ -9,8 +9,8 @@
 
 #include "executor/worker/model/attention_core.h"
 #include "executor/worker/model/projection.h"
-#include "planner/base/enum_set.h"
 #include "planner/block/operator.h"
+#include "planner/containers/enum_set.h"
 
 namespace meshwright::worker {
 
@@ -50,7 +50,7 @@ class AttentionBranch {
   virtual at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const = 0;
   // Computes again, before the backward, what norms in `runs`, and of latent attention its
   // projections in it, save.
-  virtual void Recompute(const EnumSet<planner::OperatorName>& runs,
+  virtual void Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                          AttentionSaved& saved) const = 0;
   // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds all weight
   // gradients, their products beside the TP group's communication, and releases `saved`.

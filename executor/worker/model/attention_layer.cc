@@ -130,7 +130,7 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
   return output;
 }
 
-void AttentionLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
+void AttentionLayer::Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                                AttentionSaved& saved) const {
   if (!runs.Has(planner::OperatorName::kAttentionNorm)) return;
   saved.norm_rstd.reset();

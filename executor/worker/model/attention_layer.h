@@ -25,7 +25,8 @@ class AttentionLayer final : public AttentionBranch {
                  const RopeTable& rope);
 
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const override;
-  void Recompute(const EnumSet<planner::OperatorName>& runs, AttentionSaved& saved) const override;
+  void Recompute(const planner::EnumSet<planner::OperatorName>& runs,
+                 AttentionSaved& saved) const override;
   at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const override;
   at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const override;
   void BackwardWeight(AttentionSaved& saved) const override;

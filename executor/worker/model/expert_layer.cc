@@ -154,7 +154,7 @@ at::Tensor ExpertLayer::Activate(ExpertsSaved& saved) const {
   return product;
 }
 
-void ExpertLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
+void ExpertLayer::Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                             const at::Tensor& norm_output, ExpertsSaved& saved) const {
   if (runs.Has(planner::OperatorName::kExpertGateUpProjection)) {
     RunToProduct(norm_output, saved);

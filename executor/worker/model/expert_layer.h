@@ -19,8 +19,8 @@
 #include "executor/worker/model/projection.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
-#include "planner/base/enum_set.h"
 #include "planner/block/operator.h"
+#include "planner/containers/enum_set.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::worker {
@@ -47,7 +47,7 @@ class ExpertLayer {
   at::Tensor Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const;
   // Computes again, before the backward, what the experts' operators in `runs` save: all, or the
   // activation's alone. Not what Forward() returns, which backward does not need.
-  void Recompute(const EnumSet<planner::OperatorName>& runs, const at::Tensor& norm_output,
+  void Recompute(const planner::EnumSet<planner::OperatorName>& runs, const at::Tensor& norm_output,
                  ExpertsSaved& saved) const;
   // Gradient of the output -> gradient of the normed input, a new tensor. Adds all weight gradients
   // and releases `saved`.

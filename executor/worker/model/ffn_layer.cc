@@ -86,8 +86,8 @@ at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnS
   return output;
 }
 
-void FfnLayer::Recompute(const EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
-                         at::Tensor attention, FfnSaved& saved) const {
+void FfnLayer::Recompute(const planner::EnumSet<planner::OperatorName>& runs,
+                         const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
   at::Tensor normed = saved.norm_output;  // a router's, where it is still there
   if (attention.defined()) {
     normed = RunNorm(input, std::move(attention), saved);

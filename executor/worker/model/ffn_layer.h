@@ -15,8 +15,8 @@
 #include "executor/worker/model/projection.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
-#include "planner/base/enum_set.h"
 #include "planner/block/operator.h"
+#include "planner/containers/enum_set.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::worker {
@@ -48,7 +48,7 @@ class FfnLayer {
   // Computes again, before the backward, what the operators of the FFN in `runs` save, as far as
   // their results are needed. Where `attention` was made again too, so is the residual, of it and
   // `input`; else it is undefined.
-  void Recompute(const EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
+  void Recompute(const planner::EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
                  at::Tensor attention, FfnSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
   // their products beside the TP group's communication, and releases `saved`.

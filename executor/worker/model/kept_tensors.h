@@ -6,8 +6,8 @@
 
 #include "executor/worker/model/attention_branch.h"
 #include "executor/worker/model/ffn_layer.h"
-#include "planner/base/enum_set.h"
 #include "planner/block/operator.h"
+#include "planner/containers/enum_set.h"
 
 namespace meshwright::worker {
 
@@ -73,7 +73,7 @@ void ForEachTensor(FfnSaved& saved, const Visit& visit) {
 
 // Lets go of those in `frees`.
 template <typename Saved>
-void Drop(const EnumSet<planner::KeptTensor>& frees, Saved& saved) {
+void Drop(const planner::EnumSet<planner::KeptTensor>& frees, Saved& saved) {
   ForEachTensor(saved, [&frees](planner::KeptTensor name, at::Tensor& tensor) {
     if (frees.Has(name)) tensor.reset();
   });

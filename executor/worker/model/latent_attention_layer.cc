@@ -141,7 +141,7 @@ at::Tensor LatentAttentionLayer::Forward(at::Tensor residual, AttentionSaved& sa
   return output;
 }
 
-void LatentAttentionLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
+void LatentAttentionLayer::Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                                      AttentionSaved& saved) const {
   if (runs.Has(planner::OperatorName::kAttentionNorm)) {
     saved.norm_rstd.reset();

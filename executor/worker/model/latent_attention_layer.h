@@ -27,7 +27,8 @@ class LatentAttentionLayer final : public AttentionBranch {
   // AttentionSaved::qkv has what comes out of the latent of keys and values: of each head the part
   // of its key that is not turned, then its value.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const override;
-  void Recompute(const EnumSet<planner::OperatorName>& runs, AttentionSaved& saved) const override;
+  void Recompute(const planner::EnumSet<planner::OperatorName>& runs,
+                 AttentionSaved& saved) const override;
   at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const override;
   at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const override;
   void BackwardWeight(AttentionSaved& saved) const override;

@@ -15,6 +15,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/device_benchmark.h"
 #include "executor/trial/rank_events.h"
@@ -23,8 +25,6 @@
 #include "executor/worker/comm/open_device.h"
 #include "executor/worker/run/device_benchmark.h"
 #include "executor/worker/run/worker.h"
-#include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::worker {
 namespace {
@@ -119,7 +119,7 @@ absl::StatusOr<WorkerEnvironment> ReadEnvironment() {
 
 absl::StatusOr<nlohmann::json> ReadInput() {
   const std::string text((std::istreambuf_iterator<char>(std::cin)), {});
-  return planner::ParseJson("standard input", text);
+  return ParseJson("standard input", text);
 }
 
 absl::Status CheckRanks(const char* what, int64_t ranks, const WorkerEnvironment& environment) {

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
 
 namespace meshwright {
 namespace {
@@ -13,8 +14,6 @@ constexpr std::string_view kSweeps = "sweeps/";
 constexpr std::string_view kTrials = "/trials/";
 constexpr size_t kMaxName = 63;
 constexpr size_t kMaxStem = kMaxName - 20;  // leaves room for "-" and 19 digits
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 bool IsNameCharacter(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_';
@@ -26,19 +25,20 @@ absl::Status CheckName(std::string_view what, std::string_view name) {
       std::all_of(name.begin(), name.end(), IsNameCharacter)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", View(name), "\" can't name ", View(what), ": use letters, digits, '.', '-' and ",
-      "'_', at most ", kMaxName, " of them, not starting with '.' or '-'"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", AbslView(name), "\" can't name ", AbslView(what),
+                   ": use letters, digits, '.', '-' and ", "'_', at most ", kMaxName,
+                   " of them, not starting with '.' or '-'"));
 }
 
 }  // namespace
 
 std::string FormatSweepName(std::string_view sweep) {
-  return absl::StrCat(View(kSweeps), View(sweep));
+  return absl::StrCat(AbslView(kSweeps), AbslView(sweep));
 }
 
 std::string FormatTrialName(std::string_view sweep, int32_t number) {
-  return absl::StrCat(View(kSweeps), View(sweep), View(kTrials), number);
+  return absl::StrCat(AbslView(kSweeps), AbslView(sweep), AbslView(kTrials), number);
 }
 
 absl::Status CheckSweepId(std::string_view sweep) { return CheckName("a sweep", sweep); }
@@ -62,20 +62,20 @@ std::string SweepIdStem(std::string_view model) {
 absl::StatusOr<std::string> ParseSweepName(std::string_view name) {
   if (!name.starts_with(kSweeps) || name.size() == kSweeps.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("\"", View(name), "\" is not a sweep's name: it looks like sweeps/NAME"));
+        absl::StrCat("\"", AbslView(name), "\" is not a sweep's name: it looks like sweeps/NAME"));
   }
   return std::string(name.substr(kSweeps.size()));
 }
 
 absl::StatusOr<TrialName> ParseTrialName(std::string_view name) {
   const absl::Status malformed = absl::InvalidArgumentError(absl::StrCat(
-      "\"", View(name), "\" is not a trial's name: it looks like sweeps/NAME/trials/1"));
+      "\"", AbslView(name), "\" is not a trial's name: it looks like sweeps/NAME/trials/1"));
   const size_t split = name.rfind(kTrials);
   if (split == std::string_view::npos) return malformed;
   absl::StatusOr<std::string> sweep = ParseSweepName(name.substr(0, split));
   if (!sweep.ok()) return malformed;
   TrialName result{*std::move(sweep), 0};
-  if (!absl::SimpleAtoi(View(name.substr(split + kTrials.size())), &result.number) ||
+  if (!absl::SimpleAtoi(AbslView(name.substr(split + kTrials.size())), &result.number) ||
       result.number < 1) {
     return malformed;
   }

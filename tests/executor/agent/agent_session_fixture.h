@@ -75,7 +75,7 @@ class AgentSessionTest : public testing::Test {
     };
     options.runners.together = std::move(together);
     options.uniform = [] { return 0.0; };
-    options.log = [](const host::LogEntry&) {};
+    options.log = [](const LogEntry&) {};
     agent_ = std::make_unique<Agent>(std::move(options));
     thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
   }

@@ -1,11 +1,11 @@
 #include "executor/agent/field_limits.h"
 
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
-#include "planner/base/field_error.h"
-#include "planner/codec/json_text.h"
 
 namespace meshwright::agent {
 namespace {
@@ -13,8 +13,7 @@ namespace {
 TEST(CheckLimits, TakesWhatIsAsLongAsAllowed) {
   v1::CreateSweepRequest request;
   request.set_request_id(std::string(256, 'r'));
-  request.mutable_plan()->mutable_cluster()->set_cluster_json(
-      std::string(planner::kMaxSpecBytes, ' '));
+  request.mutable_plan()->mutable_cluster()->set_cluster_json(std::string(kMaxSpecBytes, ' '));
   EXPECT_TRUE(CheckLimits(request).ok());
   EXPECT_TRUE(CheckLimits(v1::ListSweepsRequest()).ok());
 }
@@ -22,7 +21,7 @@ TEST(CheckLimits, TakesWhatIsAsLongAsAllowed) {
 TEST(CheckLimits, NamesTheFieldTheLengthAndTheLimit) {
   v1::CreateSweepRequest request;
   request.mutable_plan()->mutable_framework()->set_profile_json(
-      std::string(planner::kMaxSpecBytes + 1, ' '));
+      std::string(kMaxSpecBytes + 1, ' '));
   const absl::Status status = CheckLimits(request);
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_EQ(FieldOf(status), "plan.framework.profile_json");

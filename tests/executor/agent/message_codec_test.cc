@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text/field_error.h"
 #include "executor/trial/result_fields.h"
 #include "meshwright/v1/sweeps.pb.h"
-#include "planner/base/field_error.h"
 
 namespace meshwright::agent {
 namespace {

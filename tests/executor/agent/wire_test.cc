@@ -2,8 +2,8 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include "base/text/field_error.h"
 #include "gtest/gtest.h"
-#include "planner/base/field_error.h"
 #include "planner/report/estimate_json.h"
 #include "tests/executor/some_slice.h"
 

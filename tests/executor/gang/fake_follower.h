@@ -14,12 +14,12 @@ namespace meshwright::gang {
 
 class FakeFollower {
  public:
-  FakeFollower(trial::UniqueFd socket, double clock_ahead_s, std::vector<Frame> says,
+  FakeFollower(UniqueFd socket, double clock_ahead_s, std::vector<Frame> says,
                std::vector<Frame> says_at_end)
       : clock_ahead_s_(clock_ahead_s),
         says_(std::move(says)),
         says_at_end_(std::move(says_at_end)),
-        link_(std::move(socket), host::MonotonicNow),
+        link_(std::move(socket), MonotonicNow),
         thread_([this] { Loop(); }) {}
   ~FakeFollower() {
     vanishes_ = true;
@@ -43,7 +43,7 @@ class FakeFollower {
 
   void Take(const Frame& frame) {
     if (const auto* ping = std::get_if<PingFrame>(&frame)) {
-      const double now_s = absl::ToDoubleSeconds(host::MonotonicNow().since_start);
+      const double now_s = absl::ToDoubleSeconds(MonotonicNow().since_start);
       link_.Send(PongFrame{.sent_s = ping->sent_s, .clock_s = now_s + clock_ahead_s_});
     } else if (std::holds_alternative<StartFrame>(frame)) {
       for (const Frame& said : says_) link_.Send(said);

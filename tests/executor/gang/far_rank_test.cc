@@ -73,7 +73,7 @@ class FarRankTest : public testing::Test {
                                                         std::move(says), std::move(says_at_end)));
     const std::string agent(1, static_cast<char>('a' + rank));
     auto far = std::make_shared<FarMember>(Member{.agent = agent, .first_rank = rank, .ranks = 1},
-                                           Link(std::move(pair.b), host::MonotonicNow), timing_);
+                                           Link(std::move(pair.b), MonotonicNow), timing_);
     // As while the others join.
     for (int i = 0; i < 20; ++i) {
       far->Pump();
@@ -154,7 +154,7 @@ TEST_F(FarRankTest, OneThatIsSilentIsLost) {
   Add(0, 0.0, {});
   SocketPair pair = MakeSocketPair();  // nobody answers there
   auto far = std::make_shared<FarMember>(Member{.agent = "b", .first_rank = 1, .ranks = 1},
-                                         Link(std::move(pair.b), host::MonotonicNow), timing_);
+                                         Link(std::move(pair.b), MonotonicNow), timing_);
   ranks_.push_back({.rank = 1, .process = std::make_unique<FarRank>(far, 1)});
   const trial::RanksRun run = Run(TwoStages(1));
   EXPECT_EQ(run.cause_rank, 1);

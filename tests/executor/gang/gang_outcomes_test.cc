@@ -211,14 +211,14 @@ TEST_F(GangOutcomesTest, StrangersAtTheGateDoNotDisturbARun) {
   const SocketAddress gate = ResolveHostPort(places[1].rendezvous).value();
   std::atomic<bool> over = false;
   std::thread strangers([&] {
-    std::vector<trial::UniqueFd> silent;
+    std::vector<UniqueFd> silent;
     while (!over) {
       auto greeting = Greeting::Begin(gate, "the secret of another attempt", Purpose::kTunnel,
-                                      host::MonotonicNow() + absl::Seconds(1));
-      while (greeting.ok() && greeting->Step(host::MonotonicNow()).ok()) {
+                                      MonotonicNow() + absl::Seconds(1));
+      while (greeting.ok() && greeting->Step(MonotonicNow()).ok()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
-      absl::StatusOr<trial::UniqueFd> socket = Dial(gate);
+      absl::StatusOr<UniqueFd> socket = Dial(gate);
       if (!socket.ok()) continue;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       const std::string garbage(1000, '\xa5');

@@ -26,14 +26,14 @@ class GateTest : public testing::Test {
   explicit GateTest(double handshake_s = 10.0) {
     RelayOptions options;
     options.listener = gate_->socket();
-    options.admit = [handshake_s](trial::UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+    options.admit = [handshake_s](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
       auto greeting = Greeting::OfGate(std::move(accepted), kSecret,
-                                       host::MonotonicNow() + absl::Seconds(handshake_s));
+                                       MonotonicNow() + absl::Seconds(handshake_s));
       if (!greeting.ok()) return greeting.status();
       return Newcomer{.greeting = *std::move(greeting), .worker = {}};
     };
     options.join = [this](Newcomer newcomer) -> std::optional<TunnelEnds> {
-      trial::UniqueFd socket = newcomer.greeting.TakeSocket();
+      UniqueFd socket = newcomer.greeting.TakeSocket();
       if (newcomer.greeting.purpose() == Purpose::kLink) {
         arrivals_.Push(std::move(socket));
         return std::nullopt;
@@ -46,13 +46,12 @@ class GateTest : public testing::Test {
   // As who knows `secret`.
   Greeting Come(const std::string& secret, Purpose purpose) {
     const SocketAddress address = ResolveHostPort(gate_->rendezvous()).value();
-    return Greeting::Begin(address, secret, purpose, host::MonotonicNow() + absl::Seconds(10))
-        .value();
+    return Greeting::Begin(address, secret, purpose, MonotonicNow() + absl::Seconds(10)).value();
   }
   static absl::Status Finish(Greeting& greeting) {
     absl::Status status;
     EXPECT_TRUE(Eventually([&] {
-      status = greeting.Step(host::MonotonicNow());
+      status = greeting.Step(MonotonicNow());
       return greeting.done() || !status.ok();
     }));
     return status;
@@ -79,12 +78,12 @@ TEST_F(GateTest, IsNotOpenedAtAnAddressOfAnotherHost) {
 TEST_F(GateTest, MembersGetThrough) {
   Greeting link = Come(kSecret, Purpose::kLink);
   ASSERT_EQ(Finish(link), absl::OkStatus());
-  std::vector<trial::UniqueFd> arrived;
+  std::vector<UniqueFd> arrived;
   ASSERT_TRUE(Eventually([&] {
     arrived = arrivals_.TakeAll();
     return !arrived.empty();
   }));
-  const trial::UniqueFd socket = link.TakeSocket();
+  const UniqueFd socket = link.TakeSocket();
   Write(socket, "hello");
   std::string heard;
   EXPECT_TRUE(Eventually([&] { return (heard += ReadAll(arrived.front())) == "hello"; }));
@@ -93,7 +92,7 @@ TEST_F(GateTest, MembersGetThrough) {
 TEST_F(GateTest, WorkersGetThrough) {
   Greeting tunnel = Come(kSecret, Purpose::kTunnel);
   ASSERT_EQ(Finish(tunnel), absl::OkStatus());
-  const trial::UniqueFd socket = tunnel.TakeSocket();
+  const UniqueFd socket = tunnel.TakeSocket();
   Write(socket, "set key");
   std::string heard;
   EXPECT_TRUE(Eventually([&] { return (heard += ReadAll(inner_.a)) == "set key"; }));
@@ -106,9 +105,9 @@ TEST_F(GateTest, StrangersAreDroppedAndDisturbNobody) {
   Greeting stranger = Come("another secret of some length", Purpose::kLink);
   EXPECT_THAT(std::string(Finish(stranger).message()), HasSubstr("does not know the secret"));
   const SocketAddress address = ResolveHostPort(gate_->rendezvous()).value();
-  std::vector<trial::UniqueFd> silent(20);
-  for (trial::UniqueFd& one : silent) one = Dial(address).value();
-  const trial::UniqueFd garbage = Dial(address).value();
+  std::vector<UniqueFd> silent(20);
+  for (UniqueFd& one : silent) one = Dial(address).value();
+  const UniqueFd garbage = Dial(address).value();
   pollfd connected = {.fd = garbage.get(), .events = POLLOUT, .revents = 0};
   ASSERT_EQ(::poll(&connected, 1, 5000), 1);
   Write(garbage, std::string(100'000, '\xff'));
@@ -124,7 +123,7 @@ class ImpatientGateTest : public GateTest {
 };
 
 TEST_F(ImpatientGateTest, WhoSaysNothingIsDropped) {
-  const trial::UniqueFd silent = Dial(ResolveHostPort(gate_->rendezvous()).value()).value();
+  const UniqueFd silent = Dial(ResolveHostPort(gate_->rendezvous()).value()).value();
   bool ended = false;
   EXPECT_TRUE(Eventually([&] {
     ReadAll(silent, &ended);

@@ -43,13 +43,13 @@ Timing ImpatientTiming() {
 Link Come(const Place& place, const std::string& version) {
   const SocketAddress gate = ResolveHostPort(place.rendezvous).value();
   Greeting greeting =
-      Greeting::Begin(gate, place.secret, Purpose::kLink, host::MonotonicNow() + absl::Seconds(10))
+      Greeting::Begin(gate, place.secret, Purpose::kLink, MonotonicNow() + absl::Seconds(10))
           .value();
   EXPECT_TRUE(Eventually([&] {
-    EXPECT_EQ(greeting.Step(host::MonotonicNow()), absl::OkStatus());
+    EXPECT_EQ(greeting.Step(MonotonicNow()), absl::OkStatus());
     return greeting.done();
   }));
-  Link link(greeting.TakeSocket(), host::MonotonicNow);
+  Link link(greeting.TakeSocket(), MonotonicNow);
   link.Send(JoinFrame{.member = place.member, .version = version});
   return link;
 }

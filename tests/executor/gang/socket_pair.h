@@ -11,23 +11,23 @@
 #include <string>
 #include <thread>
 
-#include "executor/trial/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace meshwright::gang {
 
 struct SocketPair {
-  trial::UniqueFd a;
-  trial::UniqueFd b;
+  UniqueFd a;
+  UniqueFd b;
 };
 
 inline SocketPair MakeSocketPair() {
   int ends[2] = {-1, -1};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-  return {.a = trial::UniqueFd(ends[0]), .b = trial::UniqueFd(ends[1])};
+  return {.a = UniqueFd(ends[0]), .b = UniqueFd(ends[1])};
 }
 
 // What there is to read; `ended` tells whether nothing more comes.
-inline std::string ReadAll(const trial::UniqueFd& socket, bool* ended = nullptr) {
+inline std::string ReadAll(const UniqueFd& socket, bool* ended = nullptr) {
   std::string text;
   char buffer[65536];
   while (true) {
@@ -38,7 +38,7 @@ inline std::string ReadAll(const trial::UniqueFd& socket, bool* ended = nullptr)
   }
 }
 
-inline void Write(const trial::UniqueFd& socket, const std::string& text) {
+inline void Write(const UniqueFd& socket, const std::string& text) {
   EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(text.size()));
 }

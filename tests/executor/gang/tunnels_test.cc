@@ -24,8 +24,8 @@ class TunnelsTest : public testing::Test {
     return static_cast<int>(descriptors.size());
   }
 
-  trial::UniqueFd near_;
-  trial::UniqueFd far_;
+  UniqueFd near_;
+  UniqueFd far_;
   Tunnels tunnels_;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/host/run_program.h"
+#include "base/system/run_program.h"
 
 namespace meshwright::trial {
 namespace {
@@ -58,39 +58,38 @@ TEST(DeviceListTest, AnAnswerThatIsNoneIsAnError) {
 }
 
 TEST(RunProgramTest, GivesTheOutputOfAProgramThatEndsWell) {
-  EXPECT_EQ(host::RunProgram({"/bin/echo", "two words"}, 60.0).value(), "two words\n");
+  EXPECT_EQ(RunProgram({"/bin/echo", "two words"}, 60.0).value(), "two words\n");
 }
 
 TEST(RunProgramTest, LooksAProgramUpInThePath) {
-  EXPECT_EQ(host::RunProgram({"echo", "here"}, 60.0).value(), "here\n");
-  EXPECT_TRUE(absl::IsUnavailable(host::RunProgram({"no-such-program-1"}, 60.0).status()));
+  EXPECT_EQ(RunProgram({"echo", "here"}, 60.0).value(), "here\n");
+  EXPECT_TRUE(absl::IsUnavailable(RunProgram({"no-such-program-1"}, 60.0).status()));
 }
 
 TEST(RunProgramTest, AProgramReadsWhatItIsGiven) {
   const std::string text(300'000, 'x');  // more than a pipe holds
-  EXPECT_EQ(host::RunProgramOn(text, {"cat"}, 60.0).value(), text);
-  EXPECT_EQ(host::RunProgram({"cat"}, 60.0).value(), "");
+  EXPECT_EQ(RunProgramOn(text, {"cat"}, 60.0).value(), text);
+  EXPECT_EQ(RunProgram({"cat"}, 60.0).value(), "");
 }
 
 TEST(RunProgramTest, AFailureHasItsExitCode) {
-  const auto output = host::RunProgram({"/bin/sh", "-c", "exit 3"}, 60.0);
+  const auto output = RunProgram({"/bin/sh", "-c", "exit 3"}, 60.0);
   EXPECT_TRUE(absl::IsInternal(output.status()));
   EXPECT_THAT(std::string(output.status().message()), HasSubstr("exit code 3"));
 }
 
 TEST(RunProgramTest, AFailureHasTheEndOfWhatTheProgramSaid) {
-  const auto output =
-      host::RunProgram({"/bin/sh", "-c", "echo no LibTorch here >&2; exit 2"}, 60.0);
+  const auto output = RunProgram({"/bin/sh", "-c", "echo no LibTorch here >&2; exit 2"}, 60.0);
   EXPECT_THAT(std::string(output.status().message()), HasSubstr("exit code 2: no LibTorch here"));
 }
 
 TEST(RunProgramTest, AnEndlessOutputIsCut) {
-  const auto output = host::RunProgram({"/bin/sh", "-c", "head -c 3000000 /dev/zero"}, 60.0);
+  const auto output = RunProgram({"/bin/sh", "-c", "head -c 3000000 /dev/zero"}, 60.0);
   EXPECT_EQ(output.value().size(), 1u << 20);
 }
 
 TEST(RunProgramTest, OneThatDoesNotEndIsKilled) {
-  const auto output = host::RunProgram({"/bin/sleep", "600"}, 0.1);
+  const auto output = RunProgram({"/bin/sleep", "600"}, 0.1);
   EXPECT_TRUE(absl::IsDeadlineExceeded(output.status())) << output.status();
 }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "executor/host/run_program.h"
+#include "base/system/run_program.h"
 #include "executor/trial/version.h"
 
 namespace meshwright::trial {
@@ -43,7 +43,7 @@ TEST(WorkerVersionTest, AProgramThatIsNoWorkerIsShownByWhatItPrints) {
 }
 
 TEST(WorkerVersionTest, AProgramThatFailsIsRefusedWithItsError) {
-  const absl::Status status = CheckWorkerVersion("/bin/false", host::RunProgram);
+  const absl::Status status = CheckWorkerVersion("/bin/false", RunProgram);
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("/bin/false ended with exit code 1"));
 }

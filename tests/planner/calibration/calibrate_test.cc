@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "planner/catalog/catalog.h"
 #include "tests/planner/measurement/invented_row.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "planner/calibration/constants.h"
 #include "tests/planner/calibration/synthetic_runs.h"
 

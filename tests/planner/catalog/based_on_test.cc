@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/preset_text.h"
 

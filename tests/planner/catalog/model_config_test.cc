@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text/field_error.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
 #include "planner/catalog/catalog.h"
 
 namespace meshwright::planner {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text/field_error.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
 #include "planner/block/parameters.h"
 #include "planner/catalog/model_config.h"
 #include "planner/profile/model_part.h"

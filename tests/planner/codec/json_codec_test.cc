@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 
 namespace meshwright::planner {
 namespace {

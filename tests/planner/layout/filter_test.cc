@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "planner/layout/filter_match.h"
 #include "planner/layout/filter_parser.h"
 #include "tests/planner/test_specs.h"

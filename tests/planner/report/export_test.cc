@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "planner/layout/filter_parser.h"
 #include "tests/planner/test_specs.h"
 

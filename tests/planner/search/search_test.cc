@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 #include "planner/layout/filter_match.h"
 #include "planner/layout/filter_parser.h"
 #include "planner/search/module_recompute.h"

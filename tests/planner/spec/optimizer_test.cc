@@ -1,7 +1,7 @@
 #include "planner/spec/optimizer.h"
 
+#include "base/text/field_error.h"
 #include "gtest/gtest.h"
-#include "planner/base/field_error.h"
 
 namespace meshwright::planner {
 namespace {

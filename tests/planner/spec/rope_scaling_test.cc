@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 
 namespace meshwright::planner {
 namespace {

@@ -175,7 +175,7 @@ class World {
 
   void Tell(EngineEvent event, const std::string& agent = "", const agent::AttemptKey& key = {}) {
     EngineOutput output = core_.Handle({db::At(0) + now_, {now_}, std::move(event)});
-    for (const host::LogEntry& entry : output.log) {
+    for (const LogEntry& entry : output.log) {
       absl::StrAppend(&decisions_, entry.message, " ", entry.about.sweep, " ", entry.about.trial,
                       " ", entry.about.attempt, "\n");
     }

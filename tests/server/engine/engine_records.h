@@ -10,7 +10,7 @@
 
 namespace meshwright::server {
 
-inline host::MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
+inline MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
 
 inline std::vector<db::TrialHead> SomeHeads(int32_t count) {
   std::vector<db::TrialHead> heads;

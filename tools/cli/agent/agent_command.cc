@@ -12,18 +12,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/system/run_program.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/agent.h"
 #include "executor/agent/state_dir.h"
 #include "executor/gang/gang_runner.h"
 #include "executor/gang/own_address.h"
 #include "executor/host/cores.h"
 #include "executor/host/host.h"
-#include "executor/host/run_program.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/trial/worker_version.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/agent_state.h"
@@ -56,7 +56,7 @@ struct AgentFlags {
 };
 
 // To the operator, before there is an agent that does.
-void Say(const agent::AgentOptions& options, host::LogLevel level, std::string message) {
+void Say(const agent::AgentOptions& options, LogLevel level, std::string message) {
   options.log({.level = level, .message = std::move(message), .about = {.agent = options.name}});
 }
 
@@ -82,7 +82,7 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, Command
   if (access(options.worker_path.c_str(), X_OK) != 0) {
     return FieldError("worker", options.worker_path, "is not a program that can be run");
   }
-  RETURN_IF_ERROR(trial::CheckWorkerVersion(options.worker_path, host::RunProgram));
+  RETURN_IF_ERROR(trial::CheckWorkerVersion(options.worker_path, RunProgram));
   ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices, options.worker_path, context));
   options.devices.slots = flags.slots;
   RETURN_IF_ERROR(agent::CheckSlots(options.devices, context.host_cores));
@@ -105,12 +105,12 @@ absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
   const std::string path = folder.empty() ? "" : KeptBenchmarkPath(folder, plan);
   if (!flags.benchmark && !path.empty()) {
     if (const std::optional<planner::DeviceBenchmark> kept = ReadKeptBenchmark(path, plan)) {
-      Say(options, host::LogLevel::kInfo,
+      Say(options, LogLevel::kInfo,
           absl::StrCat("devices as measured on ", kept->date, " (--benchmark measures again)"));
       return *kept;
     }
   }
-  Say(options, host::LogLevel::kInfo,
+  Say(options, LogLevel::kInfo,
       absl::StrFormat("measuring the devices for about %.1f s (--no-benchmark leaves it out)",
                       plan.budget_s));
   ASSIGN_OR_RETURN(planner::DeviceBenchmark benchmark,
@@ -119,7 +119,7 @@ absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
                                          .progress = {}}));
   if (path.empty()) return benchmark;
   if (const absl::Status status = KeepBenchmark(path, benchmark); !status.ok()) {
-    Say(options, host::LogLevel::kWarning,
+    Say(options, LogLevel::kWarning,
         absl::StrCat("can't keep what was measured: ", status.message()));
   }
   return benchmark;
@@ -146,11 +146,11 @@ std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions&
   const absl::StatusOr<planner::ClusterSpec> cluster =
       MeasuredCluster(flags, options, stop, context);
   if (!cluster.ok()) {
-    Say(options, host::LogLevel::kWarning,
+    Say(options, LogLevel::kWarning,
         absl::StrCat("there is no measured profile: ", cluster.status().message()));
     return "";
   }
-  Say(options, host::LogLevel::kInfo, absl::StrCat("devices reach ", SummaryOf(*cluster)));
+  Say(options, LogLevel::kInfo, absl::StrCat("devices reach ", SummaryOf(*cluster)));
   return planner::ClusterToJson(*cluster);
 }
 
@@ -176,7 +176,7 @@ agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
     const absl::Status bound =
         host::BindThisThread(host::HardwareThreadsOf(cores, share.first_slot, share.slots, slots));
     if (bound.ok()) return;
-    log({.level = host::LogLevel::kWarning,
+    log({.level = LogLevel::kWarning,
          .message = absl::StrCat("trials that run side by side may slow each other down: ",
                                  bound.message()),
          .about = {.agent = name}});
@@ -196,7 +196,7 @@ absl::StatusOr<std::string> AddressOf(const AgentFlags& flags, const agent::Agen
   }
   const absl::StatusOr<std::string> address = gang::AddressTowards(options.server.address);
   if (address.ok()) return *address;
-  Say(options, host::LogLevel::kWarning,
+  Say(options, LogLevel::kWarning,
       absl::StrCat("runs no trials together with other agents, which don't know where to reach ",
                    "it (--advertise): ", address.status().message()));
   return "";

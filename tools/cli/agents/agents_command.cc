@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
 #include "meshwright/v1/agents.grpc.pb.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/agents/up_command.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/flags.h"

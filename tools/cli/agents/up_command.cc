@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "executor/host/monotonic_time.h"
-#include "executor/host/run_program.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/system/monotonic_time.h"
+#include "base/system/run_program.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/log_sink.h"
@@ -75,9 +75,9 @@ absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
   }
   RETURN_IF_ERROR(CheckAccess(flags.fleet));
   const StopRequest stop(context);
-  RETURN_IF_ERROR(RunLaunch(launch, {.queue = SlurmQueue(host::RunProgramOn),
+  RETURN_IF_ERROR(RunLaunch(launch, {.queue = SlurmQueue(RunProgramOn),
                                      .log = MakeLog(context.err, flags.log, absl::Now),
-                                     .clock = host::MonotonicNow,
+                                     .clock = MonotonicNow,
                                      .sleep = absl::SleepFor,
                                      .stopped = [&stop] { return stop.Requested(); }}));
   // SIGTERM is how a service ends; Ctrl-C interrupts.

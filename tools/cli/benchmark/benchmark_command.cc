@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
-#include "planner/codec/json_text.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
@@ -48,8 +48,7 @@ void PrintBenchmarkJson(const planner::DeviceBenchmark& benchmark,
       {"benchmark", ToJson(benchmark)},
       {"fit",
        {{"matmuls", ErrorsToJson(made.matmuls)}, {"collectives", ErrorsToJson(made.collectives)}}},
-      {"cluster",
-       planner::ParseOrderedJson("cluster", planner::ClusterToJson(made.cluster)).value()}};
+      {"cluster", ParseOrderedJson("cluster", planner::ClusterToJson(made.cluster)).value()}};
   PrintJson(object, out);
 }
 

@@ -4,14 +4,14 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/nearest.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/message_codec.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/nearest.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
-#include "planner/codec/json_text.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/common/wire_text.h"
@@ -48,8 +48,7 @@ ordered_json AgentToJson(const v1::Agent& agent) {
   for (const v1::AttemptRef& beside : agent.running_beside()) {
     json["running_beside"].push_back(ShortName(beside.trial()));
   }
-  const absl::StatusOr<ordered_json> cluster =
-      planner::ParseOrderedJson("cluster", agent.cluster_json());
+  const absl::StatusOr<ordered_json> cluster = ParseOrderedJson("cluster", agent.cluster_json());
   if (cluster.ok()) json["cluster"] = *cluster;
   return json;
 }

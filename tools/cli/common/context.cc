@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/text/field_error.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/terminal.h"
 

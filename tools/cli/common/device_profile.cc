@@ -5,12 +5,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "executor/host/host.h"
 #include "executor/trial/version.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
-#include "planner/codec/json_text.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/whole_file.h"
 
@@ -62,7 +62,7 @@ std::optional<planner::DeviceBenchmark> ReadKeptBenchmark(const std::string& pat
                                                           const trial::BenchmarkPlan& plan) {
   const absl::StatusOr<std::string> text = ReadWholeFile("benchmark", path);
   if (!text.ok()) return std::nullopt;
-  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("benchmark", *text);
+  const absl::StatusOr<nlohmann::json> json = ParseJson("benchmark", *text);
   if (!json.ok()) return std::nullopt;
   const absl::StatusOr<planner::DeviceBenchmark> kept = planner::DeviceBenchmarkFromJson(*json);
   const int32_t cores = planner::SharesCores(plan.device) ? host::PhysicalCores() : 0;

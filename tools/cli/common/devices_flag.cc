@@ -6,14 +6,15 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::cli {
 
 absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text) {
   constexpr int32_t kMaxRanks = 1024;
-  const std::string lower = absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
+  const std::string lower = absl::AsciiStrToLower(AbslView(text));
   if (lower == "cuda") return DevicesFlag{planner::DeviceKind::kCuda, 0};
   absl::string_view rest = lower;
   int32_t count = 0;

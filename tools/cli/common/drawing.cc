@@ -1,7 +1,7 @@
 #include "tools/cli/common/drawing.h"
 
 #include "absl/strings/ascii.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 
 namespace meshwright::cli {
 

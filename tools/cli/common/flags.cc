@@ -5,12 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "planner/base/escape_controls.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/escape_controls.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/spec_kind.h"
-#include "planner/codec/json_text.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/command_line/declare.h"
@@ -95,7 +95,7 @@ absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::str
     return planner::SpecSource{value, ""};
   }
   const std::string path = PathOf(kind, value);
-  ASSIGN_OR_RETURN(std::string text, files.Read(flag, path, planner::kMaxSpecBytes));
+  ASSIGN_OR_RETURN(std::string text, files.Read(flag, path, kMaxSpecBytes));
   if (text.empty()) return FieldError(flag, path, "is an empty file");
   const std::string_view other = planner::KindOfText(text);
   if (!other.empty() && other != kind) return OfOtherKind(flag, path, other);

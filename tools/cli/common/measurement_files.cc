@@ -4,12 +4,12 @@
 #include <iterator>
 #include <utility>
 
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/preset_text.h"
-#include "planner/codec/json_text.h"
 #include "tools/cli/common/flags.h"
 
 namespace meshwright::cli {
@@ -61,7 +61,7 @@ absl::StatusOr<std::string> Copied(absl::StatusOr<std::string_view> text) {
 
 PresetFiles::File PresetFiles::Describe(std::string text) {
   File file;
-  const auto object = planner::ParseJson("presets", text, planner::kMaxSpecBytes);
+  const auto object = ParseJson("presets", text, kMaxSpecBytes);
   if (object.ok() && object->is_object()) {
     file.is_cluster = IsCluster(*object);
     const auto name = object->find("name");

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "grpcpp/create_channel.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "proto/rpc_status.h"
 #include "proto/server_access.h"
 #include "tools/cli/io/grpc_log.h"

@@ -6,9 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "executor/host/host_port.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/system/host_port.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "tools/cli/common/tls_files.h"
 #include "tools/command_line/declare.h"
 
@@ -64,7 +65,7 @@ ServerFlags ServerFlags::OrDefault() const {
 
 ServerFlags ServerFlags::For(std::string_view agent) const {
   ServerFlags flags = *this;
-  const absl::string_view name(agent.data(), agent.size());
+  const absl::string_view name = AbslView(agent);
   for (std::string* file :
        {&flags.ca_file_, &flags.certificate_file_, &flags.key_file_, &flags.token_file_}) {
     absl::StrReplaceAll({{kAgentInPath, name}}, file);
@@ -95,7 +96,7 @@ absl::StatusOr<std::string> ServerFlags::Token() const {
 }
 
 absl::StatusOr<ServerAccess> ServerFlags::Read() const {
-  if (const absl::Status status = host::ParseHostPort(address_).status(); !status.ok()) {
+  if (const absl::Status status = ParseHostPort(address_).status(); !status.ok()) {
     return FieldError("server", address_, std::string(status.message()));
   }
   ServerAccess access{.address = address_, .ca = {}, .certificate = {}, .key = {}, .token = {}};

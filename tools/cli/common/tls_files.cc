@@ -14,9 +14,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "db/token.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/io/whole_file.h"
 
 namespace meshwright::cli {
@@ -126,7 +127,7 @@ absl::StatusOr<TlsIdentity> ReadIdentity(const std::string& certificate_path,
 }
 
 absl::StatusOr<std::string> CheckToken(std::string_view flag, std::string_view text) {
-  std::string token(absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size())));
+  std::string token(absl::StripAsciiWhitespace(AbslView(text)));
   if (db::LooksLikeToken(token)) return token;
   return FieldError(flag, absl::StrCat("(", token.size(), " characters)"),
                     "must be a token as `meshwright token create` prints it: mwt_ and 64 "

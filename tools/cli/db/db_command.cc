@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "absl/time/clock.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "db/check.h"
 #include "db/maintenance.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"

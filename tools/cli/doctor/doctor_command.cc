@@ -12,15 +12,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/system/run_program.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/wire.h"
 #include "executor/host/host.h"
-#include "executor/host/run_program.h"
 #include "executor/trial/version.h"
 #include "executor/trial/worker_version.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/agent_state.h"
 #include "tools/cli/common/device_profile.h"
@@ -97,7 +97,7 @@ absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandCo
   if (!flags.devices.empty()) {
     ASSIGN_OR_RETURN(wanted, ParseDevices(flags.devices));
   }
-  const absl::Status version = trial::CheckWorkerVersion(worker, host::RunProgram);
+  const absl::Status version = trial::CheckWorkerVersion(worker, RunProgram);
   findings.push_back(JudgeWorker(worker, version));
   if (version.ok()) {
     findings.push_back(

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/report/export.h"
 #include "tools/cli/common/flags.h"

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 
 namespace meshwright::cli {
 namespace {

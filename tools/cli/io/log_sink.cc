@@ -12,8 +12,8 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/escape_controls.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/escape_controls.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/command_line/declare.h"
 
@@ -22,16 +22,16 @@ namespace {
 
 struct Level {
   std::string_view name;
-  host::LogLevel level;
+  LogLevel level;
   spdlog::level::level_enum weight;  // of spdlog
 };
 
-constexpr Level kLevels[] = {{"error", host::LogLevel::kError, spdlog::level::err},
-                             {"warning", host::LogLevel::kWarning, spdlog::level::warn},
-                             {"info", host::LogLevel::kInfo, spdlog::level::info},
-                             {"debug", host::LogLevel::kDebug, spdlog::level::debug}};
+constexpr Level kLevels[] = {{"error", LogLevel::kError, spdlog::level::err},
+                             {"warning", LogLevel::kWarning, spdlog::level::warn},
+                             {"info", LogLevel::kInfo, spdlog::level::info},
+                             {"debug", LogLevel::kDebug, spdlog::level::debug}};
 
-const Level& LevelOf(host::LogLevel level) {
+const Level& LevelOf(LogLevel level) {
   for (const Level& known : kLevels) {
     if (known.level == level) return known;
   }
@@ -45,16 +45,16 @@ std::string Word(const std::string& text) {
   return absl::StrCat("\"", absl::Utf8SafeCEscape(text), "\"");
 }
 
-std::string TextLine(const host::LogEntry& entry) {
+std::string TextLine(const LogEntry& entry) {
   std::string line = entry.message;
-  const host::LogFields& about = entry.about;
+  const LogFields& about = entry.about;
   if (!about.sweep.empty()) absl::StrAppend(&line, " sweep=", Word(about.sweep));
   if (about.trial != 0) absl::StrAppend(&line, " trial=", about.trial);
   if (about.attempt != 0) absl::StrAppend(&line, " attempt=", about.attempt);
   return EscapeControls(line);
 }
 
-std::string JsonLine(const host::LogEntry& entry, absl::Time time) {
+std::string JsonLine(const LogEntry& entry, absl::Time time) {
   nlohmann::ordered_json json = {
       {"time", absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone())},
       {"level", LevelOf(entry.level).name},
@@ -65,7 +65,7 @@ std::string JsonLine(const host::LogEntry& entry, absl::Time time) {
   const auto add_number = [&json](const char* name, int32_t number) {
     if (number != 0) json[name] = number;
   };
-  const host::LogFields& about = entry.about;
+  const LogFields& about = entry.about;
   add_text("sweep", about.sweep);
   add_number("trial", about.trial);
   add_number("attempt", about.attempt);
@@ -79,15 +79,14 @@ std::string JsonLine(const host::LogEntry& entry, absl::Time time) {
 
 }  // namespace
 
-host::LogFunction MakeLog(std::ostream& out, const LogFlags& flags,
-                          std::function<absl::Time()> clock) {
+LogFunction MakeLog(std::ostream& out, const LogFlags& flags, std::function<absl::Time()> clock) {
   auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(out, /*force_flush=*/true);
   auto logger = std::make_shared<spdlog::logger>("meshwright", std::move(sink));
   const bool is_json = flags.format == LogFormat::kJson;
   logger->set_pattern(is_json ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
                       spdlog::pattern_time_type::utc);
   logger->set_level(LevelOf(flags.level).weight);
-  return [logger, is_json, clock = std::move(clock)](const host::LogEntry& entry) {
+  return [logger, is_json, clock = std::move(clock)](const LogEntry& entry) {
     const spdlog::level::level_enum level = LevelOf(entry.level).weight;
     if (!logger->should_log(level)) return;
     const absl::Time now = clock();
@@ -97,7 +96,7 @@ host::LogFunction MakeLog(std::ostream& out, const LogFlags& flags,
 }
 
 void LogFlags::Add(CLI::App& command) {
-  std::map<std::string, host::LogLevel> levels;
+  std::map<std::string, LogLevel> levels;
   for (const Level& known : kLevels) levels[std::string(known.name)] = known.level;
   command.add_option("--log-level", level, "Least weight of the lines in the log; default info")
       ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case).description(""))

@@ -7,14 +7,14 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/time/time.h"
-#include "executor/host/log.h"
+#include "base/system/log.h"
 
 namespace meshwright::cli {
 
 enum class LogFormat : uint8_t { kText, kJson };
 
 struct LogFlags {
-  host::LogLevel level = host::LogLevel::kInfo;  // the least weight that is written
+  LogLevel level = LogLevel::kInfo;  // the least weight that is written
   LogFormat format = LogFormat::kText;
 
   // --log-level and --log-format.
@@ -28,9 +28,8 @@ struct LogFlags {
 // line about no sweep ends with its sentence. Escaped as planner/base/escape_controls.h says.
 //
 // JSON, for programs: an object of "time" (RFC 3339, UTC, microseconds), "level", "message" and
-// those of the fields that the line is about, by their names in host::LogFields. The line is ASCII,
+// those of the fields that the line is about, by their names in LogFields. The line is ASCII,
 // whatever the message holds; bytes that are not UTF-8 become U+FFFD.
-host::LogFunction MakeLog(std::ostream& out, const LogFlags& flags,
-                          std::function<absl::Time()> clock);
+LogFunction MakeLog(std::ostream& out, const LogFlags& flags, std::function<absl::Time()> clock);
 
 }  // namespace meshwright::cli

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
+#include "base/text/amounts.h"
 
 namespace meshwright::cli {
 namespace {

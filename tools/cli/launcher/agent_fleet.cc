@@ -1,9 +1,9 @@
 #include "tools/cli/launcher/agent_fleet.h"
 
 #include "absl/strings/str_cat.h"
-#include "executor/host/host_port.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/system/host_port.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "proto/server_access.h"
 
@@ -35,7 +35,7 @@ absl::Status Check(const AgentFleet& fleet) {
   RETURN_IF_ERROR(CheckRange("nodes", fleet.nodes, 1, kMostNodes));
   RETURN_IF_ERROR(WithField(CheckAgentName(NameOf(fleet, fleet.nodes)), "job_name"));
   const std::string& address = fleet.server.address();
-  if (const absl::Status status = host::ParseHostPort(address).status(); !status.ok()) {
+  if (const absl::Status status = ParseHostPort(address).status(); !status.ok()) {
     return FieldError("server", address, std::string(status.message()));
   }
   RETURN_IF_ERROR(CheckRange("gpus_per_node", fleet.gpus_per_node, 0, kMostGpus));

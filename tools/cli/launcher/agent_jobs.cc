@@ -10,9 +10,6 @@
 namespace meshwright::cli {
 namespace {
 
-using host::LogLevel;
-using host::MonotonicTime;
-
 void Say(LogLevel level, const std::string& agent, absl::string_view message,
          JobDecisions& decisions) {
   decisions.log.push_back(

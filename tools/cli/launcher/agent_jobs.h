@@ -15,8 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "executor/host/log.h"
-#include "executor/host/monotonic_time.h"
+#include "base/system/log.h"
+#include "base/system/monotonic_time.h"
 
 namespace meshwright::cli {
 
@@ -57,13 +57,13 @@ struct JobTarget {
 struct AgentJob {
   std::string agent;
   JobPhase phase = JobPhase::kWaiting;
-  host::MonotonicTime running_since = host::MonotonicTime::Never();  // as far as it was seen
+  MonotonicTime running_since = MonotonicTime::Never();  // as far as it was seen
 };
 
 struct JobDecisions {
   std::vector<std::string> submit;  // names of agents
   std::vector<std::string> cancel;  // numbers of jobs
-  std::vector<host::LogEntry> log;
+  std::vector<LogEntry> log;
 };
 
 class AgentJobs {
@@ -76,10 +76,9 @@ class AgentJobs {
   void Aim(JobTarget target) { target_ = std::move(target); }
   // What is to be done, `queue` being all its jobs of these names, ended ones as far as it still
   // knows them. For each name in `submit` comes one of the two calls below.
-  JobDecisions Observe(host::MonotonicTime now, const std::vector<QueuedJob>& queue);
+  JobDecisions Observe(MonotonicTime now, const std::vector<QueuedJob>& queue);
   void Submitted(std::string_view name, const std::string& job);
-  JobDecisions NotSubmitted(host::MonotonicTime now, std::string_view name,
-                            const absl::Status& why);
+  JobDecisions NotSubmitted(MonotonicTime now, std::string_view name, const absl::Status& why);
 
   // In the order of the names.
   std::vector<AgentJob> Jobs() const;
@@ -102,22 +101,21 @@ class AgentJobs {
     std::string node = {};  // where it runs or ran
     JobPhase phase = JobPhase::kWaiting;
     bool let_go = false;
-    host::MonotonicTime running_since = host::MonotonicTime::Never();  // as far as it was seen
-    int32_t failures = 0;                                      // jobs in a row that did not settle
-    host::MonotonicTime next = host::MonotonicTime::Always();  // when a job may be submitted
-    std::string given_up = {};                                 // why; empty: it is not
+    MonotonicTime running_since = MonotonicTime::Never();  // as far as it was seen
+    int32_t failures = 0;                                  // jobs in a row that did not settle
+    MonotonicTime next = MonotonicTime::Always();          // when a job may be submitted
+    std::string given_up = {};                             // why; empty: it is not
   };
 
-  void ObserveEntry(host::MonotonicTime now, const std::vector<const QueuedJob*>& jobs,
-                    Entry& entry, JobDecisions& decisions);
-  static void Follow(host::MonotonicTime now, const QueuedJob& job, Entry& entry,
+  void ObserveEntry(MonotonicTime now, const std::vector<const QueuedJob*>& jobs, Entry& entry,
+                    JobDecisions& decisions);
+  static void Follow(MonotonicTime now, const QueuedJob& job, Entry& entry,
                      JobDecisions& decisions);
-  void End(host::MonotonicTime now, const std::string& how, Entry& entry, JobDecisions& decisions);
-  void Fail(host::MonotonicTime now, const std::string& what, Entry& entry,
-            JobDecisions& decisions);
+  void End(MonotonicTime now, const std::string& how, Entry& entry, JobDecisions& decisions);
+  void Fail(MonotonicTime now, const std::string& what, Entry& entry, JobDecisions& decisions);
   // Whether it has a job, or will have once its pause is over.
-  bool IsTaken(host::MonotonicTime now, const Entry& entry) const;
-  void SubmitWanted(host::MonotonicTime now, JobDecisions& decisions) const;
+  bool IsTaken(MonotonicTime now, const Entry& entry) const;
+  void SubmitWanted(MonotonicTime now, JobDecisions& decisions) const;
   Entry& EntryOf(std::string_view name);
 
   const JobPolicy policy_;

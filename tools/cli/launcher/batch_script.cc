@@ -6,14 +6,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "tools/cli/launcher/shell_words.h"
 
 namespace meshwright::cli {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 // Lines that begin with #SBATCH are sbatch's own and no shell's: what needs quotes there is
 // refused.
@@ -54,7 +53,7 @@ std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
   const auto add = [&script](absl::string_view flag, absl::string_view value) {
     if (!value.empty()) absl::StrAppend(&script, "#SBATCH --", flag, "=", value, "\n");
   };
-  add("job-name", View(agent));
+  add("job-name", AbslView(agent));
   add("nodes", "1");
   add("ntasks", "1");
   script += "#SBATCH --exclusive\n";
@@ -75,7 +74,7 @@ std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
 }
 
 std::string BatchLogFile(std::string_view agent, std::string_view job) {
-  return absl::StrCat(View(agent), ".", View(job), ".log");
+  return absl::StrCat(AbslView(agent), ".", AbslView(job), ".log");
 }
 
 }  // namespace meshwright::cli

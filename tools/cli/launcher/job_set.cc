@@ -7,9 +7,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::cli {
 namespace {
@@ -51,13 +51,13 @@ bool SlurmJobs::Look() {
   const absl::StatusOr<std::vector<QueuedJob>> queue = ListOwn();
   if (queue.ok() != answers_) {
     answers_ = queue.ok();
-    Say(answers_ ? host::LogLevel::kInfo : host::LogLevel::kWarning,
+    Say(answers_ ? LogLevel::kInfo : LogLevel::kWarning,
         answers_ ? "Slurm answers again"
                  : absl::StrCat("Slurm does not say how the jobs are: ", queue.status().message()));
   }
   if (!queue.ok()) return false;
   const JobDecisions decisions = agent_jobs_.Observe(world_.clock(), *queue);
-  for (const host::LogEntry& entry : decisions.log) world_.log(entry);
+  for (const LogEntry& entry : decisions.log) world_.log(entry);
   if (!decisions.cancel.empty()) Cancel(decisions.cancel);
   for (const std::string& name : decisions.submit) {
     if (world_.stopped()) break;
@@ -67,7 +67,7 @@ bool SlurmJobs::Look() {
 }
 
 void SlurmJobs::Wait() const {
-  const host::MonotonicTime until = world_.clock() + launch_.poll;
+  const MonotonicTime until = world_.clock() + launch_.poll;
   while (!world_.stopped() && world_.clock() < until) world_.sleep(kNap);
 }
 
@@ -77,10 +77,10 @@ void SlurmJobs::LetGo(const std::string& agent) {
 
 void SlurmJobs::End() {
   agent_jobs_.Stop();
-  const host::MonotonicTime until = world_.clock() + kEndWait;
+  const MonotonicTime until = world_.clock() + kEndWait;
   while (!Look() || agent_jobs_.live() > 0) {
     if (world_.clock() >= until) {
-      return Say(host::LogLevel::kWarning,
+      return Say(LogLevel::kWarning,
                  absl::StrCat("leaves before ", agent_jobs_.live(),
                               " of its jobs have ended; squeue --me shows them"));
     }
@@ -88,7 +88,7 @@ void SlurmJobs::End() {
   }
 }
 
-void SlurmJobs::Say(host::LogLevel level, std::string message) const {
+void SlurmJobs::Say(LogLevel level, std::string message) const {
   world_.log({.level = level, .message = std::move(message)});
 }
 
@@ -98,8 +98,7 @@ void SlurmJobs::Submit(const std::string& name) {
   if (!job.ok()) {
     // Ctrl-C reaches sbatch, too; what became of it is cancelled by its name.
     if (world_.stopped()) return;
-    for (const host::LogEntry& entry :
-         agent_jobs_.NotSubmitted(world_.clock(), name, job.status()).log) {
+    for (const LogEntry& entry : agent_jobs_.NotSubmitted(world_.clock(), name, job.status()).log) {
       world_.log(entry);
     }
     return;
@@ -112,7 +111,7 @@ void SlurmJobs::Submit(const std::string& name) {
 
 void SlurmJobs::Cancel(const std::vector<std::string>& jobs) const {
   if (const absl::Status status = world_.queue.Cancel(jobs); !status.ok()) {
-    Say(host::LogLevel::kWarning, absl::StrCat("can't cancel jobs: ", status.message()));
+    Say(LogLevel::kWarning, absl::StrCat("can't cancel jobs: ", status.message()));
   }
 }
 

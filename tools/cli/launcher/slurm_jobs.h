@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "executor/host/log.h"
-#include "executor/host/monotonic_time.h"
+#include "base/system/log.h"
+#include "base/system/monotonic_time.h"
 #include "tools/cli/launcher/agent_fleet.h"
 #include "tools/cli/launcher/agent_jobs.h"
 #include "tools/cli/launcher/batch_script.h"
@@ -29,8 +29,8 @@ struct SlurmLaunch {
 // What it uses of the world.
 struct LaunchWorld {
   SlurmQueue queue;
-  host::LogFunction log;
-  host::MonotonicClock clock;
+  LogFunction log;
+  MonotonicClock clock;
   std::function<void(absl::Duration)> sleep;
   std::function<bool()> stopped;
   // Whether an agent may be brought up now; where not, it is asked again at the next look. Empty:
@@ -60,7 +60,7 @@ class SlurmJobs {
   AgentJobs& agent_jobs() { return agent_jobs_; }
 
  private:
-  void Say(host::LogLevel level, std::string message) const;
+  void Say(LogLevel level, std::string message) const;
   absl::StatusOr<std::vector<QueuedJob>> ListOwn() const;
   void Submit(const std::string& name);
   void Cancel(const std::vector<std::string>& jobs) const;

@@ -1,6 +1,6 @@
 #include "tools/cli/launcher/slurm_launcher.h"
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::cli {
 

@@ -12,7 +12,7 @@
 
 namespace meshwright::cli {
 
-// Runs a program on an input for what it prints: host::RunProgramOn(), or a test's own.
+// Runs a program on an input for what it prints: RunProgramOn(), or a test's own.
 using InputProgramRunner = std::function<absl::StatusOr<std::string>(
     std::string_view input, const std::vector<std::string>& arguments, double timeout_s)>;
 

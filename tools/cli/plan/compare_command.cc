@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/report/explain.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/common/flags.h"

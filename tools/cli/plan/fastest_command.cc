@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/base/amounts.h"
-#include "planner/base/status_macros.h"
+#include "base/text/amounts.h"
+#include "base/text/status_macros.h"
 #include "planner/scaling/budget.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/common/flags.h"

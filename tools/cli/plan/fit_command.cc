@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"

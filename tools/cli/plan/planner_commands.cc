@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/catalog/preset_text.h"
 #include "planner/catalog/spec_kind.h"
 #include "tools/cli/common/agent_clusters.h"

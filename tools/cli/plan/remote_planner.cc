@@ -3,9 +3,9 @@
 #include <functional>
 #include <memory>
 
+#include "base/text/status_macros.h"
 #include "executor/agent/wire.h"
 #include "meshwright/v1/planner.grpc.pb.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/io/interrupt_guard.h"
 #include "tools/cli/plan/search_line.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "planner/layout/filter_parser.h"
 
 namespace meshwright::cli {

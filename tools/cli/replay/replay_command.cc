@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "executor/host/run_program.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/system/run_program.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/replay/replay.h"
 #include "planner/report/replay_report.h"
 #include "server/engine/engine_replay.h"
@@ -100,7 +100,7 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
   if (flags.tpe) {
     const absl::StatusOr<std::string> version =
         AddTpeOrder(absl::MakeSpan(sweeps), [](const std::vector<std::string>& arguments) {
-          return host::RunProgram(arguments, kTpeTimeoutS);
+          return RunProgram(arguments, kTpeTimeoutS);
         });
     if (!version.ok()) {
       context.err << "note: without TPE: " << version.status().message() << std::endl;

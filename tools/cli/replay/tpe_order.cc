@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
 #include "planner/data/embedded.h"
 
 namespace meshwright::cli {
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> AddTpeOrder(absl::Span<planner::SweepReplay> sweeps,
                                         std::string(EmbeddedTpeOrder().front().text)};
   for (const planner::SweepReplay& sweep : sweeps) arguments.push_back(TextOf(sweep.problem));
   ASSIGN_OR_RETURN(const std::string output, run(arguments));
-  ASSIGN_OR_RETURN(const json answer, planner::ParseJson("tpe", output));
+  ASSIGN_OR_RETURN(const json answer, ParseJson("tpe", output));
   if (!answer.is_object() || !answer.contains("version") || !answer["version"].is_string() ||
       !answer.contains("problems") || answer["problems"].size() != sweeps.size()) {
     return absl::InternalError("what python3 printed is no answer about these sweeps");

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/report/timeline.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"

@@ -10,7 +10,6 @@
 namespace meshwright::cli {
 namespace {
 
-using host::MonotonicTime;
 using server::AgentLoad;
 using server::EngineDemand;
 using server::SweepDemand;

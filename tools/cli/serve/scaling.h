@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "executor/host/monotonic_time.h"
+#include "base/system/monotonic_time.h"
 #include "server/engine/engine_demand.h"
 #include "tools/cli/launcher/agent_jobs.h"
 
@@ -45,12 +45,12 @@ class Scaling {
   Scaling(const ScalingLimits& limits, NodeDevices node, std::set<std::string> names)
       : limits_(limits), node_(std::move(node)), names_(std::move(names)) {}
 
-  NodesWanted Look(host::MonotonicTime now, const server::EngineDemand& demand);
+  NodesWanted Look(MonotonicTime now, const server::EngineDemand& demand);
 
  private:
   // The number that was wanted at a moment, none of a later one being as large.
   struct Peak {
-    host::MonotonicTime when;
+    MonotonicTime when;
     int32_t nodes = 0;
   };
 
@@ -61,7 +61,7 @@ class Scaling {
                    std::vector<const server::AgentLoad*>& others, NodesWanted& wanted) const;
   int64_t NodesForLargeTrials(const server::SweepDemand& sweep, const server::EngineDemand& demand,
                               NodesWanted& wanted) const;
-  int32_t PeakOf(host::MonotonicTime now, int32_t nodes);
+  int32_t PeakOf(MonotonicTime now, int32_t nodes);
 
   const ScalingLimits limits_;
   NodeDevices node_;
@@ -75,7 +75,7 @@ struct MayGo {
   std::vector<std::string> spare;   // at most `most_spare` of them
   int64_t most_spare = 0;
 };
-MayGo WhoMayGo(host::MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wanted,
+MayGo WhoMayGo(MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wanted,
                const server::EngineDemand& demand, absl::Duration idle);
 
 }  // namespace meshwright::cli

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "executor/host/host_port.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/system/host_port.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "tools/cli/launcher/fleet_flags.h"
 #include "tools/command_line/declare.h"
 
@@ -115,10 +115,10 @@ absl::Status ScalingFlags::CheckNumbers() const {
 
 absl::Status ScalingFlags::CheckReached(const std::string& listen) const {
   if (!server_.address().empty()) return absl::OkStatus();
-  const absl::StatusOr<host::HostPort> address = host::ParseHostPort(listen);
+  const absl::StatusOr<HostPort> address = ParseHostPort(listen);
   // What is wrong with it the server says.
   if (!address.ok()) return absl::OkStatus();
-  if (!host::IsLoopback(*address) && !IsEverywhere(address->host)) return absl::OkStatus();
+  if (!IsLoopback(*address) && !IsEverywhere(address->host)) return absl::OkStatus();
   return FieldError("agent_server", "",
                     absl::StrCat("must say where agents on other machines reach this server, "
                                  "HOST:PORT: --listen ",
@@ -127,11 +127,11 @@ absl::Status ScalingFlags::CheckReached(const std::string& listen) const {
 
 ServerFlags ScalingFlags::ServerAt(const std::string& address) const {
   if (server_.address().empty()) return server_.At(address);
-  const absl::StatusOr<host::HostPort> own = host::ParseHostPort(address);
-  absl::StatusOr<host::HostPort> told = host::ParseHostPort(server_.address());
+  const absl::StatusOr<HostPort> own = ParseHostPort(address);
+  absl::StatusOr<HostPort> told = ParseHostPort(server_.address());
   if (!own.ok() || !told.ok() || told->port != 0) return server_.At(server_.address());
   told->port = own->port;
-  return server_.At(host::ToText(*told));
+  return server_.At(ToText(*told));
 }
 
 absl::StatusOr<std::optional<SlurmScaling>> ScalingFlags::Read(

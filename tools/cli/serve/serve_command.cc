@@ -8,15 +8,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "base/system/log.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "db/damage_search.h"
 #include "db/database.h"
 #include "db/sqlite_store.h"
 #include "db/store_lock.h"
 #include "db/token_store.h"
-#include "executor/host/log.h"
 #include "executor/trial/version.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "server/limits.h"
 #include "server/metrics.h"
 #include "server/server.h"
@@ -66,7 +66,7 @@ absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags
 
 // Ends a search that has ended. DataLoss where it found damage.
 absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::DamageSearch>& search,
-                                 const host::LogFunction& log) {
+                                 const LogFunction& log) {
   for (; !stop.Requested(); absl::SleepFor(kPoll)) {
     if (search == nullptr || !search->ended()) continue;
     absl::Status found = search->found();
@@ -74,7 +74,7 @@ absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::Da
     if (found.ok()) {
       log({.message = "the database was looked over and is whole"});
     } else {
-      log({.level = host::LogLevel::kWarning,
+      log({.level = LogLevel::kWarning,
            .message = absl::StrCat("could not look the database over: ", found.message())});
     }
     search.reset();
@@ -87,7 +87,7 @@ absl::StatusOr<std::unique_ptr<SlurmScaler>> StartScaler(const ServeFlags& flags
                                                          std::optional<SlurmScaling> scaling,
                                                          const std::string& store_id,
                                                          server::Server& server,
-                                                         const host::LogFunction& log) {
+                                                         const LogFunction& log) {
   if (!scaling) return nullptr;
   scaling->launch.fleet.server = flags.scaling.ServerAt(server.address());
   // Its jobs are this database's, whichever process serves it.
@@ -123,7 +123,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.event_retention = absl::Hours(24) * flags.keep_events_days;
   options.limits = flags.limits;
   options.limits.max_search = absl::Seconds(flags.max_search_s);
-  const host::LogFunction log = MakeLog(context.err, flags.log, absl::Now);
+  const LogFunction log = MakeLog(context.err, flags.log, absl::Now);
   options.log = log;
   db::StoreLock lock;  // outlives the server, and with it the store
   std::unique_ptr<db::DamageSearch> search;

@@ -6,8 +6,8 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "executor/host/run_program.h"
-#include "planner/base/status_macros.h"
+#include "base/system/run_program.h"
+#include "base/text/status_macros.h"
 
 namespace meshwright::cli {
 namespace {
@@ -26,12 +26,12 @@ Scaling DecisionsOf(const SlurmScaling& scaling) {
 
 // The analyzer does not follow the constructors of AgentJobs and Scaling, which set all of them.
 // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
-SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, host::LogFunction log)
+SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, LogFunction log)
     : scaling_(std::move(scaling)),
       engine_(engine),
-      world_{.queue = SlurmQueue(host::RunProgramOn),
+      world_{.queue = SlurmQueue(RunProgramOn),
              .log = std::move(log),
-             .clock = host::MonotonicNow,
+             .clock = MonotonicNow,
              .sleep = absl::SleepFor,
              .stopped = [this] { return stopping_.load(); },
              .may_submit = [this](const std::string& agent) { return Admit(agent); }},
@@ -40,7 +40,7 @@ SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, host
 
 absl::StatusOr<std::unique_ptr<SlurmScaler>> SlurmScaler::Start(SlurmScaling scaling,
                                                                 server::SweepEngine* engine,
-                                                                host::LogFunction log) {
+                                                                LogFunction log) {
   auto scaler = absl::WrapUnique(new SlurmScaler(std::move(scaling), engine, std::move(log)));
   RETURN_IF_ERROR(scaler->jobs_.Begin());
   scaler->thread_ = std::thread([raw = scaler.get()] { raw->Run(); });
@@ -82,7 +82,7 @@ void SlurmScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& d
 
 bool SlurmScaler::Release(const std::string& agent) {
   if (!engine_->Release(agent, scaling_.limits.idle).ok()) return false;
-  Say(host::LogLevel::kInfo, "is let go: no trial needs it", agent);
+  Say(LogLevel::kInfo, "is let go: no trial needs it", agent);
   jobs_.LetGo(agent);
   return true;
 }
@@ -91,7 +91,7 @@ bool SlurmScaler::Admit(const std::string& agent) {
   const absl::Status status = engine_->Admit(agent);
   const std::string refused(status.message());
   if (!refused.empty() && refused != told_refused_) {
-    Say(host::LogLevel::kInfo, absl::StrCat("no job is submitted yet: ", refused), agent);
+    Say(LogLevel::kInfo, absl::StrCat("no job is submitted yet: ", refused), agent);
   }
   told_refused_ = refused;
   return status.ok();
@@ -99,16 +99,15 @@ bool SlurmScaler::Admit(const std::string& agent) {
 
 void SlurmScaler::Tell(const NodesWanted& wanted) {
   if (wanted.nodes != std::exchange(told_nodes_, wanted.nodes)) {
-    Say(host::LogLevel::kInfo,
-        absl::StrCat(wanted.nodes, wanted.nodes == 1 ? " node is" : " nodes are",
-                     " wanted: ", wanted.why));
+    Say(LogLevel::kInfo, absl::StrCat(wanted.nodes, wanted.nodes == 1 ? " node is" : " nodes are",
+                                      " wanted: ", wanted.why));
   }
   if (wanted.too_large == told_too_large_) return;
   told_too_large_ = wanted.too_large;
-  for (const std::string& sentence : wanted.too_large) Say(host::LogLevel::kWarning, sentence);
+  for (const std::string& sentence : wanted.too_large) Say(LogLevel::kWarning, sentence);
 }
 
-void SlurmScaler::Say(host::LogLevel level, std::string message, const std::string& agent) const {
+void SlurmScaler::Say(LogLevel level, std::string message, const std::string& agent) const {
   if (!agent.empty()) message = absl::StrCat(agent, ": ", message);
   world_.log({.level = level, .message = std::move(message), .about = {.agent = agent}});
 }

@@ -32,14 +32,14 @@ class SlurmScaler {
   // that are somebody else's. The engine must outlive it.
   static absl::StatusOr<std::unique_ptr<SlurmScaler>> Start(SlurmScaling scaling,
                                                             server::SweepEngine* engine,
-                                                            host::LogFunction log);
+                                                            LogFunction log);
   ~SlurmScaler() { Stop(); }
 
   // Cancels all of its jobs and returns once they have ended, or after a time with a warning.
   void Stop();
 
  private:
-  SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, host::LogFunction log);
+  SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, LogFunction log);
 
   void Run();
   void Look();
@@ -47,7 +47,7 @@ class SlurmScaler {
   bool Release(const std::string& agent);
   bool Admit(const std::string& agent);
   void Tell(const NodesWanted& wanted);
-  void Say(host::LogLevel level, std::string message, const std::string& agent = "") const;
+  void Say(LogLevel level, std::string message, const std::string& agent = "") const;
 
   const SlurmScaling scaling_;
   server::SweepEngine* const engine_;

@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"

@@ -1,7 +1,7 @@
 #include "tools/cli/sweep/sweep_calls.h"
 
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright::cli {

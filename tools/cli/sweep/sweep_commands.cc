@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "planner/base/status_macros.h"
+#include "base/text/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/io/json_output.h"

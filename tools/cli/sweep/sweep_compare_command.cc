@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
-#include "planner/codec/json_text.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/wire_text.h"
@@ -47,8 +47,7 @@ absl::StatusOr<ReadSide> ReadSideOf(v1::Sweeps::Stub& stub, const std::string& i
   v1::GetTrialRequest request;
   request.set_name(side.shown.trials.front().trial.name());
   ASSIGN_OR_RETURN(const v1::Trial trial, Call(stub, &v1::Sweeps::Stub::GetTrial, request));
-  absl::StatusOr<nlohmann::ordered_json> plan =
-      planner::ParseOrderedJson("plan", trial.plan_json());
+  absl::StatusOr<nlohmann::ordered_json> plan = ParseOrderedJson("plan", trial.plan_json());
   if (plan.ok()) side.plan = *std::move(plan);
   return side;
 }
@@ -61,7 +60,7 @@ std::string ValueText(const nlohmann::ordered_json& value) {
     const std::string joined = absl::StrJoin(value.get<std::vector<std::string>>(), ", ");
     return joined.size() <= kWidestList ? joined : absl::StrCat(value.size(), " entries");
   }
-  return planner::ShowJson(nlohmann::json(value));
+  return ShowJson(nlohmann::json(value));
 }
 
 // "cluster" of "cluster.hardware.memory_bytes".

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/codec/json_text.h"
+#include "base/text/json_text.h"
 #include "planner/layout/layout.h"
 #include "tools/cli/io/text.h"
 
@@ -43,7 +43,7 @@ void AddDifferences(const std::string& field, const ordered_json& a, const order
 }
 
 ordered_json Parsed(const std::string& text) {
-  absl::StatusOr<ordered_json> json = planner::ParseOrderedJson("JSON", text);
+  absl::StatusOr<ordered_json> json = ParseOrderedJson("JSON", text);
   return json.ok() ? *std::move(json) : ordered_json(nullptr);
 }
 

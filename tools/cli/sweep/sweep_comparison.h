@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text/enum_names.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/enum_names.h"
 #include "planner/codec/fields.h"
 #include "tools/cli/sweep/sweep_text.h"
 

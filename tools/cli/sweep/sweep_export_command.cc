@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "executor/trial/trial.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
-#include "planner/codec/json_text.h"
 #include "planner/layout/layout.h"
 #include "planner/measurement/run_rows.h"
 #include "tools/cli/sweep/sweep_calls.h"
@@ -55,7 +55,7 @@ absl::StatusOr<trial::TrialPlan> PlanOf(v1::Sweeps::Stub& stub, const v1::Trial&
   v1::GetTrialRequest request;
   request.set_name(trial.name());
   ASSIGN_OR_RETURN(const v1::Trial found, Call(stub, &v1::Sweeps::Stub::GetTrial, request));
-  ASSIGN_OR_RETURN(const nlohmann::json json, planner::ParseJson("plan", found.plan_json()));
+  ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("plan", found.plan_json()));
   return trial::TrialPlanFromJson(json);
 }
 

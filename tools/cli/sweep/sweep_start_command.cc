@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/wire.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/policy/trial_policy.h"
 #include "planner/report/answers.h"

@@ -10,14 +10,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "base/text/escape_controls.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
 #include "db/records.h"
 #include "executor/agent/event_details.h"
 #include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
-#include "planner/base/escape_controls.h"
-#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
-#include "planner/codec/json_text.h"
 #include "planner/report/estimate_json.h"
 #include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/common/wire_text.h"
@@ -300,7 +300,7 @@ namespace {
 
 // As it was sent; null where the server did not keep it.
 ordered_json RequestToJson(const v1::Sweep& sweep) {
-  absl::StatusOr<ordered_json> request = planner::ParseOrderedJson("request", sweep.request_json());
+  absl::StatusOr<ordered_json> request = ParseOrderedJson("request", sweep.request_json());
   return request.ok() ? *std::move(request) : ordered_json(nullptr);
 }
 

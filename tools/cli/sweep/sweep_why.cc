@@ -5,9 +5,9 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "executor/agent/message_codec.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/policy/trial_policy.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/wire_text.h"

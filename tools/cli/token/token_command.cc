@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "db/token_store.h"
 #include "nlohmann/json.hpp"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "planner/scaling/budget.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/flags.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
 #include "planner/report/scatter_svg.h"

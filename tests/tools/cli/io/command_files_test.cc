@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "planner/base/field_error.h"
+#include "base/text/field_error.h"
 
 namespace meshwright::cli {
 namespace {

@@ -19,19 +19,19 @@ using testing::Not;
 
 absl::Time SomeTime() { return absl::FromUnixMicros(1'760'000'000'123'456); }
 
-std::string Written(const host::LogEntry& entry, LogFormat format) {
+std::string Written(const LogEntry& entry, LogFormat format) {
   std::ostringstream out;
-  MakeLog(out, {.level = host::LogLevel::kDebug, .format = format}, SomeTime)(entry);
+  MakeLog(out, {.level = LogLevel::kDebug, .format = format}, SomeTime)(entry);
   return out.str();
 }
 
-host::LogEntry Saying(const std::string& message) { return {.message = message}; }
+LogEntry Saying(const std::string& message) { return {.message = message}; }
 
 TEST(LogSinkTest, LinesHaveATimeALevelAndTheText) {
   std::ostringstream out;
-  const host::LogFunction log = MakeLog(out, {}, SomeTime);
+  const LogFunction log = MakeLog(out, {}, SomeTime);
   log({.message = "listening {} %s"});
-  log({.level = host::LogLevel::kWarning, .message = "agent a lost its connection"});
+  log({.level = LogLevel::kWarning, .message = "agent a lost its connection"});
   EXPECT_EQ(out.str(),
             "2025-10-09T08:53:20.123Z info listening {} %s\n"
             "2025-10-09T08:53:20.123Z warning agent a lost its connection\n");
@@ -40,12 +40,11 @@ TEST(LogSinkTest, LinesHaveATimeALevelAndTheText) {
 TEST(LogSinkTest, LighterLinesAreLeftOut) {
   for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
     std::ostringstream out;
-    const host::LogFunction log =
-        MakeLog(out, {.level = host::LogLevel::kWarning, .format = format}, SomeTime);
-    log({.level = host::LogLevel::kDebug, .message = "one"});
-    log({.level = host::LogLevel::kInfo, .message = "two"});
-    log({.level = host::LogLevel::kWarning, .message = "three"});
-    log({.level = host::LogLevel::kError, .message = "four"});
+    const LogFunction log = MakeLog(out, {.level = LogLevel::kWarning, .format = format}, SomeTime);
+    log({.level = LogLevel::kDebug, .message = "one"});
+    log({.level = LogLevel::kInfo, .message = "two"});
+    log({.level = LogLevel::kWarning, .message = "three"});
+    log({.level = LogLevel::kError, .message = "four"});
     EXPECT_THAT(out.str(), AllOf(HasSubstr("warning"), HasSubstr("three"), HasSubstr("error"),
                                  HasSubstr("four"), Not(HasSubstr("one")), Not(HasSubstr("two"))));
   }
@@ -67,7 +66,7 @@ TEST(LogSinkTest, TextNamesTheTrialBehindTheSentence) {
 }
 
 TEST(LogSinkTest, JsonHasWhatTheLineIsAbout) {
-  EXPECT_EQ(Written({.level = host::LogLevel::kWarning,
+  EXPECT_EQ(Written({.level = LogLevel::kWarning,
                      .message = "it \"ended\"",
                      .about = {.sweep = "night",
                                .trial = 3,

@@ -59,11 +59,11 @@ class AgentJobsTest : public testing::Test {
   }
   static std::string Said(const JobDecisions& decisions) {
     std::string text;
-    for (const host::LogEntry& entry : decisions.log) text += entry.message + "\n";
+    for (const LogEntry& entry : decisions.log) text += entry.message + "\n";
     return text;
   }
 
-  host::MonotonicTime now_{absl::Hours(5)};
+  MonotonicTime now_{absl::Hours(5)};
   AgentJobs jobs_{{"a", "b"}, JobPolicy{}};
 };
 
@@ -144,7 +144,7 @@ TEST_F(AgentJobsTest, ARefusedSubmissionCountsAsAFailureAndAllGivenUpIsAnError) 
   now_ = now_ + absl::Seconds(5);
   EXPECT_THAT(jobs.Observe(now_, {}).submit, ElementsAre("a"));
   const JobDecisions decisions = jobs.NotSubmitted(now_, "a", why);
-  EXPECT_EQ(decisions.log.back().level, host::LogLevel::kError);
+  EXPECT_EQ(decisions.log.back().level, LogLevel::kError);
   EXPECT_THAT(Said(decisions), HasSubstr("a: is given up"));
   EXPECT_TRUE(absl::IsAborted(jobs.GivenUp()));
   EXPECT_THAT(std::string(jobs.GivenUp().message()), HasSubstr("a: no job could be submitted"));
@@ -216,7 +216,7 @@ TEST_F(AgentJobsTest, JobsBeyondTheAimGoOnUntilTheyAreLetGo) {
   const JobDecisions gone = Observe({Ended("1", "a", "CANCELLED"), Running("2", "b")});
   EXPECT_THAT(gone.submit, IsEmpty());
   ASSERT_EQ(gone.log.size(), 1U);
-  EXPECT_EQ(gone.log[0].level, host::LogLevel::kInfo) << "it is no failure";
+  EXPECT_EQ(gone.log[0].level, LogLevel::kInfo) << "it is no failure";
 }
 
 TEST_F(AgentJobsTest, OneThatWasLetGoComesBackOnceItsJobHasEnded) {

@@ -50,18 +50,18 @@ class SlurmLauncherTest : public testing::Test {
     launch.fleet.name = "a";
     launch.fleet.nodes = 2;
     launch.poll = absl::Seconds(10);
-    const host::MonotonicTime stop = now_ + until;
+    const MonotonicTime stop = now_ + until;
     return RunLaunch(launch,
                      {.queue = SlurmQueue([this](std::string_view input,
                                                  const std::vector<std::string>& arguments,
                                                  double) { return Run(input, arguments); }),
-                      .log = [this](const host::LogEntry& entry) { log_ += entry.message + "\n"; },
+                      .log = [this](const LogEntry& entry) { log_ += entry.message + "\n"; },
                       .clock = [this] { return now_; },
                       .sleep = [this](absl::Duration time) { now_ = now_ + time; },
                       .stopped = [this, stop] { return now_ >= stop; }});
   }
 
-  host::MonotonicTime now_{absl::Hours(5)};
+  MonotonicTime now_{absl::Hours(5)};
   std::map<std::string, Job> jobs_;
   std::string refusal_;
   std::string after_scancel_ = "CANCELLED";
@@ -79,7 +79,7 @@ TEST_F(SlurmLauncherTest, SubmitsAJobForEachAgentAndCancelsThemInTheEnd) {
 
 TEST_F(SlurmLauncherTest, LeavesJobsThatDoNotEndWithAWarning) {
   after_scancel_ = "COMPLETING";
-  const host::MonotonicTime start = now_;
+  const MonotonicTime start = now_;
   ASSERT_TRUE(Launch(absl::Minutes(1)).ok());
   EXPECT_LT(now_.since_start - start.since_start, absl::Minutes(2));
   EXPECT_THAT(log_, HasSubstr("leaves before 2 of its jobs have ended"));

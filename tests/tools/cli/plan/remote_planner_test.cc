@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "absl/time/clock.h"
+#include "base/text/json_text.h"
 #include "db/sqlite_store.h"
-#include "planner/codec/json_text.h"
 #include "server/server.h"
 #include "tests/tools/command_runner.h"
 
@@ -155,7 +155,7 @@ TEST_P(RemotePlannerTest, RefusesASearchSpaceThatIsTooLarge) {
 
 TEST_P(RemotePlannerTest, RefusesAModelFileThatIsTooLong) {
   const std::string file = folder_ + "/config.json";
-  std::ofstream(file) << std::string(planner::kMaxSpecBytes + 1, ' ');
+  std::ofstream(file) << std::string(kMaxSpecBytes + 1, ' ');
   std::vector<std::string> arguments = Ask("recommend", {});
   *std::find(arguments.begin(), arguments.end(), "llama-3-70b") = file;
   ExpectSame(arguments);

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-host::MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
+MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
 
 SweepDemand Waits(int64_t trials, int64_t devices) {
   return {.sweep = "s", .device_kind = "cpu", .devices = devices, .waiting_trials = trials};

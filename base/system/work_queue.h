@@ -1,0 +1,139 @@
+// WorkQueue runs tasks on a fixed number of threads, first come, first served.
+//
+// Callers may rely on: tasks begin in the order in which they were offered; each task is either run
+// once or handed back, by TakeIf() or Close(). A task counts as running until `run` has returned;
+// what `run` returned is called after that, so that whoever it tells finds the thread free. All
+// functions may be called from any thread, from `run` too, but for Join().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+
+namespace meshwright {
+
+template <typename Task>
+class WorkQueue {
+ public:
+  // Runs one task. `running` is how many tasks run, this one included. The function that it
+  // returns may be empty.
+  using Run = std::function<std::function<void()>(Task task, size_t running)>;
+
+  enum class Offered { kTaken, kFull, kClosed };
+  struct Answer {
+    Offered offered = Offered::kTaken;
+    // As the task came, without it.
+    size_t running = 0;
+    size_t waiting = 0;
+  };
+
+  WorkQueue(int32_t threads, Run run) : run_(std::move(run)) {
+    for (int32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  }
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+  ~WorkQueue() {
+    Close();
+    Join();
+  }
+
+  // Moves from `task` only where it is taken: not where `most_tasks` run and wait already, nor once
+  // the queue is closed.
+  Answer Offer(Task& task, size_t most_tasks = std::numeric_limits<size_t>::max()) {
+    const absl::MutexLock lock(&mutex_);
+    Answer answer = {Offered::kTaken, running_, waiting_.size()};
+    if (closed_) {
+      answer.offered = Offered::kClosed;
+    } else if (running_ + waiting_.size() >= most_tasks) {
+      answer.offered = Offered::kFull;
+    } else {
+      waiting_.push_back(std::move(task));
+    }
+    return answer;
+  }
+
+  // Hands back the waiting tasks of which `predicate` is true, in their order. It runs under the
+  // queue's lock.
+  template <typename Predicate>
+  std::vector<Task> TakeIf(const Predicate& predicate) {
+    std::vector<Task> taken;
+    std::deque<Task> kept;
+    const absl::MutexLock lock(&mutex_);
+    for (Task& task : waiting_) {
+      if (predicate(std::as_const(task))) {
+        taken.push_back(std::move(task));
+      } else {
+        kept.push_back(std::move(task));
+      }
+    }
+    waiting_.swap(kept);
+    return taken;
+  }
+
+  // Returns once no task waits or runs, or the queue is closed.
+  void Flush() {
+    const absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &WorkQueue::IsIdleOrClosed));
+  }
+
+  // Takes no more tasks, and hands back those that wait.
+  std::deque<Task> Close() {
+    const absl::MutexLock lock(&mutex_);
+    closed_ = true;
+    return std::exchange(waiting_, {});
+  }
+
+  // Returns once what runs has ended. Close() comes first; not on one of the queue's own threads.
+  void Join() {
+    for (std::thread& thread : threads_) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+
+ private:
+  bool HasWorkOrIsClosed() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return closed_ || !waiting_.empty();
+  }
+  bool IsIdleOrClosed() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return closed_ || (waiting_.empty() && running_ == 0);
+  }
+
+  void Work() {
+    while (true) {
+      std::optional<Task> task;
+      size_t running = 0;
+      {
+        const absl::MutexLock lock(&mutex_);
+        mutex_.Await(absl::Condition(this, &WorkQueue::HasWorkOrIsClosed));
+        if (closed_) return;
+        task = std::move(waiting_.front());
+        waiting_.pop_front();
+        running = ++running_;
+      }
+      const std::function<void()> then = run_(*std::move(task), running);
+      {
+        const absl::MutexLock lock(&mutex_);
+        --running_;
+      }
+      if (then) then();
+    }
+  }
+
+  const Run run_;
+  absl::Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<Task> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_;  // the last member: they use all others
+};
+
+}  // namespace meshwright

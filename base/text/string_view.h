@@ -1,0 +1,14 @@
+// The bridge between std::string_view and absl::string_view, which are two types where Abseil was
+// built for C++14, as Debian's was.
+#pragma once
+
+#include <string_view>
+
+#include "absl/strings/string_view.h"
+
+namespace meshwright {
+
+inline absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view StdView(absl::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace meshwright

@@ -13,7 +13,7 @@ namespace meshwright::db {
 namespace {
 
 namespace fs = std::filesystem;
-using Mode = SqliteConnection::Mode;
+using OpenMode = SqliteConnection::Mode;
 
 absl::Status FindProblems(SqliteConnection* connection, StoreCheck* check) {
   ASSIGN_OR_RETURN(check->problems, FindDamage(connection));
@@ -26,7 +26,7 @@ absl::Status FindProblems(SqliteConnection* connection, StoreCheck* check) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<StoreCheck> CheckIn(const std::string& path, Mode mode) {
+absl::StatusOr<StoreCheck> CheckIn(const std::string& path, OpenMode mode) {
   ASSIGN_OR_RETURN(const std::unique_ptr<SqliteConnection> connection,
                    SqliteConnection::Open(path, mode));
   StoreCheck check;
@@ -66,13 +66,13 @@ absl::StatusOr<StoreCheck> CheckStore(const std::string& path) {
     return absl::NotFoundError(absl::StrCat("there is no database file ", path));
   }
   if (WalBytes(path) == 0) {
-    absl::StatusOr<StoreCheck> check = CheckIn(path, Mode::kImmutable);
+    absl::StatusOr<StoreCheck> check = CheckIn(path, OpenMode::kImmutable);
     // A server that began to write meanwhile makes this look like damage.
     if (WalBytes(path) == 0) return check;
   }
-  absl::StatusOr<StoreCheck> check = CheckIn(path, Mode::kReadOnly);
+  absl::StatusOr<StoreCheck> check = CheckIn(path, OpenMode::kReadOnly);
   if (!absl::IsUnavailable(check.status())) return check;
-  check = CheckIn(path, Mode::kImmutable);
+  check = CheckIn(path, OpenMode::kImmutable);
   if (check.ok()) check->unseen_wal_bytes = WalBytes(path);
   return check;
 }

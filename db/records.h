@@ -192,7 +192,7 @@ struct AttemptRecord {
 };
 
 // What of a candidate decides what comes next.
-struct TrialHead {
+struct TrialSummary {
   int32_t number = 0;
   std::string layout;
   bool has_begun = true;  // it is a trial; otherwise it waits to be chosen
@@ -205,7 +205,7 @@ struct TrialHead {
   std::optional<double> step_s;
   std::optional<double> step_noise;  // as in MeasuredTrial
 
-  friend bool operator==(const TrialHead&, const TrialHead&) = default;
+  friend bool operator==(const TrialSummary&, const TrialSummary&) = default;
 };
 
 // Who was given which attempt, and how it ended.
@@ -219,13 +219,13 @@ struct AttemptHead {
 };
 
 // What was decided about an agent for what it did, whether or not it is connected.
-struct AgentStanding {
+struct AgentQuarantine {
   std::string agent;
   bool drained = false;               // somebody wants it to get nothing new
   int32_t failures = 0;               // of what it runs on, in a row
   std::string set_aside_reason = {};  // why it gets nothing new; empty where it was not set aside
 
-  friend bool operator==(const AgentStanding&, const AgentStanding&) = default;
+  friend bool operator==(const AgentQuarantine&, const AgentQuarantine&) = default;
 };
 
 struct EventRecord {

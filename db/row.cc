@@ -81,7 +81,7 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit(Once("requested"), trial.requested);
 }
 
-template <planner::ConstOr<TrialHead> Trial, typename Visitor>
+template <planner::ConstOr<TrialSummary> Trial, typename Visitor>
 void VisitFields(Trial& trial, Visitor& visit) {
   visit("number", trial.number);
   visit("layout", trial.layout);
@@ -222,7 +222,7 @@ const std::string& SelectPlans() {
   return *kSelect;
 }
 
-const std::string& SelectTrialHeads() { return RowsOf<TrialHead>(kHeadRows); }
+const std::string& SelectTrialSummaries() { return RowsOf<TrialSummary>(kHeadRows); }
 
 const std::string& SelectAttempts() { return RowsOf<AttemptRecord>("attempts"); }
 
@@ -271,7 +271,7 @@ std::string ReadPlan(const SqliteStatement& row) {
 
 AttemptRecord ReadAttempt(const SqliteStatement& row) { return ReadRow<AttemptRecord>(row); }
 
-TrialHead ReadTrialHead(const SqliteStatement& row) { return ReadRow<TrialHead>(row); }
+TrialSummary ReadTrialSummary(const SqliteStatement& row) { return ReadRow<TrialSummary>(row); }
 
 AttemptHead ReadAttemptHead(const SqliteStatement& row) { return ReadRow<AttemptHead>(row); }
 

@@ -19,7 +19,7 @@ const std::string& SelectTrials();
 const std::string& SelectBriefTrials();
 const std::string& SelectPlans();
 const std::string& SelectAttempts();
-const std::string& SelectTrialHeads();
+const std::string& SelectTrialSummaries();
 const std::string& SelectAttemptHeads();
 const std::string& SelectMembers();
 const std::string& SelectEvents();
@@ -28,7 +28,7 @@ SweepRecord ReadSweep(const SqliteStatement& row);
 TrialRecord ReadTrial(const SqliteStatement& row);
 std::string ReadPlan(const SqliteStatement& row);
 AttemptRecord ReadAttempt(const SqliteStatement& row);
-TrialHead ReadTrialHead(const SqliteStatement& row);
+TrialSummary ReadTrialSummary(const SqliteStatement& row);
 AttemptHead ReadAttemptHead(const SqliteStatement& row);
 // A member, and which attempt it is one of.
 struct PlacedMember {

@@ -11,8 +11,6 @@
 namespace meshwright::db {
 namespace {
 
-using FindMember;
-using WithMember;
 
 constexpr size_t kShapeHashDigits = 32;
 constexpr char kName[] = "name";

@@ -94,12 +94,12 @@ absl::StatusOr<std::string> SqliteSweepStore::AttemptSecret() {
   return Reading([](SqliteSweeps& sweeps) { return sweeps.AttemptSecret(); });
 }
 
-absl::StatusOr<std::vector<AgentStanding>> SqliteSweepStore::ListAgentStandings() {
-  return Reading([](SqliteSweeps& sweeps) { return sweeps.ListAgentStandings(); });
+absl::StatusOr<std::vector<AgentQuarantine>> SqliteSweepStore::ListAgentQuarantines() {
+  return Reading([](SqliteSweeps& sweeps) { return sweeps.ListAgentQuarantines(); });
 }
 
-absl::Status SqliteSweepStore::SetAgentStanding(const AgentStanding& standing) {
-  return Writing([&](SqliteSweeps& sweeps) { return sweeps.SetAgentStanding(standing); });
+absl::Status SqliteSweepStore::SetAgentQuarantine(const AgentQuarantine& standing) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.SetAgentQuarantine(standing); });
 }
 
 absl::StatusOr<SweepRecord> SqliteSweepStore::GetSweep(std::string_view name) {
@@ -149,8 +149,8 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteSweepStore::ListAttempts(int64_
   return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListAttempts(sweep_id, number); });
 }
 
-absl::StatusOr<std::vector<TrialHead>> SqliteSweepStore::ListTrialHeads(int64_t sweep_id) {
-  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListTrialHeads(sweep_id); });
+absl::StatusOr<std::vector<TrialSummary>> SqliteSweepStore::ListTrialSummaries(int64_t sweep_id) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListTrialSummaries(sweep_id); });
 }
 
 absl::StatusOr<std::vector<AttemptHead>> SqliteSweepStore::ListAttemptHeads(int64_t sweep_id) {

@@ -39,8 +39,8 @@ class SqliteSweepStore final : public SweepStore {
 
   absl::StatusOr<std::string> StoreId() override;
   absl::StatusOr<std::string> AttemptSecret() override;
-  absl::StatusOr<std::vector<AgentStanding>> ListAgentStandings() override;
-  absl::Status SetAgentStanding(const AgentStanding& standing) override;
+  absl::StatusOr<std::vector<AgentQuarantine>> ListAgentQuarantines() override;
+  absl::Status SetAgentQuarantine(const AgentQuarantine& standing) override;
   absl::StatusOr<SweepRecord> GetSweep(std::string_view name) override;
   absl::StatusOr<SweepRecord> GetSweepById(int64_t id) override;
   absl::StatusOr<std::vector<SweepRecord>> ListSweeps(int64_t before_id, int32_t limit) override;
@@ -54,7 +54,7 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                           int32_t number) override;
-  absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) override;
+  absl::StatusOr<std::vector<TrialSummary>> ListTrialSummaries(int64_t sweep_id) override;
   absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(const ResultShape& shape) override;
   absl::StatusOr<std::vector<SweepShape>> ListSweepShapes(int64_t sweep_id, int32_t limit) override;
   absl::StatusOr<std::vector<PredictedResult>> ListPredictedResults(int64_t sweep_id,

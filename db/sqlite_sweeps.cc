@@ -50,11 +50,11 @@ absl::StatusOr<std::string> SqliteSweeps::AttemptSecret() {
   return connection_->QueryText("SELECT attempt_secret FROM store");
 }
 
-absl::StatusOr<std::vector<AgentStanding>> SqliteSweeps::ListAgentStandings() {
+absl::StatusOr<std::vector<AgentQuarantine>> SqliteSweeps::ListAgentQuarantines() {
   ASSIGN_OR_RETURN(SqliteStatement select,
                    connection_->Prepare("SELECT agent, drained, failures, set_aside_reason "
                                         "FROM agent_standings ORDER BY agent"));
-  std::vector<AgentStanding> standings;
+  std::vector<AgentQuarantine> standings;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
     if (!row) return standings;
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<AgentStanding>> SqliteSweeps::ListAgentStandings() {
   }
 }
 
-absl::Status SqliteSweeps::SetAgentStanding(const AgentStanding& standing) {
+absl::Status SqliteSweeps::SetAgentQuarantine(const AgentQuarantine& standing) {
   ASSIGN_OR_RETURN(SqliteStatement insert,
                    connection_->Prepare("INSERT OR REPLACE INTO agent_standings "
                                         "(agent, drained, failures, set_aside_reason) "

@@ -78,16 +78,16 @@ absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ReadTrials(const std::str
   }
 }
 
-absl::StatusOr<std::vector<TrialHead>> SqliteSweeps::ListTrialHeads(int64_t sweep_id) {
-  ASSIGN_OR_RETURN(
-      SqliteStatement select,
-      connection_->Prepare(absl::StrCat(SelectTrialHeads(), "WHERE sweep_id = ? ORDER BY number")));
+absl::StatusOr<std::vector<TrialSummary>> SqliteSweeps::ListTrialSummaries(int64_t sweep_id) {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare(
+                       absl::StrCat(SelectTrialSummaries(), "WHERE sweep_id = ? ORDER BY number")));
   select.Bind(sweep_id);
-  std::vector<TrialHead> heads;
+  std::vector<TrialSummary> heads;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
     if (!row) return heads;
-    heads.push_back(ReadTrialHead(select));
+    heads.push_back(ReadTrialSummary(select));
   }
 }
 

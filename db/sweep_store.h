@@ -78,7 +78,7 @@ class SweepReader {
   // What tokens of attempts are made with; leaves the server never.
   virtual absl::StatusOr<std::string> AttemptSecret() = 0;
   // By name of the agent.
-  virtual absl::StatusOr<std::vector<AgentStanding>> ListAgentStandings() = 0;
+  virtual absl::StatusOr<std::vector<AgentQuarantine>> ListAgentQuarantines() = 0;
 
   virtual absl::StatusOr<SweepRecord> GetSweep(std::string_view name) = 0;
   virtual absl::StatusOr<SweepRecord> GetSweepById(int64_t id) = 0;
@@ -100,7 +100,7 @@ class SweepReader {
                                                                   int32_t number) = 0;
   // All candidates of a sweep by number, and all of its attempts by trial and number, without their
   // texts.
-  virtual absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) = 0;
+  virtual absl::StatusOr<std::vector<TrialSummary>> ListTrialSummaries(int64_t sweep_id) = 0;
   virtual absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) = 0;
   // A trial's plan_json.
   virtual absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) = 0;
@@ -156,7 +156,7 @@ class SweepAccess : public SweepReader {
   virtual absl::StatusOr<int64_t> Import(const std::vector<NewImport>& runs) = 0;
 
   // In place of what is stored of this agent.
-  virtual absl::Status SetAgentStanding(const AgentStanding& standing) = 0;
+  virtual absl::Status SetAgentQuarantine(const AgentQuarantine& standing) = 0;
 
   // Forgets events of sweeps that ended before `before`, `limit` of them at most and each sweep's
   // last one never, and returns how many.

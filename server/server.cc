@@ -11,20 +11,20 @@
 #include "base/system/host_port.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "executor/agent/field_limits.h"
+#include "executor/wire/field_limits.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
-#include "server/stopping.h"
-#include "server/sweep_watch.h"
+#include "server/calls/stopping.h"
+#include "server/services/sweep_watch.h"
 
 namespace meshwright::server {
 namespace {
 
 constexpr std::chrono::milliseconds kTick(250);
-// Calls that wait for the store at once. It stores them together, and in milliseconds: more would
-// gain nothing, and while it can't be written those behind them have time.
+// CallDispatcher that wait for the store at once. It stores them together, and in milliseconds:
+// more would gain nothing, and while it can't be written those behind them have time.
 constexpr int32_t kThreadsThatWait = 32;
 constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
@@ -125,7 +125,7 @@ absl::Status Server::Listen() {
     factories.push_back(options_.metrics->Interceptors());
     builder.experimental().SetInterceptorCreators(std::move(factories));
   }
-  builder.SetMaxReceiveMessageSize(agent::kMaxMessageBytes);
+  builder.SetMaxReceiveMessageSize(wire::kMaxMessageBytes);
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
   builder.RegisterService(&agents_service_);

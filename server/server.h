@@ -6,7 +6,7 @@
 // what they change is stored. Stop() says NOT_SERVING first, ends every call within 2 s, and leaves
 // the store closed and whole, with all that was decided in it where it can be written. No port that
 // other machines reach is opened without TLS, and behind TLS every caller says who they are
-// (server/access.h).
+// (server/calls/access.h).
 #pragma once
 
 #include <atomic>
@@ -22,18 +22,18 @@
 #include "db/token_store.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
-#include "server/access.h"
-#include "server/agents_service.h"
-#include "server/call_checker.h"
-#include "server/call_threads.h"
-#include "server/calls.h"
-#include "server/event_hub.h"
-#include "server/limits.h"
-#include "server/metrics.h"
-#include "server/planner_service.h"
-#include "server/search_pool.h"
-#include "server/sweep_engine.h"
-#include "server/sweeps_service.h"
+#include "server/calls/access.h"
+#include "server/calls/blocking_call_pool.h"
+#include "server/calls/call_checker.h"
+#include "server/calls/call_dispatcher.h"
+#include "server/calls/limits.h"
+#include "server/calls/search_pool.h"
+#include "server/services/agents_service.h"
+#include "server/services/metrics.h"
+#include "server/services/planner_service.h"
+#include "server/services/sweeps_service.h"
+#include "server/sweeps/event_hub.h"
+#include "server/sweeps/sweep_engine.h"
 
 namespace meshwright::server {
 
@@ -108,10 +108,10 @@ class Server {
   std::atomic<bool> stopping_{false};
   Limits limits_;
   SearchPool searches_;
-  CallThreads waits_;
+  BlockingCallPool waits_;
   Access access_;
   std::shared_ptr<CallChecker> checker_;  // set by Listen(), with TLS
-  Calls calls_;
+  CallDispatcher calls_;
   EventHub hub_;
   std::unique_ptr<db::TokenStore> tokens_;  // set by Begin(), with TLS
   std::unique_ptr<db::SweepStore> store_;   // set by Begin()

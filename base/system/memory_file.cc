@@ -13,7 +13,7 @@
 namespace meshwright {
 namespace {
 
-absl::Status ErrnoStatus(absl::string_view what) {
+absl::Status FailedCall(absl::string_view what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
 }
 
@@ -21,11 +21,11 @@ absl::Status ErrnoStatus(absl::string_view what) {
 
 absl::StatusOr<int> MemoryFile(const char* name, std::string_view text) {
   const int file = ::memfd_create(name, MFD_CLOEXEC);
-  if (file < 0) return ErrnoStatus("memfd_create");
+  if (file < 0) return FailedCall("memfd_create");
   while (!text.empty()) {
     const ssize_t n = ::write(file, text.data(), text.size());
     if (n < 0 && errno != EINTR) {
-      const absl::Status status = ErrnoStatus(absl::StrCat("write ", name));
+      const absl::Status status = FailedCall(absl::StrCat("write ", name));
       ::close(file);
       return status;
     }

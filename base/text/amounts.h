@@ -8,8 +8,10 @@
 
 namespace meshwright {
 
+inline constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
+
 inline std::string Gib(int64_t bytes) {
-  return absl::StrFormat("%.2f GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+  return absl::StrFormat("%.2f GiB", static_cast<double>(bytes) / kBytesPerGib);
 }
 
 inline std::string Percent(double fraction) { return absl::StrFormat("%.1f %%", fraction * 100.0); }

@@ -9,7 +9,7 @@
 namespace meshwright {
 namespace {
 
-constexpr size_t kShownBytes = 60;
+constexpr size_t kShownJsonBytes = 60;
 
 // Where the text first goes deeper than kMaxJsonDepth; npos where it doesn't. The parser could not
 // tell without building what it is to refuse.
@@ -77,7 +77,7 @@ std::string ShowJson(const nlohmann::json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array";
   return ShortText(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-                   kShownBytes);
+                   kShownJsonBytes);
 }
 
 }  // namespace meshwright

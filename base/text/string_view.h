@@ -4,11 +4,17 @@
 
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 
 namespace meshwright {
 
 inline absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view StdView(absl::string_view text) { return {text.data(), text.size()}; }
+
+// Whether `part` occurs in `text`.
+inline bool Contains(std::string_view text, std::string_view part) {
+  return absl::StrContains(AbslView(text), AbslView(part));
+}
 
 }  // namespace meshwright

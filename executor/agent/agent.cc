@@ -12,9 +12,9 @@
 #include "base/text/string_view.h"
 #include "base/text/utf8.h"
 #include "executor/agent/backoff.h"
-#include "executor/agent/message_codec.h"
-#include "executor/agent/protocol.h"
-#include "executor/agent/wire.h"
+#include "executor/wire/message_codec.h"
+#include "executor/wire/protocol.h"
+#include "executor/wire/wire.h"
 #include "nlohmann/json.hpp"
 
 namespace meshwright::agent {
@@ -44,7 +44,7 @@ std::string EndOf(const trial::TrialResult& result) {
 
 // Whether a server can be worked for.
 absl::Status CheckRegistered(const v1::Registered& registered, const std::string& address) {
-  RETURN_IF_ERROR(CheckServerProtocol(registered.protocol(), address));
+  RETURN_IF_ERROR(wire::CheckServerProtocol(registered.protocol(), address));
   if (!IsStoreId(registered.store_id())) {
     return FieldError("store_id", registered.store_id(),
                       "must be hexadecimal, as those of Meshwright's servers are");
@@ -72,18 +72,19 @@ absl::Status Agent::Run(const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(results_, ResultBox::Open(options_.result_folder));
   trials_ = std::make_unique<TrialThreads>(
       options_.runners, options_.worker_path, options_.devices.slots,
-      TrialThreads::Callbacks{.progress =
-                                  [this](const AttemptKey& key, const trial::TrialProgress& p) {
-                                    inbox_.Push(Stepped{key, p});
-                                  },
-                              .done =
-                                  [this](const AttemptKey& key, const trial::TrialResult& r) {
-                                    inbox_.Push(Ended{key, r});
-                                  },
-                              .warn =
-                                  [this](const AttemptKey& key, const std::string& text) {
-                                    Log(LogLevel::kWarning, text, AboutAttempt(key));
-                                  }});
+      TrialThreads::Callbacks{
+          .progress =
+              [this](const wire::AttemptKey& key, const trial::TrialProgress& p) {
+                inbox_.Push(Stepped{key, p});
+              },
+          .done =
+              [this](const wire::AttemptKey& key, const trial::TrialResult& r) {
+                inbox_.Push(Ended{key, r});
+              },
+          .warn =
+              [this](const wire::AttemptKey& key, const std::string& text) {
+                Log(LogLevel::kWarning, text, wire::AboutAttempt(key));
+              }});
   while (!stop() && fatal_.ok()) {
     DoDue();
     HandleNext(kPoll);
@@ -111,22 +112,22 @@ void Agent::Dial() {
   out->set_identity(options_.identity);
   out->set_host(ValidUtf8(options_.host));
   out->mutable_device_set()->set_device_kind(
-      EnumOf<v1::DeviceKind>(planner::DeviceKindName(options_.devices.kind)));
+      wire::EnumOf<v1::DeviceKind>(planner::DeviceKindName(options_.devices.kind)));
   out->mutable_device_set()->set_devices(options_.devices.count);
   out->set_slots(options_.devices.slots);
   out->mutable_device_set()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
-  out->set_protocol(kAgentProtocol);
+  out->set_protocol(wire::kAgentProtocol);
   out->set_address(options_.address);
   out->set_cluster_json(options_.cluster_json);
   out->add_capabilities("trial");
   out->set_held_store_id(store_id_);
   for (const Running& running : running_) {
-    if (running.store_id == store_id_) *out->add_held() = ToWire(running.key);
+    if (running.store_id == store_id_) *out->add_held() = wire::ToWire(running.key);
   }
   for (const KeptResult& kept : results_->kept()) {
     v1::KeptResult* entry = out->add_kept();
-    *entry->mutable_ref() = ToWire(kept.key);
+    *entry->mutable_ref() = wire::ToWire(kept.key);
     entry->set_store_id(kept.store_id);
   }
   stream_->Send(message);
@@ -141,7 +142,7 @@ void Agent::DoDue() {
       Log(LogLevel::kWarning,
           absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
                        ", and its lease is about to be over: ending the trial"),
-          AboutAttempt(running.key));
+          wire::AboutAttempt(running.key));
       EndAttempt(running.key, running.store_id, "its lease is over");
     }
     lease_ends_ = MonotonicTime::Never();
@@ -160,7 +161,8 @@ void Agent::SendHeartbeat(MonotonicTime now) {
   next_heartbeat_ = now + heartbeat_;
   v1::AgentMessage message;
   message.mutable_heartbeat()->set_number(++last_heartbeat_);
-  for (const AttemptKey& key : Held()) *message.mutable_heartbeat()->add_held() = ToWire(key);
+  for (const wire::AttemptKey& key : Held())
+    *message.mutable_heartbeat()->add_held() = wire::ToWire(key);
   sent_heartbeats_[last_heartbeat_] = now;
   Send(message);
 }
@@ -187,7 +189,8 @@ void Agent::On(const Received& event) {
   } else if (message.has_assignment()) {
     OnAssignment(message.assignment());
   } else if (message.has_cancel()) {
-    if (const absl::StatusOr<AttemptKey> key = FromWire(message.cancel().ref()); key.ok()) {
+    if (const absl::StatusOr<wire::AttemptKey> key = wire::FromWire(message.cancel().ref());
+        key.ok()) {
       EndAttempt(*key, store_id_, message.cancel().reason());
     }
   } else if (message.has_start()) {
@@ -219,7 +222,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
     if (running.store_id != store_id_) {
       Log(LogLevel::kInfo,
           "ends the trial: the server has another store than the one that gave it out",
-          AboutAttempt(running.key));
+          wire::AboutAttempt(running.key));
       EndAttempt(running.key, running.store_id, "the server has another store");
     } else if (running.ready) {
       v1::AgentMessage message;
@@ -264,7 +267,7 @@ void Agent::On(const Stepped& event) {
   running->told_progress = now;
   v1::AgentMessage message;
   v1::TrialProgress* out = message.mutable_progress();
-  *out->mutable_ref() = ToWire(event.key);
+  *out->mutable_ref() = wire::ToWire(event.key);
   out->set_step(event.progress.step);
   out->set_total_steps(event.progress.steps);
   out->set_step_s(event.progress.step_s);
@@ -278,7 +281,7 @@ void Agent::On(const Ended& event) {
   if (running == nullptr) return;
   const Running ran = *running;
   running_.erase(running_.begin() + (running - running_.data()));
-  Log(LogLevel::kInfo, EndOf(event.result), AboutAttempt(ran.key));
+  Log(LogLevel::kInfo, EndOf(event.result), wire::AboutAttempt(ran.key));
   KeepResult(ran, event.result);
 }
 
@@ -287,8 +290,8 @@ void Agent::Send(const v1::AgentMessage& message) {
   if (stream_ != nullptr && registered_) stream_->Send(message);
 }
 
-std::vector<AttemptKey> Agent::Held() const {
-  std::vector<AttemptKey> held;
+std::vector<wire::AttemptKey> Agent::Held() const {
+  std::vector<wire::AttemptKey> held;
   for (const Running& running : running_) {
     if (running.store_id == store_id_) held.push_back(running.key);
   }

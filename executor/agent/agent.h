@@ -19,13 +19,13 @@
 #include "absl/time/time.h"
 #include "base/system/log.h"
 #include "base/system/monotonic_time.h"
-#include "executor/agent/attempt_key.h"
-#include "executor/agent/device_set.h"
 #include "executor/agent/inbox.h"
 #include "executor/agent/result_box.h"
 #include "executor/agent/server_stream.h"
 #include "executor/agent/trial_threads.h"
 #include "executor/gang/gang.h"
+#include "executor/wire/attempt_key.h"
+#include "executor/wire/device_set.h"
 #include "proto/server_access.h"
 
 namespace meshwright::agent {
@@ -37,7 +37,7 @@ struct AgentOptions {
   std::string identity;  // the same in every process of this agent; empty where it keeps none
   std::string host;
   std::string version;
-  DeviceSet devices;
+  wire::DeviceSet devices;
   std::optional<int64_t> memory_limit_bytes;  // per device; trials get at most this
   std::string address;       // where other agents reach this host; empty where none do
   std::string cluster_json;  // what the devices reach, text of a cluster file; may be empty
@@ -69,16 +69,16 @@ class Agent {
     int64_t session;
   };
   struct Stepped {
-    AttemptKey key;
+    wire::AttemptKey key;
     trial::TrialProgress progress;
   };
   struct Ended {
-    AttemptKey key;
+    wire::AttemptKey key;
     trial::TrialResult result;
   };
   struct Running {
     std::string store_id;  // of the server that gave it out
-    AttemptKey key;
+    wire::AttemptKey key;
     std::string token;
     std::optional<v1::TrialReady> ready = {};  // of one that several were given
     std::optional<TrialJob> prepared = {};     // likewise, until they are told to start
@@ -97,11 +97,12 @@ class Agent {
   void OnAssignment(const v1::Assignment& assignment);
   void OnStart(const v1::StartAttempt& start);
   // Ends what it runs of the attempt, whether it has started or not.
-  void EndAttempt(const AttemptKey& key, const std::string& store_id, const std::string& reason);
+  void EndAttempt(const wire::AttemptKey& key, const std::string& store_id,
+                  const std::string& reason);
   // Waits for the start of an attempt that several were given.
   void Prepare(const Running& given, TrialJob job);
   // The attempt's workers are started now.
-  void TellStarted(const AttemptKey& key);
+  void TellStarted(const wire::AttemptKey& key);
   // Answers an assignment whose attempt this agent can't even name.
   void AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status);
   void OnAck(const v1::ResultAck& ack);
@@ -115,9 +116,9 @@ class Agent {
   void DeliverAll();
   void Send(const v1::AgentMessage& message);
   // Null where it does not run it. Of any store without `store_id`, and then the older one.
-  Running* FindRunning(const AttemptKey& key, const std::string& store_id = "");
+  Running* FindRunning(const wire::AttemptKey& key, const std::string& store_id = "");
   // What it runs for the server whose store is store_id_, and the results it has for it.
-  std::vector<AttemptKey> Held() const;
+  std::vector<wire::AttemptKey> Held() const;
   void KeepResult(const Running& ran, trial::TrialResult result);
   // Whether there are results for the server that is there.
   bool HasResults() const;

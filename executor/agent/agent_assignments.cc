@@ -9,7 +9,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "executor/agent/agent.h"
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 #include "nlohmann/json.hpp"
 
 namespace meshwright::agent {
@@ -21,15 +21,15 @@ trial::TrialResult CantRun(const absl::Status& status) {
 }
 
 // Where `ranks` ranks of the plan are for devices that the agent has.
-absl::StatusOr<DeviceShare> ShareFor(const trial::TrialPlan& plan, int64_t ranks,
-                                     int32_t first_device, const DeviceSet& devices) {
+absl::StatusOr<wire::DeviceShare> ShareFor(const trial::TrialPlan& plan, int64_t ranks,
+                                           int32_t first_device, const wire::DeviceSet& devices) {
   const std::string_view kind = planner::DeviceKindName(devices.kind);
   if (plan.device != devices.kind) {
     const std::string_view wanted = planner::DeviceKindName(plan.device);
     return FieldError("device", wanted,
                       absl::StrCat("must be ", AbslView(kind), ", which the agent has"));
   }
-  return ShareOf(devices, first_device, ranks);
+  return wire::ShareOf(devices, first_device, ranks);
 }
 
 absl::StatusOr<trial::TrialPlan> PlanOf(const v1::Assignment& assignment) {
@@ -39,9 +39,9 @@ absl::StatusOr<trial::TrialPlan> PlanOf(const v1::Assignment& assignment) {
 }
 
 // InvalidArgument where the members don't have all of `ranks`, or this one is none of them.
-absl::StatusOr<gang::Place> PlaceOf(const v1::Gang& gang, int64_t ranks,
-                                    const std::string& address) {
-  gang::Place place{.member = gang.member(), .secret = gang.secret(), .address = address};
+absl::StatusOr<gang::Membership> MembershipOf(const v1::Gang& gang, int64_t ranks,
+                                              const std::string& address) {
+  gang::Membership place{.member = gang.member(), .secret = gang.secret(), .address = address};
   for (const v1::AttemptMember& member : gang.members()) {
     place.members.push_back(
         {.agent = member.agent(), .first_rank = member.first_rank(), .ranks = member.ranks()});
@@ -52,13 +52,13 @@ absl::StatusOr<gang::Place> PlaceOf(const v1::Gang& gang, int64_t ranks,
 }
 
 // What the agent is to run of an attempt.
-absl::StatusOr<TrialJob> JobOf(const v1::Assignment& assignment, const AttemptKey& key,
+absl::StatusOr<TrialJob> JobOf(const v1::Assignment& assignment, const wire::AttemptKey& key,
                                const AgentOptions& options) {
   TrialJob job{.key = key, .plan = {}, .share = {}};
   ASSIGN_OR_RETURN(job.plan, PlanOf(assignment));
   int64_t ranks = job.plan.layout.devices();
   if (assignment.has_gang()) {
-    ASSIGN_OR_RETURN(job.place, PlaceOf(assignment.gang(), ranks, options.address));
+    ASSIGN_OR_RETURN(job.place, MembershipOf(assignment.gang(), ranks, options.address));
     ranks = job.place->own().ranks;
   }
   ASSIGN_OR_RETURN(job.share,
@@ -79,20 +79,20 @@ void Agent::AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& 
   message.mutable_finished()->set_token(assignment.token());
   trial::TrialResult result = CantRun(status);
   result.host = options_.host;
-  *message.mutable_finished()->mutable_measurement() = ToWire(result);
+  *message.mutable_finished()->mutable_measurement() = wire::ToWire(result);
   Log(LogLevel::kWarning, result.message);
   Send(message);
 }
 
 void Agent::OnAssignment(const v1::Assignment& assignment) {
-  const absl::StatusOr<AttemptKey> key = FromWire(assignment.ref());
+  const absl::StatusOr<wire::AttemptKey> key = wire::FromWire(assignment.ref());
   if (!key.ok()) {
     AnswerUnnamed(assignment, key.status());
     return;
   }
   // Its goodbye gives it back.
   if (leaving_) return;
-  const std::vector<AttemptKey> held = Held();
+  const std::vector<wire::AttemptKey> held = Held();
   if (std::find(held.begin(), held.end(), *key) != held.end()) return;
   const Running given{store_id_, *key, assignment.token()};
   absl::StatusOr<TrialJob> job = JobOf(assignment, *key, options_);
@@ -105,18 +105,18 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
     return;
   }
   Log(LogLevel::kInfo, absl::StrCat("runs ", planner::FormatLayout(job->plan.layout)),
-      AboutAttempt(*key));
+      wire::AboutAttempt(*key));
   running_.push_back(given);
   trials_->Start(*std::move(job));
   TellStarted(*key);
 }
 
 void Agent::Prepare(const Running& given, TrialJob job) {
-  gang::Place& place = *job.place;
+  gang::Membership& place = *job.place;
   v1::TrialReady ready;
-  *ready.mutable_ref() = ToWire(given.key);
+  *ready.mutable_ref() = wire::ToWire(given.key);
   if (place.leads()) {
-    absl::StatusOr<std::shared_ptr<gang::Gate>> gate = gang::Gate::Open(options_.address);
+    absl::StatusOr<std::shared_ptr<gang::Listener>> gate = gang::Listener::Open(options_.address);
     if (!gate.ok()) {
       KeepResult(given,
                  trial::FailedResult(gate.status().message(), trial::Fault::kInfrastructure));
@@ -128,7 +128,7 @@ void Agent::Prepare(const Running& given, TrialJob job) {
   Log(LogLevel::kInfo,
       absl::StrCat("is ready for ", gang::NameOf(place.own()), " of ",
                    planner::FormatLayout(job.plan.layout)),
-      AboutAttempt(given.key));
+      wire::AboutAttempt(given.key));
   Running& running = running_.emplace_back(given);
   running.ready = ready;
   running.prepared = std::move(job);
@@ -138,7 +138,7 @@ void Agent::Prepare(const Running& given, TrialJob job) {
 }
 
 void Agent::OnStart(const v1::StartAttempt& start) {
-  const absl::StatusOr<AttemptKey> key = FromWire(start.ref());
+  const absl::StatusOr<wire::AttemptKey> key = wire::FromWire(start.ref());
   if (!key.ok()) return;
   Running* const running = FindRunning(*key, store_id_);
   // What has started goes on.
@@ -148,25 +148,25 @@ void Agent::OnStart(const v1::StartAttempt& start) {
   Log(LogLevel::kInfo,
       absl::StrCat("runs ", planner::FormatLayout(job.plan.layout), " with ",
                    job.place->members.size() - 1, " other agents, met at ", start.rendezvous()),
-      AboutAttempt(*key));
+      wire::AboutAttempt(*key));
   trials_->Start(std::move(job));
   TellStarted(*key);
 }
 
-void Agent::TellStarted(const AttemptKey& key) {
+void Agent::TellStarted(const wire::AttemptKey& key) {
   v1::AgentMessage message;
-  *message.mutable_started()->mutable_ref() = ToWire(key);
+  *message.mutable_started()->mutable_ref() = wire::ToWire(key);
   Send(message);
 }
 
-Agent::Running* Agent::FindRunning(const AttemptKey& key, const std::string& store_id) {
+Agent::Running* Agent::FindRunning(const wire::AttemptKey& key, const std::string& store_id) {
   const auto found = std::find_if(running_.begin(), running_.end(), [&](const Running& running) {
     return running.key == key && (store_id.empty() || running.store_id == store_id);
   });
   return found == running_.end() ? nullptr : &*found;
 }
 
-void Agent::EndAttempt(const AttemptKey& key, const std::string& store_id,
+void Agent::EndAttempt(const wire::AttemptKey& key, const std::string& store_id,
                        const std::string& reason) {
   const Running* const running = FindRunning(key, store_id);
   if (running == nullptr || !running->prepared) {

@@ -4,12 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/agent/agent.h"
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 
 namespace meshwright::agent {
 namespace {
 
-constexpr absl::Duration kPoll = absl::Milliseconds(50);
+constexpr absl::Duration kResultPoll = absl::Milliseconds(50);
 constexpr absl::Duration kRedelivery = absl::Seconds(5);
 constexpr absl::Duration kRewrite = absl::Seconds(5);
 // Of the 5 s within which a service that is stopped should have ended: what runs, what it measured,
@@ -21,17 +21,17 @@ constexpr absl::Duration kLeaveWait = absl::Seconds(3);
 }  // namespace
 
 void Agent::OnAck(const v1::ResultAck& ack) {
-  const absl::StatusOr<AttemptKey> key = FromWire(ack.ref());
+  const absl::StatusOr<wire::AttemptKey> key = wire::FromWire(ack.ref());
   if (!key.ok()) return;
   results_->Remove(store_id_, *key);
   if (!ack.accepted()) {
-    LogFields about = AboutAttempt(*key);
+    LogFields about = wire::AboutAttempt(*key);
     about.code = absl::StatusCodeToString(static_cast<absl::StatusCode>(ack.code()));
     Log(LogLevel::kWarning, absl::StrCat("the server refused the result: ", ack.reason()),
         std::move(about));
     return;
   }
-  Log(LogLevel::kDebug, "the server has the result", AboutAttempt(*key));
+  Log(LogLevel::kDebug, "the server has the result", wire::AboutAttempt(*key));
 }
 
 void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
@@ -43,7 +43,7 @@ void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
   const KeptResult kept{ran.store_id, ran.key, ran.token, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {
     Log(LogLevel::kWarning, absl::StrCat("keeps the result in memory only: ", status.message()),
-        AboutAttempt(ran.key));
+        wire::AboutAttempt(ran.key));
   }
   if (kept.store_id == store_id_) Deliver(kept);
 }
@@ -56,9 +56,9 @@ void Agent::WriteResults(MonotonicTime now) {
 
 void Agent::Deliver(const KeptResult& kept) {
   v1::AgentMessage message;
-  *message.mutable_finished()->mutable_ref() = ToWire(kept.key);
+  *message.mutable_finished()->mutable_ref() = wire::ToWire(kept.key);
   message.mutable_finished()->set_token(kept.token);
-  *message.mutable_finished()->mutable_measurement() = ToWire(kept.result);
+  *message.mutable_finished()->mutable_measurement() = wire::ToWire(kept.result);
   Send(message);
   next_delivery_ = options_.clock() + kRedelivery;
 }
@@ -81,9 +81,10 @@ void Agent::Leave() {
   const std::vector<Running> all = running_;
   for (const Running& running : all)
     EndAttempt(running.key, running.store_id, "the agent was stopped");
-  while (!running_.empty() && options_.clock() < begin + kStopWait) HandleNext(kPoll);
+  while (!running_.empty() && options_.clock() < begin + kStopWait) HandleNext(kResultPoll);
   // What is measured gets its chance to arrive, also what was measured just now.
-  while (registered_ && HasResults() && options_.clock() < begin + kDeliverWait) HandleNext(kPoll);
+  while (registered_ && HasResults() && options_.clock() < begin + kDeliverWait)
+    HandleNext(kResultPoll);
   trials_.reset();
   const MonotonicTime deadline = begin + kLeaveWait;
   if (!registered_) return;
@@ -92,7 +93,7 @@ void Agent::Leave() {
   Send(message);
   stream_->CloseSending();
   while (stream_ != nullptr && options_.clock() < deadline) {
-    if (const std::optional<Event> event = inbox_.Pop(kPoll)) {
+    if (const std::optional<Event> event = inbox_.Pop(kResultPoll)) {
       if (const auto* ended = std::get_if<StreamEnded>(&*event); ended != nullptr) break;
     }
   }

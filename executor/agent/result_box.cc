@@ -135,7 +135,7 @@ absl::StatusOr<ResultBox> ResultBox::Open(const std::string& folder) {
   return box;
 }
 
-std::string ResultBox::PathOf(const std::string& store_id, const AttemptKey& key) const {
+std::string ResultBox::PathOf(const std::string& store_id, const wire::AttemptKey& key) const {
   return absl::StrCat(folder_, "/", FileNameOf(store_id), ".", FileNameOf(key.sweep), ".",
                       key.trial, ".", key.attempt, ".json");
 }
@@ -166,7 +166,7 @@ absl::Status ResultBox::WriteUnwritten() {
   return absl::OkStatus();
 }
 
-void ResultBox::Remove(const std::string& store_id, const AttemptKey& key) {
+void ResultBox::Remove(const std::string& store_id, const wire::AttemptKey& key) {
   std::erase_if(
       kept_, [&](const KeptResult& kept) { return kept.store_id == store_id && kept.key == key; });
   if (folder_.empty()) return;

@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "executor/agent/attempt_key.h"
 #include "executor/trial/trial.h"
+#include "executor/wire/attempt_key.h"
 
 namespace meshwright::agent {
 
@@ -22,7 +22,7 @@ bool IsStoreId(std::string_view id);
 
 struct KeptResult {
   std::string store_id;  // of the server that gave out the attempt
-  AttemptKey key;
+  wire::AttemptKey key;
   std::string token = {};  // of the attempt's assignment; empty in what earlier releases kept
   trial::TrialResult result = {};
 };
@@ -39,13 +39,13 @@ class ResultBox {
   bool has_unwritten() const { return !unwritten_.empty(); }
   // Tries again to write all of those.
   absl::Status WriteUnwritten();
-  void Remove(const std::string& store_id, const AttemptKey& key);
+  void Remove(const std::string& store_id, const wire::AttemptKey& key);
   const std::vector<KeptResult>& kept() const { return kept_; }
 
  private:
   explicit ResultBox(std::string folder) : folder_(std::move(folder)) {}
   // Inside the folder, whatever the names are.
-  std::string PathOf(const std::string& store_id, const AttemptKey& key) const;
+  std::string PathOf(const std::string& store_id, const wire::AttemptKey& key) const;
 
   absl::Status Write(const KeptResult& kept) const;
 

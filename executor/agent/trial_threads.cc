@@ -54,7 +54,7 @@ void TrialThreads::Start(TrialJob job) {
   entry.needs_bytes = HostBytesOf(entry.job);
 }
 
-void TrialThreads::Cancel(const AttemptKey& key) {
+void TrialThreads::Cancel(const wire::AttemptKey& key) {
   const absl::MutexLock lock(&mutex_);
   // Of two stores there may be one each; the older is meant.
   for (Entries* entries : {&running_, &waiting_}) {
@@ -120,7 +120,7 @@ void TrialThreads::Loop() {
     }
     const trial::TrialResult result =
         entry->cancel.load() ? trial::CancelledResult("cancelled before it began") : Run(*entry);
-    const AttemptKey key = entry->job.key;
+    const wire::AttemptKey key = entry->job.key;
     {
       const absl::MutexLock lock(&mutex_);
       if (!entry->job.place && !entry->cancel.load()) {
@@ -137,7 +137,7 @@ void TrialThreads::Loop() {
 
 absl::StatusOr<host::MemoryRoom> TrialThreads::RoomFor(const Entry& entry) {
   absl::StatusOr<host::MemoryRoom> room = runners_.available_memory();
-  const DeviceShare& share = entry.job.share;
+  const wire::DeviceShare& share = entry.job.share;
   if (!room.ok() || share.slots == slots_) return room;
   const absl::MutexLock lock(&mutex_);
   idle_bytes_ = std::max(idle_bytes_, room->bytes);

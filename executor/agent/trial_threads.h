@@ -24,11 +24,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "executor/agent/attempt_key.h"
-#include "executor/agent/device_set.h"
 #include "executor/gang/gang.h"
 #include "executor/host/host_memory.h"
 #include "executor/trial/trial_runner.h"
+#include "executor/wire/attempt_key.h"
+#include "executor/wire/device_set.h"
 
 namespace meshwright::agent {
 
@@ -36,15 +36,15 @@ namespace meshwright::agent {
 using TrialRunner =
     std::function<trial::TrialResult(const trial::TrialPlan&, const trial::TrialRunnerOptions&)>;
 // Runs an agent's ranks of one that several run together: RunMember, or a test's own.
-using GangRunner = std::function<trial::TrialResult(const trial::TrialPlan&, const gang::Place&,
-                                                    const trial::TrialRunnerOptions&)>;
+using GangRunner = std::function<trial::TrialResult(
+    const trial::TrialPlan&, const gang::Membership&, const trial::TrialRunnerOptions&)>;
 
 struct TrialRunners {
   TrialRunner alone;
   GangRunner together = {};
   // Binds the calling thread, and so the workers that it starts, to the cores of these slots; may
   // be empty.
-  std::function<void(const DeviceShare&)> bind = {};
+  std::function<void(const wire::DeviceShare&)> bind = {};
   // What this host has left for ranks on its processor.
   std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] {
     return host::AvailableMemory();
@@ -53,20 +53,20 @@ struct TrialRunners {
 
 // A trial to run.
 struct TrialJob {
-  AttemptKey key;
+  wire::AttemptKey key;
   trial::TrialPlan plan;
-  DeviceShare share;
-  std::optional<gang::Place> place = {};  // where the agent stands among several that run it
+  wire::DeviceShare share;
+  std::optional<gang::Membership> place = {};  // where the agent stands among several that run it
 };
 
 class TrialThreads {
  public:
   // Called on a trial's thread; must not block.
   struct Callbacks {
-    std::function<void(const AttemptKey&, const trial::TrialProgress&)> progress;
-    std::function<void(const AttemptKey&, const trial::TrialResult&)> done;
+    std::function<void(const wire::AttemptKey&, const trial::TrialProgress&)> progress;
+    std::function<void(const wire::AttemptKey&, const trial::TrialResult&)> done;
     // What keeps no trial from running but should be known; may be empty.
-    std::function<void(const AttemptKey&, const std::string&)> warn = {};
+    std::function<void(const wire::AttemptKey&, const std::string&)> warn = {};
   };
 
   TrialThreads(TrialRunners runners, std::string worker_path, int32_t slots, Callbacks callbacks);
@@ -75,7 +75,7 @@ class TrialThreads {
 
   void Start(TrialJob job);
   // The trial ends with the outcome cancelled, if it has not ended.
-  void Cancel(const AttemptKey& key);
+  void Cancel(const wire::AttemptKey& key);
 
  private:
   struct Entry {

@@ -25,8 +25,8 @@ constexpr std::chrono::milliseconds kCancelPoll(20);
 constexpr char kEnded[] = "this agent's part of the trial was ended";
 
 // Takes this host's workers to the gate, behind which the store of rank 0 is.
-RelayOptions ToGate(const Place& place, const SocketAddress& gate, const Timing& timing,
-                    int listener) {
+RelayOptions ToListener(const Membership& place, const SocketAddress& gate, const Timing& timing,
+                        int listener) {
   RelayOptions options;
   options.listener = listener;
   options.clock = timing.clock;
@@ -44,7 +44,7 @@ RelayOptions ToGate(const Place& place, const SocketAddress& gate, const Timing&
 
 class FollowerRun {
  public:
-  FollowerRun(const trial::TrialPlan& plan, const Place& place,
+  FollowerRun(const trial::TrialPlan& plan, const Membership& place,
               const trial::TrialRunnerOptions& options, const Timing& timing)
       : plan_(plan), place_(place), options_(options), timing_(timing) {}
 
@@ -70,7 +70,7 @@ class FollowerRun {
   TrialResult WaitForCancel() const;
 
   const trial::TrialPlan& plan_;
-  const Place& place_;
+  const Membership& place_;
   const trial::TrialRunnerOptions& options_;
   const Timing& timing_;
 };
@@ -126,7 +126,7 @@ std::optional<TrialResult> FollowerRun::RunRanks(const SocketAddress& gate,
   absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
   if (!store.ok()) return CantRun(store.status(), Fault::kInfrastructure, link);
   SetNonBlocking(store->socket);
-  const auto relay = Relay::Start(ToGate(place_, gate, timing_, store->socket.get()));
+  const auto relay = Relay::Start(ToListener(place_, gate, timing_, store->socket.get()));
   if (!relay.ok()) return CantRun(relay.status(), Fault::kInfrastructure, link);
   absl::StatusOr<std::vector<trial::WorkerProcess>> workers = StartOwn(store->port);
   if (!workers.ok()) return CantRun(workers.status(), Fault::kInfrastructure, link);
@@ -173,7 +173,7 @@ TrialResult FollowerRun::WaitForCancel() const {
 
 }  // namespace
 
-TrialResult Follow(const trial::TrialPlan& plan, const Place& place,
+TrialResult Follow(const trial::TrialPlan& plan, const Membership& place,
                    const trial::TrialRunnerOptions& options, const Timing& timing) {
   return FollowerRun(plan, place, options, timing).Run();
 }

@@ -10,7 +10,7 @@ namespace meshwright::gang {
 
 // Joins, runs this member's ranks for the leader and waits to be cancelled. The place is valid and
 // not the first member's.
-trial::TrialResult Follow(const trial::TrialPlan& plan, const Place& place,
+trial::TrialResult Follow(const trial::TrialPlan& plan, const Membership& place,
                           const trial::TrialRunnerOptions& options, const Timing& timing);
 
 }  // namespace meshwright::gang

@@ -7,7 +7,7 @@
 namespace meshwright::gang {
 namespace {
 
-constexpr int kPollMs = 100;
+constexpr int kForwardingPollMs = 100;
 constexpr size_t kMostUnsentBytes = size_t{16} << 20;
 
 }  // namespace
@@ -48,7 +48,7 @@ void Forwarding::WaitForSomething() const {
   for (const Worker& worker : workers_) {
     if (!worker.process.ended() && !is_behind()) worker.process.AddDescriptors(descriptors);
   }
-  ::poll(descriptors.data(), descriptors.size(), kPollMs);
+  ::poll(descriptors.data(), descriptors.size(), kForwardingPollMs);
 }
 
 void Forwarding::Forward(Worker& worker) {

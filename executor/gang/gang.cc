@@ -30,7 +30,7 @@ absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices) {
                     absl::StrCat("must have all ", devices, " ranks of the layout"));
 }
 
-absl::Status Validate(const Place& place, int64_t devices) {
+absl::Status Validate(const Membership& place, int64_t devices) {
   RETURN_IF_ERROR(CheckMembers(place.members, devices));
   RETURN_IF_ERROR(
       CheckRange("member", place.member, 0, static_cast<int64_t>(place.members.size()) - 1));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "executor/gang/gate.h"
+#include "executor/gang/listener.h"
 
 namespace meshwright::gang {
 
@@ -24,13 +24,13 @@ struct Member {
 };
 
 // Where one agent stands in a gang's run.
-struct Place {
+struct Membership {
   std::vector<Member> members = {};  // in order of their ranks; together all of the layout's
   int32_t member = 0;                // this one
   std::string secret = {};           // known to the members of this attempt alone
   std::string address = {};          // this host's numeric address or name, as the others reach it
   std::string rendezvous = {};       // host:port of the leader's gate; for followers
-  std::shared_ptr<Gate> gate = nullptr;  // the leader's, opened while the gang was prepared
+  std::shared_ptr<Listener> gate = nullptr;  // the leader's, opened while the gang was prepared
 
   bool leads() const { return member == 0; }
   const Member& own() const { return members[static_cast<size_t>(member)]; }
@@ -41,7 +41,7 @@ absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices);
 
 // InvalidArgument unless the members are of a layout of `devices` ranks and the place has what its
 // member needs.
-absl::Status Validate(const Place& place, int64_t devices);
+absl::Status Validate(const Membership& place, int64_t devices);
 
 std::vector<int32_t> RanksOf(const Member& member);
 

@@ -5,7 +5,7 @@
 
 namespace meshwright::gang {
 
-trial::TrialResult RunMember(const trial::TrialPlan& plan, const Place& place,
+trial::TrialResult RunMember(const trial::TrialPlan& plan, const Membership& place,
                              const trial::TrialRunnerOptions& options, const Timing& timing) {
   const absl::Status valid = Validate(place, plan.layout.devices());
   if (!valid.ok()) return trial::FailedResult(valid.message(), trial::Fault::kInfrastructure);

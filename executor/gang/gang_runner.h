@@ -16,7 +16,7 @@ namespace meshwright::gang {
 // workers when the leader says so, when its connection to the leader is lost, or when it is
 // cancelled, and the leader ends all when a follower is lost. The calling thread must outlive the
 // workers: they die when it ends (PR_SET_PDEATHSIG).
-trial::TrialResult RunMember(const trial::TrialPlan& plan, const Place& place,
+trial::TrialResult RunMember(const trial::TrialPlan& plan, const Membership& place,
                              const trial::TrialRunnerOptions& options, const Timing& timing = {});
 
 }  // namespace meshwright::gang

@@ -10,10 +10,10 @@
 #include "base/text/status_macros.h"
 
 namespace meshwright::gang {
-absl::StatusOr<Greeting> Greeting::OfGate(UniqueFd socket, const std::string& secret,
-                                          MonotonicTime deadline) {
+absl::StatusOr<Greeting> Greeting::OfListener(UniqueFd socket, const std::string& secret,
+                                              MonotonicTime deadline) {
   ASSIGN_OR_RETURN(std::string nonce, NewNonce());
-  return Greeting(std::move(socket), Handshake::OfGate(secret, std::move(nonce)), deadline);
+  return Greeting(std::move(socket), Handshake::OfListener(secret, std::move(nonce)), deadline);
 }
 
 absl::StatusOr<Greeting> Greeting::Begin(const SocketAddress& gate, const std::string& secret,

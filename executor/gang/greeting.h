@@ -17,8 +17,8 @@ namespace meshwright::gang {
 class Greeting {
  public:
   // Of a connection that came to the gate.
-  static absl::StatusOr<Greeting> OfGate(UniqueFd socket, const std::string& secret,
-                                         MonotonicTime deadline);
+  static absl::StatusOr<Greeting> OfListener(UniqueFd socket, const std::string& secret,
+                                             MonotonicTime deadline);
   // Begins to connect to the gate.
   static absl::StatusOr<Greeting> Begin(const SocketAddress& gate, const std::string& secret,
                                         Purpose purpose, MonotonicTime deadline);

@@ -50,7 +50,7 @@ Handshake Handshake::OfDialer(std::string secret, Purpose purpose, std::string n
   return handshake;
 }
 
-Handshake Handshake::OfGate(std::string secret, std::string nonce) {
+Handshake Handshake::OfListener(std::string secret, std::string nonce) {
   Handshake handshake(Side::kGate, std::move(secret), std::move(nonce));
   handshake.wanted_bytes_ = kGreetingBytes;
   return handshake;

@@ -34,7 +34,7 @@ class Handshake {
  public:
   // `nonce` is fresh and of kNonceBytes.
   static Handshake OfDialer(std::string secret, Purpose purpose, std::string nonce);
-  static Handshake OfGate(std::string secret, std::string nonce);
+  static Handshake OfListener(std::string secret, std::string nonce);
 
   // What is to be sent now; once.
   std::string TakeOutput();

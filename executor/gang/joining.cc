@@ -11,13 +11,13 @@
 namespace meshwright::gang {
 namespace {
 
-constexpr int kPollMs = 50;
+constexpr int kJoiningPollMs = 50;
 // For a refusal to arrive.
-constexpr double kGoodbyeS = 1.0;
+constexpr double kRefusalS = 1.0;
 
 }  // namespace
 
-Joining::Joining(const Place& place, const Timing& timing, Arrivals& arrivals)
+Joining::Joining(const Membership& place, const Timing& timing, Arrivals& arrivals)
     : place_(place), timing_(timing), arrivals_(arrivals) {}
 
 std::optional<trial::TrialResult> Joining::Wait(const std::function<bool()>& cancelled) {
@@ -35,8 +35,8 @@ std::optional<trial::TrialResult> Joining::Wait(const std::function<bool()>& can
   }
 }
 
-std::vector<std::shared_ptr<FarMember>> Joining::members() const {
-  std::vector<std::shared_ptr<FarMember>> members;
+std::vector<std::shared_ptr<RemoteMember>> Joining::members() const {
+  std::vector<std::shared_ptr<RemoteMember>> members;
   for (const auto& [number, member] : joined_) members.push_back(member);
   return members;
 }
@@ -72,7 +72,7 @@ void Joining::Join(const JoinFrame& join, Link link, std::vector<Frame> rest) {
     refused_->failed_agent = member.agent;
     return Refuse(std::move(why), std::move(link));
   }
-  auto far = std::make_shared<FarMember>(member, std::move(link), timing_);
+  auto far = std::make_shared<RemoteMember>(member, std::move(link), timing_);
   for (Frame& frame : rest) far->Take(std::move(frame));
   joined_[join.member] = std::move(far);
 }
@@ -91,7 +91,7 @@ std::string Joining::Objection(const JoinFrame& join) const {
 
 void Joining::Refuse(std::string why, Link link) {
   link.Send(RefuseFrame{.message = std::move(why)});
-  link.Close(kGoodbyeS);
+  link.Close(kRefusalS);
 }
 
 std::optional<trial::TrialResult> Joining::FailureOfAny() const {
@@ -125,7 +125,7 @@ void Joining::WaitForSomething() const {
   std::vector<pollfd> descriptors;
   for (const Unknown& unknown : unknown_) unknown.link.AddDescriptor(descriptors);
   for (const auto& [number, far] : joined_) far->AddDescriptor(descriptors);
-  ::poll(descriptors.data(), descriptors.size(), kPollMs);
+  ::poll(descriptors.data(), descriptors.size(), kJoiningPollMs);
 }
 
 }  // namespace meshwright::gang

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "executor/gang/arrivals.h"
-#include "executor/gang/far_member.h"
 #include "executor/gang/gang.h"
+#include "executor/gang/remote_member.h"
 #include "executor/gang/timing.h"
 #include "executor/trial/trial.h"
 
@@ -18,14 +18,14 @@ namespace meshwright::gang {
 class Joining {
  public:
   // All of these outlive it.
-  Joining(const Place& place, const Timing& timing, Arrivals& arrivals);
+  Joining(const Membership& place, const Timing& timing, Arrivals& arrivals);
 
   // Waits until all followers have joined, or for the result of a trial that one of them keeps from
   // beginning: it can't run its ranks, it is lost, or it did not come in time.
   std::optional<trial::TrialResult> Wait(const std::function<bool()>& cancelled);
 
   // In the order of their ranks. Requires that all have joined.
-  std::vector<std::shared_ptr<FarMember>> members() const;
+  std::vector<std::shared_ptr<RemoteMember>> members() const;
 
  private:
   // A link of which it isn't known whose it is.
@@ -46,12 +46,12 @@ class Joining {
   void WaitForSomething() const;
   bool AllJoined() const { return joined_.size() + 1 == place_.members.size(); }
 
-  const Place& place_;
+  const Membership& place_;
   const Timing& timing_;
   Arrivals& arrivals_;
   std::vector<Unknown> unknown_;
-  std::map<int32_t, std::shared_ptr<FarMember>> joined_;  // by member
-  std::optional<trial::TrialResult> refused_;             // one that is needed
+  std::map<int32_t, std::shared_ptr<RemoteMember>> joined_;  // by member
+  std::optional<trial::TrialResult> refused_;                // one that is needed
 };
 
 }  // namespace meshwright::gang

@@ -6,9 +6,9 @@
 #include "absl/time/time.h"
 #include "base/text/status_macros.h"
 #include "executor/gang/arrivals.h"
-#include "executor/gang/far_rank.h"
 #include "executor/gang/joining.h"
 #include "executor/gang/relay.h"
+#include "executor/gang/remote_rank.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/worker_process.h"
 
@@ -21,15 +21,15 @@ using trial::Fault;
 using trial::TrialResult;
 
 // Takes members to `arrivals` and workers to the store of rank 0, which listens on `store_port`.
-RelayOptions AtGate(const Place& place, const Timing& timing, uint16_t store_port,
-                    Arrivals& arrivals) {
+RelayOptions AtListener(const Membership& place, const Timing& timing, uint16_t store_port,
+                        Arrivals& arrivals) {
   RelayOptions options;
   options.listener = place.gate->socket();
   options.clock = timing.clock;
   options.admit = [&place, &timing](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
     const MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
     ASSIGN_OR_RETURN(Greeting greeting,
-                     Greeting::OfGate(std::move(accepted), place.secret, deadline));
+                     Greeting::OfListener(std::move(accepted), place.secret, deadline));
     return Newcomer{.greeting = std::move(greeting), .worker = {}};
   };
   options.join = [&arrivals, store_port](Newcomer newcomer) -> std::optional<TunnelEnds> {
@@ -47,7 +47,7 @@ RelayOptions AtGate(const Place& place, const Timing& timing, uint16_t store_por
 
 class LeaderRun {
  public:
-  LeaderRun(const trial::TrialPlan& plan, const Place& place,
+  LeaderRun(const trial::TrialPlan& plan, const Membership& place,
             const trial::TrialRunnerOptions& options, const Timing& timing)
       : plan_(plan), place_(place), options_(options), timing_(timing) {}
 
@@ -56,14 +56,14 @@ class LeaderRun {
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   // With all followers there.
-  TrialResult RunRanks(const std::vector<std::shared_ptr<FarMember>>& followers);
+  TrialResult RunRanks(const std::vector<std::shared_ptr<RemoteMember>>& followers);
   absl::StatusOr<std::vector<trial::StartedRank>> StartOwn();
   void SayWhoFailed(trial::RanksRun& run) const;
   bool CantTellWhose(const trial::RanksRun& run, const trial::RankRecord& cause) const;
   size_t MemberOf(int32_t rank) const;
 
   const trial::TrialPlan& plan_;
-  const Place& place_;
+  const Membership& place_;
   const trial::TrialRunnerOptions& options_;
   const Timing& timing_;
   trial::Listener store_;
@@ -76,7 +76,7 @@ TrialResult LeaderRun::Run() {
   absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
   if (!store.ok()) return FailedResult(store.status().message(), Fault::kInfrastructure);
   store_ = *std::move(store);
-  const auto relay = Relay::Start(AtGate(place_, timing_, store_.port, arrivals_));
+  const auto relay = Relay::Start(AtListener(place_, timing_, store_.port, arrivals_));
   if (!relay.ok()) return FailedResult(relay.status().message(), Fault::kInfrastructure);
   Joining joining(place_, timing_, arrivals_);
   auto failed = joining.Wait([this] { return Cancelled(); });
@@ -111,7 +111,7 @@ absl::StatusOr<std::vector<trial::StartedRank>> LeaderRun::StartOwn() {
   return started;
 }
 
-TrialResult LeaderRun::RunRanks(const std::vector<std::shared_ptr<FarMember>>& followers) {
+TrialResult LeaderRun::RunRanks(const std::vector<std::shared_ptr<RemoteMember>>& followers) {
   absl::StatusOr<std::vector<trial::StartedRank>> ranks = StartOwn();
   if (!ranks.ok()) {
     for (const auto& follower : followers) follower->End();
@@ -120,7 +120,7 @@ TrialResult LeaderRun::RunRanks(const std::vector<std::shared_ptr<FarMember>>& f
   for (const auto& follower : followers) {
     follower->Start();
     for (const int32_t rank : RanksOf(follower->member())) {
-      ranks->push_back({.rank = rank, .process = std::make_unique<FarRank>(follower, rank)});
+      ranks->push_back({.rank = rank, .process = std::make_unique<RemoteRank>(follower, rank)});
     }
   }
   trial::RanksRun run = WatchRanks(plan_, *std::move(ranks), options_);
@@ -162,7 +162,7 @@ void LeaderRun::SayWhoFailed(trial::RanksRun& run) const {
 
 }  // namespace
 
-TrialResult Lead(const trial::TrialPlan& plan, const Place& place,
+TrialResult Lead(const trial::TrialPlan& plan, const Membership& place,
                  const trial::TrialRunnerOptions& options, const Timing& timing) {
   const absl::Status runnable =
       trial::CheckRules(plan.model, plan.layout, plan.training, plan.device);

@@ -10,7 +10,7 @@ namespace meshwright::gang {
 
 // Waits for the followers, runs its own ranks, hears all and tells what came of the trial. The
 // place is valid and the first member's.
-trial::TrialResult Lead(const trial::TrialPlan& plan, const Place& place,
+trial::TrialResult Lead(const trial::TrialPlan& plan, const Membership& place,
                         const trial::TrialRunnerOptions& options, const Timing& timing);
 
 }  // namespace meshwright::gang

@@ -11,10 +11,10 @@
 namespace meshwright::gang {
 namespace {
 
-constexpr int kPollMs = 50;
+constexpr int kLinkPollMs = 50;
 constexpr double kGoodbyeS = 1.0;
 
-absl::Status Unreachable(const Place& place, const absl::Status& why) {
+absl::Status Unreachable(const Membership& place, const absl::Status& why) {
   return absl::UnavailableError(absl::StrCat("agent ", place.own().agent, " can't reach agent ",
                                              place.members.front().agent, ", which leads, at ",
                                              place.rendezvous, ": ", why.message()));
@@ -22,7 +22,7 @@ absl::Status Unreachable(const Place& place, const absl::Status& why) {
 
 }  // namespace
 
-absl::StatusOr<LeaderLink> LeaderLink::Reach(const Place& place, const SocketAddress& gate,
+absl::StatusOr<LeaderLink> LeaderLink::Reach(const Membership& place, const SocketAddress& gate,
                                              const Timing& timing,
                                              const std::function<bool()>& cancelled) {
   absl::StatusOr<Greeting> greeting = Greeting::Begin(
@@ -34,7 +34,7 @@ absl::StatusOr<LeaderLink> LeaderLink::Reach(const Place& place, const SocketAdd
     if (greeting->done()) break;
     if (cancelled()) return absl::CancelledError("cancelled before it began");
     pollfd descriptor = greeting->descriptor();
-    ::poll(&descriptor, 1, kPollMs);
+    ::poll(&descriptor, 1, kLinkPollMs);
   }
   LeaderLink link(Link(greeting->TakeSocket(), timing.clock), timing);
   link.Send(JoinFrame{.member = place.member, .version = std::string(trial::WorkerVersion())});
@@ -75,7 +75,7 @@ void LeaderLink::NoticeLoss() {
 void LeaderLink::Wait() const {
   std::vector<pollfd> descriptors;
   AddDescriptor(descriptors);
-  ::poll(descriptors.data(), descriptors.size(), kPollMs);
+  ::poll(descriptors.data(), descriptors.size(), kLinkPollMs);
 }
 
 void LeaderLink::Close() { link_.Close(kGoodbyeS); }

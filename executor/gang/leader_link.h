@@ -19,7 +19,7 @@ class LeaderLink {
  public:
   // Goes to the gate and says who comes. An error where nobody of the gang answers there within
   // timing.join_s; Cancelled once `cancelled` is.
-  static absl::StatusOr<LeaderLink> Reach(const Place& place, const SocketAddress& gate,
+  static absl::StatusOr<LeaderLink> Reach(const Membership& place, const SocketAddress& gate,
                                           const Timing& timing,
                                           const std::function<bool()>& cancelled);
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/system/unique_fd.h"
 #include "base/text/status_macros.h"
-#include "executor/gang/gate.h"
+#include "executor/gang/listener.h"
 #include "executor/gang/socket_address.h"
 
 namespace meshwright::gang {
@@ -33,7 +33,7 @@ absl::StatusOr<std::string> OwnAddress(const std::string& address) {
   if (numeric == "0.0.0.0" || numeric == "::") {
     return absl::InvalidArgumentError("others can't tell which of its addresses that is");
   }
-  RETURN_IF_ERROR(Gate::Open(numeric).status());
+  RETURN_IF_ERROR(Listener::Open(numeric).status());
   return numeric;
 }
 

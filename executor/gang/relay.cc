@@ -16,7 +16,7 @@ constexpr size_t kMostWaiting = 256;
 // Of the gang's own, none takes longer while others wait for their turn.
 constexpr absl::Duration kFairWait = absl::Seconds(1);
 // After which deadlines are looked at, and after which accepting is tried again.
-constexpr int kPollMs = 200;
+constexpr int kRelayPollMs = 200;
 constexpr int kRestMs = 50;
 
 }  // namespace
@@ -52,7 +52,7 @@ bool Relay::WaitForSomething() {
     descriptors.push_back(waiting.newcomer.greeting.descriptor());
   }
   tunnels_.AddDescriptors(descriptors);
-  ::poll(descriptors.data(), descriptors.size(), rests_ ? kRestMs : kPollMs);
+  ::poll(descriptors.data(), descriptors.size(), rests_ ? kRestMs : kRelayPollMs);
   rests_ = false;
   return (descriptors.front().revents & POLLIN) == 0;
 }

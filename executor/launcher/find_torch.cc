@@ -13,13 +13,13 @@ constexpr char kLocateTorch[] =
     "spec = importlib.util.find_spec('torch')\n"
     "if spec and spec.origin: print(os.path.dirname(os.path.abspath(spec.origin)))\n";
 
-struct Place {
+struct TorchCandidate {
   std::optional<std::string> folder;
   // How the folder was found, or why this place has none.
   std::string text;
 };
 
-Place FromVariable(const Machine& machine) {
+TorchCandidate FromVariable(const Machine& machine) {
   const std::optional<std::string> folder = machine.variable(kTorchDirVariable);
   if (!folder.has_value()) return {{}, std::string(kTorchDirVariable) + " is not set"};
   return {folder, kTorchDirVariable};
@@ -29,20 +29,20 @@ std::string FolderBeside(const std::string& archive_root) {
   return archive_root.substr(0, archive_root.rfind('/')) + "/torch";
 }
 
-Place FromBeside(const std::string& archive_root, const Machine& machine) {
+TorchCandidate FromBeside(const std::string& archive_root, const Machine& machine) {
   const std::string folder = FolderBeside(archive_root);
   if (!machine.is_folder(folder)) return {{}, "beside the archive: there is no folder " + folder};
   return {folder, "beside the archive"};
 }
 
-Place FromPython(const Machine& machine) {
+TorchCandidate FromPython(const Machine& machine) {
   const CommandEnd end = machine.run({"python3", "-c", kLocateTorch});
   switch (end.kind) {
-    case CommandEnd::Kind::kNotStarted:
+    case CommandEnd::Reason::kNotStarted:
       return {{}, "the torch package of python3: there is no python3 on PATH"};
-    case CommandEnd::Kind::kTimedOut:
+    case CommandEnd::Reason::kTimedOut:
       return {{}, "the torch package of python3: python3 did not answer in time"};
-    case CommandEnd::Kind::kEnded:
+    case CommandEnd::Reason::kEnded:
       break;
   }
   const std::string folder = end.out.substr(0, end.out.find('\n'));
@@ -54,7 +54,7 @@ Place FromPython(const Machine& machine) {
 
 std::string Release(const std::string& version) { return version.substr(0, version.find('+')); }
 
-TorchSearch Check(const Place& place, const std::string& needed, const Machine& machine) {
+TorchSearch Check(const TorchCandidate& place, const std::string& needed, const Machine& machine) {
   const std::string& folder = *place.folder;
   const std::string where = folder + " (" + place.text + ")";
   const std::string expected = "; this archive needs the folder torch of torch " + needed;
@@ -79,11 +79,11 @@ TorchSearch Check(const Place& place, const std::string& needed, const Machine& 
 
 TorchSearch FindTorch(const std::string& archive_root, const std::string& needed,
                       const Machine& machine) {
-  const Place variable = FromVariable(machine);
+  const TorchCandidate variable = FromVariable(machine);
   if (variable.folder.has_value()) return Check(variable, needed, machine);
-  const Place beside = FromBeside(archive_root, machine);
+  const TorchCandidate beside = FromBeside(archive_root, machine);
   if (beside.folder.has_value()) return Check(beside, needed, machine);
-  const Place python = FromPython(machine);
+  const TorchCandidate python = FromPython(machine);
   if (python.folder.has_value()) return Check(python, needed, machine);
   return {{},
           "torch " + needed + " was not found:\n  " + variable.text + "\n  " + beside.text +

@@ -73,10 +73,10 @@ CommandEnd RunCommand(const std::vector<std::string>& command, std::chrono::mill
   if (pid > 0) {
     int status = 0;
     if (ReadUntil(ends[0], deadline, end.out) && WaitUntil(pid, deadline, status)) {
-      end.kind = CommandEnd::Kind::kEnded;
+      end.kind = CommandEnd::Reason::kEnded;
       end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     } else {
-      end.kind = CommandEnd::Kind::kTimedOut;
+      end.kind = CommandEnd::Reason::kTimedOut;
       ::kill(pid, SIGKILL);
       ::waitpid(pid, &status, 0);
     }

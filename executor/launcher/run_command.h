@@ -8,8 +8,8 @@
 namespace meshwright::launcher {
 
 struct CommandEnd {
-  enum class Kind { kNotStarted, kTimedOut, kEnded };
-  Kind kind = Kind::kNotStarted;
+  enum class Reason { kNotStarted, kTimedOut, kEnded };
+  Reason kind = Reason::kNotStarted;
   // Of a program that ended by itself; 128 + the signal that ended it.
   int exit_code = 0;
   // Its standard output.

@@ -33,14 +33,17 @@ void VisitFields(Done&, Visitor&) {}
 
 namespace {
 
-constexpr EventKinds<BenchmarkEvent> kKinds = {"", "device", "measured", "alive", "benchmark_done"};
+constexpr EventKinds<BenchmarkEvent> kBenchmarkEventKinds = {"", "device", "measured", "alive",
+                                                             "benchmark_done"};
 
 }  // namespace
 
-nlohmann::json ToJson(const BenchmarkEvent& event) { return EventToJson(kKinds, event); }
+nlohmann::json ToJson(const BenchmarkEvent& event) {
+  return EventToJson(kBenchmarkEventKinds, event);
+}
 
 absl::StatusOr<BenchmarkEvent> BenchmarkEventFromJson(const nlohmann::json& json) {
-  return EventFromJson<BenchmarkEvent>(kKinds, json);
+  return EventFromJson<BenchmarkEvent>(kBenchmarkEventKinds, json);
 }
 
 }  // namespace meshwright::trial

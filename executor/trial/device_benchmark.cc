@@ -21,7 +21,8 @@ namespace {
 using nlohmann::json;
 
 constexpr char kPlanKey[] = "device_benchmark";
-constexpr planner::TextForm kDeviceText{&planner::DeviceKindName, &planner::ParseDeviceKind};
+constexpr planner::TextForm kBenchmarkDeviceText{&planner::DeviceKindName,
+                                                 &planner::ParseDeviceKind};
 constexpr int64_t kMaxRanks = 1024;
 constexpr double kMaxBudgetS = 600.0;
 
@@ -122,7 +123,7 @@ absl::StatusOr<planner::DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& 
 
 template <planner::ConstOr<BenchmarkPlan> Plan, typename Visitor>
 void VisitFields(Plan& plan, Visitor& visit) {
-  visit("device", plan.device, kDeviceText);
+  visit("device", plan.device, kBenchmarkDeviceText);
   visit(planner::Needed("ranks"), plan.ranks);
   visit("budget_s", plan.budget_s);
   visit("timeout_s", plan.timeout_s);

@@ -10,7 +10,7 @@ namespace meshwright::trial {
 namespace {
 
 // Loading CUDA takes seconds, on a machine with many devices.
-constexpr double kTimeoutS = 60.0;
+constexpr double kDeviceListTimeoutS = 60.0;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ absl::StatusOr<DeviceList> DeviceListFromJson(const nlohmann::json& json) {
 }
 
 absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const ProgramRunner& run) {
-  const absl::StatusOr<std::string> text = run({worker_path, "--devices"}, kTimeoutS);
+  const absl::StatusOr<std::string> text = run({worker_path, "--devices"}, kDeviceListTimeoutS);
   if (!text.ok()) {
     return absl::Status(
         text.status().code(),

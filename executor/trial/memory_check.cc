@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text/amounts.h"
 #include "base/text/status_macros.h"
 
 namespace meshwright::trial {
 namespace {
 
-constexpr double kGib = 1073741824.0;
 // Plans come from other machines: no estimate may overflow the sum of a layout's ranks.
 constexpr int64_t kMostRankBytes = int64_t{1} << 50;
 
@@ -44,13 +44,13 @@ int64_t BytesOf(const TrialPlan& plan, int32_t rank) {
 }
 
 std::string Bytes(int64_t bytes) {
-  return absl::StrFormat("%d bytes (%.2f GiB)", bytes, static_cast<double>(bytes) / kGib);
+  return absl::StrFormat("%d bytes (%.2f GiB)", bytes, static_cast<double>(bytes) / kBytesPerGib);
 }
 
 // `fixed_bytes` is what all the ranks take beside their allocators.
 std::string Accepted(int64_t room_bytes, int64_t fixed_bytes, size_t ranks) {
   const double limit_gib =
-      static_cast<double>(room_bytes - fixed_bytes) / static_cast<double>(ranks) / kGib;
+      static_cast<double>(room_bytes - fixed_bytes) / static_cast<double>(ranks) / kBytesPerGib;
   const double rounded_gib = std::floor(limit_gib * 100.0) / 100.0;
   std::string text = ranks > 1 ? "fewer ranks, a smaller mb" : "a smaller mb, more ranks";
   if (rounded_gib > 0.0) {

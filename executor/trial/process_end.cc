@@ -8,7 +8,7 @@
 namespace meshwright::trial {
 namespace {
 
-constexpr std::chrono::milliseconds kPollInterval(50);
+constexpr std::chrono::milliseconds kReapInterval(50);
 
 // A child that someone else reaped has ended too; nobody can tell how.
 bool Ended(pid_t pid, const ProcessWait& wait, int& status) {
@@ -26,7 +26,7 @@ bool WaitForEnd(pid_t pid, std::chrono::milliseconds limit, const ProcessWait& w
   while (!Ended(pid, wait, status)) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - wait.now());
     if (left.count() <= 0) return false;
-    wait.pause(std::min(left, kPollInterval));
+    wait.pause(std::min(left, kReapInterval));
   }
   return true;
 }

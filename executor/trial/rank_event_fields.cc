@@ -5,14 +5,15 @@
 namespace meshwright::trial {
 namespace {
 
-constexpr EventKinds<RankEvent> kKinds = {"", "hello", "begin", "step", "done", "oom", "error"};
+constexpr EventKinds<RankEvent> kRankEventKinds = {"",     "hello", "begin", "step",
+                                                   "done", "oom",   "error"};
 
 }  // namespace
 
-nlohmann::json ToJson(const RankEvent& event) { return EventToJson(kKinds, event); }
+nlohmann::json ToJson(const RankEvent& event) { return EventToJson(kRankEventKinds, event); }
 
 absl::StatusOr<RankEvent> RankEventFromJson(const nlohmann::json& json) {
-  return EventFromJson<RankEvent>(kKinds, json);
+  return EventFromJson<RankEvent>(kRankEventKinds, json);
 }
 
 }  // namespace meshwright::trial

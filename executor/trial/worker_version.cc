@@ -12,8 +12,8 @@ namespace meshwright::trial {
 namespace {
 
 // Starting LibTorch from a cold network file system takes seconds.
-constexpr double kTimeoutS = 60.0;
-constexpr size_t kShownBytes = 60;
+constexpr double kVersionTimeoutS = 60.0;
+constexpr size_t kShownVersionBytes = 60;
 
 bool LooksLikeVersion(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -24,7 +24,7 @@ bool LooksLikeVersion(absl::string_view text) {
 }  // namespace
 
 absl::Status CheckWorkerVersion(const std::string& worker_path, const ProgramRunner& run) {
-  const absl::StatusOr<std::string> printed = run({worker_path, "--version"}, kTimeoutS);
+  const absl::StatusOr<std::string> printed = run({worker_path, "--version"}, kVersionTimeoutS);
   const std::string own(WorkerVersion());
   if (!printed.ok()) {
     return FieldError("worker", worker_path,
@@ -38,10 +38,10 @@ absl::Status CheckWorkerVersion(const std::string& worker_path, const ProgramRun
                       absl::StrCat("is a worker of version ", version, ", and this program is of ",
                                    "version ", own, ": use the one that came with it"));
   }
-  return FieldError(
-      "worker", worker_path,
-      absl::StrCat("is no meshwright-worker of version ", own, ": asked for its ",
-                   "version it prints \"", absl::CHexEscape(version.substr(0, kShownBytes)), "\""));
+  return FieldError("worker", worker_path,
+                    absl::StrCat("is no meshwright-worker of version ", own, ": asked for its ",
+                                 "version it prints \"",
+                                 absl::CHexEscape(version.substr(0, kShownVersionBytes)), "\""));
 }
 
 }  // namespace meshwright::trial

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/text/enum_names.h"
 #include "planner/containers/short_list.h"
 #include "planner/layout/mesh.h"
 #include "planner/spec/collective_kind.h"
@@ -69,6 +70,7 @@ enum class OperatorName : uint8_t {
   kMtpProjection,
 };
 
+using meshwright::NameOf;  // beside the names of other enumerators
 std::string_view NameOf(OperatorName name);
 
 // The three passes of an operator. A schedule may run the two gradients at different times.

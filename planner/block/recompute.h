@@ -51,7 +51,7 @@ RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 // needs, as PyTorch's non-reentrant checkpoint and Meshwright's worker do, does not, and its
 // recompute_s is too high by their time. The frameworks' profiles are fitted with the whole
 // forward, so that the fit has absorbed the difference. Memory counts what is allocated:
-// planner/memory/liveness.h stops where the worker stops.
+// planner/worker_memory/liveness.h stops where the worker stops.
 RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
 
 // Edits the operators of a block.

@@ -11,8 +11,8 @@
 namespace meshwright::planner {
 namespace {
 
-absl::StatusOr<std::string_view> FindText(std::string_view what, std::string_view name,
-                                          absl::Span<const EmbeddedFile> files) {
+absl::StatusOr<std::string_view> FindPreset(std::string_view what, std::string_view name,
+                                            absl::Span<const EmbeddedFile> files) {
   std::vector<std::string> known;
   for (const EmbeddedFile& file : files) {
     if (file.name == name) return file.text;
@@ -24,15 +24,15 @@ absl::StatusOr<std::string_view> FindText(std::string_view what, std::string_vie
 }  // namespace
 
 absl::StatusOr<std::string_view> ModelText(std::string_view name) {
-  return FindText("model", name, EmbeddedModels());
+  return FindPreset("model", name, EmbeddedModels());
 }
 
 absl::StatusOr<std::string_view> ClusterText(std::string_view name) {
-  return FindText("cluster", name, EmbeddedClusters());
+  return FindPreset("cluster", name, EmbeddedClusters());
 }
 
 absl::StatusOr<std::string_view> ProfileText(std::string_view name) {
-  return FindText("framework", name, EmbeddedProfiles());
+  return FindPreset("framework", name, EmbeddedProfiles());
 }
 
 }  // namespace meshwright::planner

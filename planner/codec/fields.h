@@ -18,7 +18,7 @@
 // A field is a truth value, an int32_t, int64_t or uint64_t, a double, a std::string, a struct with
 // fields, or an optional, a vector or a map from texts (std::map, or an OrderedMap where the order
 // of the keys is part of the text) of one of these. Its name is the key in JSON
-// (planner/codec/json_codec.h) and the field's name in a message (executor/agent/message_codec.h).
+// (planner/codec/json_codec.h) and the field's name in a message (executor/wire/message_codec.h).
 // Reading changes only the fields that the text or the message tells of.
 #pragma once
 

@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/block/parameters.h"
 
 namespace meshwright::planner {
@@ -41,10 +42,6 @@ OptionalInt Count(std::string_view notes, std::initializer_list<std::string_view
     if (const auto number = Noted<int64_t>(notes, key)) return number;
   }
   return std::nullopt;
-}
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 absl::Status NotSaid(std::string_view column) {

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/layout/mesh.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/source_words.h"
@@ -19,10 +20,6 @@ namespace {
 // Wide enough for every cluster there is, and no product of four axes leaves 64 bits.
 constexpr int64_t kMostRanks = 1 << 13;
 constexpr int64_t kMaxDevices = 1 << 22;
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 absl::Status Empty(std::string_view column) {
   return FieldError(column, "(empty)", "this column is needed");

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "base/text/amounts.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
@@ -18,7 +19,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 // A device reports a few per cent less than its name says; beyond this it is another device.
 constexpr double kSameMemory = 0.08;
 constexpr std::string_view kDefaultFramework = "megatron";
@@ -61,7 +61,7 @@ std::vector<std::string> ShapeTokens(std::string_view name) {
 }
 
 double MemoryGib(const ClusterSpec& cluster) {
-  return static_cast<double>(cluster.device.memory_bytes) / kGib;
+  return static_cast<double>(cluster.device.memory_bytes) / kBytesPerGib;
 }
 
 // How far the cluster's device is from what the row says; less is better.
@@ -145,7 +145,8 @@ absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const M
   if (row.gpu_mem_gib) {
     RETURN_IF_ERROR(CheckPositive("gpu_mem_gib", *row.gpu_mem_gib));
     if (std::abs(MemoryGib(cluster) / *row.gpu_mem_gib - 1.0) > kSameMemory) {
-      cluster.device.memory_bytes = static_cast<int64_t>(std::min(*row.gpu_mem_gib, 1e6) * kGib);
+      cluster.device.memory_bytes =
+          static_cast<int64_t>(std::min(*row.gpu_mem_gib, 1e6) * kBytesPerGib);
     }
   }
   RETURN_IF_ERROR(Validate(cluster));

@@ -7,6 +7,7 @@
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/codec/json_fields.h"
 #include "planner/data/embedded.h"
 
@@ -14,10 +15,6 @@ namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool IsWordPart(char c) { return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 

@@ -1,6 +1,7 @@
 #include "planner/measurement/row_prediction.h"
 
 #include "absl/strings/str_format.h"
+#include "base/text/amounts.h"
 #include "base/text/field_error.h"
 #include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
@@ -9,8 +10,6 @@
 
 namespace meshwright::planner {
 namespace {
-
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
 double StepTokens(const PlannedRow& planned) {
   return static_cast<double>(planned.training.global_batch) *
@@ -79,7 +78,7 @@ RowPrediction FiguresOfRow(int64_t row, const Measurement& measured, const RowPl
   result.reason = plan.reason;
   result.subject = plan.subject;
   if (measured.outcome != RunOutcome::kOk || result.subject == kUnreadable) return result;
-  if (measured.peak_mem_gib) result.peak_bytes = *measured.peak_mem_gib * kGib;
+  if (measured.peak_mem_gib) result.peak_bytes = *measured.peak_mem_gib * kBytesPerGib;
   if (!plan.row) return result;
   AddMeasured(measured, *plan.row, result);
   if (result.step_s && *result.mfu > kMostMfu) RefuseTime(measured, result);

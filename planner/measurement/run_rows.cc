@@ -4,13 +4,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/amounts.h"
 #include "planner/block/parameters.h"
 #include "planner/measurement/measurement.h"
 
 namespace meshwright::planner {
 namespace {
-
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
 // The words that PlanRow() looks for, and what no column holds.
 std::string NotesOn(const ModelSpec& model) {
@@ -40,7 +39,7 @@ void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
   row.vocab = model.vocab;
   row.seq = specs.training.seq_len;
   row.gpu = cluster.gpu_names.empty() ? cluster.name : cluster.gpu_names.front();
-  row.gpu_mem_gib = static_cast<double>(cluster.device.memory_bytes) / kGib;
+  row.gpu_mem_gib = static_cast<double>(cluster.device.memory_bytes) / kBytesPerGib;
   row.gpus_per_node = cluster.devices_per_node;
   row.gbs = specs.training.global_batch;
   row.precision = std::string(PrecisionName(specs.training.precision));
@@ -68,7 +67,7 @@ void DescribeLayout(const Layout& layout, Measurement& row) {
 
 void DescribeResult(const RunSpecs& specs, const MeasuredRun& run, Measurement& row) {
   row.outcome = run.outcome;
-  if (run.peak_bytes) row.peak_mem_gib = static_cast<double>(*run.peak_bytes) / kGib;
+  if (run.peak_bytes) row.peak_mem_gib = static_cast<double>(*run.peak_bytes) / kBytesPerGib;
   if (run.outcome != RunOutcome::kOk || !run.step_s) return;
   const int64_t devices = run.layout.devices();
   const double device_seconds = *run.step_s * static_cast<double>(devices);

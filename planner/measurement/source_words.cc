@@ -6,13 +6,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::planner {
 namespace {
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 template <typename Value, size_t kCount>
 std::optional<Value> Find(const std::array<std::pair<std::string_view, Value>, kCount>& table,

@@ -9,14 +9,14 @@
 #include "base/text/status_macros.h"
 #include "planner/block/matrix_owners.h"
 #include "planner/layout/mesh.h"
-#include "planner/memory/communicators.h"
-#include "planner/memory/unit_shards.h"
-#include "planner/memory/worker_matmul.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"
 #include "planner/spec/rotary.h"
 #include "planner/spec/selection_bias.h"
+#include "planner/worker_memory/communicators.h"
+#include "planner/worker_memory/unit_shards.h"
+#include "planner/worker_memory/worker_matmul.h"
 
 namespace meshwright::planner {
 namespace {
@@ -145,7 +145,8 @@ size_t ExactMemory::KindOf(const WorkerStage& stage, const WorkerStages& stages)
   return kinds_.size() - 1;
 }
 
-const ExactMemory::Kind& ExactMemory::KindOnRank(int32_t pipeline_rank, int32_t chunk) const {
+const ExactMemory::ChunkMemory& ExactMemory::ChunkOnRank(int32_t pipeline_rank,
+                                                         int32_t chunk) const {
   return kinds_[stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))]];
 }
 
@@ -313,7 +314,7 @@ absl::StatusOr<ActivationBytes> ExactMemory::RoutedActivationsOnRank(
   size_t needed = 0;
   for (const Action& action : actions) {
     if (action.kind != ActionKind::kForward) continue;
-    const WorkerStage& stage = KindOnRank(pipeline_rank, action.chunk).stage;
+    const WorkerStage& stage = ChunkOnRank(pipeline_rank, action.chunk).stage;
     const size_t begin = needed;
     needed += ExpertLayers(context_.model, stage);
     if (needed > rows.size()) continue;

@@ -1,7 +1,7 @@
 // The memory of a layout that Meshwright's own worker runs, to the byte. It follows the worker's
-// allocations in the order of its operators (planner/memory/worker_block.h) and of its schedule's
-// actions (planner/memory/worker_peak.h), cuts model states into units as the worker does, and
-// counts the communicators that the worker opens.
+// allocations in the order of its operators (planner/worker_memory/worker_block.h) and of its
+// schedule's actions (planner/worker_memory/worker_peak.h), cuts model states into units as the
+// worker does, and counts the communicators that the worker opens.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include "absl/types/span.h"
 #include "planner/block/expert_rows.h"
 #include "planner/memory/memory_model.h"
-#include "planner/memory/worker_peak.h"
 #include "planner/profile/planned_layout.h"
+#include "planner/worker_memory/worker_peak.h"
 
 namespace meshwright::planner {
 
@@ -36,15 +36,15 @@ class ExactMemory final : public MemoryModel {
 
  private:
   // A stage of the model and what it takes; most stages are alike.
-  struct Kind {
+  struct ChunkMemory {
     WorkerStage stage;
     WorkerStageBytes bytes;
   };
 
   size_t KindOf(const WorkerStage& stage, const WorkerStages& stages);
-  const Kind& KindOnRank(int32_t pipeline_rank, int32_t chunk) const;
+  const ChunkMemory& ChunkOnRank(int32_t pipeline_rank, int32_t chunk) const;
   const WorkerStageBytes& StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
-    return KindOnRank(pipeline_rank, chunk).bytes;
+    return ChunkOnRank(pipeline_rank, chunk).bytes;
   }
   WorkerRank RankOf(int32_t pipeline_rank) const;
   int64_t MostMessages(int64_t in_flight) const;
@@ -65,7 +65,7 @@ class ExactMemory final : public MemoryModel {
   int64_t micro_batches_;
   int64_t rope_table_bytes_;
   std::optional<TransientUnits> transient_;
-  absl::InlinedVector<Kind, 4> kinds_;
+  absl::InlinedVector<ChunkMemory, 4> kinds_;
   absl::InlinedVector<size_t, 32> stages_;  // by number, the kind of each
 };
 

@@ -6,13 +6,10 @@
 
 #include "Eigen/Cholesky"
 #include "Eigen/Core"
+#include "planner/policy/eigen_values.h"
 
 namespace meshwright::planner {
 namespace {
-
-double Square(double value) { return value * value; }
-
-Eigen::Index Index(size_t place) { return static_cast<Eigen::Index>(place); }
 
 // The relatives' results: a column of `points`, less the middle, for each.
 struct Seen {
@@ -22,7 +19,7 @@ struct Seen {
   std::vector<Eigen::Index> sweeps;  // of each
 };
 
-Seen SeenOf(const Relatives& relatives, const TrialPoint& middle) {
+Seen SeenOf(const RelatedSweeps& relatives, const TrialPoint& middle) {
   Seen seen;
   const Eigen::Index count = relatives.results();
   seen.points.resize(Index(middle.size()), count);
@@ -68,7 +65,7 @@ Shares SharesOf(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, const Residu
   return shares;
 }
 
-Eigen::MatrixXd RelationsAmong(const Relatives& relatives) {
+Eigen::MatrixXd RelationsAmong(const RelatedSweeps& relatives) {
   const auto count = static_cast<Eigen::Index>(relatives.sweeps.size());
   Eigen::MatrixXd relations = Eigen::MatrixXd::Ones(count, count);
   for (Eigen::Index i = 0; i < count; ++i) {
@@ -81,14 +78,10 @@ Eigen::MatrixXd RelationsAmong(const Relatives& relatives) {
   return relations;
 }
 
-std::vector<double> Flat(const Eigen::MatrixXd& matrix) {
-  return {matrix.data(), matrix.data() + matrix.size()};
-}
-
 }  // namespace
 
 RelatedPrior::RelatedPrior(absl::Span<const TrialPoint> points, const TrialPoint& middle,
-                           const ResidualPriors& priors, const Relatives& relatives) {
+                           const ResidualPriors& priors, const RelatedSweeps& relatives) {
   if (relatives.results() == 0 || points.empty()) return;
   Seen seen = SeenOf(relatives, middle);
   const Eigen::Index count = seen.values.size();

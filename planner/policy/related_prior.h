@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "planner/policy/relatives.h"
+#include "planner/policy/related_sweeps.h"
 #include "planner/policy/residual_priors.h"
 #include "planner/policy/trial_point.h"
 
@@ -21,7 +21,7 @@ class RelatedPrior {
  public:
   // `points` of the sweep's layouts less their mean, which is `middle`.
   RelatedPrior(absl::Span<const TrialPoint> points, const TrialPoint& middle,
-               const ResidualPriors& priors, const Relatives& relatives);
+               const ResidualPriors& priors, const RelatedSweeps& relatives);
 
   // How many results there are.
   size_t results() const { return values_.size(); }

@@ -6,6 +6,7 @@
 
 #include "Eigen/Cholesky"
 #include "Eigen/Core"
+#include "planner/policy/eigen_values.h"
 
 namespace meshwright::planner {
 namespace {
@@ -30,21 +31,13 @@ std::vector<TrialPoint> About(const TrialPoint& middle, std::vector<TrialPoint> 
   return points;
 }
 
-double Square(double value) { return value * value; }
-
-Eigen::Index Index(size_t place) { return static_cast<Eigen::Index>(place); }
-
-std::vector<double> Flat(const Eigen::MatrixXd& matrix) {
-  return {matrix.data(), matrix.data() + matrix.size()};
-}
-
 // Of the factor's logarithm, in deviations.
 constexpr double kFactorSteps[] = {-2.0, -1.0, 0.0, 1.0, 2.0};
 
 }  // namespace
 
 ResidualModel::ResidualModel(std::vector<TrialPoint> points, const ResidualPriors& priors,
-                             const Relatives& relatives)
+                             const RelatedSweeps& relatives)
     : priors_(priors),
       middle_(MiddleOf(points)),
       points_(About(middle_, std::move(points))),

@@ -18,7 +18,7 @@
 
 #include "absl/types/span.h"
 #include "planner/policy/related_prior.h"
-#include "planner/policy/relatives.h"
+#include "planner/policy/related_sweeps.h"
 #include "planner/policy/residual_priors.h"
 #include "planner/policy/trial_point.h"
 
@@ -64,7 +64,7 @@ class ResidualPosterior {
 class ResidualModel {
  public:
   ResidualModel(std::vector<TrialPoint> points, const ResidualPriors& priors,
-                const Relatives& relatives = {});
+                const RelatedSweeps& relatives = {});
 
   // What is known of each layout once some were measured, and others will have been whose values
   // are open: those take from the spread and leave the means as they are. `noise` of theirs: as in

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "planner/policy/eigen_values.h"
 #include "planner/policy/fit_belief.h"
 #include "planner/policy/normal.h"
 
@@ -20,8 +21,6 @@ double ExpectedImprovement(double best_s, double step_s, double spread) {
   const double z = ahead / spread;
   return ahead * NormalShareBelow(z) + spread * NormalDensity(z);
 }
-
-double Square(double value) { return value * value; }
 
 // What the next trial's own steps are to say of its noise: as much as those that say it, 0 where
 // none does.
@@ -45,7 +44,7 @@ double MovedByATrial(double spread, double covariance, double noise) {
 
 ResidualPosterior PosteriorOf(absl::Span<const TrialCandidate> candidates,
                               absl::Span<const TrialFinding> findings, double own_noise,
-                              const ResidualPriors& priors, const Relatives& relatives) {
+                              const ResidualPriors& priors, const RelatedSweeps& relatives) {
   std::vector<TrialPoint> points;
   for (const TrialCandidate& candidate : candidates) points.push_back(candidate.point);
   std::vector<MeasuredResidual> measured;
@@ -94,7 +93,7 @@ struct Beliefs {
 
 Beliefs BeliefsOf(absl::Span<const TrialCandidate> candidates,
                   absl::Span<const TrialFinding> findings, double own_noise,
-                  const TrialPolicyOptions& options, const Relatives& relatives) {
+                  const TrialPolicyOptions& options, const RelatedSweeps& relatives) {
   const ResidualPosterior posterior =
       PosteriorOf(candidates, findings, own_noise, options.residuals, relatives);
   const std::vector<double> oom =
@@ -141,7 +140,7 @@ std::optional<size_t> MostWorth(const std::vector<TrialBelief>& beliefs,
 
 TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
                         absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
-                        const Relatives& relatives) {
+                        const RelatedSweeps& relatives) {
   TrialChoice choice;
   choice.own_noise = OwnNoiseOfATrial(findings);
   Beliefs beliefs = BeliefsOf(candidates, findings, choice.own_noise, options, relatives);
@@ -167,7 +166,7 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
 std::vector<TrialChoice> ChooseTrials(absl::Span<const TrialCandidate> candidates,
                                       std::vector<TrialFinding> findings,
                                       const TrialPolicyOptions& options, int32_t most,
-                                      const Relatives& relatives) {
+                                      const RelatedSweeps& relatives) {
   std::vector<TrialChoice> choices;
   while (static_cast<int32_t>(choices.size()) < most) {
     choices.push_back(ChooseTrial(candidates, findings, options, relatives));

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "planner/policy/relatives.h"
+#include "planner/policy/related_sweeps.h"
 #include "planner/policy/residual_model.h"
 #include "planner/policy/trial_point.h"
 
@@ -89,14 +89,14 @@ struct TrialChoice {
 // Requires findings of different candidates.
 TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
                         absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
-                        const Relatives& relatives = {});
+                        const RelatedSweeps& relatives = {});
 
 // The trials that as many agents would get now, one after another, each as if those before it ran.
 // The last choice is the one that stops, where one does.
 std::vector<TrialChoice> ChooseTrials(absl::Span<const TrialCandidate> candidates,
                                       std::vector<TrialFinding> findings,
                                       const TrialPolicyOptions& options, int32_t most,
-                                      const Relatives& relatives = {});
+                                      const RelatedSweeps& relatives = {});
 
 // One sentence with the numbers that decided.
 std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& options);

@@ -37,7 +37,7 @@ enum class Engine : uint8_t {
   // A framework that is known by its published runs. Memory follows the profile's figures alone.
   kFramework,
   // Meshwright's own worker. Memory follows its allocations to the byte
-  // (planner/memory/worker_memory.h).
+  // (planner/worker_memory/worker_memory.h).
   kWorker,
 };
 
@@ -170,8 +170,8 @@ struct Communication {
   // Whether a token goes to a node, and inside a node to a rank, once for all of its experts there
   // (DeepEP, HybridEP), or once for each of them (NCCL's all-to-all).
   bool deduplicates_tokens = false;
-  // The largest share of the experts' all-to-alls that compute can hide: of those whose ranks are on
-  // one node, and of those that leave it.
+  // The largest share of the experts' all-to-alls that compute can hide: of those whose ranks are
+  // on one node, and of those that leave it.
   double all_to_all_overlap = 0.0;
   double all_to_all_overlap_across = 0.0;
   double tp_hop_s = 0.0;        // that the host adds to each step of a tensor-parallel ring
@@ -255,8 +255,8 @@ struct FrameworkProfile {
     return kept.gathered_inputs == GatheredInputs::kAlways ||
            (kept.gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
   }
-  // Whether the gradients of all micro-batches of a layer go out at once, and ZeRO-3 gathers a layer
-  // once per pass.
+  // Whether the gradients of all micro-batches of a layer go out at once, and ZeRO-3 gathers a
+  // layer once per pass.
   bool AccumulatesByLayer(const Layout& layout) const {
     return supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst;
   }

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 28> kNames = {{
+constexpr EnumNames<ModelPart, 28> kModelPartNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -101,10 +101,10 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   return parts;
 }
 
-std::string_view ModelPartName(ModelPart part) { return NameOf(kNames, part); }
+std::string_view ModelPartName(ModelPart part) { return NameOf(kModelPartNames, part); }
 
 absl::StatusOr<ModelPart> ParseModelPart(std::string_view text) {
-  return KindOf(kNames, "model part", text);
+  return KindOf(kModelPartNames, "model part", text);
 }
 
 }  // namespace meshwright::planner

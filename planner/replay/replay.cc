@@ -131,7 +131,7 @@ TrialFinding FindingOf(size_t candidate, const RowPrediction& row) {
   return {.candidate = candidate, .end = TrialEnd::kFailed};
 }
 
-void RunOne(const Problem& problem, const RunSweep& run_sweep, const Relatives& relatives,
+void RunOne(const Problem& problem, const RunSweep& run_sweep, const RelatedSweeps& relatives,
             SweepReplay& replay) {
   std::vector<ReplayCandidate> candidates;
   for (const RowPrediction* row : problem.candidates) {
@@ -164,7 +164,7 @@ void RunOne(const Problem& problem, const RunSweep& run_sweep, const Relatives& 
   }
 }
 
-SweepReplay ReplayOf(const Problem& problem, const RunSweep& run, const Relatives& relatives) {
+SweepReplay ReplayOf(const Problem& problem, const RunSweep& run, const RelatedSweeps& relatives) {
   SweepReplay replay;
   replay.sweep = problem.rows.front()->sweep;
   replay.rows = static_cast<int64_t>(problem.rows.size());
@@ -253,7 +253,7 @@ std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
   for (size_t i = 0; i < groups.size(); ++i) {
     std::vector<RelatedSweep> others = found;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    const Relatives relatives = NearestRelatives(found[i].traits, std::move(others));
+    const RelatedSweeps relatives = NearestRelatedSweeps(found[i].traits, std::move(others));
     replays[i] = ReplayOf(ProblemOf(groups[i].rows), run, relatives);
     replays[i].global_batch = groups[i].first->gbs;
   }

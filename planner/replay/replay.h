@@ -17,7 +17,7 @@
 
 #include "absl/types/span.h"
 #include "planner/measurement/row_prediction.h"
-#include "planner/policy/relatives.h"
+#include "planner/policy/related_sweeps.h"
 #include "planner/policy/trial_policy.h"
 
 namespace meshwright::planner {
@@ -51,8 +51,9 @@ struct ChosenTrials {
 };
 
 // Chooses trials one after another until the sweep stops.
-using RunSweep = std::function<ChosenTrials(absl::Span<const ReplayCandidate> candidates,
-                                            const RunRecorded& run, const Relatives& relatives)>;
+using RunSweep =
+    std::function<ChosenTrials(absl::Span<const ReplayCandidate> candidates, const RunRecorded& run,
+                               const RelatedSweeps& relatives)>;
 
 // A sweep as somebody else may search it.
 struct OrderProblem {

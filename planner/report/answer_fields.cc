@@ -4,7 +4,7 @@
 
 namespace meshwright::planner {
 
-nlohmann::ordered_json ToJson(const StandingReport& report) { return WriteOrderedJson(report); }
+nlohmann::ordered_json ToJson(const UserLayoutReport& report) { return WriteOrderedJson(report); }
 
 nlohmann::ordered_json ToJson(const Ties& ties) { return WriteOrderedJson(ties); }
 nlohmann::ordered_json ToJson(const SearchProgress& progress) { return WriteOrderedJson(progress); }

@@ -20,7 +20,7 @@ void VisitFields(Slower& slower, Visitor& visit) {
   visit("more_s", slower.more_s);
 }
 
-template <ConstOr<StandingReport> Report, typename Visitor>
+template <ConstOr<UserLayoutReport> Report, typename Visitor>
 void VisitFields(Report& report, Visitor& visit) {
   const bool can_run = report.rule.empty();
   visit("layout", report.layout);

@@ -11,7 +11,7 @@
 #include "planner/catalog/plan_query.h"
 #include "planner/report/explain.h"
 #include "planner/report/rests_on.h"
-#include "planner/report/standing.h"
+#include "planner/report/user_layout_report.h"
 #include "planner/search/search.h"
 
 namespace meshwright::planner {
@@ -22,7 +22,7 @@ struct RecommendAnswer {
   std::vector<std::string> notes;  // what the reader should know about the figures
   int64_t parameters = 0;          // of the model
   RestsOn rests_on;
-  std::optional<StandingReport> mine;  // where the query names a layout
+  std::optional<UserLayoutReport> mine;  // where the query names a layout
 };
 
 struct EstimateAnswer {

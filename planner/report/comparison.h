@@ -52,8 +52,4 @@ absl::StatusOr<CompareAnswer> AnswerCompare(const PlanQuery& query,
                                             const std::vector<std::string>& layouts,
                                             int32_t host_cores);
 
-// The bars of all layouts by the parts of their steps and of their fullest device's memory, as the
-// text of an SVG file.
-std::string ComparisonSvg(const CompareAnswer& answer);
-
 }  // namespace meshwright::planner

@@ -55,7 +55,4 @@ absl::StatusOr<FastestAnswer> AnswerFastest(const FastestQuery& query, int32_t h
                                             SearchRun run = {},
                                             const ShortestProgress& progress = {});
 
-// A run's time over the number of devices, one line for each strategy, as the text of an SVG file.
-std::string FastestSvg(const FastestAnswer& answer);
-
 }  // namespace meshwright::planner

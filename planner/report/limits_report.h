@@ -29,8 +29,4 @@ struct FitAnswer {
 absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view layout,
                                     int32_t host_cores, SearchRun run = {});
 
-// For each limit the value asked for, the largest that fits and the next that does not as bars, as
-// the text of an SVG file.
-std::string FitSvg(const FitAnswer& answer);
-
 }  // namespace meshwright::planner

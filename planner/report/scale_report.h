@@ -41,8 +41,4 @@ struct ScaleAnswer {
 absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_cores,
                                         SearchRun run = {}, const ScaleProgress& progress = {});
 
-// Tokens a second and device, share of exposed time and tokens a joule over the number of devices,
-// as the text of an SVG file.
-std::string ScaleSvg(const ScaleAnswer& answer);
-
 }  // namespace meshwright::planner

@@ -12,7 +12,7 @@ namespace meshwright::planner {
 namespace {
 
 // A part is named as a reason where it takes at least this share of what the parts lose together.
-constexpr double kWorthNaming = 0.15;
+constexpr double kSlowerWorthNaming = 0.15;
 constexpr size_t kMostReasons = 3;
 
 std::string_view SubjectOf(const SlowerPart& slower) {
@@ -32,7 +32,7 @@ std::vector<SlowerPart> SlowerParts(const TimeEstimate& mine, const TimeEstimate
     lost_s += more_s;
     parts.push_back({std::string(PartName(part)), more_s});
   }
-  std::erase_if(parts, [&](const SlowerPart& p) { return p.more_s < kWorthNaming * lost_s; });
+  std::erase_if(parts, [&](const SlowerPart& p) { return p.more_s < kSlowerWorthNaming * lost_s; });
   std::stable_sort(parts.begin(), parts.end(),
                    [](const SlowerPart& a, const SlowerPart& b) { return a.more_s > b.more_s; });
   if (parts.size() > kMostReasons) parts.resize(kMostReasons);

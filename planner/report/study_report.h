@@ -27,8 +27,4 @@ struct StudyAnswer {
 absl::StatusOr<StudyAnswer> AnswerStudy(const PlanQuery& query, int32_t host_cores,
                                         SearchRun run = {}, const StudyProgress& progress = {});
 
-// The throughput of each arm as a bar, those recommended in a colour of their own, as the text of
-// an SVG file.
-std::string StudySvg(const StudyAnswer& answer);
-
 }  // namespace meshwright::planner

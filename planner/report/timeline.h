@@ -21,10 +21,6 @@ struct TimelineSubject {
 // threads of their own beside their rank.
 std::string TimelineTrace(const TimelineSubject& subject, const Timeline& timeline);
 
-// A picture with one row per rank, one colour per kind of action, chunks in shades, the micro-batch
-// where there is room for it, a legend and a scale.
-std::string TimelineSvg(const TimelineSubject& subject, const Timeline& timeline);
-
 // One line per rank with a mark for each time of the shortest action: F B I W as FormatAction has
 // them, small for odd chunks, and a dot for idle time. Empty where that takes more than `columns`
 // marks, and for a step without duration.

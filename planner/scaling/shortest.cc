@@ -48,8 +48,8 @@ absl::StatusOr<SearchRequest> SearchOf(const ShortestRequest& request, Strategy 
 }
 
 // A size without valid layouts, or a batch that it can't divide, says nothing about others.
-constexpr std::array<std::string_view, 4> kAboutOneSize = {"gpus", "global_batch", "where",
-                                                           "framework"};
+constexpr std::array<std::string_view, 4> kAboutTheBatch = {"gpus", "global_batch", "where",
+                                                            "framework"};
 
 // The searches of one strategy.
 class StrategySearch {
@@ -88,7 +88,7 @@ class StrategySearch {
   absl::StatusOr<SizedRun> With(int64_t devices, int64_t batch) {
     search_.devices = devices;
     search_.training.global_batch = batch;
-    ASSIGN_OR_RETURN(BestLayout found, FindBest(search_, kAboutOneSize));
+    ASSIGN_OR_RETURN(BestLayout found, FindBest(search_, kAboutTheBatch));
     SizedRun run = {.devices = devices,
                     .global_batch = batch,
                     .best = found.best,

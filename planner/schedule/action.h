@@ -24,6 +24,11 @@ inline constexpr EnumNames<ActionKind, 4> kActionKindNames = {{
     {ActionKind::kBackwardWeight, kActionLetters.substr(3, 1)},
 }};
 
+// Whether the action adds to the weights' gradients.
+constexpr bool AddsWeightGradients(ActionKind kind) {
+  return kind == ActionKind::kBackward || kind == ActionKind::kBackwardWeight;
+}
+
 struct Action {
   ActionKind kind = ActionKind::kForward;
   int32_t micro_batch = 0;

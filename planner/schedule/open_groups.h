@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/enum_names.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/mesh.h"
 #include "planner/schedule/messages.h"
@@ -37,6 +38,7 @@ GroupNeeds NeedsOf(const ModelSpec& model);
 // Returns the name in records and traces: the role's name, or for a lane activations_up,
 // activations_down, gradients_up or gradients_down. A rank may have two lanes of one name, one that
 // it sends on and one that it receives on.
+using meshwright::NameOf;  // beside the names of other enumerators
 std::string_view NameOf(const OpenGroup& group);
 
 // Whether the group that records call `name` is one of the pipeline's.

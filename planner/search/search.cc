@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "planner/search/selection.h"
+#include "planner/search/search_accumulator.h"
 #include "planner/search/space.h"
 
 namespace meshwright::planner {
@@ -72,28 +72,29 @@ class Walk {
       : request_(request), space_(space), points_(space.size()), start_s_(request.run.now_s()) {}
 
   // Returns what was found, by all threads together.
-  Selection Run() {
+  SearchAccumulator Run() {
     // Before any thread: a walk that may not begin sees nothing, however fast the others are.
     Look();
-    std::vector<std::unique_ptr<Selection>> others;
+    std::vector<std::unique_ptr<SearchAccumulator>> others;
     std::vector<std::thread> threads;
     for (int32_t thread = 1; thread < request_.run.threads; ++thread) {
-      others.push_back(std::make_unique<Selection>(request_, space_));
+      others.push_back(std::make_unique<SearchAccumulator>(request_, space_));
     }
     busy_ = others.size();
     threads.reserve(others.size());
-    for (const std::unique_ptr<Selection>& other : others) {
+    for (const std::unique_ptr<SearchAccumulator>& other : others) {
       threads.emplace_back([this, &selection = *other] {
         VisitMeshes(selection, [this] { return stop_.load(std::memory_order_relaxed); });
         const std::lock_guard<std::mutex> lock(mutex_);
         if (--busy_ == 0) all_done_.notify_one();
       });
     }
-    Selection selection(request_, space_);
+    SearchAccumulator selection(request_, space_);
     VisitMeshes(selection, [this] { return Look(); });
     AwaitOthers();
     for (std::thread& thread : threads) thread.join();
-    for (const std::unique_ptr<Selection>& other : others) selection.Merge(std::move(*other));
+    for (const std::unique_ptr<SearchAccumulator>& other : others)
+      selection.Merge(std::move(*other));
     return selection;
   }
 
@@ -106,7 +107,7 @@ class Walk {
 
   // `look()` says whether to stop.
   template <typename StopNow>
-  void VisitMeshes(Selection& selection, const StopNow& look) {
+  void VisitMeshes(SearchAccumulator& selection, const StopNow& look) {
     const auto goes_on = [&](int64_t points) {
       seen_.fetch_add(points, std::memory_order_relaxed);
       return look() == Stop::kNone;
@@ -148,7 +149,7 @@ class Walk {
 };
 
 // What a search had come to when it was stopped.
-std::string SeenText(const SearchProgress& progress, const Selection& selection) {
+std::string SeenText(const SearchProgress& progress, const SearchAccumulator& selection) {
   const Funnel& funnel = selection.funnel();
   std::string text = absl::StrCat(progress.seen, " of ", progress.of, " layouts were seen, ",
                                   funnel.left_out + funnel.memory + funnel.evaluated,
@@ -168,7 +169,7 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
                           request.profile, request.offloads);
   RETURN_IF_ERROR(CheckSize(request, space));
   Walk walk(request, space);
-  Selection selection = walk.Run();
+  SearchAccumulator selection = walk.Run();
   const SearchProgress progress = walk.progress();
   if (walk.stop() == Stop::kCancelled) {
     return absl::CancelledError(

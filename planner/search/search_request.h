@@ -49,7 +49,7 @@ struct Funnel {
 };
 
 // The place of a layout that the caller names among those that a search evaluates.
-struct Standing {
+struct UserLayoutRank {
   std::optional<Violation> violation;  // why it can't run; the other members are then not set
   Estimate estimate;
   int64_t over_bytes = 0;  // beyond what a device may hold; 0 where it fits
@@ -110,7 +110,7 @@ struct SearchResult {
   std::vector<GroupBest> groups;
   std::optional<RankedLayout> nearest;  // when none fits: the one that is over by the least
   int64_t nearest_over_bytes = 0;       // by how much
-  std::optional<Standing> mine;         // of the layout that the request names
+  std::optional<UserLayoutRank> mine;   // of the layout that the request names
   // Set where the time limit ended the search: all of the above is about the points that it saw.
   std::optional<SearchProgress> partial;
 };

@@ -12,9 +12,9 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"default", "linear", "llama3"};
+constexpr std::array<std::string_view, 3> kRopeScalingNames = {"default", "linear", "llama3"};
 constexpr double kMaxFactor = 1e6;
-constexpr int64_t kMaxPositions = int64_t{1} << 40;
+constexpr int64_t kMaxRopePositions = int64_t{1} << 40;
 
 // As transformers' _compute_llama3_parameters: the share of the old frequency that stays rises
 // from 0 to 1 with the wavelengths that fit into the original positions.
@@ -34,12 +34,15 @@ absl::Status CheckFactor(std::string_view field, double value) {
 
 }  // namespace
 
-std::string_view RopeScalingName(RopeScalingKind kind) { return kNames[static_cast<size_t>(kind)]; }
+std::string_view RopeScalingName(RopeScalingKind kind) {
+  return kRopeScalingNames[static_cast<size_t>(kind)];
+}
 
 absl::StatusOr<RopeScalingKind> ParseRopeScalingKind(std::string_view field,
                                                      std::string_view name) {
-  const auto* const at = std::find(kNames.begin(), kNames.end(), name);
-  if (at != kNames.end()) return static_cast<RopeScalingKind>(at - kNames.begin());
+  const auto* const at = std::find(kRopeScalingNames.begin(), kRopeScalingNames.end(), name);
+  if (at != kRopeScalingNames.end())
+    return static_cast<RopeScalingKind>(at - kRopeScalingNames.begin());
   return FieldError(field, name, "must be default, linear or llama3");
 }
 
@@ -66,7 +69,7 @@ absl::Status Validate(const RopeScaling& scaling) {
                       "must be above low_freq_factor = " + std::to_string(scaling.low_freq_factor));
   }
   return CheckRange("rope_scaling.original_max_position_embeddings", scaling.original_max_positions,
-                    1, kMaxPositions);
+                    1, kMaxRopePositions);
 }
 
 }  // namespace meshwright::planner

@@ -58,8 +58,9 @@ bool ActiveTrial::BrokeOn(const std::string& agent_name) const {
   });
 }
 
-ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
-                         const std::vector<db::AttemptHead>& attempts, planner::Relatives relatives)
+ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialSummary>& heads,
+                         const std::vector<db::AttemptHead>& attempts,
+                         planner::RelatedSweeps relatives)
     : state(sweep.state),
       reason(sweep.reason),
       id_(sweep.id),
@@ -71,7 +72,7 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
       set_(std::make_shared<const ChoiceSet>(ChoiceSetOf(heads, std::move(relatives)))),
       policy_(PolicyOf(sweep)) {
   trials_.reserve(heads.size());
-  for (const db::TrialHead& head : heads) {
+  for (const db::TrialSummary& head : heads) {
     trials_.push_back({.number = head.number,
                        .layout = head.layout,
                        .tp = TpOf(head.layout),

@@ -71,8 +71,8 @@ struct ActiveTrial {
 class ActiveSweep {
  public:
   // `heads` by number, from 1 without a gap; `attempts` by trial and number.
-  ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& heads,
-              const std::vector<db::AttemptHead>& attempts, planner::Relatives relatives = {});
+  ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialSummary>& heads,
+              const std::vector<db::AttemptHead>& attempts, planner::RelatedSweeps relatives = {});
 
   int64_t id() const { return id_; }
   const std::string& name() const { return name_; }

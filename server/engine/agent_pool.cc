@@ -192,7 +192,7 @@ std::vector<std::string> AgentPool::Keep(const ActiveTrial& trial) {
   for (const AgentInfo* agent : AgentsFor(trial, sweep_, agents_)) {
     const Room* const room = RoomOf(agent->name);
     by_taken.emplace_back(
-        room == nullptr ? agent::kMostSlots + 1 : agent->slots - room->free.free_slots(), agent);
+        room == nullptr ? wire::kMostSlots + 1 : agent->slots - room->free.free_slots(), agent);
   }
   std::stable_sort(by_taken.begin(), by_taken.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

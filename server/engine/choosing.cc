@@ -8,10 +8,10 @@
 
 namespace meshwright::server {
 
-ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads, planner::Relatives relatives) {
+ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> heads, planner::RelatedSweeps relatives) {
   ChoiceSet set;
   set.relatives = std::move(relatives);
-  for (const db::TrialHead& head : heads) {
+  for (const db::TrialSummary& head : heads) {
     if (!head.predicted_step_s || !head.oom_probability || *head.predicted_step_s <= 0.0) continue;
     const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(head.layout);
     if (!layout.ok()) continue;
@@ -24,7 +24,7 @@ ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads, planner::Relatives 
 }
 
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
-                     const planner::Relatives& relatives) {
+                     const planner::RelatedSweeps& relatives) {
   std::string reason = planner::ReasonOf(choice, options);
   if (!choice.next || relatives.sweeps.empty()) return reason;
   absl::StrAppend(&reason, "; estimates are corrected by ", planner::Describe(relatives));

@@ -20,15 +20,15 @@ namespace meshwright::server {
 // Candidates of which enough is known to choose among them, by number.
 struct ChoiceSet {
   std::vector<planner::TrialCandidate> candidates;
-  std::vector<int32_t> numbers;  // of the sweep's candidates, in the same order
-  planner::Relatives relatives;  // of the sweep
+  std::vector<int32_t> numbers;      // of the sweep's candidates, in the same order
+  planner::RelatedSweeps relatives;  // of the sweep
 };
 
-ChoiceSet ChoiceSetOf(absl::Span<const db::TrialHead> heads, planner::Relatives relatives);
+ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> heads, planner::RelatedSweeps relatives);
 
 // Why this choice, and whose results stand behind it.
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
-                     const planner::Relatives& relatives);
+                     const planner::RelatedSweeps& relatives);
 
 // What a trial in this state says of its layout. `step_s`: its median, where it was measured;
 // `step_noise` as in db::MeasuredTrial.

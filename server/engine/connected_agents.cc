@@ -5,18 +5,18 @@
 namespace meshwright::server {
 namespace {
 
-bool IsOpen(const db::AgentStanding& standing) {
+bool IsOpen(const db::AgentQuarantine& standing) {
   return !standing.drained && standing.set_aside_reason.empty();
 }
 
 }  // namespace
 
-db::AgentStanding ConnectedAgents::StandingOf(const std::string& name) const {
+db::AgentQuarantine ConnectedAgents::QuarantineOf(const std::string& name) const {
   const auto found = standings_.find(name);
-  return found == standings_.end() ? db::AgentStanding{.agent = name} : found->second;
+  return found == standings_.end() ? db::AgentQuarantine{.agent = name} : found->second;
 }
 
-void ConnectedAgents::SetStanding(const db::AgentStanding& standing) {
+void ConnectedAgents::SetStanding(const db::AgentQuarantine& standing) {
   ++generation_;
   standings_[standing.agent] = standing;
 }
@@ -66,7 +66,7 @@ void ConnectedAgents::Remove(const std::string& name) {
   with_room_.erase(name);
 }
 
-void ConnectedAgents::Hold(ConnectedAgent& agent, const agent::AttemptKey& key,
+void ConnectedAgents::Hold(ConnectedAgent& agent, const wire::AttemptKey& key,
                            const db::AttemptMember& part) {
   agent.held.push_back(
       {.key = key, .devices = HeldAttempt::Devices{part.first_device, part.ranks}});
@@ -96,11 +96,11 @@ void ConnectedAgents::CountFree(ConnectedAgent& agent) {
   }
 }
 
-void ConnectedAgents::Confirm(ConnectedAgent& agent, const agent::AttemptKey& key) {
+void ConnectedAgents::Confirm(ConnectedAgent& agent, const wire::AttemptKey& key) {
   for (HeldAttempt& held : agent.held) held.confirmed = held.confirmed || held.key == key;
 }
 
-void ConnectedAgents::Answer(ConnectedAgent& agent, const agent::AttemptKey& key,
+void ConnectedAgents::Answer(ConnectedAgent& agent, const wire::AttemptKey& key,
                              MonotonicTime now) {
   std::vector<HeldAttempt> held = agent.held;
   std::erase_if(held, [&](const HeldAttempt& attempt) { return attempt.key == key; });

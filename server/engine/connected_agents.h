@@ -10,7 +10,7 @@
 
 #include "base/system/monotonic_time.h"
 #include "db/records.h"
-#include "executor/agent/attempt_key.h"
+#include "executor/wire/attempt_key.h"
 #include "server/engine/agent_info.h"
 #include "server/engine/engine_input.h"
 #include "server/engine/free_devices.h"
@@ -18,7 +18,7 @@
 namespace meshwright::server {
 
 struct HeldAttempt {
-  agent::AttemptKey key;
+  wire::AttemptKey key;
   bool confirmed = false;  // the agent said that it has it; before, its assignment is on its way
   // The agent's devices that it is on. Nothing where the engine does not know the attempt any more:
   // it may be on all of them.
@@ -35,7 +35,7 @@ struct ConnectedAgent {
   std::vector<HeldAttempt> held = {};
   FreeDevices free{1, 1};  // what `held` leaves
   // Whose results were answered; heartbeats from before the answer arrived still name them.
-  std::vector<agent::AttemptKey> answered = {};
+  std::vector<wire::AttemptKey> answered = {};
   MonotonicTime last_heard = {};
   MonotonicTime idle_since = {};  // while it holds nothing
   // The process that claims to be this agent started anew, and since when.
@@ -52,9 +52,9 @@ class ConnectedAgents {
   int64_t generation() const { return generation_; }
 
   // Of an agent that is connected or not; one that nothing was decided about takes trials.
-  db::AgentStanding StandingOf(const std::string& name) const;
+  db::AgentQuarantine QuarantineOf(const std::string& name) const;
   bool HasStanding(const std::string& name) const { return standings_.contains(name); }
-  void SetStanding(const db::AgentStanding& standing);
+  void SetStanding(const db::AgentQuarantine& standing);
   // Whether it gets trials, as far as its standing goes and whether it was released.
   bool TakesTrials(const std::string& name) const;
   // Names whose standing is that they get no trials.
@@ -72,19 +72,19 @@ class ConnectedAgents {
   ConnectedAgent& Add(ConnectedAgent agent);
   void Remove(const std::string& name);
 
-  void Hold(ConnectedAgent& agent, const agent::AttemptKey& key, const db::AttemptMember& part);
+  void Hold(ConnectedAgent& agent, const wire::AttemptKey& key, const db::AttemptMember& part);
   void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held, MonotonicTime now);
   // The agent said that it has the attempt.
-  void Confirm(ConnectedAgent& agent, const agent::AttemptKey& key);
+  void Confirm(ConnectedAgent& agent, const wire::AttemptKey& key);
   // A result of the attempt was answered: the agent has its hands free.
-  void Answer(ConnectedAgent& agent, const agent::AttemptKey& key, MonotonicTime now);
+  void Answer(ConnectedAgent& agent, const wire::AttemptKey& key, MonotonicTime now);
 
  private:
   void CountFree(ConnectedAgent& agent);
 
   std::map<std::string, ConnectedAgent> agents_;
   std::set<std::string> with_room_;
-  std::map<std::string, db::AgentStanding> standings_;
+  std::map<std::string, db::AgentQuarantine> standings_;
   std::set<std::string> released_;
   int64_t generation_ = 0;
 };

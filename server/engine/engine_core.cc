@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "executor/agent/event_details.h"
+#include "executor/wire/event_details.h"
 
 namespace meshwright::server {
 namespace {
@@ -41,7 +41,7 @@ const ActiveSweep* EngineCore::FindSweep(std::string_view name) const {
   return id == ids_.end() ? nullptr : &sweeps_.at(id->second);
 }
 
-EngineCore::Found EngineCore::Find(const agent::AttemptKey& key) {
+EngineCore::Found EngineCore::Find(const wire::AttemptKey& key) {
   const auto id = ids_.find(key.sweep);
   if (id == ids_.end()) return {};
   ActiveSweep& sweep = sweeps_.at(id->second);
@@ -73,8 +73,8 @@ void EngineCore::Load(const SweepStored& stored, MonotonicTime now) {
   }
 }
 
-void EngineCore::Load(const std::vector<db::AgentStanding>& standings) {
-  for (const db::AgentStanding& standing : standings) agents_.SetStanding(standing);
+void EngineCore::Load(const std::vector<db::AgentQuarantine>& standings) {
+  for (const db::AgentQuarantine& standing : standings) agents_.SetStanding(standing);
 }
 
 void EngineCore::On(const SweepStored& event) {
@@ -91,7 +91,7 @@ db::EventRecord EngineCore::CancelledTrialEvent(const ActiveSweep& sweep, const 
                         .message = "cancelled with its sweep",
                         .time = wall_,
                         .actor = actor};
-  agent::TrialLeft left;
+  wire::TrialLeft left;
   left.layout = trial.layout;
   left.state = db::TrialStateName(db::TrialState::kCancelled);
   event.data_json = ToJson(left).dump();
@@ -236,7 +236,7 @@ void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left,
   GivenAttempt& attempt = *trial.Held();
   const bool counts = left != Left::kReturned;
   Log(counts ? LogLevel::kWarning : LogLevel::kInfo, after.reason,
-      agent::AboutAttempt({found.sweep->name(), trial.number, trial.attempt}, member));
+      wire::AboutAttempt({found.sweep->name(), trial.number, trial.attempt}, member));
   db::TrialTransition transition = TransitionOf(found);
   transition.to_state = after.fails ? db::TrialState::kFailed : db::TrialState::kPending;
   if (!after.fails) transition.to_attempt = trial.attempt + 1;
@@ -247,9 +247,9 @@ void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left,
   transition.event_kind = after.fails ? "trial_ended" : "trial_requeued";
   transition.event_message = after.reason;
   transition.event_data_json =
-      ToJson(agent::TrialLeft{.layout = trial.layout,
-                              .state = std::string(db::TrialStateName(transition.to_state)),
-                              .agent = member})
+      ToJson(wire::TrialLeft{.layout = trial.layout,
+                             .state = std::string(db::TrialStateName(transition.to_state)),
+                             .agent = member})
           .dump();
   attempt.lost = transition.lost;
   attempt.broken = transition.broken;
@@ -286,7 +286,7 @@ void EngineCore::GiveUpLapsed() {
 }
 
 void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::string& member) {
-  const agent::AttemptKey key{sweep.name(), trial.number, trial.attempt};
+  const wire::AttemptKey key{sweep.name(), trial.number, trial.attempt};
   ConnectedAgent* const agent = agents_.Find(member);
   const std::string why = agent != nullptr
                               ? absl::StrCat("agent ", member, " stopped renewing its lease")
@@ -299,14 +299,14 @@ void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::strin
   if (agent != nullptr) agents_.Confirm(*agent, key);
 }
 
-void EngineCore::AddCancel(ConnectionId connection, const agent::AttemptKey& key,
+void EngineCore::AddCancel(ConnectionId connection, const wire::AttemptKey& key,
                            const std::string& reason) {
   Send& send = output_.sends.emplace_back();
   send.connection = connection;
   send.order = CancelOrder{key, reason};
 }
 
-void EngineCore::CancelOn(const std::string& agent, const agent::AttemptKey& key,
+void EngineCore::CancelOn(const std::string& agent, const wire::AttemptKey& key,
                           const std::string& reason) {
   if (const ConnectedAgent* found = agents_.Find(agent); found != nullptr) {
     AddCancel(found->connection, key, reason);

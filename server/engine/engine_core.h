@@ -36,7 +36,7 @@ class EngineCore {
   // Learns of a sweep without deciding anything, as when a server begins.
   void Load(const SweepStored& stored, MonotonicTime now);
   // Learns what was decided about agents before.
-  void Load(const std::vector<db::AgentStanding>& standings);
+  void Load(const std::vector<db::AgentQuarantine>& standings);
   EngineOutput Handle(const EngineInput& input);
 
   // By id, which is the order in which they were made.
@@ -104,16 +104,16 @@ class EngineCore {
   // Whether `info` may take the place of the agent that is connected under its name.
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);
   // The agent says that it holds `named`.
-  void TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named);
+  void TakeHeld(ConnectedAgent& agent, const std::vector<wire::AttemptKey>& named);
   // On which of its devices the agent has it; nothing where nobody knows.
   std::optional<HeldAttempt::Devices> DevicesOf(const ConnectedAgent& agent,
-                                                const agent::AttemptKey& key);
+                                                const wire::AttemptKey& key);
   // The agent says that it has what it was given of the attempt; null where that counts no more.
-  GivenMember* Confirm(const std::string& agent, const agent::AttemptKey& key, const Found& found);
+  GivenMember* Confirm(const std::string& agent, const wire::AttemptKey& key, const Found& found);
   // Renews the lease, or tells the agent to stop what counts no more.
-  void Renew(ConnectedAgent& agent, const agent::AttemptKey& key);
+  void Renew(ConnectedAgent& agent, const wire::AttemptKey& key);
   // Gives a pending trial back to the agent that has run it all along.
-  bool TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& key, const Found& found);
+  bool TakeBack(const ConnectedAgent& agent, const wire::AttemptKey& key, const Found& found);
   // Trials that `agent` holds ranks of, as far as the core knows.
   std::vector<Found> HeldBy(const std::string& agent);
 
@@ -125,7 +125,7 @@ class EngineCore {
   void NoteWorks(const std::string& agent);
   // A failure turned out to be none.
   void TakeFailureBack(const std::string& agent);
-  void SetStanding(const db::AgentStanding& standing);
+  void SetStanding(const db::AgentQuarantine& standing);
   // NotFound where no agent ever had this name, Unavailable while the store can't be written.
   absl::Status CheckHasAgent(const std::string& agent) const;
   // FailedPrecondition where it holds something, did within `idle_for`, or is kept for a trial.
@@ -147,7 +147,7 @@ class EngineCore {
   FinishVerdict TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                           const Found& found);
 
-  Found Find(const agent::AttemptKey& key);
+  Found Find(const wire::AttemptKey& key);
   // A transition of the trial from what it is now; the caller fills in the rest.
   db::TrialTransition TransitionOf(const Found& found) const;
   // Why an attempt gave no result.
@@ -164,8 +164,8 @@ class EngineCore {
   static bool SaysThatItRuns(const ActiveSweep& sweep);
   void SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,
                 const std::string& event_kind);
-  void AddCancel(ConnectionId connection, const agent::AttemptKey& key, const std::string& reason);
-  void CancelOn(const std::string& agent, const agent::AttemptKey& key, const std::string& reason);
+  void AddCancel(ConnectionId connection, const wire::AttemptKey& key, const std::string& reason);
+  void CancelOn(const std::string& agent, const wire::AttemptKey& key, const std::string& reason);
   void Log(LogLevel level, std::string message, LogFields about);
 
   EngineOptions options_;

@@ -6,17 +6,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/string_view.h"
-#include "executor/agent/event_details.h"
+#include "executor/wire/event_details.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
 namespace {
 
-bool Contains(const std::vector<agent::AttemptKey>& keys, const agent::AttemptKey& key) {
+bool Contains(const std::vector<wire::AttemptKey>& keys, const wire::AttemptKey& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-std::string NotTheOne(const agent::AttemptKey& key, const ActiveTrial* trial) {
+std::string NotTheOne(const wire::AttemptKey& key, const ActiveTrial* trial) {
   if (trial == nullptr) {
     return absl::StrCat("attempt ", key.attempt, " does not count: its sweep has ended");
   }
@@ -106,7 +106,7 @@ void EngineCore::On(const AgentConnected& event) {
   output_.sends_at_once.push_back({event.connection, WelcomeOrder{}});
   TakeHeld(agent, event.held);
   for (const Found& found : HeldBy(name)) {
-    const agent::AttemptKey key{found.sweep->name(), found.trial->number, found.trial->attempt};
+    const wire::AttemptKey key{found.sweep->name(), found.trial->number, found.trial->attempt};
     if (!store_is_up_ || Contains(event.held, key)) continue;
     if (found.trial->Held()->Find(name)->may_be_unsent) {
       Unassign(found,
@@ -155,7 +155,7 @@ void EngineCore::On(const AgentLeft& event) {
   Advance();
 }
 
-bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& key,
+bool EngineCore::TakeBack(const ConnectedAgent& agent, const wire::AttemptKey& key,
                           const Found& found) {
   ActiveTrial& trial = *found.trial;
   // Only the last one: the number of the next must be a new one.
@@ -177,7 +177,7 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
   transition.event_kind = "trial_running";
   transition.event_message = reason;
   transition.event_data_json =
-      ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
+      ToJson(wire::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
   output_.ops.emplace_back(std::move(transition));
   trial.lost_attempts -= attempt->lost ? 1 : 0;
   attempt->lost = false;
@@ -189,7 +189,7 @@ bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& 
   return true;
 }
 
-void EngineCore::Renew(ConnectedAgent& agent, const agent::AttemptKey& key) {
+void EngineCore::Renew(ConnectedAgent& agent, const wire::AttemptKey& key) {
   const Found found = Find(key);
   GivenMember* const member = found ? found.trial->HeldBy(agent.info.name, key.attempt) : nullptr;
   if (member != nullptr) {
@@ -207,7 +207,7 @@ void EngineCore::Renew(ConnectedAgent& agent, const agent::AttemptKey& key) {
 }
 
 std::optional<HeldAttempt::Devices> EngineCore::DevicesOf(const ConnectedAgent& agent,
-                                                          const agent::AttemptKey& key) {
+                                                          const wire::AttemptKey& key) {
   for (const HeldAttempt& before : agent.held) {
     if (before.key == key) return before.devices;
   }
@@ -218,10 +218,10 @@ std::optional<HeldAttempt::Devices> EngineCore::DevicesOf(const ConnectedAgent& 
   return HeldAttempt::Devices{member->part.first_device, member->part.ranks};
 }
 
-void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named) {
+void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<wire::AttemptKey>& named) {
   agent.last_heard = now_;
   std::vector<HeldAttempt> held;
-  for (const agent::AttemptKey& key : named) {
+  for (const wire::AttemptKey& key : named) {
     if (Contains(agent.answered, key)) continue;
     Renew(agent, key);
     held.push_back({key, /*confirmed=*/true, DevicesOf(agent, key)});
@@ -230,18 +230,17 @@ void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<agent::Attemp
     if (!before.confirmed && !Contains(named, before.key)) held.push_back(before);
   }
   agents_.SetHeld(agent, std::move(held), now_);
-  std::erase_if(agent.answered,
-                [&](const agent::AttemptKey& key) { return !Contains(named, key); });
+  std::erase_if(agent.answered, [&](const wire::AttemptKey& key) { return !Contains(named, key); });
 }
 
-void EngineCore::SetStanding(const db::AgentStanding& standing) {
-  if (standing == agents_.StandingOf(standing.agent)) return;
+void EngineCore::SetStanding(const db::AgentQuarantine& standing) {
+  if (standing == agents_.QuarantineOf(standing.agent)) return;
   agents_.SetStanding(standing);
   output_.ops.emplace_back(standing);
 }
 
 void EngineCore::NoteFailure(const std::string& agent, const std::string& why) {
-  db::AgentStanding standing = agents_.StandingOf(agent);
+  db::AgentQuarantine standing = agents_.QuarantineOf(agent);
   ++standing.failures;
   if (standing.failures >= options_.max_agent_failures && standing.set_aside_reason.empty()) {
     standing.set_aside_reason =
@@ -261,13 +260,13 @@ void EngineCore::NoteLoss(const std::string& agent, const std::string& why, Give
 }
 
 void EngineCore::NoteWorks(const std::string& agent) {
-  db::AgentStanding standing = agents_.StandingOf(agent);
+  db::AgentQuarantine standing = agents_.QuarantineOf(agent);
   standing.failures = 0;
   SetStanding(standing);
 }
 
 void EngineCore::TakeFailureBack(const std::string& agent) {
-  db::AgentStanding standing = agents_.StandingOf(agent);
+  db::AgentQuarantine standing = agents_.QuarantineOf(agent);
   standing.failures = std::max(standing.failures - 1, 0);
   if (standing.failures < options_.max_agent_failures) standing.set_aside_reason.clear();
   SetStanding(standing);
@@ -285,7 +284,7 @@ absl::Status EngineCore::CheckHasAgent(const std::string& agent) const {
 void EngineCore::On(const DrainRequested& event) {
   output_.status = CheckHasAgent(event.agent);
   if (!output_.status.ok()) return;
-  db::AgentStanding standing = agents_.StandingOf(event.agent);
+  db::AgentQuarantine standing = agents_.QuarantineOf(event.agent);
   standing.drained = true;
   Log(LogLevel::kInfo,
       absl::StrCat("agent ", event.agent, " was drained",
@@ -316,7 +315,7 @@ void EngineCore::On(const HeartbeatCame& event) {
   if (!was_heard || agent->free.free_slots() > free_slots) Advance();
 }
 
-GivenMember* EngineCore::Confirm(const std::string& agent, const agent::AttemptKey& key,
+GivenMember* EngineCore::Confirm(const std::string& agent, const wire::AttemptKey& key,
                                  const Found& found) {
   ConnectedAgent* const connected = agents_.Find(agent);
   if (connected == nullptr || !found) return nullptr;
@@ -342,7 +341,7 @@ void EngineCore::On(const TrialStarted& event) {
   transition.event_kind = "trial_running";
   transition.event_message = reason;
   transition.event_data_json =
-      ToJson(agent::TrialPlaced{.layout = found.trial->layout, .agent = event.agent}).dump();
+      ToJson(wire::TrialPlaced{.layout = found.trial->layout, .agent = event.agent}).dump();
   output_.ops.emplace_back(std::move(transition));
   found.sweep->SetState(*found.trial, db::TrialState::kRunning);
 }
@@ -361,11 +360,11 @@ void EngineCore::On(const TrialProgressed& event) {
                          .time = wall_};
   record.message =
       absl::StrFormat("step %d of %d on agent %s", progress.step, progress.steps, event.agent);
-  record.data_json = ToJson(agent::TrialStep{.layout = found.trial->layout,
-                                             .step = progress.step,
-                                             .steps = progress.steps,
-                                             .step_s = progress.step_s,
-                                             .loss = progress.loss.value_or(0.0)})
+  record.data_json = ToJson(wire::TrialStep{.layout = found.trial->layout,
+                                            .step = progress.step,
+                                            .steps = progress.steps,
+                                            .step_s = progress.step_s,
+                                            .loss = progress.loss.value_or(0.0)})
                          .dump();
   output_.progress = std::move(record);
 }

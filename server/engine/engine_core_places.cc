@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/system/host_port.h"
-#include "executor/agent/event_details.h"
+#include "executor/wire/event_details.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
@@ -120,7 +120,7 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
   transition.event_message = reason;
   transition.event_data_json =
       ToJson(
-          agent::TrialPlaced{.layout = trial.layout, .agent = leader.agent, .expected_gain = gain})
+          wire::TrialPlaced{.layout = trial.layout, .agent = leader.agent, .expected_gain = gain})
           .dump();
   output_.ops.emplace_back(std::move(transition));
   if (!trial.has_begun) sweep.Begin(trial);
@@ -130,13 +130,13 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
   sweep.SetState(trial, db::TrialState::kAssigned);
   sweep.last_turn = ++turns_;
   SetRunning(sweep);
-  const agent::AttemptKey key{sweep.name(), trial.number, trial.attempt};
+  const wire::AttemptKey key{sweep.name(), trial.number, trial.attempt};
   for (size_t member = 0; member < members.size(); ++member) {
     SetLease(attempt.members[member], now_ + options_.lease);
     ConnectedAgent& agent = *agents_.Find(members[member].agent);
     agents_.Hold(agent, key, members[member]);
     Log(LogLevel::kDebug, absl::StrCat("the trial goes to agent ", agent.info.name),
-        agent::AboutAttempt(key, agent.info.name));
+        wire::AboutAttempt(key, agent.info.name));
     Send& send = output_.sends.emplace_back();
     send.connection = agent.connection;
     send.order = AssignOrder{.key = key,

@@ -5,14 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/utf8.h"
-#include "executor/agent/event_details.h"
+#include "executor/wire/event_details.h"
 #include "nlohmann/json.hpp"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
 namespace {
 
-constexpr FinishVerdict::Kind kStored = FinishVerdict::Kind::kStored;
+constexpr FinishVerdict::Outcome kStored = FinishVerdict::Outcome::kStored;
 
 db::TrialState StateAfter(trial::TrialOutcome outcome) {
   switch (outcome) {
@@ -64,7 +64,7 @@ std::string WhyItFailed(const std::string& agent, const std::string& message) {
 std::string ResultEvent(const std::string& layout, std::string_view state,
                         const DigestedResult& digested) {
   const trial::TrialResult& result = digested.result;
-  agent::TrialLeft left{.layout = layout, .state = std::string(state)};
+  wire::TrialLeft left{.layout = layout, .state = std::string(state)};
   left.step_s = digested.measured.step_s;
   if (result.step_interval) {
     left.step_low_s = result.step_interval->low_s;
@@ -90,7 +90,7 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode co
                          .time = wall_};
   record.message = absl::StrCat("result of agent ", event.agent, " refused: ", reason);
   record.data_json = ToJson(event.digested->delivered).dump();
-  LogFields about = agent::AboutAttempt(event.key, event.agent);
+  LogFields about = wire::AboutAttempt(event.key, event.agent);
   about.code = absl::StatusCodeToString(code);
   Log(LogLevel::kWarning, record.message, std::move(about));
   output_.ops.emplace_back(std::move(record));
@@ -119,7 +119,7 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
       is_between ? DecideAfterLoss(*found.trial, why, options_)
                  : DecideAfterFault(*found.trial, agent, why, *found.sweep, agents_, options_);
   if (after.for_want_of_an_agent && now_ < agents_return_until_) {
-    return {FinishVerdict::Kind::kRetry, "other agents may not be back yet",
+    return {FinishVerdict::Outcome::kRetry, "other agents may not be back yet",
             absl::StatusCode::kUnavailable};
   }
   if (!agent.empty()) NoteFailure(agent, why);
@@ -151,7 +151,7 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
   Log(LogLevel::kDebug,
       absl::StrCat("agent ", event.agent, " has the result ",
                    std::string(trial::TrialOutcomeName(result.outcome)), ": ", transition.reason),
-      agent::AboutAttempt({found.sweep->name(), trial.number, attempt.number}, event.agent));
+      wire::AboutAttempt({found.sweep->name(), trial.number, attempt.number}, event.agent));
   if (const GivenAttempt* held = trial.Held(); held != nullptr) {
     const bool is_this = held->number == attempt.number;
     CancelMembers(*found.sweep, trial, *held, /*except=*/is_this ? event.agent : "",
@@ -212,7 +212,7 @@ FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
 
 bool EngineCore::CanTakeResults() {
   if (store_is_up_) return true;
-  output_.verdict = {FinishVerdict::Kind::kRetry, "the store can't be written",
+  output_.verdict = {FinishVerdict::Outcome::kRetry, "the store can't be written",
                      absl::StatusCode::kUnavailable};
   return false;
 }
@@ -236,7 +236,8 @@ void EngineCore::On(const TrialFinished& event) {
   } else {
     output_.result_is_late = true;
   }
-  const bool comes_again = output_.verdict && output_.verdict->kind == FinishVerdict::Kind::kRetry;
+  const bool comes_again =
+      output_.verdict && output_.verdict->kind == FinishVerdict::Outcome::kRetry;
   if (ConnectedAgent* agent = agents_.Find(event.agent); agent != nullptr && !comes_again) {
     agents_.Answer(*agent, event.key, now_);
   }

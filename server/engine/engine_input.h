@@ -11,10 +11,10 @@
 #include "absl/time/time.h"
 #include "base/system/monotonic_time.h"
 #include "db/records.h"
-#include "executor/agent/attempt_key.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
-#include "planner/policy/relatives.h"
+#include "executor/wire/attempt_key.h"
+#include "planner/policy/related_sweeps.h"
 #include "server/engine/agent_info.h"
 #include "server/engine/choosing.h"
 
@@ -29,9 +29,9 @@ struct Tick {};
 // A sweep that has not ended is in the store: it was just created, or the server begins.
 struct SweepStored {
   db::SweepRecord sweep;
-  std::vector<db::TrialHead> trials;  // all candidates
+  std::vector<db::TrialSummary> trials;  // all candidates
   std::vector<db::AttemptHead> attempts;
-  planner::Relatives relatives = {};  // the same whenever it is read
+  planner::RelatedSweeps relatives = {};  // the same whenever it is read
 };
 
 struct CancelRequested {
@@ -43,7 +43,7 @@ struct CancelRequested {
 struct AgentConnected {
   AgentInfo info;
   ConnectionId connection = 0;
-  std::vector<agent::AttemptKey> held;
+  std::vector<wire::AttemptKey> held;
 };
 
 // Its stream broke.
@@ -85,25 +85,25 @@ struct AdmitRequested {
 
 struct HeartbeatCame {
   std::string agent;
-  std::vector<agent::AttemptKey> held;
+  std::vector<wire::AttemptKey> held;
 };
 
 struct TrialStarted {
   std::string agent;
-  agent::AttemptKey key;
+  wire::AttemptKey key;
 };
 
 // The agent can begin with its ranks of an attempt that several hold. Where it leads it meets the
 // others on this port.
 struct MemberReady {
   std::string agent;
-  agent::AttemptKey key;
+  wire::AttemptKey key;
   int32_t port = 0;
 };
 
 struct TrialProgressed {
   std::string agent;
-  agent::AttemptKey key;
+  wire::AttemptKey key;
   trial::TrialProgress progress;
 };
 
@@ -117,14 +117,14 @@ struct DigestedResult {
 
 struct TrialFinished {
   std::string agent;
-  agent::AttemptKey key;
+  wire::AttemptKey key;
   std::shared_ptr<const DigestedResult> digested;
 };
 
 // A result of a sweep that is not active: who delivered it has its hands free.
 struct ResultCameLate {
   std::string agent;
-  agent::AttemptKey key;
+  wire::AttemptKey key;
 };
 
 // The store takes no changes now; what was decided so far waits for it. And it takes them again.

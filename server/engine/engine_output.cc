@@ -11,7 +11,9 @@ struct Applier {
   absl::Status operator()(const SweepCancellation& op) const {
     return store.CancelSweep(op.sweep_id, op.reason, op.time, op.actor);
   }
-  absl::Status operator()(const db::AgentStanding& op) const { return store.SetAgentStanding(op); }
+  absl::Status operator()(const db::AgentQuarantine& op) const {
+    return store.SetAgentQuarantine(op);
+  }
   absl::Status operator()(const db::EventRecord& op) const {
     return store.AppendEvent(op).status();
   }

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "base/system/log.h"
 #include "db/sweep_store.h"
-#include "executor/agent/attempt_key.h"
+#include "executor/wire/attempt_key.h"
 #include "server/engine/choosing.h"
 #include "server/engine/engine_input.h"
 
@@ -26,7 +26,7 @@ struct SweepCancellation {
 };
 
 using StoreOp = std::variant<db::TrialTransition, db::SweepTransition, SweepCancellation,
-                             db::AgentStanding, db::EventRecord>;
+                             db::AgentQuarantine, db::EventRecord>;
 
 // Makes the change. Aborted where the store holds something else than the engine believed.
 absl::Status Apply(const StoreOp& op, db::SweepAccess& store);
@@ -34,7 +34,7 @@ absl::Status Apply(const StoreOp& op, db::SweepAccess& store);
 // The agent is registered; comes before everything else on its stream.
 struct WelcomeOrder {};
 struct AssignOrder {
-  agent::AttemptKey key;
+  wire::AttemptKey key;
   int64_t sweep_id = 0;
   std::optional<double> beat_step_s;  // the shortest step of the sweep so far
   std::string reason;
@@ -45,11 +45,11 @@ struct AssignOrder {
 };
 // All members are ready: they meet at `rendezvous`.
 struct StartOrder {
-  agent::AttemptKey key;
+  wire::AttemptKey key;
   std::string rendezvous;
 };
 struct CancelOrder {
-  agent::AttemptKey key;
+  wire::AttemptKey key;
   std::string reason;
 };
 // Ends the stream with this status.
@@ -64,15 +64,19 @@ struct Send {
 
 // What became of a delivered result.
 struct FinishVerdict {
-  enum class Kind : uint8_t { kStored, kRefused, kRetry };  // kRetry: the store can't take it now
-  Kind kind = Kind::kStored;
+  enum class Outcome : uint8_t {
+    kStored,
+    kRefused,
+    kRetry
+  };  // kRetry: the store can't take it now
+  Outcome kind = Outcome::kStored;
   std::string reason;
   absl::StatusCode code = absl::StatusCode::kOk;  // of why it was refused
 };
 
 // What became of a result that is not taken, for good: who delivered it may forget it.
 inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
-  return {FinishVerdict::Kind::kRefused, std::move(reason), code};
+  return {FinishVerdict::Outcome::kRefused, std::move(reason), code};
 }
 
 struct EngineOutput {

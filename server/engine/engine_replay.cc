@@ -22,7 +22,7 @@ SweepStored SweepOf(absl::Span<const planner::ReplayCandidate> candidates, int32
   stored.sweep.max_trials = max_trials;
   stored.sweep.min_gain = min_gain;
   for (const planner::ReplayCandidate& candidate : candidates) {
-    db::TrialHead& head = stored.trials.emplace_back();
+    db::TrialSummary& head = stored.trials.emplace_back();
     head.number = static_cast<int32_t>(stored.trials.size());
     head.layout = planner::FormatLayout(candidate.layout);
     head.has_begun = false;
@@ -112,7 +112,7 @@ class Recorded {
 
 planner::ChosenTrials RunByEngine(absl::Span<const planner::ReplayCandidate> candidates,
                                   const planner::RunRecorded& run, int32_t max_trials,
-                                  double min_gain, const planner::Relatives& relatives) {
+                                  double min_gain, const planner::RelatedSweeps& relatives) {
   SweepStored stored = SweepOf(candidates, max_trials, min_gain);
   stored.relatives = relatives;
   return Recorded(run).Run(std::move(stored));

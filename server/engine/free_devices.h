@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "executor/agent/device_set.h"
+#include "executor/wire/device_set.h"
 
 namespace meshwright::server {
 
 class FreeDevices {
  public:
-  // All are free. `devices` is a multiple of `slots`, which are 1 to agent::kMostSlots.
+  // All are free. `devices` is a multiple of `slots`, which are 1 to wire::kMostSlots.
   FreeDevices(int32_t devices, int32_t slots);
 
   int32_t free_slots() const;

@@ -16,7 +16,7 @@ std::string Label(const ActiveSweep& sweep) {
 
 std::string WhyClosed(const std::string& agent, const ConnectedAgents& agents) {
   if (agents.IsReleased(agent)) return absl::StrCat(agent, ", which was idle, is about to end");
-  const db::AgentStanding standing = agents.StandingOf(agent);
+  const db::AgentQuarantine standing = agents.QuarantineOf(agent);
   if (standing.drained) return absl::StrCat(agent, " was drained");
   return absl::StrCat(agent, " is set aside (", standing.set_aside_reason, ")");
 }

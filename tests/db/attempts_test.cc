@@ -127,7 +127,7 @@ TEST_P(AttemptsTest, HeadsSayWhatDecides) {
   ASSERT_TRUE(store_->UpdateTrial(Lose(sweep.id, 1, 1)).ok());
   ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 2, 1)).ok());
   ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 2, 1, 0.25, 0.7)).ok());
-  const auto heads = store_->ListTrialHeads(sweep.id);
+  const auto heads = store_->ListTrialSummaries(sweep.id);
   ASSERT_EQ(heads->size(), 3u);
   EXPECT_EQ((*heads)[0].attempt, 2);
   EXPECT_EQ((*heads)[0].lost_attempts, 1);

@@ -42,7 +42,7 @@ TEST_P(CandidatesTest, OnlyThoseThatBeganAreTrials) {
   EXPECT_EQ(sweep.min_gain, 0.02);
   EXPECT_EQ(store_->ListTrials(sweep.id, TrialOrder::kNumber, 0, 10)->size(), 1u);
   EXPECT_TRUE(absl::IsNotFound(store_->GetTrial(sweep.id, 1).status()));
-  const auto heads = *store_->ListTrialHeads(sweep.id);
+  const auto heads = *store_->ListTrialSummaries(sweep.id);
   ASSERT_EQ(heads.size(), 3u);
   EXPECT_FALSE(heads[0].has_begun);
   EXPECT_TRUE(heads[1].has_begun);
@@ -64,7 +64,7 @@ TEST_P(CandidatesTest, ACandidateBeginsOnce) {
   EXPECT_EQ(trial.state, TrialState::kAssigned);
   EXPECT_EQ(trial.agent, "a");
   EXPECT_THAT(trial.predicted_step_s, Optional(1.5));
-  EXPECT_TRUE(store_->ListTrialHeads(sweep.id)->back().has_begun);
+  EXPECT_TRUE(store_->ListTrialSummaries(sweep.id)->back().has_begun);
   const absl::Status again = store_->UpdateTrial(Begin(sweep.id, 3));
   EXPECT_TRUE(absl::IsAborted(again)) << again;
   EXPECT_THAT(std::string(again.message()), HasSubstr("assigned in attempt 1"));
@@ -78,7 +78,7 @@ TEST_P(CandidatesTest, CancellingEndsTrialsAlone) {
   const SweepRecord sweep = CreateOpen("one");
   ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5), "").ok());
   EXPECT_EQ(store_->GetSweep("one")->trial_counts.ToText(), "1 cancelled");
-  EXPECT_FALSE(store_->ListTrialHeads(sweep.id)->front().has_begun);
+  EXPECT_FALSE(store_->ListTrialSummaries(sweep.id)->front().has_begun);
 }
 
 TEST_P(CandidatesTest, UnderTheNameOfADeletedSweepAttemptsGoOnFromItsLast) {
@@ -88,8 +88,8 @@ TEST_P(CandidatesTest, UnderTheNameOfADeletedSweepAttemptsGoOnFromItsLast) {
   ASSERT_TRUE(store_->CancelSweep(old.id, "enough", At(5), "").ok());
   ASSERT_TRUE(store_->DeleteSweep(old.id, At(9), "").ok());
   const SweepRecord again = CreateOpen("one");
-  const std::vector<TrialHead> heads = *store_->ListTrialHeads(again.id);
-  for (const TrialHead& head : heads) EXPECT_EQ(head.attempt, 3);
+  const std::vector<TrialSummary> heads = *store_->ListTrialSummaries(again.id);
+  for (const TrialSummary& head : heads) EXPECT_EQ(head.attempt, 3);
   EXPECT_TRUE(store_->UpdateTrial(Begin(again.id, 1, 3)).ok());
   // One that began nothing forgets nothing of those before it.
   ASSERT_TRUE(store_->CancelSweep(again.id, "enough", At(10), "").ok());
@@ -101,7 +101,7 @@ TEST_P(CandidatesTest, UnderTheNameOfADeletedSweepAttemptsGoOnFromItsLast) {
   ASSERT_TRUE(store_->CancelSweep(idle.id, "enough", At(12), "").ok());
   ASSERT_TRUE(store_->DeleteSweep(idle.id, At(13), "").ok());
   const SweepRecord last = *store_->CreateSweep(open, candidates);
-  EXPECT_EQ(store_->ListTrialHeads(last.id)->front().attempt, 4);
+  EXPECT_EQ(store_->ListTrialSummaries(last.id)->front().attempt, 4);
 }
 
 TEST_P(CandidatesTest, WhatIsUndoneHasNotBegun) {
@@ -111,7 +111,7 @@ TEST_P(CandidatesTest, WhatIsUndoneHasNotBegun) {
     return absl::CancelledError("enough");
   });
   EXPECT_TRUE(absl::IsCancelled(events.status()));
-  EXPECT_FALSE(store_->ListTrialHeads(sweep.id)->front().has_begun);
+  EXPECT_FALSE(store_->ListTrialSummaries(sweep.id)->front().has_begun);
 }
 
 class EarlierResultsTest : public CandidatesTest {
@@ -217,7 +217,7 @@ TEST_P(EarlierResultsTest, AreStoredWithTheTrialThatTakesThem) {
   const TrialRecord trial = *store_->GetTrial(made.id, 1);
   EXPECT_EQ(trial.reused_from, "one/trials/1");
   EXPECT_EQ(trial.measured, trials[0].measured);
-  EXPECT_TRUE(store_->ListTrialHeads(made.id)->front().measured);
+  EXPECT_TRUE(store_->ListTrialSummaries(made.id)->front().measured);
   const auto rows = *store_->ListMeasured({.limit = 10});
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].source, MeasurementSource::kReused);
@@ -290,7 +290,7 @@ TEST_P(SweepShapesTest, ResultsBesidePredictionsAreTheFastestOfOneVersion) {
   EXPECT_EQ(found[0].predicted_step_s, 0.25);
   EXPECT_EQ(found[1].step_s, 0.7);
   EXPECT_EQ(store_->ListPredictedResults(sweep.id, "w", 1)->size(), 1u);
-  EXPECT_THAT(store_->ListTrialHeads(sweep.id)->front().step_noise, Optional(0.03));
+  EXPECT_THAT(store_->ListTrialSummaries(sweep.id)->front().step_noise, Optional(0.03));
   EXPECT_TRUE(store_->ListPredictedResults(sweep.id, "w2", 8)->empty());
 }
 

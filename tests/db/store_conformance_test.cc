@@ -380,7 +380,7 @@ TEST_P(StoreConformanceTest, ReadersAndWritersDontDisturbEachOther) {
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       while (!done.load()) {
-        EXPECT_EQ(store_->ListTrialHeads(sweep.id)->size(), 40u);
+        EXPECT_EQ(store_->ListTrialSummaries(sweep.id)->size(), 40u);
         EXPECT_TRUE(store_->GetSweep("one").ok());
       }
     });

@@ -8,16 +8,16 @@ namespace {
 constexpr ModelVariant kShort = {.window = 3};
 constexpr ModelVariant kMiddle = {.window = 6};
 constexpr ModelVariant kLong = {.window = 13};
-constexpr ModelVariant kMultiHead = {.kv_heads = 4, .window = 5};
+constexpr ModelVariant kAttentionMultiHead = {.kv_heads = 4, .window = 5};
 // Chunks that pieces are made up of, that are made up of pieces, and that are neither.
 constexpr ModelVariant kChunk = {.window = 4, .chunked = true};
 constexpr ModelVariant kLongChunk = {.window = 8, .chunked = true};
 constexpr ModelVariant kOddChunk = {.window = 5, .chunked = true};
 constexpr ModelVariant kLatentChunk = {.window = 6, .chunked = true, .latent = true};
-constexpr ModelVariant kTied = {.tied = true, .window = 6};
-constexpr ModelVariant kHeadNorm = {.qk_norm = true, .window = 6};
+constexpr ModelVariant kAttentionTied = {.tied = true, .window = 6};
+constexpr ModelVariant kAttentionHeadNorm = {.qk_norm = true, .window = 6};
 
-constexpr ModelVariant kLatent = {.latent = true};
+constexpr ModelVariant kAttentionLatent = {.latent = true};
 constexpr ModelVariant kLatentTied = {.tied = true, .latent = true};
 constexpr ModelVariant kLatentGpt = {
     .ffn = planner::FfnKind::kGelu, .norm = planner::StreamNorm::kLayer, .latent = true};
@@ -34,20 +34,20 @@ constexpr ModelVariant kSinksMuon = {.muon = true, .sinks = true};
 
 std::vector<LayoutCase> WindowCases() {
   return {{"tp1.pp1.dp1.mb2", kMiddle},
-          {"tp1.pp1.dp1", kMultiHead},
+          {"tp1.pp1.dp1", kAttentionMultiHead},
           {"tp2.pp1.dp1.mb2", kMiddle},
           {"tp2.pp1.dp1.mb2.sp1", kMiddle},
-          {"tp2.pp1.dp1.sp1", kHeadNorm},
+          {"tp2.pp1.dp1.sp1", kAttentionHeadNorm},
           {"tp1.cp2.pp1.dp1", kShort},
           {"tp1.cp2.pp1.dp1.mb2", kMiddle},
           {"tp1.cp4.pp1.dp1.mb2", kShort},
-          {"tp1.cp4.pp1.dp1", kMultiHead},
+          {"tp1.cp4.pp1.dp1", kAttentionMultiHead},
           {"tp1.cp4.pp1.dp1", kLong},
           {"tp1.cp8.pp1.dp1", kShort},
           {"tp1.cp8.pp1.dp1", kMiddle},
           {"tp2.cp4.pp1.dp1.sp1", kMiddle},
           {"tp1.pp2.dp1", kMiddle},
-          {"tp1.pp2.dp1", kTied},
+          {"tp1.pp2.dp1", kAttentionTied},
           {"tp1.pp2.dp1.sched=zb_h1", kMiddle},
           {"tp1.pp2.dp1.vpp2.sched=interleaved", kMiddle},
           {"tp2.pp2.dp1.vpp2.sp1.sched=zb_v", kMiddle},
@@ -57,7 +57,7 @@ std::vector<LayoutCase> WindowCases() {
           {"tp1.pp2.dp1.rc=block:1", kMiddle},
           {"tp1.cp2.pp1.dp2.zero1", kMiddle},
           {"tp2.pp1.dp2.zero2.sp1", kMiddle},
-          {"tp1.pp1.dp4.zero3.hs=2", kTied},
+          {"tp1.pp1.dp4.zero3.hs=2", kAttentionTied},
           {"tp2.cp2.pp2.dp2.zero3.sp1", kMiddle},
           {"tp1.pp1.dp1.mb2", kChunk},
           {"tp1.pp1.dp1.mb2", kOddChunk},
@@ -74,41 +74,41 @@ std::vector<LayoutCase> WindowCases() {
 }
 
 std::vector<LayoutCase> LatentCases() {
-  return {{"tp1.pp1.dp1.mb2", kLatent},
+  return {{"tp1.pp1.dp1.mb2", kAttentionLatent},
           {"tp1.pp1.dp1.mb2", kEvenLatent},
           {"tp1.pp1.dp1", kLatentGpt},
-          {"tp2.pp1.dp1.mb2", kLatent},
-          {"tp4.pp1.dp1", kLatent},
-          {"tp2.pp1.dp1.mb2.sp1", kLatent},
+          {"tp2.pp1.dp1.mb2", kAttentionLatent},
+          {"tp4.pp1.dp1", kAttentionLatent},
+          {"tp2.pp1.dp1.mb2.sp1", kAttentionLatent},
           {"tp4.pp1.dp1.sp1", kEvenLatent},
-          {"tp1.cp2.pp1.dp1", kLatent},
-          {"tp1.cp4.pp1.dp1.mb2", kLatent},
+          {"tp1.cp2.pp1.dp1", kAttentionLatent},
+          {"tp1.cp4.pp1.dp1.mb2", kAttentionLatent},
           {"tp1.cp2.pp1.dp1", kEvenLatent},
-          {"tp2.cp2.pp1.dp1.sp1", kLatent},
+          {"tp2.cp2.pp1.dp1.sp1", kAttentionLatent},
           {"tp1.cp4.pp1.dp1", kLatentWindow},
           {"tp2.pp1.dp1.sp1", kLatentWindow},
           {"tp1.pp2.dp1", kLatentTied},
-          {"tp1.pp2.dp1.sched=gpipe", kLatent},
-          {"tp1.pp2.dp1.vpp2.sched=interleaved", kLatent},
-          {"tp1.pp1.dp1.vpp4.sched=breadth_first", kLatent},
-          {"tp1.pp2.dp1.sched=zb_h1", kLatent},
-          {"tp2.pp2.dp1.sp1.sched=zb_h1", kLatent},
-          {"tp2.pp2.dp1.vpp2.sp1.sched=zb_v", kLatent},
+          {"tp1.pp2.dp1.sched=gpipe", kAttentionLatent},
+          {"tp1.pp2.dp1.vpp2.sched=interleaved", kAttentionLatent},
+          {"tp1.pp1.dp1.vpp4.sched=breadth_first", kAttentionLatent},
+          {"tp1.pp2.dp1.sched=zb_h1", kAttentionLatent},
+          {"tp2.pp2.dp1.sp1.sched=zb_h1", kAttentionLatent},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=zb_v", kAttentionLatent},
           {"tp1.cp2.pp2.dp1.vpp2.sched=zb_v", kEvenLatent},
-          {"tp1.pp1.dp1.mb2.rc=selective", kLatent},
-          {"tp2.pp2.dp1.sp1.rc=selective.sched=zb_h1", kLatent},
-          {"tp1.pp1.dp1.mb2.rc=full", kLatent},
-          {"tp2.pp2.dp1.sp1.rc=full", kLatent},
-          {"tp1.cp2.pp2.dp1.rc=full.sched=zb_h1", kLatent},
-          {"tp1.pp2.dp1.rc=block:1", kLatent},
-          {"tp2.pp1.dp2.zero1.sp1", kLatent},
-          {"tp2.pp1.dp2.zero2.sp1", kLatent},
-          {"tp2.pp1.dp2.zero3.sp1.rc=selective", kLatent},
+          {"tp1.pp1.dp1.mb2.rc=selective", kAttentionLatent},
+          {"tp2.pp2.dp1.sp1.rc=selective.sched=zb_h1", kAttentionLatent},
+          {"tp1.pp1.dp1.mb2.rc=full", kAttentionLatent},
+          {"tp2.pp2.dp1.sp1.rc=full", kAttentionLatent},
+          {"tp1.cp2.pp2.dp1.rc=full.sched=zb_h1", kAttentionLatent},
+          {"tp1.pp2.dp1.rc=block:1", kAttentionLatent},
+          {"tp2.pp1.dp2.zero1.sp1", kAttentionLatent},
+          {"tp2.pp1.dp2.zero2.sp1", kAttentionLatent},
+          {"tp2.pp1.dp2.zero3.sp1.rc=selective", kAttentionLatent},
           {"tp1.pp1.dp4.zero3", kOddLatent},
           {"tp1.pp1.dp4.zero2.hs=2", kLatentTied},
-          {"tp2.pp2.dp2.vpp2.zero3.sp1.sched=breadth_first", kLatent},
+          {"tp2.pp2.dp2.vpp2.zero3.sp1.sched=breadth_first", kAttentionLatent},
           {"tp2.cp2.pp2.dp2.zero1.sp1", kLatentTied},
-          {"tp2.cp2.pp2.dp2.vpp2.zero2.sp1.sched=zb_v", kLatent}};
+          {"tp2.cp2.pp2.dp2.vpp2.zero2.sp1.sched=zb_v", kAttentionLatent}};
 }
 
 // With windows and without them, of grouped and of single queries.

@@ -3,8 +3,9 @@
 
 namespace meshwright {
 
-// oneDNN holds a bf16 product in fp32 as well (planner/memory/worker_matmul.h) where it has kernels
-// for it, which are AVX-512's; on other CPUs the scratch memory that is predicted stays free.
+// oneDNN holds a bf16 product in fp32 as well (planner/worker_memory/worker_matmul.h) where it has
+// kernels for it, which are AVX-512's; on other CPUs the scratch memory that is predicted stays
+// free.
 inline double LeastShareOfBf16Memory() {
   const bool has_kernels = __builtin_cpu_supports("avx512f") &&
                            __builtin_cpu_supports("avx512bw") &&

@@ -8,7 +8,7 @@ namespace {
 constexpr ModelVariant kToy = {.config = kToyGptOss, .config_name = "gpt_oss"};
 
 // With experts beside their tensor parallel, their parameters' replicas and neither.
-std::vector<LayoutCase> WithRouting(bool balanced) {
+std::vector<LayoutCase> GptOssWithRouting(bool balanced) {
   const std::vector<const char*> layouts = {
       "tp1.pp1.dp1.mb2",
       "tp1.pp1.dp2.mb2",
@@ -56,9 +56,9 @@ std::vector<LayoutCase> WithRouting(bool balanced) {
 
 }  // namespace
 
-std::vector<LayoutCase> BalancedGptOssCases() { return WithRouting(true); }
+std::vector<LayoutCase> BalancedGptOssCases() { return GptOssWithRouting(true); }
 
-std::vector<LayoutCase> LearnedGptOssCases() { return WithRouting(false); }
+std::vector<LayoutCase> LearnedGptOssCases() { return GptOssWithRouting(false); }
 
 // Vectors among the matrices of experts, of each ZeRO stage.
 std::vector<LayoutCase> MuonGptOssCases() {

@@ -13,10 +13,10 @@
 #include "base/text/json_text.h"
 #include "db/measurement.h"
 #include "db/sqlite_store.h"
-#include "executor/agent/wire.h"
 #include "executor/gang/frame.h"
 #include "executor/gang/handshake.h"
 #include "executor/trial/trial.h"
+#include "executor/wire/wire.h"
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
 #include "planner/catalog/model_config.h"
@@ -164,7 +164,7 @@ void ReadMeasurements(std::string_view csv) {
   if (!rows.ok()) return;
   const auto written = planner::ParseMeasurements(planner::FormatMeasurements(*rows));
   ExpectOk(written.status(), "rows are refused as they are written");
-  // As a server takes them (server/import.h).
+  // As a server takes them (server/sweeps/import.h).
   static const planner::MeasurementPresets* const kPresets =
       new planner::MeasurementPresets(*planner::LoadMeasurementPresets(/*host_cores=*/4));
   constexpr size_t kMostPlanned = 4;
@@ -201,28 +201,29 @@ void ReadTrialResult(std::string_view json) {
 void ReadPlanRequest(std::string_view message) {
   v1::PlanRequest request;
   if (!Parses(message, request)) return;
-  const auto query = agent::FromWire(request, "megatron");
+  const auto query = wire::FromWire(request, "megatron");
   if (!query.ok()) return;
-  const v1::PlanRequest written = agent::ToWire(*query);
-  const auto again = agent::FromWire(written, "megatron");
+  const v1::PlanRequest written = wire::ToWire(*query);
+  const auto again = wire::FromWire(written, "megatron");
   ExpectOk(again.status(), "a query is refused as it is sent");
-  Expect(Bytes(agent::ToWire(*again)) == Bytes(written), "a query is another one once sent");
+  Expect(Bytes(wire::ToWire(*again)) == Bytes(written), "a query is another one once sent");
 }
 
 void ReadAgentMessage(std::string_view message) {
   v1::AgentMessage parsed;
   if (!Parses(message, parsed) || !parsed.has_finished()) return;
   const v1::TrialFinished& finished = parsed.finished();
-  if (const auto key = agent::FromWire(finished.ref()); key.ok()) agent::ToWire(*key);
-  const auto result = agent::FromWire(finished.measurement());
+  if (const auto key = wire::FromWire(finished.ref()); key.ok()) wire::ToWire(*key);
+  const auto result = wire::FromWire(finished.measurement());
   if (!result.ok()) return;
-  const v1::Measurement written = agent::ToWire(*result);
-  const auto again = agent::FromWire(written);
+  const v1::Measurement written = wire::ToWire(*result);
+  const auto again = wire::FromWire(written);
   ExpectOk(again.status(), "a result is refused as it is sent");
 }
 
 void ReadGangStream(std::string_view stream) {
-  gang::Handshake gate = gang::Handshake::OfGate("a secret", std::string(gang::kNonceBytes, 'g'));
+  gang::Handshake gate =
+      gang::Handshake::OfListener("a secret", std::string(gang::kNonceBytes, 'g'));
   absl::Status greeted;
   for (std::string_view rest = stream; greeted.ok() && !rest.empty() && gate.wanted_bytes() > 0;) {
     const size_t taken = std::min(rest.size(), gate.wanted_bytes());

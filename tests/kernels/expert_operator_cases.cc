@@ -8,9 +8,9 @@
 namespace meshwright::kernels {
 namespace {
 
-constexpr int64_t kRows = 67;
-constexpr int64_t kOddWidth = 291;
-constexpr int64_t kEvenWidth = 2176;
+constexpr int64_t kExpertRows = 67;
+constexpr int64_t kOddExpertWidth = 291;
+constexpr int64_t kEvenExpertWidth = 2176;
 
 struct Router {
   int64_t experts = 8;
@@ -29,7 +29,7 @@ struct Router {
 RouterLosses LossesOf(const Router& router, Operands& o) {
   constexpr int64_t kFirst = 11;
   constexpr int64_t kSequenceRows = 26;
-  constexpr int64_t kSequences = (kFirst + kRows) / kSequenceRows + 1;
+  constexpr int64_t kSequences = (kFirst + kExpertRows) / kSequenceRows + 1;
   if (!router.balance_loss) return {.z_scale = router.z_scale};
   return {.slots = o.Acc(kSequences * router.experts, 0.0, 12.0),
           .scale = 0.375,
@@ -42,10 +42,10 @@ RouterLosses LossesOf(const Router& router, Operands& o) {
 std::vector<double> RunRouter(const Kernels& kernels, Memory& memory, ElementType type,
                               const Router& router) {
   Operands o(memory, type);
-  void* logits = o.Elements(kRows * router.experts, -router.spread, router.spread);
+  void* logits = o.Elements(kExpertRows * router.experts, -router.spread, router.spread);
   const RouterForward forward{
       .type = type,
-      .rows = kRows,
+      .rows = kExpertRows,
       .experts = router.experts,
       .top_k = router.top_k,
       .groups = router.groups,
@@ -56,22 +56,22 @@ std::vector<double> RunRouter(const Kernels& kernels, Memory& memory, ElementTyp
       .selection_bias =
           router.bias > 0.0 ? o.Acc(router.experts, -router.bias, router.bias) : nullptr,
       .logits = logits,
-      .picked = o.Integers(kRows * router.top_k, 1),
-      .weights = o.Zeros(kRows * router.top_k)};
+      .picked = o.Integers(kExpertRows * router.top_k, 1),
+      .weights = o.Zeros(kExpertRows * router.top_k)};
   kernels.Run(forward);
-  o.CollectIntegers(forward.picked, kRows * router.top_k);
-  o.CollectAcc(forward.weights, kRows * router.top_k);
+  o.CollectIntegers(forward.picked, kExpertRows * router.top_k);
+  o.CollectAcc(forward.weights, kExpertRows * router.top_k);
   kernels.Run(RouterBackward{.type = type,
-                             .rows = kRows,
+                             .rows = kExpertRows,
                              .experts = router.experts,
                              .top_k = router.top_k,
                              .score = router.score,
                              .losses = LossesOf(router, o),
                              .logits = logits,
                              .picked = forward.picked,
-                             .dweights = o.Acc(kRows * router.top_k, -9.0, 9.0),
+                             .dweights = o.Acc(kExpertRows * router.top_k, -9.0, 9.0),
                              .dlogits = logits});
-  o.CollectElements(logits, kRows * router.experts);
+  o.CollectElements(logits, kExpertRows * router.experts);
   return o.outputs();
 }
 
@@ -80,7 +80,7 @@ std::vector<double> RunGivenExperts(const Kernels& kernels, Memory& memory, Elem
   constexpr int64_t kExperts = 40;
   Operands o(memory, type);
   const RouterForward forward{.type = type,
-                              .rows = kRows,
+                              .rows = kExpertRows,
                               .experts = kExperts,
                               .top_k = 1,
                               .groups = 1,
@@ -88,12 +88,12 @@ std::vector<double> RunGivenExperts(const Kernels& kernels, Memory& memory, Elem
                               .group_best = 1,
                               .score = RouterScore::kSoftmax,
                               .picks = false,
-                              .logits = o.Elements(kRows * kExperts),
-                              .picked = o.Integers(kRows, kExperts),
-                              .weights = o.Zeros(kRows)};
+                              .logits = o.Elements(kExpertRows * kExperts),
+                              .picked = o.Integers(kExpertRows, kExperts),
+                              .weights = o.Zeros(kExpertRows)};
   kernels.Run(forward);
-  o.CollectIntegers(forward.picked, kRows);
-  o.CollectAcc(forward.weights, kRows);
+  o.CollectIntegers(forward.picked, kExpertRows);
+  o.CollectAcc(forward.weights, kExpertRows);
   return o.outputs();
 }
 
@@ -103,9 +103,9 @@ std::vector<double> RunMoveRows(const Kernels& kernels, Memory& memory, ElementT
   constexpr int64_t kTerms = 3;
   Operands o(memory, type);
   std::vector<int32_t> slots;  // of each row, in an order of their own
-  std::vector<int32_t> rows(kRows * kTerms, -1);
-  for (int32_t i = 0; i < kRows * kTerms; ++i) {
-    const int32_t slot = i * 50 % static_cast<int32_t>(kRows * kTerms);
+  std::vector<int32_t> rows(kExpertRows * kTerms, -1);
+  for (int32_t i = 0; i < kExpertRows * kTerms; ++i) {
+    const int32_t slot = i * 50 % static_cast<int32_t>(kExpertRows * kTerms);
     if (slot % 3 == 1) continue;
     rows[static_cast<size_t>(slot)] = static_cast<int32_t>(slots.size());
     slots.push_back(slot);
@@ -116,62 +116,62 @@ std::vector<double> RunMoveRows(const Kernels& kernels, Memory& memory, ElementT
                           .width = width,
                           .divisor = kTerms,
                           .index = o.Integers(slots),
-                          .x = o.Elements(kRows * width),
+                          .x = o.Elements(kExpertRows * width),
                           .y = o.Elements(count * width)};
   kernels.Run(gather);
   o.CollectElements(gather.y, count * width);
   const SumRows sum{.type = type,
-                    .rows = kRows,
+                    .rows = kExpertRows,
                     .terms = kTerms,
                     .width = width,
                     .index = o.Integers(rows),
                     .x = gather.y,
-                    .y = o.Elements(kRows * width)};
+                    .y = o.Elements(kExpertRows * width)};
   kernels.Run(sum);
-  o.CollectElements(sum.y, kRows * width);
+  o.CollectElements(sum.y, kExpertRows * width);
   const ScatterRows scatter{.type = type,
                             .rows = count,
                             .width = width,
                             .index = gather.index,
                             .x = gather.y,
-                            .y = o.Elements(kRows * kTerms * width)};
+                            .y = o.Elements(kExpertRows * kTerms * width)};
   kernels.Run(scatter);
-  o.CollectElements(scatter.y, kRows * kTerms * width);
+  o.CollectElements(scatter.y, kExpertRows * kTerms * width);
   const GatherRows back{.type = type,
-                        .rows = kRows * kTerms,
+                        .rows = kExpertRows * kTerms,
                         .width = width,
                         .divisor = 1,
                         .index = sum.index,
                         .x = gather.y,
-                        .y = o.Elements(kRows * kTerms * width)};
+                        .y = o.Elements(kExpertRows * kTerms * width)};
   kernels.Run(back);
-  o.CollectElements(back.y, kRows * kTerms * width);
+  o.CollectElements(back.y, kExpertRows * kTerms * width);
   return o.outputs();
 }
 
 std::vector<double> RunExpertSwiglu(const Kernels& kernels, Memory& memory, ElementType type,
                                     int64_t width, SwigluForm form) {
   Operands o(memory, type);
-  void* gate_up = o.Elements(kRows * 2 * width, -6.0, 6.0);
-  void* weights = o.Acc(kRows, 0.0, 1.0);
+  void* gate_up = o.Elements(kExpertRows * 2 * width, -6.0, 6.0);
+  void* weights = o.Acc(kExpertRows, 0.0, 1.0);
   const ExpertSwigluForward forward{.type = type,
-                                    .rows = kRows,
+                                    .rows = kExpertRows,
                                     .width = width,
                                     .form = form,
                                     .gate_up = gate_up,
                                     .weights = weights,
-                                    .product = o.Elements(kRows * width)};
+                                    .product = o.Elements(kExpertRows * width)};
   kernels.Run(forward);
-  o.CollectElements(forward.product, kRows * width);
+  o.CollectElements(forward.product, kExpertRows * width);
   kernels.Run(ExpertSwigluBackward{.type = type,
-                                   .rows = kRows,
+                                   .rows = kExpertRows,
                                    .width = width,
                                    .form = form,
-                                   .dproduct = o.Elements(kRows * width),
+                                   .dproduct = o.Elements(kExpertRows * width),
                                    .gate_up = gate_up,
                                    .weights = weights});
-  o.CollectElements(gate_up, kRows * 2 * width);
-  o.CollectAcc(weights, kRows);
+  o.CollectElements(gate_up, kExpertRows * 2 * width);
+  o.CollectAcc(weights, kExpertRows);
   return o.outputs();
 }
 
@@ -179,23 +179,23 @@ std::vector<double> RunWeighedBias(const Kernels& kernels, Memory& memory, Eleme
                                    int64_t width) {
   Operands o(memory, type);
   const WeighedBias forward{.type = type,
-                            .rows = kRows,
+                            .rows = kExpertRows,
                             .width = width,
-                            .weights = o.Acc(kRows, 0.0, 1.0),
+                            .weights = o.Acc(kExpertRows, 0.0, 1.0),
                             .bias = o.Elements(width),
-                            .y = o.Elements(kRows * width)};
+                            .y = o.Elements(kExpertRows * width)};
   kernels.Run(forward);
-  o.CollectElements(forward.y, kRows * width);
+  o.CollectElements(forward.y, kExpertRows * width);
   const WeighedBiasBackward backward{.type = type,
-                                     .rows = kRows,
+                                     .rows = kExpertRows,
                                      .width = width,
                                      .dy = forward.y,
                                      .bias = forward.bias,
-                                     .dweights = o.Acc(kRows)};
+                                     .dweights = o.Acc(kExpertRows)};
   kernels.Run(backward);
-  o.CollectAcc(backward.dweights, kRows);
+  o.CollectAcc(backward.dweights, kExpertRows);
   const BiasGradient bias{.type = type,
-                          .rows = kRows,
+                          .rows = kExpertRows,
                           .width = width,
                           .dy = forward.y,
                           .weights = forward.weights,
@@ -259,8 +259,8 @@ std::vector<OperatorCase> ExpertOperatorCases() {
       Router{.experts = 40, .top_k = 4, .spread = 0.0, .bias = 0.25});
   add("RouterOfGivenExperts", RunGivenExperts);
   add("MoveElements", RunMoveRows, int64_t{1});
-  for (const int64_t width : {kOddWidth, kEvenWidth}) {
-    const std::string suffix = width == kOddWidth ? "" : "Even";
+  for (const int64_t width : {kOddExpertWidth, kEvenExpertWidth}) {
+    const std::string suffix = width == kOddExpertWidth ? "" : "Even";
     add("MoveRows" + suffix, RunMoveRows, width);
     add("ExpertSwiglu" + suffix, RunExpertSwiglu, width, SwigluForm{});
     add("ExpertSwigluClamped" + suffix, RunExpertSwiglu, width, ClampedSwiglu(3.0));

@@ -8,10 +8,10 @@
 namespace meshwright::kernels {
 namespace {
 
-constexpr int64_t kRows = 67;
+constexpr int64_t kGptRows = 67;
 // Leaves a remainder to vectors of every length; whole vectors, and more than one for a thread.
-constexpr int64_t kOddWidth = 291;
-constexpr int64_t kEvenWidth = 2176;
+constexpr int64_t kOddGptWidth = 291;
+constexpr int64_t kEvenGptWidth = 2176;
 
 // Which of a norm's vectors there are.
 enum class Vectors { kNone, kWeight, kBoth };
@@ -108,8 +108,8 @@ std::vector<OperatorCase> GptOperatorCases() {
                        return run(k, m, t, options...);
                      }});
   };
-  for (const int64_t width : {kOddWidth, kEvenWidth}) {
-    const std::string suffix = width == kOddWidth ? "" : "Even";
+  for (const int64_t width : {kOddGptWidth, kEvenGptWidth}) {
+    const std::string suffix = width == kOddGptWidth ? "" : "Even";
     add("LayerNormForward" + suffix, RunLayerNormForward, width, Vectors::kBoth, false);
     add("LayerNormForwardOfSum" + suffix, RunLayerNormForward, width, Vectors::kBoth, true);
     add("LayerNormForwardPlain" + suffix, RunLayerNormForward, width, Vectors::kNone, false);
@@ -119,9 +119,9 @@ std::vector<OperatorCase> GptOperatorCases() {
     add("LayerNormBackwardWithoutBias" + suffix, RunLayerNormBackward, width, Vectors::kWeight,
         true);
     add("LayerNormBackwardPlain" + suffix, RunLayerNormBackward, width, Vectors::kNone, true);
-    add("Gelu" + suffix, RunActivation, Activation::kGelu, kRows * width);
-    add("Relu" + suffix, RunActivation, Activation::kRelu, kRows * width);
-    add("BiasGradient" + suffix, RunBiasGradient, kRows, width);
+    add("Gelu" + suffix, RunActivation, Activation::kGelu, kGptRows * width);
+    add("Relu" + suffix, RunActivation, Activation::kRelu, kGptRows * width);
+    add("BiasGradient" + suffix, RunBiasGradient, kGptRows, width);
   }
   for (const int64_t packs : kRowPacks) {
     const std::string suffix = "Of" + std::to_string(packs) + "Packs";

@@ -21,25 +21,25 @@ constexpr Widths kOdd{.columns = 331, .stride = 344, .first_column = 130, .piece
 // All of them do.
 constexpr Widths kEven{.columns = 336, .stride = 352, .first_column = 144, .piece_columns = 176};
 
-constexpr int64_t kRows = 157;
+constexpr int64_t kQuantisedRows = 157;
 
 // What is between the columns of a wider matrix, and a piece of what came of it.
 std::vector<double> RunQuantise(const Kernels& kernels, Memory& memory, ElementType type,
                                 ScaleTiles tiles, const Widths& widths) {
   constexpr int64_t kPieceRows = 101;
   Operands o(memory, type);
-  const ScaleShape scales = ScalesOf(tiles, kRows, widths.columns);
+  const ScaleShape scales = ScalesOf(tiles, kQuantisedRows, widths.columns);
   const int64_t scale_count = scales.rows * scales.columns;
   const Quantise quantise{.type = type,
                           .tiles = tiles,
-                          .rows = kRows,
+                          .rows = kQuantisedRows,
                           .columns = widths.columns,
-                          .x = o.Elements(kRows * widths.stride, -3.0, 3.0),
+                          .x = o.Elements(kQuantisedRows * widths.stride, -3.0, 3.0),
                           .x_stride = widths.stride,
-                          .values = o.Bytes(kRows * widths.columns),
+                          .values = o.Bytes(kQuantisedRows * widths.columns),
                           .scales = o.Floats(scale_count)};
   kernels.Run(quantise);
-  o.CollectBytes(quantise.values, kRows * widths.columns);
+  o.CollectBytes(quantise.values, kQuantisedRows * widths.columns);
   o.CollectFloats(quantise.scales, scale_count);
   const Dequantise dequantise{.type = type,
                               .tiles = tiles,

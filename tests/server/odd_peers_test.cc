@@ -1,8 +1,8 @@
 // What odd results, names and clocks do to a server: nothing to anybody else.
 #include <limits>
 
-#include "executor/agent/protocol.h"
 #include "executor/agent/result_box.h"
+#include "executor/wire/protocol.h"
 #include "gmock/gmock.h"
 #include "tests/server/server_fixture.h"
 
@@ -129,7 +129,7 @@ TEST_F(OddPeersTest, NamesASweepAfterAModelWhoseNameIsNone) {
 v1::AgentMessage FirstMessage() {
   v1::AgentMessage message;
   message.mutable_register_()->set_name("a");
-  message.mutable_register_()->set_protocol(agent::kAgentProtocol);
+  message.mutable_register_()->set_protocol(wire::kAgentProtocol);
   message.mutable_register_()->mutable_device_set()->set_device_kind(v1::DEVICE_KIND_CPU);
   message.mutable_register_()->mutable_device_set()->set_devices(4);
   return message;

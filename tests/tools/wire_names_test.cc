@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/plan/planner_json.h"
@@ -44,7 +44,7 @@ struct Exception {
 constexpr std::string_view kOfTheSweep = "`sweep show` works it out, of all its trials together";
 
 constexpr std::string_view kEventData =
-    "an event has one of them; its keys are compared in tests/executor/agent/message_names_test.cc";
+    "an event has one of them; its keys are compared in tests/executor/wire/message_names_test.cc";
 
 constexpr Exception kExceptions[] = {
     {"PlanRequest", "model", Differs::kOtherForm, "", "an answer repeats the name alone"},
@@ -200,7 +200,7 @@ T Filled() {
 
 TEST(WireNames, OfRecommendationsAreThoseOfTheJson) {
   const auto response = Filled<v1::RecommendResponse>();
-  const auto answer = agent::FromWire(response);
+  const auto answer = wire::FromWire(response);
   ASSERT_TRUE(answer.ok()) << answer.status();
   planner::PlanQuery query;
   query.pareto = "mfu,memory";
@@ -210,14 +210,14 @@ TEST(WireNames, OfRecommendationsAreThoseOfTheJson) {
 
 TEST(WireNames, OfEstimatesAreThoseOfTheJson) {
   const auto response = Filled<v1::EstimateResponse>();
-  const auto answer = agent::FromWire(response);
+  const auto answer = wire::FromWire(response);
   ASSERT_TRUE(answer.ok()) << answer.status();
   ExpectSameNames(*response.GetDescriptor(), json(ToJson(planner::PlanQuery(), *answer, 0.0)));
 }
 
 TEST(WireNames, OfRequestsAreThoseOfTheJson) {
   const auto request = Filled<v1::PlanRequest>();
-  const auto query = agent::FromWire(request, "megatron");
+  const auto query = wire::FromWire(request, "megatron");
   ASSERT_TRUE(query.ok()) << query.status();
   ExpectSameNames(*request.GetDescriptor(),
                   json(ToJson(*query, planner::RecommendAnswer(), 0.0))["request"]);
@@ -262,7 +262,7 @@ TEST(WireNames, SlicesHaveTheSameNamesApart) {
   v1::Measurement measurement;
   measurement.set_outcome(v1::OUTCOME_OK);
   *measurement.mutable_slice() = slice;
-  const auto result = agent::FromWire(measurement);
+  const auto result = wire::FromWire(measurement);
   ASSERT_TRUE(result.ok()) << result.status();
   std::set<std::string> keys;
   AddKeys(ToJson(*result)["slice"], keys);

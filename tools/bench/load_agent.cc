@@ -5,15 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "executor/agent/protocol.h"
-#include "executor/agent/wire.h"
+#include "executor/wire/protocol.h"
+#include "executor/wire/wire.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 
 namespace meshwright::bench {
 namespace {
 
-std::shared_ptr<grpc::Channel> Dial(const std::string& server) {
+std::shared_ptr<grpc::Channel> DialAsAgent(const std::string& server) {
   grpc::ChannelArguments arguments;
   // A connection of its own, as an agent on another machine has.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -33,7 +33,7 @@ v1::Measurement SomeMeasurement() {
     result.ranks.push_back({.rank = rank, .peak_bytes = 1'000'000});
   }
   result.worker_version = "load";
-  return agent::ToWire(result);
+  return wire::ToWire(result);
 }
 
 }  // namespace
@@ -60,14 +60,14 @@ absl::Duration LoadRecord::Span() {
 
 LoadAgent::LoadAgent(const std::string& server, const std::string& name, absl::Duration trial_time,
                      LoadRecord* record)
-    : trial_time_(trial_time), record_(record), stub_(v1::Agents::NewStub(Dial(server))) {
+    : trial_time_(trial_time), record_(record), stub_(v1::Agents::NewStub(DialAsAgent(server))) {
   stub_->async()->Connect(&context_, this);
   v1::AgentMessage message;
   v1::Register* registration = message.mutable_register_();
   registration->set_name(name);
   registration->set_instance(name);
   registration->set_host("load");
-  registration->set_protocol(agent::kAgentProtocol);
+  registration->set_protocol(wire::kAgentProtocol);
   registration->mutable_device_set()->set_device_kind(v1::DEVICE_KIND_CPU);
   registration->mutable_device_set()->set_devices(4);
   StartRead(&incoming_);

@@ -10,7 +10,13 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
-include(MeshwrightUnity)
+# Sources of a target are compiled in groups, whose headers are read once: they are most of what a compiler does for one
+# of our files. Sources of a group see each other's file-local names, which are unique in their target for it. The preset
+# `sources` compiles one by one, for tools that want each source's own command.
+option(MESHWRIGHT_GROUPS "Compile sources in groups" ON)
+set(CMAKE_UNITY_BUILD ${MESHWRIGHT_GROUPS})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+
 set(MESHWRIGHT_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 option(MESHWRIGHT_FUZZ "Build what libFuzzer runs, with Clang" OFF)
 
@@ -23,9 +29,16 @@ if(CCACHE)
 endif()
 
 # Compile options of the project's own code; third-party headers come in as SYSTEM and stay quiet.
+# In a group a source's names stand before those of its neighbours, which are not what -Wshadow is about.
+set(shadow_option -Wshadow)
+if(MESHWRIGHT_GROUPS AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(shadow_option -Wshadow=local)
+elseif(MESHWRIGHT_GROUPS)
+  set(shadow_option -Wno-shadow)
+endif()
 add_library(meshwright_options INTERFACE)
 target_compile_options(meshwright_options INTERFACE
-  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion)
+  -Wall -Wextra -Wpedantic -Werror ${shadow_option} -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 sees overlaps in std::string's own code (GCC bug 105329).
   target_compile_options(meshwright_options INTERFACE -Wno-restrict)
@@ -64,7 +77,6 @@ endif()
 # meshwright_configure(TARGET): the options above on a target of our own.
 function(meshwright_configure target)
   target_link_libraries(${target} PRIVATE meshwright_options)
-  meshwright_unity(${target})
   get_target_property(type ${target} TYPE)
   if(TARGET tsan_absl_mutex AND type STREQUAL EXECUTABLE)
     target_link_libraries(${target} PRIVATE tsan_absl_mutex)

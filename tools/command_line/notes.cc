@@ -10,7 +10,7 @@
 namespace meshwright::command_line {
 namespace {
 
-constexpr size_t kColumns = 80;
+constexpr size_t kNoteColumns = 80;
 constexpr size_t kTermColumns = 27;
 constexpr size_t kIndent = 2;
 
@@ -84,7 +84,7 @@ std::string TwoColumns(const std::string& term, const std::string& text) {
     out.append(kTermColumns - Width(out), ' ');
   }
   bool first = true;
-  for (const std::string& line : Wrapped(text, kColumns - kTermColumns)) {
+  for (const std::string& line : Wrapped(text, kNoteColumns - kTermColumns)) {
     absl::StrAppend(&out, first ? "" : std::string(kTermColumns, ' '), line, "\n");
     first = false;
   }
@@ -100,7 +100,7 @@ std::string FormatNotes(const std::string& notes) {
     if (entry) {
       out += TwoColumns(block.term, block.text);
     } else {
-      for (const std::string& line : Wrapped(block.text, kColumns)) out += line + "\n";
+      for (const std::string& line : Wrapped(block.text, kNoteColumns)) out += line + "\n";
     }
     after_entry = entry;
   }

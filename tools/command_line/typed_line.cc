@@ -79,7 +79,7 @@ std::string UnknownWord(const CLI::App& command, const std::string& word) {
                      word, known);
 }
 
-bool IsFlag(const std::string& word) {
+bool LooksLikeFlag(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && word.find_first_not_of('-') != std::string::npos;
 }
 
@@ -155,7 +155,7 @@ std::string TypedLine::UnknownWords() const {
   for (const CLI::App* at = &app_;; at = at->get_subcommands().back()) {
     for (const std::string& word : at->remaining()) {
       if (word == "--") continue;
-      if (IsFlag(word)) {
+      if (LooksLikeFlag(word)) {
         problems.push_back(at == &command
                                ? UnknownFlag(command, word)
                                : absl::StrCat(word, " must stand behind ", CommandPath(command)));

@@ -5,7 +5,7 @@
 namespace meshwright::worker {
 namespace {
 
-at::Tensor OfExpert(const at::Tensor& bias, int64_t outputs, int64_t expert) {
+at::Tensor BiasOfExpert(const at::Tensor& bias, int64_t outputs, int64_t expert) {
   return bias.narrow(0, expert * outputs, outputs);
 }
 
@@ -14,7 +14,7 @@ at::Tensor OfExpert(const at::Tensor& bias, int64_t outputs, int64_t expert) {
 void AddExpertBias(const at::Tensor& bias, const std::vector<int64_t>& rows, const at::Tensor& y) {
   if (!bias.defined()) return;
   ForExperts(rows, [&](int64_t expert, int64_t first, int64_t count) {
-    y.narrow(0, first, count).add_(OfExpert(bias, y.size(1), expert));
+    y.narrow(0, first, count).add_(BiasOfExpert(bias, y.size(1), expert));
   });
 }
 
@@ -28,7 +28,7 @@ void AddWeighedExpertBias(const RankContext& context, const at::Tensor& weights,
                              .rows = count,
                              .width = y.size(1),
                              .weights = weights.narrow(0, first, count).const_data_ptr(),
-                             .bias = OfExpert(bias, y.size(1), expert).const_data_ptr(),
+                             .bias = BiasOfExpert(bias, y.size(1), expert).const_data_ptr(),
                              .y = y.narrow(0, first, count).mutable_data_ptr()});
   });
 }
@@ -44,7 +44,7 @@ void AddExpertBiasGradient(const RankContext& context, const at::Tensor& dy,
         .width = dy.size(1),
         .dy = dy.narrow(0, first, count).const_data_ptr(),
         .weights = weights.defined() ? weights.narrow(0, first, count).const_data_ptr() : nullptr,
-        .bias_gradient = OfExpert(gradient, dy.size(1), expert).mutable_data_ptr()});
+        .bias_gradient = BiasOfExpert(gradient, dy.size(1), expert).mutable_data_ptr()});
   });
 }
 
@@ -58,7 +58,7 @@ void AddBiasToWeightGradient(const RankContext& context, const at::Tensor& dy,
         .rows = count,
         .width = dy.size(1),
         .dy = dy.narrow(0, first, count).const_data_ptr(),
-        .bias = OfExpert(bias, dy.size(1), expert).const_data_ptr(),
+        .bias = BiasOfExpert(bias, dy.size(1), expert).const_data_ptr(),
         .dweights = dweights.narrow(0, first, count).mutable_data_ptr()});
   });
 }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "planner/memory/worker_matmul.h"
+#include "planner/worker_memory/worker_matmul.h"
 
 namespace meshwright::worker {
 namespace {

@@ -11,8 +11,8 @@
 
 namespace meshwright::worker {
 
-// Allocates y, and what planner/memory/worker_matmul.h says of matrix products. `bias` [outputs]
-// may be undefined.
+// Allocates y, and what planner/worker_memory/worker_matmul.h says of matrix products. `bias`
+// [outputs] may be undefined.
 at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 // The same into a dense y.
@@ -25,7 +25,7 @@ at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
 void LinearBackwardInputInto(at::Tensor dx, const at::Tensor& dy, const at::Tensor& weight);
 
 // gradient [outputs, inputs] += dy^T x, or = where it is empty. Allocates nothing unless dy is bf16
-// on a CPU, and then pieces of the product (planner/memory/worker_matmul.h).
+// on a CPU, and then pieces of the product (planner/worker_memory/worker_matmul.h).
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                           const MatrixGradient& gradient);
 

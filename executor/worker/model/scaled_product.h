@@ -2,7 +2,7 @@
 //
 // On a GPU they are cuBLASLt's, which has them for sm_90 alone (at::_scaled_mm_v2 says so
 // elsewhere). A CPU has none: pieces of both factors are widened, which is exact, and multiplied
-// (planner/memory/worker_narrowed.h says how large pieces are).
+// (planner/worker_memory/worker_narrowed.h says how large pieces are).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +12,7 @@
 #include "executor/worker/model/quantised_matrix.h"
 #include "executor/worker/state/matrix_gradient.h"
 #include "executor/worker/state/rank_context.h"
-#include "planner/memory/worker_narrowed.h"
+#include "planner/worker_memory/worker_narrowed.h"
 
 namespace meshwright::worker {
 

@@ -7,7 +7,7 @@ namespace meshwright::worker {
 namespace {
 
 // Adds up what the ranks counted that share the sequences.
-void Sum(RankContext& context, std::vector<int64_t>& counts) {
+void SumOfCounts(RankContext& context, std::vector<int64_t>& counts) {
   Communicator* tp = context.layout.sequence_parallel ? context.groups.tp.get() : nullptr;
   Communicator* cp = context.groups.cp.get();
   if (tp == nullptr && cp == nullptr) return;
@@ -33,7 +33,7 @@ SlotCounts::SlotCounts(RankContext& context, const planner::Experts& experts, co
     int64_t* of_run = counts.data() + RunOf(token) * experts_;
     for (int64_t k = 0; k < experts.top_k; ++k) ++of_run[*picked++];
   }
-  Sum(context, counts);
+  SumOfCounts(context, counts);
   const int64_t* count = counts.data();
   before_.resize(static_cast<size_t>(sequences_ * (runs_ + 1) * experts_));
   int64_t* before = before_.data();

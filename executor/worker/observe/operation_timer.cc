@@ -13,7 +13,7 @@ namespace meshwright::worker {
 namespace {
 
 // Many short windows: that some of them are disturbed does not matter to the best one.
-constexpr int64_t kWindows = 15;
+constexpr int64_t kTimerWindows = 15;
 constexpr int64_t kMaxProbes = 20;
 constexpr double kLongestWindowS = 2e-3;
 constexpr int64_t kMaxWindowCount = 10000;
@@ -79,11 +79,11 @@ planner::Timing OperationTimer::Measure(const std::function<void()>& operation, 
     const double left_s = slot_s * (1.0 - kProbeShare) - seconds[0];
     const int64_t probes = HowMany(slot_s * kProbeShare, seconds[0], kMaxProbes);
     const double each_s = RunWindows(operation, takes_part, probes, 1)[0];
-    const double window_s = std::min(left_s / static_cast<double>(kWindows), kLongestWindowS);
+    const double window_s = std::min(left_s / static_cast<double>(kTimerWindows), kLongestWindowS);
     const int64_t count = HowMany(window_s, each_s, kMaxWindowCount);
     seconds = RunWindows(
         operation, takes_part, count,
-        static_cast<size_t>(HowMany(left_s, each_s * static_cast<double>(count), kWindows)));
+        static_cast<size_t>(HowMany(left_s, each_s * static_cast<double>(count), kTimerWindows)));
   }
   spent_s_ += Largest({MonotonicSeconds() - start_s})[0];
   return {.median_s = Median(seconds), .best_s = *std::min_element(seconds.begin(), seconds.end())};

@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "base/text/amounts.h"
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "executor/trial/capabilities.h"
@@ -28,8 +29,6 @@
 
 namespace meshwright::worker {
 namespace {
-
-constexpr double kGib = 1073741824.0;
 
 constexpr char kUsage[] =
     "usage: meshwright-worker [--event-fd N] [--listen-fd N] [--memory-limit-gib X] < plan.json\n"
@@ -135,7 +134,7 @@ absl::StatusOr<trial::TrialPlan> ReadTrial(const nlohmann::json& json, const Fla
                                            const WorkerEnvironment& environment) {
   ASSIGN_OR_RETURN(trial::TrialPlan plan, trial::TrialPlanFromJson(json));
   if (flags.memory_limit_gib.has_value()) {
-    plan.memory_limit_bytes = static_cast<int64_t>(*flags.memory_limit_gib * kGib);
+    plan.memory_limit_bytes = static_cast<int64_t>(*flags.memory_limit_gib * kBytesPerGib);
   }
   RETURN_IF_ERROR(CheckRanks("layout", plan.layout.devices(), environment));
   RETURN_IF_ERROR(trial::CheckRules(plan.model, plan.layout, plan.training, plan.device));

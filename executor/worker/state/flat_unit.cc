@@ -9,7 +9,7 @@
 #include "executor/worker/comm/host_kernels.h"
 #include "executor/worker/state/random.h"
 #include "executor/worker/state/release_storage.h"
-#include "planner/memory/unit_shards.h"
+#include "planner/worker_memory/unit_shards.h"
 
 namespace meshwright::worker {
 namespace {

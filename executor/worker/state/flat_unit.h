@@ -5,7 +5,7 @@
 // Its replicas, the ranks that hold the same parameters, share the unit as the ZeRO stage says
 // (arXiv 1910.02054), under HSDP inside groups of them that are copies of each other. Who they are
 // is the unit's own: whoever reduces, gathers or counts it asks the unit. The buffers are cut into
-// equal shards, one for each rank that divides them (planner/memory/unit_shards.h):
+// equal shards, one for each rank that divides them (planner/worker_memory/unit_shards.h):
 //
 //                     stage 0   1                  2              3
 //   states            whole     own shard          own shard      own shard

@@ -19,7 +19,7 @@ double StepScale(int64_t rows, int64_t columns) {
   return 0.2 * std::sqrt(static_cast<double>(std::max(rows, columns)));
 }
 
-int64_t Sum(const std::vector<int64_t>& counts) {
+int64_t TotalOf(const std::vector<int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
@@ -136,8 +136,8 @@ void MatrixUpdate::MoveShards(bool to_owners) {
       there[static_cast<size_t>(from)] += unit_.PartOnShard(matrix.range, from).count();
     }
   }
-  const at::Tensor pieces = pieces_.narrow(0, 0, Sum(here));
-  const at::Tensor gathered = gathered_.narrow(0, 0, Sum(there));
+  const at::Tensor pieces = pieces_.narrow(0, 0, TotalOf(here));
+  const at::Tensor gathered = gathered_.narrow(0, 0, TotalOf(there));
   if (to_owners) {
     shards_->AllToAll(gathered, there, pieces, here).Wait();
     ReorderPieces(/*to_parts=*/true);
@@ -179,8 +179,8 @@ void MatrixUpdate::MoveParts(bool to_owners) {
       there[static_cast<size_t>(from)] += matrix.range.count();
     }
   }
-  const at::Tensor parts = parts_.narrow(0, 0, Sum(here));
-  const at::Tensor wholes = wholes_.narrow(0, 0, Sum(there));
+  const at::Tensor parts = parts_.narrow(0, 0, TotalOf(here));
+  const at::Tensor wholes = wholes_.narrow(0, 0, TotalOf(there));
   if (to_owners) {
     tensor_->AllToAll(wholes, there, parts, here).Wait();
   } else {

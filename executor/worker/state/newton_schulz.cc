@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "planner/memory/worker_matmul.h"
+#include "planner/worker_memory/worker_matmul.h"
 
 namespace meshwright::worker {
 namespace {
@@ -14,7 +14,7 @@ constexpr double kC = 2.0315;
 constexpr double kLeastNorm = 1e-7;
 
 // sum = beta sum + alpha left right, in pieces where each takes memory of its own
-// (planner/memory/worker_matmul.h).
+// (planner/worker_memory/worker_matmul.h).
 void AddProduct(const at::Tensor& sum, const at::Tensor& left, const at::Tensor& right, double beta,
                 double alpha) {
   const int64_t rows = sum.size(0);

@@ -11,7 +11,7 @@ namespace {
 // What stands together in a unit, in its order. A bias of which a rank has no part of its own is
 // held whole by all. Queries of latent attention have a matrix of their own, behind those that
 // every block has.
-enum class Place : uint8_t {
+enum class ParameterClass : uint8_t {
   kMatrix,
   kQueryMatrix,
   kWholeMatrix,
@@ -23,30 +23,35 @@ enum class Place : uint8_t {
   kSinks,
   kBias
 };
-constexpr Place kPlaces[] = {Place::kMatrix,   Place::kQueryMatrix, Place::kWholeMatrix,
-                             Place::kRouter,   Place::kRouterBias,  Place::kStreamNorm,
-                             Place::kHeadNorm, Place::kWholeBias,   Place::kSinks,
-                             Place::kBias};
+constexpr ParameterClass kParameterClasses[] = {
+    ParameterClass::kMatrix,   ParameterClass::kQueryMatrix, ParameterClass::kWholeMatrix,
+    ParameterClass::kRouter,   ParameterClass::kRouterBias,  ParameterClass::kStreamNorm,
+    ParameterClass::kHeadNorm, ParameterClass::kWholeBias,   ParameterClass::kSinks,
+    ParameterClass::kBias};
 
-Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& parameter) {
-  if (parameter.whole_gradient) return Place::kRouter;
+ParameterClass ClassOf(const planner::Operator& op, const planner::OperatorParameter& parameter) {
+  if (parameter.whole_gradient) return ParameterClass::kRouter;
   if (parameter.matrix) {
-    if (op.name == planner::OperatorName::kLatentProjection) return Place::kWholeMatrix;
-    return op.name == planner::OperatorName::kQueryProjection ? Place::kQueryMatrix
-                                                              : Place::kMatrix;
+    if (op.name == planner::OperatorName::kLatentProjection) return ParameterClass::kWholeMatrix;
+    return op.name == planner::OperatorName::kQueryProjection ? ParameterClass::kQueryMatrix
+                                                              : ParameterClass::kMatrix;
   }
-  if (op.name == planner::OperatorName::kRouter) return Place::kRouterBias;
-  if (op.kind == planner::OperatorKind::kAttention) return Place::kSinks;
+  if (op.name == planner::OperatorName::kRouter) return ParameterClass::kRouterBias;
+  if (op.kind == planner::OperatorKind::kAttention) return ParameterClass::kSinks;
   if (op.kind != planner::OperatorKind::kNorm) {
-    return parameter.division == planner::Division::kWhole ? Place::kWholeBias : Place::kBias;
+    return parameter.division == planner::Division::kWhole ? ParameterClass::kWholeBias
+                                                           : ParameterClass::kBias;
   }
-  return op.name == planner::OperatorName::kHeadNorm ? Place::kHeadNorm : Place::kStreamNorm;
+  return op.name == planner::OperatorName::kHeadNorm ? ParameterClass::kHeadNorm
+                                                     : ParameterClass::kStreamNorm;
 }
 
 // Of a norm of the stream the weight comes first. Norms of latents have weights alone.
-bool IsBias(const planner::Operator& op, Place place, bool first) {
-  return place == Place::kRouterBias || place == Place::kWholeBias || place == Place::kBias ||
-         (place == Place::kStreamNorm && !first && op.name != planner::OperatorName::kLatentNorm);
+bool IsBias(const planner::Operator& op, ParameterClass place, bool first) {
+  return place == ParameterClass::kRouterBias || place == ParameterClass::kWholeBias ||
+         place == ParameterClass::kBias ||
+         (place == ParameterClass::kStreamNorm && !first &&
+          op.name != planner::OperatorName::kLatentNorm);
 }
 
 // The head's product is no block's.
@@ -78,22 +83,22 @@ ParameterPart PartOf(const planner::OperatorParameter& parameter, const std::str
 
 // A product's matrices are one array, and so are its biases; a norm's vectors are arrays of their
 // own.
-void AddParameters(const planner::Operator& op, Place place, const std::string& prefix,
+void AddParameters(const planner::Operator& op, ParameterClass place, const std::string& prefix,
                    int32_t tp_rank, ParameterUnit& unit) {
   const bool norm = op.kind == planner::OperatorKind::kNorm;
   bool first = true;
   for (const planner::OperatorParameter& parameter : op.parameters) {
-    if (parameter.experts > 0 || PlaceOf(op, parameter) != place) continue;
+    if (parameter.experts > 0 || ClassOf(op, parameter) != place) continue;
     if (first || norm) {
       unit.push_back({.parts = {},
                       .of = op.name,
-                      .matrix = parameter.matrix && place != Place::kRouter,
+                      .matrix = parameter.matrix && place != ParameterClass::kRouter,
                       .bias = IsBias(op, place, first),
                       .replicated = parameter.division == planner::Division::kWhole,
                       .of_block_product = parameter.matrix && IsBlockProduct(op),
-                      .of_router = place == Place::kRouter,
-                      .partial_gradient = norm || place == Place::kRouterBias,
-                      .of_heads = place == Place::kHeadNorm});
+                      .of_router = place == ParameterClass::kRouter,
+                      .partial_gradient = norm || place == ParameterClass::kRouterBias,
+                      .of_heads = place == ParameterClass::kHeadNorm});
     }
     first = false;
     ParameterPart part = PartOf(parameter, prefix, tp_rank);
@@ -105,7 +110,7 @@ void AddParameters(const planner::Operator& op, Place place, const std::string& 
 ParameterUnit UnitOf(const planner::OperatorList& operators, const std::string& prefix,
                      int32_t tp_rank) {
   ParameterUnit unit;
-  for (const Place place : kPlaces) {
+  for (const ParameterClass place : kParameterClasses) {
     for (const planner::Operator& op : operators) {
       AddParameters(op, place, prefix, tp_rank, unit);
     }
@@ -126,20 +131,22 @@ ParameterPart PartOfExpert(const planner::OperatorParameter& parameter, const st
 }
 
 // The matrices of a product of all experts of the rank are one array, and so are its biases.
-void AddExperts(const planner::Operator& op, Place place, const std::string& prefix,
+void AddExperts(const planner::Operator& op, ParameterClass place, const std::string& prefix,
                 const ExpertPlace& experts, ParameterUnit& unit) {
-  const bool matrix = place == Place::kMatrix;
+  const bool matrix = place == ParameterClass::kMatrix;
   LocalParameter array = {.parts = {},
                           .of = op.name,
                           .matrix = matrix,
                           .bias = !matrix,
-                          .replicated = place == Place::kWholeBias,
+                          .replicated = place == ParameterClass::kWholeBias,
                           .of_block_product = matrix,
                           .of_experts = true};
   std::vector<const planner::OperatorParameter*> parameters;
   for (const planner::OperatorParameter& parameter : op.parameters) {
     const bool whole = !parameter.matrix && parameter.expert_division == planner::Division::kWhole;
-    const Place own = parameter.matrix ? Place::kMatrix : whole ? Place::kWholeBias : Place::kBias;
+    const ParameterClass own = parameter.matrix ? ParameterClass::kMatrix
+                               : whole          ? ParameterClass::kWholeBias
+                                                : ParameterClass::kBias;
     if (parameter.experts > 0 && own == place) parameters.push_back(&parameter);
   }
   if (parameters.empty()) return;
@@ -191,7 +198,7 @@ ParameterUnit ExpertUnit(const planner::ModelSpec& model, int64_t layer, const E
   shape.etp = place.etp;
   const planner::OperatorList operators = planner::BlockOperators(shape);
   ParameterUnit unit;
-  for (const Place kind : kPlaces) {
+  for (const ParameterClass kind : kParameterClasses) {
     for (const planner::Operator& op : operators) {
       AddExperts(op, kind, "layers." + std::to_string(layer) + ".", place, unit);
     }

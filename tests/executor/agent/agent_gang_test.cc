@@ -12,7 +12,7 @@ constexpr char kTrial[] = "sweeps/s/trials/1";
 class AgentGangTest : public AgentSessionTest {
  protected:
   void Start() {
-    StartAgent(UntilCancelled, [this](const trial::TrialPlan& plan, const gang::Place& place,
+    StartAgent(UntilCancelled, [this](const trial::TrialPlan& plan, const gang::Membership& place,
                                       const trial::TrialRunnerOptions& options) {
       places_.Push(place);
       return UntilCancelled(plan, options);
@@ -26,7 +26,7 @@ class AgentGangTest : public AgentSessionTest {
     return "127.0.0.1:" + std::to_string(ready.port());
   }
 
-  Inbox<gang::Place> places_;  // of what ran
+  Inbox<gang::Membership> places_;  // of what ran
 };
 
 TEST_F(AgentGangTest, OneThatLeadsOpensAGateAndWaitsForTheStart) {
@@ -37,7 +37,7 @@ TEST_F(AgentGangTest, OneThatLeadsOpensAGateAndWaitsForTheStart) {
   EXPECT_GT(ready.port(), 0);
   EXPECT_FALSE(places_.Pop(absl::Milliseconds(100)).has_value());
   server_.Start(kTrial, MetAt(ready));
-  const std::optional<gang::Place> place = places_.Pop(absl::Seconds(20));
+  const std::optional<gang::Membership> place = places_.Pop(absl::Seconds(20));
   ASSERT_TRUE(place.has_value());
   EXPECT_EQ(place->member, 0);
   ASSERT_NE(place->gate, nullptr);
@@ -51,7 +51,7 @@ TEST_F(AgentGangTest, OneThatFollowsIsToldWhereTheOtherIs) {
   server_.AssignOneOfTwo(kTrial, SomePlan(2), /*member=*/1);
   Ready();
   server_.Start(kTrial, "10.0.0.1:4711");
-  const std::optional<gang::Place> place = places_.Pop(absl::Seconds(20));
+  const std::optional<gang::Membership> place = places_.Pop(absl::Seconds(20));
   ASSERT_TRUE(place.has_value());
   EXPECT_EQ(place->rendezvous, "10.0.0.1:4711");
   EXPECT_EQ(place->members[1], (gang::Member{"b", 1, 1}));

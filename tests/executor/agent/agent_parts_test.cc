@@ -51,7 +51,7 @@ TEST_F(ResultBoxTest, OutlivesTheProcess) {
   box.Remove(kStore, {"s", 1, 1});
   const ResultBox next = *ResultBox::Open(folder_);
   ASSERT_EQ(next.kept().size(), 1u);
-  EXPECT_EQ(next.kept()[0].key, (AttemptKey{"s", 2, 1}));
+  EXPECT_EQ(next.kept()[0].key, (wire::AttemptKey{"s", 2, 1}));
   EXPECT_EQ(next.kept()[0].result, Kept(2).result);
 }
 
@@ -72,7 +72,7 @@ TEST_F(ResultBoxTest, WritesLaterWhatItCouldNotWriteAtFirst) {
   EXPECT_FALSE(box.has_unwritten());
   const ResultBox next = *ResultBox::Open(folder_);
   ASSERT_EQ(next.kept().size(), 1u);
-  EXPECT_EQ(next.kept()[0].key, (AttemptKey{"s", 2, 1}));
+  EXPECT_EQ(next.kept()[0].key, (wire::AttemptKey{"s", 2, 1}));
 }
 
 // Of a disk that took a part of the text before it was full, too.
@@ -109,7 +109,7 @@ TEST_F(ResultBoxTest, ReadsWhatAnEarlierReleaseKept) {
   ResultBox box = *ResultBox::Open(folder_);
   ASSERT_EQ(box.kept().size(), 1u);
   EXPECT_EQ(box.kept()[0].store_id, kStore);
-  EXPECT_EQ(box.kept()[0].key, (AttemptKey{"s-1", 2, 3}));
+  EXPECT_EQ(box.kept()[0].key, (wire::AttemptKey{"s-1", 2, 3}));
   box.Remove(kStore, {"s-1", 2, 3});
   EXPECT_FALSE(std::filesystem::exists(path));
 }

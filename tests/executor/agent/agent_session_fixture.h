@@ -56,7 +56,7 @@ class AgentSessionTest : public testing::Test {
   }
 
   void StartAgent(TrialRunner runner = UntilCancelled, GangRunner together = {},
-                  const DeviceSet& devices = {planner::DeviceKind::kCpu, 1}) {
+                  const wire::DeviceSet& devices = {planner::DeviceKind::kCpu, 1}) {
     AgentOptions options;
     options.server.address = server_.address();
     options.name = "a";

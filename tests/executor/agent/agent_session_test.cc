@@ -67,7 +67,7 @@ TEST_F(AgentSessionTest, APlanForDevicesThatTheAgentHasNotIsAnswered) {
 }
 
 TEST_F(AgentSessionTest, RunsTrialsSideBySideOnTheDevicesThatTheServerNames) {
-  DeviceSet devices;
+  wire::DeviceSet devices;
   devices.count = 4;
   devices.slots = 2;
   StartAgent(UntilCancelled, {}, devices);
@@ -102,7 +102,7 @@ TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {
 
 TEST_F(AgentSessionTest, AServerOfAnotherProtocolEndsTheAgentWithAWord) {
   StartAgent();
-  EXPECT_EQ(server_.Register(kStore, /*protocol=*/0).protocol(), kAgentProtocol);
+  EXPECT_EQ(server_.Register(kStore, /*protocol=*/0).protocol(), wire::kAgentProtocol);
   const absl::Status status = Wait();
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(std::string(status.message()),
@@ -182,7 +182,7 @@ TEST_F(AgentSessionTest, AResultBringsItsAssignmentsToken) {
 // The connection stands, and nothing comes over it.
 TEST_F(AgentSessionTest, EndsWhatRunsOnceItsLeaseIsOverWhileConnected) {
   StartAgent();
-  server_.Register(kStore, kAgentProtocol, /*lease_s=*/1.0);
+  server_.Register(kStore, wire::kAgentProtocol, /*lease_s=*/1.0);
   server_.Assign("sweeps/s/trials/1", SomePlan());
   server_.Next(v1::AgentMessage::kStarted);
   const absl::Time begin = absl::Now();

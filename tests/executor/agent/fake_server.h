@@ -5,7 +5,7 @@
 #include <string>
 
 #include "executor/agent/inbox.h"
-#include "executor/agent/protocol.h"
+#include "executor/wire/protocol.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
@@ -31,7 +31,7 @@ class FakeServer final : public v1::Agents::Service {
   const std::string& address() const { return address_; }
 
   // Answers the agent's first message, which it returns.
-  v1::Register Register(const std::string& store_id, int32_t protocol = kAgentProtocol,
+  v1::Register Register(const std::string& store_id, int32_t protocol = wire::kAgentProtocol,
                         double lease_s = 30.0) {
     v1::Register message = Next(v1::AgentMessage::kRegister).register_();
     v1::ServerMessage answer;

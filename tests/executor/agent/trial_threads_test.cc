@@ -11,7 +11,7 @@ namespace meshwright::agent {
 namespace {
 
 struct Done {
-  AttemptKey key;
+  wire::AttemptKey key;
   trial::TrialResult result;
 };
 
@@ -19,7 +19,7 @@ class TrialThreadsTest : public testing::Test {
  protected:
   std::unique_ptr<TrialThreads> Start(TrialRunner runner, int32_t slots = 1) {
     TrialRunners runners{.alone = std::move(runner)};
-    runners.bind = [this](const DeviceShare& share) {
+    runners.bind = [this](const wire::DeviceShare& share) {
       const absl::MutexLock lock(&mutex_);
       bound_.push_back(share);
     };
@@ -28,18 +28,19 @@ class TrialThreadsTest : public testing::Test {
     };
     return std::make_unique<TrialThreads>(
         std::move(runners), "worker", slots,
-        TrialThreads::Callbacks{.progress = [](const AttemptKey&, const trial::TrialProgress&) {},
-                                .done =
-                                    [this](const AttemptKey& key, const trial::TrialResult& r) {
-                                      done_.Push({key, r});
-                                    }});
+        TrialThreads::Callbacks{
+            .progress = [](const wire::AttemptKey&, const trial::TrialProgress&) {},
+            .done =
+                [this](const wire::AttemptKey& key, const trial::TrialResult& r) {
+                  done_.Push({key, r});
+                }});
   }
   Done Next() { return *done_.Pop(absl::Seconds(20)); }
 
   Inbox<Done> done_;
   std::atomic<int64_t> available_bytes_{1000};
   absl::Mutex mutex_;
-  std::vector<DeviceShare> bound_ ABSL_GUARDED_BY(mutex_);
+  std::vector<wire::DeviceShare> bound_ ABSL_GUARDED_BY(mutex_);
 };
 
 TrialJob JobOn(int32_t trial, int32_t first_slot = 0, int32_t slots = 1) {
@@ -171,7 +172,8 @@ TEST_F(TrialThreadsTest, TrialsOnDifferentSlotsRunSideBySideOnTheirCores) {
   Next();
   Next();
   const absl::MutexLock lock(&mutex_);
-  EXPECT_EQ(bound_, (std::vector<DeviceShare>{JobOn(1).share, JobOn(2).share, JobOn(3, 1).share}));
+  EXPECT_EQ(bound_,
+            (std::vector<wire::DeviceShare>{JobOn(1).share, JobOn(2).share, JobOn(3, 1).share}));
 }
 
 TEST_F(TrialThreadsTest, ATrialWaitsForItsSlotsAndLetsNoneBehindItPass) {

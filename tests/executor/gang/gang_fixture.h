@@ -20,8 +20,8 @@ inline constexpr char kSecret[] = "a secret of this attempt alone";
 
 // Places of members with so many ranks each. Followers are at loopback addresses of their own, so
 // that none is found where it isn't.
-inline std::vector<Place> PlacesOf(const std::vector<int32_t>& ranks) {
-  Place place;
+inline std::vector<Membership> PlacesOf(const std::vector<int32_t>& ranks) {
+  Membership place;
   place.secret = kSecret;
   int32_t first = 0;
   for (size_t i = 0; i < ranks.size(); ++i) {
@@ -30,12 +30,12 @@ inline std::vector<Place> PlacesOf(const std::vector<int32_t>& ranks) {
                              .ranks = ranks[i]});
     first += ranks[i];
   }
-  std::vector<Place> places(ranks.size(), place);
+  std::vector<Membership> places(ranks.size(), place);
   for (size_t i = 0; i < ranks.size(); ++i) {
     places[i].member = static_cast<int32_t>(i);
     places[i].address = "127.0.0." + std::to_string(i + 1);
   }
-  places[0].gate = Gate::Open(places[0].address).value();
+  places[0].gate = Listener::Open(places[0].address).value();
   for (size_t i = 1; i < ranks.size(); ++i) places[i].rendezvous = places[0].gate->rendezvous();
   return places;
 }
@@ -61,7 +61,7 @@ inline Timing ShortTiming() {
 // A follower that runs on a thread of its own until it is told to end.
 class FollowerThread {
  public:
-  FollowerThread(const trial::TrialPlan& plan, const Place& place,
+  FollowerThread(const trial::TrialPlan& plan, const Membership& place,
                  trial::TrialRunnerOptions options, const Timing& timing = ShortTiming())
       : thread_([this, plan, place, options, timing]() mutable {
           UseOneCorePerRank(place.own().ranks);
@@ -90,7 +90,7 @@ class FollowerThread {
 };
 
 // What the leader tells, on a thread that ends with it.
-inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Place& place,
+inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Membership& place,
                                        const trial::TrialRunnerOptions& options,
                                        const Timing& timing = ShortTiming()) {
   trial::TrialResult result;
@@ -104,7 +104,7 @@ inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Place
 // The plan over members with so many ranks each. All of them have workers of `worker_path`.
 inline trial::TrialResult RunGang(const trial::TrialPlan& plan, const std::vector<int32_t>& ranks,
                                   const std::string& worker_path) {
-  const std::vector<Place> places = PlacesOf(ranks);
+  const std::vector<Membership> places = PlacesOf(ranks);
   std::vector<std::unique_ptr<FollowerThread>> followers;
   for (size_t i = 1; i < places.size(); ++i) {
     followers.push_back(std::make_unique<FollowerThread>(

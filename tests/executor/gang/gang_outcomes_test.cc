@@ -33,7 +33,7 @@ using GangOutcomesTest = trial::LeavesNothingTest;
 TEST_F(GangOutcomesTest, OkReportsEveryStepRankAndTrace) {
   TrialPlan plan = TinyPlan({.pp = 2, .dp = 2}, 4);
   plan.trace = true;
-  const std::vector<Place> places = PlacesOf({3, 1});
+  const std::vector<Membership> places = PlacesOf({3, 1});
   FollowerThread follower(plan, places[1], Options());
   trial::TrialRunnerOptions options = Options();
   int told = 0;
@@ -74,7 +74,7 @@ TEST_F(GangOutcomesTest, OutOfMemoryOnAFollowersRankIsToldAsOnOneHost) {
 }
 
 TEST_F(GangOutcomesTest, ACrashOfAFollowersWorkerNamesRankSignalStepAndAgent) {
-  const InjectedFault crash{.kind = InjectedFault::Kind::kCrash, .rank = 3, .step = 1};
+  const InjectedFault crash{.kind = InjectedFault::Effect::kCrash, .rank = 3, .step = 1};
   const trial::ScopedTestHooks hooks({.fault = crash});
   const TrialResult result = RunGang(TinyPlan({.dp = 4}, 3), {2, 2}, trial::TestWorkerPath());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
@@ -85,7 +85,7 @@ TEST_F(GangOutcomesTest, ACrashOfAFollowersWorkerNamesRankSignalStepAndAgent) {
 }
 
 TEST_F(GangOutcomesTest, ACrashOfTheLeadersWorkerNamesNoOther) {
-  const InjectedFault crash{.kind = InjectedFault::Kind::kCrash, .rank = 0, .step = 1};
+  const InjectedFault crash{.kind = InjectedFault::Effect::kCrash, .rank = 0, .step = 1};
   const trial::ScopedTestHooks hooks({.fault = crash});
   const TrialResult result = RunGang(TinyPlan({.dp = 4}, 3), {2, 2}, trial::TestWorkerPath());
   EXPECT_THAT(result.message, HasSubstr("rank 0 (pipeline rank 0) was killed by signal 6"));
@@ -95,7 +95,7 @@ TEST_F(GangOutcomesTest, ACrashOfTheLeadersWorkerNamesNoOther) {
 TEST_F(GangOutcomesTest, AHangIsATimeoutThatNamesTheRank) {
   TrialPlan plan = TinyPlan({.dp = 4}, 3);
   plan.timeout_s = 4.0;
-  const InjectedFault hang{.kind = InjectedFault::Kind::kHang, .rank = 2, .step = 1};
+  const InjectedFault hang{.kind = InjectedFault::Effect::kHang, .rank = 2, .step = 1};
   const trial::ScopedTestHooks hooks({.fault = hang});
   const TrialResult result = RunGang(plan, {2, 2}, trial::TestWorkerPath());
   EXPECT_EQ(result.outcome, TrialOutcome::kTimeout);
@@ -106,7 +106,7 @@ TEST_F(GangOutcomesTest, AHangIsATimeoutThatNamesTheRank) {
 
 TEST_F(GangOutcomesTest, CancellingTheLeaderEndsAll) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 100'000);
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   FollowerThread follower(plan, places[1], Options());
   std::atomic<bool> cancel = false;
   trial::TrialRunnerOptions options = Options();
@@ -122,7 +122,7 @@ TEST_F(GangOutcomesTest, CancellingTheLeaderEndsAll) {
 
 TEST_F(GangOutcomesTest, CancellingAFollowerEndsAll) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 100'000);
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   FollowerThread follower(plan, places[1], Options());
   std::thread ender;
   trial::TrialRunnerOptions options = Options();
@@ -139,7 +139,7 @@ TEST_F(GangOutcomesTest, CancellingAFollowerEndsAll) {
 }
 
 TEST_F(GangOutcomesTest, AWorkerThatCantBeStartedOnAFollowerEndsAll) {
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   FollowerThread follower(TinyPlan({.dp = 4}), places[1],
                           {.worker_path = "/nowhere/meshwright-worker", .progress = {}});
   const TrialResult result = LeadOnThread(TinyPlan({.dp = 4}), places[0], Options());
@@ -154,7 +154,7 @@ TEST_F(GangOutcomesTest, AWorkerThatCantBeStartedOnAFollowerEndsAll) {
 // Runs a member in a process of its own, which can be killed as a host can.
 class MemberProcess {
  public:
-  MemberProcess(const TrialPlan& plan, const Place& place) : pid_(::fork()) {
+  MemberProcess(const TrialPlan& plan, const Membership& place) : pid_(::fork()) {
     if (pid_ != 0) return;
     const std::atomic<bool> never = false;
     trial::TrialRunnerOptions options = Options();
@@ -177,7 +177,7 @@ class MemberProcess {
 
 TEST_F(GangOutcomesTest, AFollowerThatVanishesEndsAll) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 100'000);
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   MemberProcess follower(plan, places[1]);
   const pid_t pid = follower.pid();
   trial::TrialRunnerOptions options = Options();
@@ -192,7 +192,7 @@ TEST_F(GangOutcomesTest, AFollowerThatVanishesEndsAll) {
 
 TEST_F(GangOutcomesTest, ALeaderThatVanishesEndsTheWorkersOfItsFollowers) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 100'000);
-  std::vector<Place> places = PlacesOf({2, 2});
+  std::vector<Membership> places = PlacesOf({2, 2});
   MemberProcess leader(plan, places[0]);
   const pid_t pid = leader.pid();
   places[0].gate.reset();
@@ -207,7 +207,7 @@ TEST_F(GangOutcomesTest, ALeaderThatVanishesEndsTheWorkersOfItsFollowers) {
 
 TEST_F(GangOutcomesTest, StrangersAtTheGateDoNotDisturbARun) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 6);
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   const SocketAddress gate = ResolveHostPort(places[1].rendezvous).value();
   std::atomic<bool> over = false;
   std::thread strangers([&] {

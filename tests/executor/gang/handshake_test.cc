@@ -26,7 +26,7 @@ absl::Status Bring(Handshake& from, Handshake& to) {
 TEST(HandshakeTest, TwoThatKnowTheSecretKnowEachOther) {
   for (const Purpose purpose : {Purpose::kLink, Purpose::kTunnel}) {
     Handshake dialer = Handshake::OfDialer("secret", purpose, kDialersNonce);
-    Handshake gate = Handshake::OfGate("secret", kGatesNonce);
+    Handshake gate = Handshake::OfListener("secret", kGatesNonce);
     EXPECT_EQ(Bring(dialer, gate), absl::OkStatus());
     EXPECT_FALSE(gate.done());
     EXPECT_EQ(Bring(gate, dialer), absl::OkStatus());
@@ -41,7 +41,7 @@ TEST(HandshakeTest, TwoThatKnowTheSecretKnowEachOther) {
 
 TEST(HandshakeTest, NeitherEndTakesAnotherSecret) {
   Handshake dialer = Handshake::OfDialer("secret", Purpose::kLink, kDialersNonce);
-  Handshake gate = Handshake::OfGate("another", kGatesNonce);
+  Handshake gate = Handshake::OfListener("another", kGatesNonce);
   EXPECT_EQ(Bring(dialer, gate), absl::OkStatus());
   // One that knows it not even asks for the dialer's proof in vain.
   const absl::Status refused = Bring(gate, dialer);
@@ -54,32 +54,32 @@ TEST(HandshakeTest, NeitherEndTakesAnotherSecret) {
 }
 
 TEST(HandshakeTest, AGateKnowsGarbageByItsFirstBytes) {
-  Handshake gate = Handshake::OfGate("secret", kGatesNonce);
+  Handshake gate = Handshake::OfListener("secret", kGatesNonce);
   EXPECT_TRUE(absl::IsPermissionDenied(gate.TakeIn("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n")));
   EXPECT_EQ(gate.TakeOutput(), "");
 }
 
 TEST(HandshakeTest, APurposeThatIsNoneIsRefused) {
-  Handshake gate = Handshake::OfGate("secret", kGatesNonce);
+  Handshake gate = Handshake::OfListener("secret", kGatesNonce);
   EXPECT_TRUE(absl::IsPermissionDenied(gate.TakeIn("MWGANG1\nX" + kDialersNonce)));
 }
 
 // What was said on one connection proves nothing on another.
 TEST(HandshakeTest, AProofCountsForItsNoncesAlone) {
   Handshake dialer = Handshake::OfDialer("secret", Purpose::kLink, kDialersNonce);
-  Handshake gate = Handshake::OfGate("secret", kGatesNonce);
+  Handshake gate = Handshake::OfListener("secret", kGatesNonce);
   ASSERT_EQ(gate.TakeIn(dialer.TakeOutput()), absl::OkStatus());
   ASSERT_EQ(dialer.TakeIn(gate.TakeOutput()), absl::OkStatus());
   const std::string proof = dialer.TakeOutput();
   Handshake again = Handshake::OfDialer("secret", Purpose::kLink, kDialersNonce);
-  Handshake other_gate = Handshake::OfGate("secret", std::string(kNonceBytes, 'h'));
+  Handshake other_gate = Handshake::OfListener("secret", std::string(kNonceBytes, 'h'));
   ASSERT_EQ(other_gate.TakeIn(again.TakeOutput()), absl::OkStatus());
   EXPECT_TRUE(absl::IsPermissionDenied(other_gate.TakeIn(proof)));
 }
 
 // Nor does a gate's own proof, sent back to it.
 TEST(HandshakeTest, AGatesProofIsNotADialers) {
-  Handshake gate = Handshake::OfGate("secret", kGatesNonce);
+  Handshake gate = Handshake::OfListener("secret", kGatesNonce);
   ASSERT_EQ(gate.TakeIn("MWGANG1\nL" + kGatesNonce), absl::OkStatus());
   const std::string proof = gate.TakeOutput().substr(kNonceBytes);
   EXPECT_TRUE(absl::IsPermissionDenied(gate.TakeIn(proof)));

@@ -40,7 +40,7 @@ Timing ImpatientTiming() {
 }
 
 // One of the test that has come to the gate as `member`.
-Link Come(const Place& place, const std::string& version) {
+Link Come(const Membership& place, const std::string& version) {
   const SocketAddress gate = ResolveHostPort(place.rendezvous).value();
   Greeting greeting =
       Greeting::Begin(gate, place.secret, Purpose::kLink, MonotonicNow() + absl::Seconds(10))
@@ -55,7 +55,7 @@ Link Come(const Place& place, const std::string& version) {
 }
 
 TEST(JoiningTest, OnesWhoNeverComeAreNamed) {
-  const std::vector<Place> places = PlacesOf({2, 1, 1});
+  const std::vector<Membership> places = PlacesOf({2, 1, 1});
   const TrialResult result = LeadOnThread(Plan(), places[0], Options(), ImpatientTiming());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kNetwork);
@@ -65,7 +65,7 @@ TEST(JoiningTest, OnesWhoNeverComeAreNamed) {
 }
 
 TEST(JoiningTest, ThoseThatCameDoNotTakeTheBlame) {
-  const std::vector<Place> places = PlacesOf({2, 1, 1});
+  const std::vector<Membership> places = PlacesOf({2, 1, 1});
   FollowerThread follower(Plan(), places[1], Options());
   Timing timing = ShortTiming();
   timing.join_s = 3.0;
@@ -76,7 +76,7 @@ TEST(JoiningTest, ThoseThatCameDoNotTakeTheBlame) {
 }
 
 TEST(JoiningTest, AFollowerWithoutALeaderSaysWhereItWas) {
-  std::vector<Place> places = PlacesOf({2, 2});
+  std::vector<Membership> places = PlacesOf({2, 2});
   places[0].gate.reset();
   FollowerThread follower(Plan(), places[1], Options());
   const TrialResult& result = follower.Wait();
@@ -87,14 +87,14 @@ TEST(JoiningTest, AFollowerWithoutALeaderSaysWhereItWas) {
 }
 
 TEST(JoiningTest, ALeaderThatDoesNotAnswerIsGivenUp) {
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   FollowerThread follower(Plan(), places[1], Options(), ImpatientTiming());
   EXPECT_THAT(follower.Wait().message, HasSubstr("the other end does not answer"));
   EXPECT_EQ(follower.Wait().fault, Fault::kNetwork);
 }
 
 TEST(JoiningTest, AFollowerOfAnotherSecretIsNotLetIn) {
-  std::vector<Place> places = PlacesOf({2, 2});
+  std::vector<Membership> places = PlacesOf({2, 2});
   places[1].secret = "the secret of another attempt";
   FollowerThread follower(Plan(), places[1], Options());
   const TrialResult led = LeadOnThread(Plan(), places[0], Options(), ImpatientTiming());
@@ -105,7 +105,7 @@ TEST(JoiningTest, AFollowerOfAnotherSecretIsNotLetIn) {
 }
 
 TEST(JoiningTest, WorkersOfAnotherVersionAreRefused) {
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   std::string told;
   std::thread follower([&] {
     Link link = Come(places[1], "9.8.7");
@@ -127,7 +127,7 @@ TEST(JoiningTest, WorkersOfAnotherVersionAreRefused) {
 }
 
 TEST(JoiningTest, AMemberJoinsOnce) {
-  const std::vector<Place> places = PlacesOf({1, 1, 2});
+  const std::vector<Membership> places = PlacesOf({1, 1, 2});
   const std::string version(trial::WorkerVersion());
   std::string told;
   std::thread followers([&] {
@@ -156,7 +156,7 @@ TEST(JoiningTest, AMemberJoinsOnce) {
 }
 
 TEST(JoiningTest, OneThatGoesAgainWhileOthersAreAwaitedEndsTheTrial) {
-  const std::vector<Place> places = PlacesOf({1, 1, 2});
+  const std::vector<Membership> places = PlacesOf({1, 1, 2});
   std::thread follower([&] {
     Link link = Come(places[1], std::string(trial::WorkerVersion()));
     EXPECT_TRUE(Eventually([&] { return !link.Receive().empty(); }));
@@ -169,7 +169,7 @@ TEST(JoiningTest, OneThatGoesAgainWhileOthersAreAwaitedEndsTheTrial) {
 }
 
 TEST(JoiningTest, RanksThatDoNotFitAFollowersMemoryAreNotStarted) {
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   FollowerThread follower(Plan(), places[1], Options(/*room_bytes=*/1000));
   const TrialResult result = LeadOnThread(Plan(), places[0], Options());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
@@ -181,7 +181,7 @@ TEST(JoiningTest, RanksThatDoNotFitAFollowersMemoryAreNotStarted) {
 }
 
 TEST(JoiningTest, RanksThatDoNotFitTheLeadersMemoryAreNotStarted) {
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   FollowerThread follower(Plan(), places[1], Options());
   const TrialResult result = LeadOnThread(Plan(), places[0], Options(/*room_bytes=*/1000));
   EXPECT_EQ(result.fault, Fault::kLayout);
@@ -190,7 +190,7 @@ TEST(JoiningTest, RanksThatDoNotFitTheLeadersMemoryAreNotStarted) {
 }
 
 TEST(JoiningTest, ALeaderThatIsCancelledWaitsNoLonger) {
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   const std::atomic<bool> cancel = true;
   trial::TrialRunnerOptions options = Options();
   options.cancel = &cancel;
@@ -198,13 +198,13 @@ TEST(JoiningTest, ALeaderThatIsCancelledWaitsNoLonger) {
 }
 
 TEST(JoiningTest, AFollowerThatIsCancelledWaitsNoLonger) {
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   FollowerThread follower(Plan(), places[1], Options());
   EXPECT_EQ(follower.End().outcome, TrialOutcome::kCancelled);
 }
 
 TEST(JoiningTest, AWorkerThatCantBeStartedOnTheLeaderEndsAll) {
-  const std::vector<Place> places = PlacesOf({2, 2});
+  const std::vector<Membership> places = PlacesOf({2, 2});
   FollowerThread follower(Plan(), places[1], Options());
   const TrialResult result = LeadOnThread(Plan(), places[0], Options());
   EXPECT_EQ(result.fault, Fault::kInfrastructure);
@@ -214,7 +214,7 @@ TEST(JoiningTest, AWorkerThatCantBeStartedOnTheLeaderEndsAll) {
 }
 
 TEST(JoiningTest, APlaceThatIsNoneIsAFailure) {
-  std::vector<Place> places = PlacesOf({2, 1});
+  std::vector<Membership> places = PlacesOf({2, 1});
   const TrialResult result = LeadOnThread(Plan(), places[0], Options());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("must have all 4 ranks"));

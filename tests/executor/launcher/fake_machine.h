@@ -24,7 +24,7 @@ struct FakeMachine {
     files[folder + "/lib/libtorch_cpu.so"] = "";
   }
   void SetPython(const std::string& out, int exit_code = 0) {
-    python = {.kind = CommandEnd::Kind::kEnded, .exit_code = exit_code, .out = out};
+    python = {.kind = CommandEnd::Reason::kEnded, .exit_code = exit_code, .out = out};
   }
 
   Machine machine() {

@@ -98,7 +98,7 @@ TEST(FindTorch, SaysWhatPythonAnsweredWhereThereIsNone) {
   EXPECT_THAT(Find(fake).problem, HasSubstr("this python3 has none"));
   fake.SetPython("/site/torch\n", 1);
   EXPECT_THAT(Find(fake).problem, HasSubstr("this python3 has none"));
-  fake.python.kind = CommandEnd::Kind::kTimedOut;
+  fake.python.kind = CommandEnd::Reason::kTimedOut;
   EXPECT_THAT(Find(fake).problem, HasSubstr("did not answer in time"));
 }
 

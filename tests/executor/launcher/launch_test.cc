@@ -12,18 +12,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-constexpr char kRoot[] = "/opt/meshwright-1";
-constexpr char kNeeded[] = "2.11.0+cu130";
+constexpr char kLaunchRoot[] = "/opt/meshwright-1";
+constexpr char kNeededLibraries[] = "2.11.0+cu130";
 
 FakeMachine WithTorchBeside() {
   FakeMachine fake;
-  fake.AddTorch("/opt/torch", kNeeded);
+  fake.AddTorch("/opt/torch", kNeededLibraries);
   return fake;
 }
 
 Launch Plan(FakeMachine& fake, const std::vector<std::string>& arguments,
             const std::vector<std::string>& environment = {}) {
-  return PlanLaunch(kRoot, kNeeded, arguments, environment, fake.machine());
+  return PlanLaunch(kLaunchRoot, kNeededLibraries, arguments, environment, fake.machine());
 }
 
 TEST(Launch, BecomesTheWorkerWithItsArguments) {
@@ -67,7 +67,7 @@ TEST(Launch, StartsNothingWithoutTorch) {
 
 TEST(LibraryPath, PutsTheLibrariesThatPipPutsBesideTorchBeforeTheMachinesOwn) {
   FakeMachine fake;
-  fake.AddTorch("/site/torch", kNeeded);
+  fake.AddTorch("/site/torch", kNeededLibraries);
   for (const char* file :
        {"/site/nvidia/nccl/lib/libnccl.so.2", "/site/nvidia/cu13/lib/libcublas.so.13",
         "/site/nvidia/only_headers/include/a.h", "/usr/local/cuda/lib64/libcudart.so.13",
@@ -86,7 +86,7 @@ TEST(LibraryPath, PutsTheLibrariesThatPipPutsBesideTorchBeforeTheMachinesOwn) {
 // A trial's worker is started by a test that was started by the launcher.
 TEST(LibraryPath, StaysAsItIsInALauncherBelow) {
   FakeMachine fake;
-  fake.AddTorch("/site/torch", kNeeded);
+  fake.AddTorch("/site/torch", kNeededLibraries);
   fake.files["/site/nvidia/nccl/lib/libnccl.so.2"] = "";
   const std::string once = LibraryPath("/site/torch", fake.machine());
   fake.variables["LD_LIBRARY_PATH"] = once;

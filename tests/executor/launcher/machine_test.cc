@@ -18,7 +18,7 @@ using std::chrono::seconds;
 
 TEST(RunCommand, ReturnsWhatTheProgramPrintsAndItsExitCode) {
   const CommandEnd end = RunCommand({"sh", "-c", "echo one; echo two; exit 3"}, seconds(60));
-  EXPECT_EQ(end.kind, CommandEnd::Kind::kEnded);
+  EXPECT_EQ(end.kind, CommandEnd::Reason::kEnded);
   EXPECT_EQ(end.exit_code, 3);
   EXPECT_EQ(end.out, "one\ntwo\n");
   EXPECT_EQ(RunCommand({"sh", "-c", "kill -TERM $$"}, seconds(60)).exit_code, 128 + 15);
@@ -26,13 +26,13 @@ TEST(RunCommand, ReturnsWhatTheProgramPrintsAndItsExitCode) {
 
 TEST(RunCommand, SaysThatAProgramIsNotThere) {
   EXPECT_EQ(RunCommand({"meshwright-no-such-program"}, seconds(60)).kind,
-            CommandEnd::Kind::kNotStarted);
+            CommandEnd::Reason::kNotStarted);
 }
 
 TEST(RunCommand, KillsAProgramThatTakesTooLong) {
-  EXPECT_EQ(RunCommand({"sleep", "600"}, milliseconds(50)).kind, CommandEnd::Kind::kTimedOut);
+  EXPECT_EQ(RunCommand({"sleep", "600"}, milliseconds(50)).kind, CommandEnd::Reason::kTimedOut);
   EXPECT_EQ(RunCommand({"sh", "-c", "exec >&-; exec sleep 600"}, milliseconds(50)).kind,
-            CommandEnd::Kind::kTimedOut);
+            CommandEnd::Reason::kTimedOut);
 }
 
 // The worker's plan, events and listener stay the worker's.

@@ -64,7 +64,7 @@ TEST_F(OutcomesTest, OomNamesRankStageAndBytes) {
 }
 
 TEST_F(OutcomesTest, ACrashIsAFailureThatNamesRankSignalAndStep) {
-  const InjectedFault crash{.kind = InjectedFault::Kind::kCrash, .rank = 1, .step = 1};
+  const InjectedFault crash{.kind = InjectedFault::Effect::kCrash, .rank = 1, .step = 1};
   const TrialResult result = RunWith({.fault = crash}, TinyPlan({.dp = 2}, 3));
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 0) was killed by signal 6"));
@@ -75,7 +75,7 @@ TEST_F(OutcomesTest, ACrashIsAFailureThatNamesRankSignalAndStep) {
 TEST_F(OutcomesTest, AHangIsATimeoutThatNamesTheRank) {
   TrialPlan plan = TinyPlan({.dp = 2}, 3);
   plan.timeout_s = 3.0;
-  const InjectedFault hang{.kind = InjectedFault::Kind::kHang, .rank = 1, .step = 1};
+  const InjectedFault hang{.kind = InjectedFault::Effect::kHang, .rank = 1, .step = 1};
   const auto start = std::chrono::steady_clock::now();
   const TrialResult result = RunWith({.fault = hang}, plan);
   EXPECT_EQ(result.outcome, TrialOutcome::kTimeout);

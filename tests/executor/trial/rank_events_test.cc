@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-StepRecord SomeRecord() {
+StepRecord SomeStepRecord() {
   StepRecord record;
   record.step = {10.0, 20.0};
   record.phases[Phase::kForward] = 3.0;
@@ -42,7 +42,7 @@ DoneEvent SomeEnd() {
                   .peak_reserved_bytes = 120, .allocator_retries = 1, .communicator_bytes = 30},
           .peak_in_flight = 2,
           .measured_peak_flops = 1e9,
-          .trace = TracedStep{.name = "rank 3", .record = SomeRecord()}};
+          .trace = TracedStep{.name = "rank 3", .record = SomeStepRecord()}};
 }
 
 template <typename Event>
@@ -51,11 +51,13 @@ Event Sent(const Event& event) {
 }
 
 TEST(RankEventsTest, WhatARankTellsArrives) {
-  const StepEvent step = Sent(StepEvent{
-      .step = 4, .step_s = 0.5, .profile = ProfileOf(SomeRecord()), .gradient_square_sum = 2.5});
+  const StepEvent step = Sent(StepEvent{.step = 4,
+                                        .step_s = 0.5,
+                                        .profile = ProfileOf(SomeStepRecord()),
+                                        .gradient_square_sum = 2.5});
   EXPECT_EQ(step.step, 4);
   EXPECT_EQ(step.step_s, 0.5);
-  EXPECT_EQ(step.profile, ProfileOf(SomeRecord()));
+  EXPECT_EQ(step.profile, ProfileOf(SomeStepRecord()));
   EXPECT_EQ(step.loss, std::nullopt);
   EXPECT_EQ(step.gradient_square_sum, 2.5);
   const DoneEvent done = Sent(SomeEnd());
@@ -64,21 +66,21 @@ TEST(RankEventsTest, WhatARankTellsArrives) {
   EXPECT_EQ(done.peak_in_flight, 2);
   ASSERT_TRUE(done.trace.has_value());
   EXPECT_EQ(done.trace->name, "rank 3");
-  EXPECT_EQ(done.trace->record, SomeRecord());
+  EXPECT_EQ(done.trace->record, SomeStepRecord());
   EXPECT_EQ(Sent(HelloEvent{.pid = 7, .host = "here", .version = "1"}).host, "here");
   EXPECT_EQ(Sent(ErrorEvent{.kind = ErrorKind::kPlan, .message = "m"}).kind, ErrorKind::kPlan);
 }
 
 TEST(RankEventsTest, SpansAreListsWithoutKeys) {
   EXPECT_EQ(
-      planner::WriteJson(SomeRecord()).dump(),
+      planner::WriteJson(SomeStepRecord()).dump(),
       R"({"actions":[["F",1,2,[11.0,12.0],0.25],["W",0,0,[13.0,14.5],0.0]],"communication":[["t)"
       R"(p","send",3,64,11.0,[11.5,12.0],12.0,11.25]],"optimizer":[19.0,20.0],"phases":{"backwa)"
       R"(rd_s":0.0,"bubble_s":0.0,"context_parallel_s":0.0,"data_parallel_s":0.0,"forward_s":3.)"
       R"(0,"optimizer_s":0.0,"other_s":0.0,"pipeline_s":0.0,"tensor_parallel_s":0.0},"step":[10)"
       R"(.0,20.0]})");
   EXPECT_EQ(
-      planner::WriteJson(ProfileOf(SomeRecord())).dump(),
+      planner::WriteJson(ProfileOf(SomeStepRecord())).dump(),
       R"({"actions":[{"calls":1.0,"chunk":2,"communication_s":0.25,"kind":"F","seconds":1.0},{")"
       R"(calls":1.0,"chunk":0,"communication_s":0.0,"kind":"W","seconds":1.5}],"communication":)"
       R"([{"bytes":64.0,"calls":1.0,"group":"tp","operation":"send","under_way_s":1.0,"waited_s)"

@@ -14,8 +14,8 @@ namespace meshwright::trial {
 
 // A failure that a worker brings about on purpose, so that tests see the real outcome paths.
 struct InjectedFault {
-  enum class Kind { kCrash, kHang };
-  Kind kind = Kind::kCrash;
+  enum class Effect { kCrash, kHang };
+  Effect kind = Effect::kCrash;
   int32_t rank = 0;
   int32_t step = 0;  // before which step, from 0
 };
@@ -33,7 +33,7 @@ class ScopedTestHooks {
   explicit ScopedTestHooks(const TestHooks& hooks) {
     nlohmann::json json = {{"gradients_folder", hooks.gradients_folder}};
     if (hooks.fault.has_value()) {
-      json["fault"] = {{"hangs", hooks.fault->kind == InjectedFault::Kind::kHang},
+      json["fault"] = {{"hangs", hooks.fault->kind == InjectedFault::Effect::kHang},
                        {"rank", hooks.fault->rank},
                        {"step", hooks.fault->step}};
     }
@@ -53,7 +53,7 @@ inline TestHooks ReadTestHooks() {
   if (json.contains("fault")) {
     const nlohmann::json& fault = json["fault"];
     hooks.fault = InjectedFault{
-        .kind = fault.at("hangs") ? InjectedFault::Kind::kHang : InjectedFault::Kind::kCrash,
+        .kind = fault.at("hangs") ? InjectedFault::Effect::kHang : InjectedFault::Effect::kCrash,
         .rank = fault.at("rank"),
         .step = fault.at("step")};
   }

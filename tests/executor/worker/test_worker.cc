@@ -10,8 +10,8 @@
 namespace meshwright::worker {
 namespace {
 
-void BringAbout(trial::InjectedFault::Kind fault) {
-  if (fault == trial::InjectedFault::Kind::kCrash) std::abort();
+void BringAbout(trial::InjectedFault::Effect fault) {
+  if (fault == trial::InjectedFault::Effect::kCrash) std::abort();
   while (true) ::pause();
 }
 

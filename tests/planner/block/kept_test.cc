@@ -58,30 +58,30 @@ struct Row {
   int64_t sequence_divisor;
 };
 
-constexpr int64_t kHidden = 4096;
-constexpr int64_t kHeads = 32;
+constexpr int64_t kKeptHidden = 4096;
+constexpr int64_t kKeptHeads = 32;
 constexpr int64_t kKvHeads = 8;
 constexpr int64_t kHeadDim = 128;
-constexpr int64_t kInner = 14336;
+constexpr int64_t kKeptInner = 14336;
 constexpr int64_t kRanks = 4;
 
-constexpr Row kTable[] = {
-    {KeptTensor::kAttentionResidual, 2 * kHidden, 1, kRanks},
-    {KeptTensor::kAttentionNormOutput, 2 * kHidden, 1, kRanks},
+constexpr Row kKeptTable[] = {
+    {KeptTensor::kAttentionResidual, 2 * kKeptHidden, 1, kRanks},
+    {KeptTensor::kAttentionNormOutput, 2 * kKeptHidden, 1, kRanks},
     {KeptTensor::kAttentionNormRstd, 4, 1, kRanks},
     {KeptTensor::kHeadNormInput, 0, 1, 1},
-    {KeptTensor::kQuery, 2 * kHeads* kHeadDim, kRanks, kRanks},
+    {KeptTensor::kQuery, 2 * kKeptHeads* kHeadDim, kRanks, kRanks},
     {KeptTensor::kKey, 2 * kKvHeads* kHeadDim, kRanks, kRanks},
     {KeptTensor::kValue, 2 * kKvHeads* kHeadDim, kRanks, kRanks},
-    {KeptTensor::kAttentionOutput, 2 * kHeads* kHeadDim, kRanks, kRanks},
-    {KeptTensor::kLogSumExp, 4 * kHeads, kRanks, kRanks},
-    {KeptTensor::kFfnResidual, 2 * kHidden, 1, kRanks},
-    {KeptTensor::kFfnNormOutput, 2 * kHidden, 1, kRanks},
+    {KeptTensor::kAttentionOutput, 2 * kKeptHeads* kHeadDim, kRanks, kRanks},
+    {KeptTensor::kLogSumExp, 4 * kKeptHeads, kRanks, kRanks},
+    {KeptTensor::kFfnResidual, 2 * kKeptHidden, 1, kRanks},
+    {KeptTensor::kFfnNormOutput, 2 * kKeptHidden, 1, kRanks},
     {KeptTensor::kFfnNormRstd, 4, 1, kRanks},
-    {KeptTensor::kGate, 2 * kInner, kRanks, kRanks},
-    {KeptTensor::kUp, 2 * kInner, kRanks, kRanks},
-    {KeptTensor::kSiluGate, 2 * kInner, kRanks, kRanks},
-    {KeptTensor::kFfnProduct, 2 * kInner, kRanks, kRanks},
+    {KeptTensor::kGate, 2 * kKeptInner, kRanks, kRanks},
+    {KeptTensor::kUp, 2 * kKeptInner, kRanks, kRanks},
+    {KeptTensor::kSiluGate, 2 * kKeptInner, kRanks, kRanks},
+    {KeptTensor::kFfnProduct, 2 * kKeptInner, kRanks, kRanks},
     {KeptTensor::kNormIntermediates, 0, 1, 1},
     {KeptTensor::kExtras, 0, 1, 1},
     {KeptTensor::kScores, 0, 1, 1},
@@ -89,11 +89,11 @@ constexpr Row kTable[] = {
 
 BlockShape TableShape(bool sequence_parallel) {
   return {.tokens = 8192,
-          .hidden = kHidden,
-          .heads = kHeads,
+          .hidden = kKeptHidden,
+          .heads = kKeptHeads,
           .kv_heads = kKvHeads,
           .head_dim = kHeadDim,
-          .ffn_hidden = kInner,
+          .ffn_hidden = kKeptInner,
           .tp = kRanks,
           .sequence_parallel = sequence_parallel,
           .fused_swiglu = false,
@@ -102,7 +102,7 @@ BlockShape TableShape(bool sequence_parallel) {
 
 TEST(KeptTensors, AreThePublishedTableRowByRow) {
   int64_t all = 0;
-  for (const Row& row : kTable) {
+  for (const Row& row : kKeptTable) {
     all += Bytes(row.tensor, TableShape(false));
     EXPECT_EQ(Bytes(row.tensor, TableShape(false)), 8192 * row.bytes / row.divisor)
         << KeptTensorName(row.tensor);
@@ -115,7 +115,7 @@ TEST(KeptTensors, AreThePublishedTableRowByRow) {
 TEST(KeptTensors, GatheredInputsAreTheNormOutputsAlone) {
   BlockShape shape = TableShape(true);
   shape.keeps_gathered_inputs = true;
-  for (const Row& row : kTable) {
+  for (const Row& row : kKeptTable) {
     const bool gathered =
         row.tensor == KeptTensor::kAttentionNormOutput || row.tensor == KeptTensor::kFfnNormOutput;
     EXPECT_EQ(Bytes(row.tensor, shape), 8192 * row.bytes / (gathered ? 1 : row.sequence_divisor))
@@ -134,8 +134,8 @@ TEST(KeptTensors, KeysAndValuesAreReplicatedBeyondTheirHeads) {
 TEST(KeptTensors, QueryFollowsTheHeadsNotTheHiddenSize) {
   BlockShape shape = TableShape(false);
   shape.head_dim = 64;
-  EXPECT_EQ(Bytes(KeptTensor::kQuery, shape), 8192 * kHeads / kRanks * 64 * 2);
-  EXPECT_EQ(Bytes(KeptTensor::kAttentionResidual, shape), 8192 * kHidden * 2);
+  EXPECT_EQ(Bytes(KeptTensor::kQuery, shape), 8192 * kKeptHeads / kRanks * 64 * 2);
+  EXPECT_EQ(Bytes(KeptTensor::kAttentionResidual, shape), 8192 * kKeptHidden * 2);
 }
 
 // Queries and keys once more, and a statistic of each of their heads.
@@ -143,7 +143,7 @@ TEST(KeptTensors, NormedHeadsAreKeptAsProjectedUnlessTheirNormIsRunAgain) {
   BlockShape shape = TableShape(false);
   const int64_t plain = BlockBytes(shape);
   shape.head_norm = true;
-  const int64_t heads = (kHeads + kKvHeads) / kRanks;
+  const int64_t heads = (kKeptHeads + kKvHeads) / kRanks;
   EXPECT_EQ(BlockBytes(shape) - plain, 8192 * heads * (2 * kHeadDim + 4));
   EXPECT_EQ(NormedHeadsBytes(shape), 8192 * heads * (2 * kHeadDim + 4));
   shape.keeps_head_norm_input = false;
@@ -158,7 +158,7 @@ TEST(KeptTensors, OfGeluHaveNoGate) {
   shape.ffn = FfnKind::kGelu;
   EXPECT_EQ(Bytes(KeptTensor::kGate, shape), 0);
   EXPECT_EQ(Bytes(KeptTensor::kSiluGate, shape), 0);
-  EXPECT_EQ(gated - BlockBytes(shape), int64_t{2} * 8192 * 2 * kInner / kRanks);
+  EXPECT_EQ(gated - BlockBytes(shape), int64_t{2} * 8192 * 2 * kKeptInner / kRanks);
 }
 
 TEST(KeptTensors, InFp32AreTwiceAsLargeButForStatistics) {
@@ -174,7 +174,7 @@ TEST(KeptTensors, UnfusedNormsAndExtrasAddTheirBytes) {
   for (const bool sequence_parallel : {false, true}) {
     BlockShape shape = TableShape(sequence_parallel);
     const int64_t plain = BlockBytes(shape);
-    const int64_t elements = 8192 * kHidden / (sequence_parallel ? kRanks : 1);
+    const int64_t elements = 8192 * kKeptHidden / (sequence_parallel ? kRanks : 1);
     shape.norm_extra_bytes = 12.0;
     EXPECT_EQ(BlockBytes(shape) - plain, 12 * elements);
     shape.extra_bytes = 2.5;
@@ -186,10 +186,10 @@ TEST(KeptTensors, UnfusedNormsAndExtrasAddTheirBytes) {
 TEST(KeptTensors, ScoresGoWithTheSquareOfTheSequence) {
   BlockShape shape = TableShape(true);
   shape.score_bytes = 7.0;
-  EXPECT_EQ(Bytes(KeptTensor::kScores, shape), 7 * kHeads * 8192 * 8192 / kRanks);
+  EXPECT_EQ(Bytes(KeptTensor::kScores, shape), 7 * kKeptHeads * 8192 * 8192 / kRanks);
   // A context rank has half of the queries and all keys.
   shape.tokens = 4096;
-  EXPECT_EQ(Bytes(KeptTensor::kScores, shape), 7 * kHeads * 8192 * 8192 / kRanks / 2);
+  EXPECT_EQ(Bytes(KeptTensor::kScores, shape), 7 * kKeptHeads * 8192 * 8192 / kRanks / 2);
 }
 
 TEST(KeptTensors, SelectiveRecomputeOfTheCoreDropsScoresAlone) {
@@ -207,7 +207,7 @@ TEST(KeptTensors, SelectiveRecomputeOfOperatorsDropsNormIntermediates) {
   shape.norm_extra_bytes = 12.0;
   EXPECT_EQ(SelectiveBytes(shape), selective);
   shape.extra_bytes = 2.0;  // nothing makes a dropout mask again
-  EXPECT_EQ(SelectiveBytes(shape) - selective, int64_t{2} * 8192 * kHidden / kRanks);
+  EXPECT_EQ(SelectiveBytes(shape) - selective, int64_t{2} * 8192 * kKeptHidden / kRanks);
 }
 
 TEST(KeptTensors, UnfusedAddUpToFujiisFormula) {

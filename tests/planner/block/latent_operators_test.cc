@@ -10,20 +10,20 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kTokens = 256;
-constexpr int64_t kHidden = 64;
-constexpr int64_t kHeads = 8;
+constexpr int64_t kLatentTokens = 256;
+constexpr int64_t kLatentHidden = 64;
+constexpr int64_t kLatentHeads = 8;
 
-BlockShape Shape(int64_t tp = 1) {
-  return {.tokens = kTokens,
-          .hidden = kHidden,
-          .heads = kHeads,
-          .kv_heads = kHeads,
+BlockShape LatentShape(int64_t tp = 1) {
+  return {.tokens = kLatentTokens,
+          .hidden = kLatentHidden,
+          .heads = kLatentHeads,
+          .kv_heads = kLatentHeads,
           .head_dim = 24,
           .ffn_hidden = 96,
           .tp = tp,
           .sequence_parallel = tp > 1,
-          .keys = kTokens,
+          .keys = kLatentTokens,
           .attention_kind = AttentionKind::kLatent,
           .query_rank = 32,
           .kv_rank = 16,
@@ -32,7 +32,7 @@ BlockShape Shape(int64_t tp = 1) {
           .vocab = 512};
 }
 
-int64_t Kept(const BlockShape& shape, KeptTensor tensor) {
+int64_t LatentKept(const BlockShape& shape, KeptTensor tensor) {
   return KeptBytes(BlockOperators(shape), tensor);
 }
 
@@ -46,56 +46,57 @@ int64_t AttentionParameters(const BlockShape& shape) {
   return parameters;
 }
 
-constexpr int64_t kDown = kHidden * 32 + kHidden * (16 + 8);
-constexpr int64_t kUp = 32 * kHeads * 24 + 16 * kHeads * (16 + 16);
+constexpr int64_t kDown = kLatentHidden * 32 + kLatentHidden * (16 + 8);
+constexpr int64_t kUp = 32 * kLatentHeads * 24 + 16 * kLatentHeads * (16 + 16);
 constexpr int64_t kNorms = 32 + 16;
-constexpr int64_t kOutput = kHeads * 16 * kHidden;
+constexpr int64_t kOutput = kLatentHeads * 16 * kLatentHidden;
 
 TEST(LatentOperators, HaveTheParametersOfTheirMatrices) {
-  EXPECT_EQ(AttentionParameters(Shape()), kDown + kUp + kNorms + kOutput);
+  EXPECT_EQ(AttentionParameters(LatentShape()), kDown + kUp + kNorms + kOutput);
 }
 
 TEST(LatentOperators, TensorParallelDividesHeadsAndCopiesTheWayDown) {
-  EXPECT_EQ(AttentionParameters(Shape(4)), kDown + kNorms + (kUp + kOutput) / 4);
+  EXPECT_EQ(AttentionParameters(LatentShape(4)), kDown + kNorms + (kUp + kOutput) / 4);
 }
 
 TEST(LatentOperators, QueriesMayComeOutOfTheHiddenState) {
-  BlockShape shape = Shape();
+  BlockShape shape = LatentShape();
   shape.query_rank = 0;
-  EXPECT_EQ(AttentionParameters(shape),
-            kHidden * kHeads * 24 + kHidden * 24 + 16 * kHeads * 32 + 16 + kOutput);
+  EXPECT_EQ(AttentionParameters(shape), kLatentHidden * kLatentHeads * 24 + kLatentHidden * 24 +
+                                            16 * kLatentHeads * 32 + 16 + kOutput);
 }
 
 TEST(LatentOperators, KeepLatentsAndWhatComesOutOfThem) {
-  const BlockShape shape = Shape();
-  EXPECT_EQ(Kept(shape, KeptTensor::kLatent), kTokens * 2 * 48);
-  EXPECT_EQ(Kept(shape, KeptTensor::kLatentRstd), kTokens * 2 * 4);
-  EXPECT_EQ(Kept(shape, KeptTensor::kLatentNormOutput), kTokens * 2 * 48);
-  EXPECT_EQ(Kept(shape, KeptTensor::kQuery), kTokens * 2 * kHeads * 24);
-  EXPECT_EQ(Kept(shape, KeptTensor::kKey), kTokens * 2 * kHeads * 24);
-  EXPECT_EQ(Kept(shape, KeptTensor::kValue), kTokens * 2 * kHeads * 16);
-  EXPECT_EQ(Kept(shape, KeptTensor::kAttentionOutput), kTokens * 2 * kHeads * 16);
+  const BlockShape shape = LatentShape();
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kLatent), kLatentTokens * 2 * 48);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kLatentRstd), kLatentTokens * 2 * 4);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kLatentNormOutput), kLatentTokens * 2 * 48);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kQuery), kLatentTokens * 2 * kLatentHeads * 24);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kKey), kLatentTokens * 2 * kLatentHeads * 24);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kValue), kLatentTokens * 2 * kLatentHeads * 16);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kAttentionOutput), kLatentTokens * 2 * kLatentHeads * 16);
 }
 
 // The turned part of the keys is there once, and goes along with the latents.
 TEST(LatentOperators, KeepKeysInPartsThatBackwardPutsTogether) {
-  BlockShape shape = Shape();
+  BlockShape shape = LatentShape();
   shape.keeps_assembled_keys = false;
-  EXPECT_EQ(Kept(shape, KeptTensor::kLatent), kTokens * 2 * (48 + 8));
-  EXPECT_EQ(Kept(shape, KeptTensor::kLatentNormOutput), kTokens * 2 * (48 + 8));
-  EXPECT_EQ(Kept(shape, KeptTensor::kQuery), kTokens * 2 * kHeads * 24);
-  EXPECT_EQ(Kept(shape, KeptTensor::kKey), 0);
-  EXPECT_EQ(Kept(shape, KeptTensor::kTurnedKey), kTokens * 2 * 8);
-  EXPECT_EQ(Kept(shape, KeptTensor::kValue), kTokens * 2 * kHeads * (16 + 16));
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kLatent), kLatentTokens * 2 * (48 + 8));
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kLatentNormOutput), kLatentTokens * 2 * (48 + 8));
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kQuery), kLatentTokens * 2 * kLatentHeads * 24);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kKey), 0);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kTurnedKey), kLatentTokens * 2 * 8);
+  EXPECT_EQ(LatentKept(shape, KeptTensor::kValue), kLatentTokens * 2 * kLatentHeads * (16 + 16));
 }
 
 // Not the hidden state, which is several times as wide.
 TEST(LatentOperators, TensorParallelGathersLatents) {
-  const OperatorList operators = BlockOperators(Shape(4));
+  const OperatorList operators = BlockOperators(LatentShape(4));
   const Operator* enter = Find(operators, OperatorName::kAttentionEnter);
   ASSERT_NE(enter, nullptr);
-  EXPECT_EQ(enter->pass(PassKind::kForward).collectives[0].bytes, kTokens * 2 * (32 + 16 + 8));
-  EXPECT_EQ(Find(operators, OperatorName::kLatentProjection)->matmul.rows, kTokens / 4);
+  EXPECT_EQ(enter->pass(PassKind::kForward).collectives[0].bytes,
+            kLatentTokens * 2 * (32 + 16 + 8));
+  EXPECT_EQ(Find(operators, OperatorName::kLatentProjection)->matmul.rows, kLatentTokens / 4);
 }
 
 TEST(LatentOperators, AttentionMultipliesKeysAndValuesOfTheirOwnWidths) {
@@ -114,9 +115,10 @@ TEST(Windows, CountTheKeysThatAreSeen) {
 }
 
 TEST(Mtp, IsAProjectionOfTwoHiddenStatesAndItsNorms) {
-  const UnitParameters mtp = RankParameters(MtpOperators(Shape()));
-  EXPECT_EQ(mtp.all, 2 * kHidden * kHidden + 3 * kHidden);
-  EXPECT_EQ(RankParameters(MtpOperators(Shape(4))).all, 2 * kHidden * kHidden / 4 + 3 * kHidden);
+  const UnitParameters mtp = RankParameters(MtpOperators(LatentShape()));
+  EXPECT_EQ(mtp.all, 2 * kLatentHidden * kLatentHidden + 3 * kLatentHidden);
+  EXPECT_EQ(RankParameters(MtpOperators(LatentShape(4))).all,
+            2 * kLatentHidden * kLatentHidden / 4 + 3 * kLatentHidden);
 }
 
 }  // namespace

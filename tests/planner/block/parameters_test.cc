@@ -7,13 +7,13 @@
 namespace meshwright::planner {
 namespace {
 
-struct Published {
+struct PublishedCount {
   const char* model;
   double billions;  // as the model's card or paper prints it
   double tolerance;
 };
 
-class PublishedCounts : public testing::TestWithParam<Published> {};
+class PublishedCounts : public testing::TestWithParam<PublishedCount> {};
 
 TEST_P(PublishedCounts, PresetHasThePublishedNumberOfParameters) {
   const ModelSpec model = FindModel(GetParam().model).value();
@@ -21,22 +21,26 @@ TEST_P(PublishedCounts, PresetHasThePublishedNumberOfParameters) {
               GetParam().tolerance);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    ModelCards, PublishedCounts,
-    testing::Values(
-        Published{"llama-2-7b", 6.738, 0.001}, Published{"llama-2-13b", 13.016, 0.001},
-        Published{"llama-2-70b", 68.977, 0.001}, Published{"llama-3-8b", 8.030, 0.001},
-        Published{"llama-3-70b", 70.554, 0.001}, Published{"llama-3-405b", 405.85, 0.01},
-        Published{"llama-3.2-1b", 1.2358, 0.0001}, Published{"llama-3.2-3b", 3.2127, 0.0001},
-        Published{"qwen2.5-7b", 7.6156, 0.0001}, Published{"qwen2.5-32b", 32.764, 0.001},
-        Published{"qwen2.5-72b", 72.706, 0.001}, Published{"tinystories-15m", 0.01519, 0.0001}),
-    [](const auto& test) {
-      std::string name = test.param.model;
-      for (char& c : name) {
-        if (c == '-' || c == '.') c = '_';
-      }
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(ModelCards, PublishedCounts,
+                         testing::Values(PublishedCount{"llama-2-7b", 6.738, 0.001},
+                                         PublishedCount{"llama-2-13b", 13.016, 0.001},
+                                         PublishedCount{"llama-2-70b", 68.977, 0.001},
+                                         PublishedCount{"llama-3-8b", 8.030, 0.001},
+                                         PublishedCount{"llama-3-70b", 70.554, 0.001},
+                                         PublishedCount{"llama-3-405b", 405.85, 0.01},
+                                         PublishedCount{"llama-3.2-1b", 1.2358, 0.0001},
+                                         PublishedCount{"llama-3.2-3b", 3.2127, 0.0001},
+                                         PublishedCount{"qwen2.5-7b", 7.6156, 0.0001},
+                                         PublishedCount{"qwen2.5-32b", 32.764, 0.001},
+                                         PublishedCount{"qwen2.5-72b", 72.706, 0.001},
+                                         PublishedCount{"tinystories-15m", 0.01519, 0.0001}),
+                         [](const auto& test) {
+                           std::string name = test.param.model;
+                           for (char& c : name) {
+                             if (c == '-' || c == '.') c = '_';
+                           }
+                           return name;
+                         });
 
 struct PublishedExperts {
   const char* model;

@@ -11,7 +11,7 @@
 namespace meshwright::planner {
 namespace {
 
-BlockShape Llama8b() {
+BlockShape PassLlama8b() {
   const ModelSpec model = FindModel("llama-3-8b").value();
   BlockShape shape = WholeShape(model, model.groups.front(), 8192);
   shape.tokens = 8192;
@@ -22,7 +22,7 @@ BlockShape Llama8b() {
 // attention half a square forward and a whole one backward.
 TEST(PassWork, OfABlockIsSixFlopsPerParameterAndToken) {
   const ModelSpec model = FindModel("llama-3-8b").value();
-  const OperatorList block = BlockOperators(Llama8b());
+  const OperatorList block = BlockOperators(PassLlama8b());
   const double products =
       2.0 * 8192.0 * static_cast<double>(ProjectionParameters(model, model.groups.front()));
   const double attention = 2.0 * 8192.0 * 8192.0 * 4096.0;
@@ -32,14 +32,14 @@ TEST(PassWork, OfABlockIsSixFlopsPerParameterAndToken) {
 }
 
 TEST(PassWork, OfAProductMovesEachOperandOnce) {
-  const OperatorList block = BlockOperators(Llama8b());
+  const OperatorList block = BlockOperators(PassLlama8b());
   const Operator& down = *Find(block, OperatorName::kDownProjection);
   const double bytes = 2.0 * (8192.0 * 14336 + 14336.0 * 4096 + 8192.0 * 4096);
   for (const PassKind pass : kPasses) EXPECT_DOUBLE_EQ(WorkOf(down, pass).bytes, bytes);
 }
 
 TEST(PassWork, OfANormStreamsItsElements) {
-  const OperatorList block = BlockOperators(Llama8b());
+  const OperatorList block = BlockOperators(PassLlama8b());
   const Operator& norm = *Find(block, OperatorName::kFfnNorm);
   EXPECT_DOUBLE_EQ(WorkOf(norm, PassKind::kForward).bytes, 4.0 * 8192 * 4096);
   EXPECT_DOUBLE_EQ(WorkOf(norm, PassKind::kInputGradient).bytes, 6.0 * 8192 * 4096);
@@ -47,7 +47,7 @@ TEST(PassWork, OfANormStreamsItsElements) {
 }
 
 TEST(PassWork, InFp32StreamsTwiceTheBytes) {
-  BlockShape shape = Llama8b();
+  BlockShape shape = PassLlama8b();
   const double half = WorkOf(BlockOperators(shape), PassKind::kForward).bytes;
   shape.element_bytes = 4;
   EXPECT_DOUBLE_EQ(WorkOf(BlockOperators(shape), PassKind::kForward).bytes, 2.0 * half);
@@ -55,7 +55,7 @@ TEST(PassWork, InFp32StreamsTwiceTheBytes) {
 
 // 20 bytes for each of 32 heads x 8192 queries x 8192 keys, half as much again backward.
 TEST(PassWork, OfWrittenScoresMovesThem) {
-  BlockShape shape = Llama8b();
+  BlockShape shape = PassLlama8b();
   const auto bytes = [&](PassKind pass) { return WorkOf(BlockOperators(shape), pass).bytes; };
   const double forward = bytes(PassKind::kForward);
   const double backward = bytes(PassKind::kInputGradient);
@@ -67,7 +67,7 @@ TEST(PassWork, OfWrittenScoresMovesThem) {
 
 TEST(Recompute, RunsAgainWhatItsModeNames) {
   const auto again = [](Recompute recompute, bool selective_drops_operators) {
-    BlockShape shape = Llama8b();
+    BlockShape shape = PassLlama8b();
     shape.selective_drops_operators = selective_drops_operators;
     OperatorList block = BlockOperators(shape);
     Apply(PartsOf({.mode = recompute}, shape), block);
@@ -84,7 +84,7 @@ TEST(Recompute, RunsAgainWhatItsModeNames) {
 // Four bytes of the hidden width and six of the inner one at work; with recompute all that the
 // layer had dropped beside, of which scores count on their own.
 TEST(Workspace, HoldsGradientsAtWorkAndWhatIsRecomputed) {
-  BlockShape shape = Llama8b();
+  BlockShape shape = PassLlama8b();
   shape.score_bytes = 2.0;
   const OperatorList block = BlockOperators(shape);
   const WorkspaceRates rates = {.hidden_bytes = 4.0, .ffn_bytes = 6.0, .score_bytes = 4.0};
@@ -102,7 +102,7 @@ TEST(Workspace, HoldsGradientsAtWorkAndWhatIsRecomputed) {
 
 // Keys and values of 8 heads of 128 while the next ones arrive.
 TEST(Workspace, HoldsTheRingsReceiveBuffers) {
-  BlockShape shape = Llama8b();
+  BlockShape shape = PassLlama8b();
   const OperatorList alone = BlockOperators(shape);
   shape.cp = 2;
   const OperatorList ring = BlockOperators(shape);

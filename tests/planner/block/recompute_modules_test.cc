@@ -15,13 +15,13 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kTokens = 4096;
-constexpr int64_t kHidden = 7168;
+constexpr int64_t kModuleTokens = 4096;
+constexpr int64_t kModuleHidden = 7168;
 
-TestContext DeepSeek() { return MakeContext("deepseek-v3", "h100", kTokens, 64); }
+TestContext DeepSeek() { return MakeContext("deepseek-v3", "h100", kModuleTokens, 64); }
 
 // `group` 0 are the three dense layers, 1 those with experts.
-BlockShape ShapeOf(const char* layout, size_t group) {
+BlockShape ModuleShapeOf(const char* layout, size_t group) {
   const TestContext test = DeepSeek();
   return LayerShape(test.get(), MakeLayout(layout), test.model.groups[group]);
 }
@@ -30,7 +30,7 @@ int64_t FreedPerToken(RecomputeModule module, const BlockShape& shape) {
   OperatorList block = BlockOperators(shape);
   const int64_t all = KeptBytes(block);
   Apply(PartsOf(module, shape), block);
-  return (all - KeptBytes(block)) / kTokens;
+  return (all - KeptBytes(block)) / kModuleTokens;
 }
 
 struct Freed {
@@ -43,41 +43,41 @@ class Modules : public testing::TestWithParam<Freed> {};
 
 TEST_P(Modules, FreeWhatTheyMake) {
   const auto& [module, dense, experts] = GetParam();
-  EXPECT_EQ(FreedPerToken(module, ShapeOf("tp1.pp1.dp8", 0)), dense);
-  EXPECT_EQ(FreedPerToken(module, ShapeOf("tp1.pp1.dp8", 1)), experts);
+  EXPECT_EQ(FreedPerToken(module, ModuleShapeOf("tp1.pp1.dp8", 0)), dense);
+  EXPECT_EQ(FreedPerToken(module, ModuleShapeOf("tp1.pp1.dp8", 1)), experts);
 }
 
-constexpr int64_t kHeads = 128;
-constexpr int64_t kUpProjected = 2 * (kHeads * (192 + 192 + 128) + 1536 + 512);
+constexpr int64_t kModuleHeads = 128;
+constexpr int64_t kUpProjected = 2 * (kModuleHeads * (192 + 192 + 128) + 1536 + 512);
 INSTANTIATE_TEST_SUITE_P(
     DeepSeek, Modules,
     testing::Values(
         // The norm in front of latent attention, and that in front of experts.
-        Freed{RecomputeModule::kLayerNorm, 2 * kHidden, int64_t{2} * 2 * kHidden},
+        Freed{RecomputeModule::kLayerNorm, 2 * kModuleHidden, int64_t{2} * 2 * kModuleHidden},
         Freed{RecomputeModule::kMoeAct, 0, int64_t{2} * 8 * 2048},
         // Queries, keys and values of all heads, and the normed latents.
         Freed{RecomputeModule::kMlaUpProj, kUpProjected, kUpProjected},
         Freed{RecomputeModule::kSharedExperts, 0, int64_t{2} * 3 * 2048},
         // Gate, up and product, and the norm in front.
-        Freed{RecomputeModule::kMlp, 2 * (int64_t{3} * 18432 + kHidden), 0},
+        Freed{RecomputeModule::kMlp, 2 * (int64_t{3} * 18432 + kModuleHidden), 0},
         Freed{RecomputeModule::kCoreAttn, 0, 0}),
     [](const auto& given) { return std::string(RecomputeModuleName(given.param.module)); });
 
 TEST(RecomputedExperts, FreeMoreThanTheirPartsAndKeepTheirInput) {
-  const BlockShape shape = ShapeOf("tp1.pp1.dp8", 1);
+  const BlockShape shape = ModuleShapeOf("tp1.pp1.dp8", 1);
   OperatorList block = BlockOperators(shape);
   Apply(PartsOf(RecomputeModule::kMoe, shape), block);
   EXPECT_EQ(KeptBytes(block, KeptTensor::kRouterScores, KeptTensor::kFfnProduct), 0);
-  EXPECT_EQ(KeptBytes(block, KeptTensor::kFfnNormOutput), 2 * kHidden * kTokens);
+  EXPECT_EQ(KeptBytes(block, KeptTensor::kFfnNormOutput), 2 * kModuleHidden * kModuleTokens);
   // Rows in and out of the experts, their gate and up.
   EXPECT_GT(FreedPerToken(RecomputeModule::kMoe, shape),
             FreedPerToken(RecomputeModule::kMoeAct, shape) +
                 FreedPerToken(RecomputeModule::kSharedExperts, shape) +
-                int64_t{8} * 2 * (kHidden + int64_t{2} * 2048) - 1);
+                int64_t{8} * 2 * (kModuleHidden + int64_t{2} * 2048) - 1);
 }
 
 TEST(RecomputedModules, AddUpInAnyOrder) {
-  const BlockShape shape = ShapeOf("tp1.pp1.dp8", 1);
+  const BlockShape shape = ModuleShapeOf("tp1.pp1.dp8", 1);
   OperatorList there = BlockOperators(shape);
   Apply(PartsOf(RecomputeModule::kMlaUpProj, shape), there);
   Apply(PartsOf(RecomputeModule::kMoeAct, shape), there);
@@ -116,7 +116,7 @@ TEST(RecomputedModules, RunTheirCollectivesAgain) {
 
 // Without recompute as published, and the workspace is that of the larger module, not of both.
 TEST(RecomputedModules, TakeTurnsInTheWorkspace) {
-  TestContext test = MakeContext("deepseek-v3", "gb200", kTokens, 2048);
+  TestContext test = MakeContext("deepseek-v3", "gb200", kModuleTokens, 2048);
   const auto memory = [&test](const std::string& modules) {
     return EstimateMemory(
         test.get(),
@@ -133,7 +133,7 @@ TEST(RecomputedModules, TakeTurnsInTheWorkspace) {
 // arXiv 2603.07685, Table 3: DeepSeek-V3 in bf16 with PP4, VPP4, EP64 takes 199.5 GB on 256 GB200,
 // 131.0 GB of them activations.
 TEST(RecomputedModules, BeginAtThePublishedMemory) {
-  const TestContext test = MakeContext("deepseek-v3", "gb200", kTokens, 2048);
+  const TestContext test = MakeContext("deepseek-v3", "gb200", kModuleTokens, 2048);
   const MemoryEstimate memory =
       EstimateMemory(test.get(), MakeLayout("tp1.pp4.dp64.ep64.vpp4.zero1.stages=3+14x4+2"));
   EXPECT_NEAR(static_cast<double>(memory.total_bytes()), 199.5e9, 0.05 * 199.5e9);

@@ -32,7 +32,7 @@ std::vector<std::pair<int64_t, int64_t>> Layers(const ModelSpec& model) {
   return layers;
 }
 
-absl::StatusOr<ModelSpec> Read(const json& config, int64_t seq_len = 4096) {
+absl::StatusOr<ModelSpec> ReadGroups(const json& config, int64_t seq_len = 4096) {
   return ModelFromConfig("test", config.dump(), seq_len);
 }
 
@@ -71,13 +71,13 @@ TEST(LayerGroups, TakeTheListsOfQwen) {
   json config = Qwen3Moe();
   config["decoder_sparse_step"] = 2;
   config["mlp_only_layers"] = {7};
-  const ModelSpec model = Read(config).value();
+  const ModelSpec model = ReadGroups(config).value();
   EXPECT_THAT(Layers(model), ElementsAre(Pair(1, 0), Pair(1, 16), Pair(1, 0), Pair(1, 16),
                                          Pair(1, 0), Pair(1, 16), Pair(2, 0)));
   EXPECT_EQ(model.groups[0].ffn.hidden, 256);
   EXPECT_EQ(model.groups[1].ffn.hidden, 32);
   config["mlp_only_layers"] = {8};
-  EXPECT_THAT(std::string(Read(config).status().message()), HasSubstr("mlp_only_layers = 8"));
+  EXPECT_THAT(std::string(ReadGroups(config).status().message()), HasSubstr("mlp_only_layers = 8"));
 }
 
 TEST(LayerGroups, KnowWhatEveryTokenPassesBesideItsExperts) {
@@ -133,9 +133,9 @@ TEST(LayerGroups, GptOssClampsWhatIsOfExpertsAlone) {
                  {"intermediate_size", 96}, {"num_attention_heads", 4}, {"num_key_value_heads", 2},
                  {"num_local_experts", 8},  {"num_experts_per_tok", 2}, {"vocab_size", 512},
                  {"swiglu_limit", 5.5}};
-  EXPECT_EQ(Read(config)->groups.front().ffn.clamp, 5.5);
+  EXPECT_EQ(ReadGroups(config)->groups.front().ffn.clamp, 5.5);
   config["n_shared_experts"] = 1;
-  EXPECT_THAT(std::string(Read(config).status().message()), HasSubstr("swiglu_limit = 5.5"));
+  EXPECT_THAT(std::string(ReadGroups(config).status().message()), HasSubstr("swiglu_limit = 5.5"));
 }
 
 TEST(LayerGroups, ASelectionBiasMovesAtARateOfTheFile) {
@@ -150,38 +150,38 @@ TEST(LayerGroups, ASelectionBiasMovesAtARateOfTheFile) {
                  {"num_experts_per_tok", 2},
                  {"vocab_size", 512},
                  {"head_dim", 16}};
-  EXPECT_TRUE(Read(config)->groups.back().ffn.experts.selection_bias);
-  EXPECT_EQ(Read(config)->groups.back().ffn.experts.bias_update_rate, 0.001);
+  EXPECT_TRUE(ReadGroups(config)->groups.back().ffn.experts.selection_bias);
+  EXPECT_EQ(ReadGroups(config)->groups.back().ffn.experts.bias_update_rate, 0.001);
   config["moe_router_bias_update_rate"] = 0.01;
-  EXPECT_EQ(Read(config)->groups.back().ffn.experts.bias_update_rate, 0.01);
+  EXPECT_EQ(ReadGroups(config)->groups.back().ffn.experts.bias_update_rate, 0.01);
   config["moe_router_bias_update_rate"] = 0.0;
-  EXPECT_EQ(Read(config)->groups.back().ffn.experts.bias_update_rate, 0.0);
+  EXPECT_EQ(ReadGroups(config)->groups.back().ffn.experts.bias_update_rate, 0.0);
   config["moe_router_bias_update_rate"] = -0.5;
-  EXPECT_THAT(std::string(Read(config).status().message()),
+  EXPECT_THAT(std::string(ReadGroups(config).status().message()),
               HasSubstr("moe_router_bias_update_rate = -0.5"));
 }
 
 TEST(LayerGroups, AWindowCountsWhereItIsShorterThanTheSequence) {
   json config = Mixtral();
   config["sliding_window"] = 4096;
-  EXPECT_EQ(Read(config, 4096)->groups.front().attention.window, 0);
-  EXPECT_EQ(Read(config, 8192)->groups.front().attention.window, 4096);
+  EXPECT_EQ(ReadGroups(config, 4096)->groups.front().attention.window, 0);
+  EXPECT_EQ(ReadGroups(config, 8192)->groups.front().attention.window, 4096);
   config["layer_types"] = {"sliding_attention", "sliding_attention", "full_attention",
                            "full_attention",    "full_attention",    "full_attention",
                            "full_attention",    "full_attention"};
-  const ModelSpec model = Read(config, 8192).value();
+  const ModelSpec model = ReadGroups(config, 8192).value();
   EXPECT_THAT(Layers(model), ElementsAre(Pair(2, 8), Pair(6, 8)));
   config["layer_types"][0] = "linear_attention";
-  EXPECT_THAT(std::string(Read(config, 8192).status().message()), HasSubstr("layer_types"));
+  EXPECT_THAT(std::string(ReadGroups(config, 8192).status().message()), HasSubstr("layer_types"));
 }
 
 TEST(LayerGroups, QwensWindowsBeginBehindTheFirstLayersWhereTheyAreSwitchedOn) {
   json config = Qwen3Moe();
   config["sliding_window"] = 1024;
-  EXPECT_THAT(Layers(*Read(config)), ElementsAre(Pair(8, 16)));
+  EXPECT_THAT(Layers(*ReadGroups(config)), ElementsAre(Pair(8, 16)));
   config["use_sliding_window"] = true;
   config["max_window_layers"] = 6;
-  const ModelSpec model = Read(config).value();
+  const ModelSpec model = ReadGroups(config).value();
   EXPECT_THAT(Layers(model), ElementsAre(Pair(6, 16), Pair(2, 16)));
   EXPECT_EQ(model.groups[1].attention.window, 1024);
 }
@@ -192,10 +192,10 @@ TEST(LayerGroups, LlamaFoursChunksCountWhereTheyAreShorterThanTheSequence) {
                 {"intermediate_size_mlp", 128}, {"num_attention_heads", 4},
                 {"num_local_experts", 4},       {"num_experts_per_tok", 1},
                 {"attention_chunk_size", 8192}, {"vocab_size", 512}};
-  EXPECT_TRUE(Read(scout, 8192).ok()) << Read(scout, 8192).status();
-  EXPECT_EQ(Read(scout, 8192)->groups.size(), 1u);
+  EXPECT_TRUE(ReadGroups(scout, 8192).ok()) << ReadGroups(scout, 8192).status();
+  EXPECT_EQ(ReadGroups(scout, 8192)->groups.size(), 1u);
   // Every fourth layer turns nothing and sees all.
-  const ModelSpec model = Read(scout, 16384).value();
+  const ModelSpec model = ReadGroups(scout, 16384).value();
   ASSERT_EQ(model.groups.size(), 2u);
   EXPECT_EQ(model.groups[0].count, 3);
   EXPECT_EQ(model.groups[0].attention.window, 8192);
@@ -203,14 +203,14 @@ TEST(LayerGroups, LlamaFoursChunksCountWhereTheyAreShorterThanTheSequence) {
   EXPECT_EQ(model.groups[1].attention.window, 0);
   EXPECT_FALSE(model.groups[1].attention.chunked);
   scout["no_rope_layers"] = {0, 1, 1, 1};
-  EXPECT_EQ(Read(scout, 16384)->groups[0].count, 1);
+  EXPECT_EQ(ReadGroups(scout, 16384)->groups[0].count, 1);
   scout["layer_types"] = {"chunked_attention", "full_attention", "full_attention",
                           "full_attention"};
-  EXPECT_TRUE(Read(scout, 16384)->groups[0].attention.chunked);
-  EXPECT_EQ(Read(scout, 16384)->groups[1].count, 3);
+  EXPECT_TRUE(ReadGroups(scout, 16384)->groups[0].attention.chunked);
+  EXPECT_EQ(ReadGroups(scout, 16384)->groups[1].count, 3);
   scout.erase("layer_types");
   scout["no_rope_layers"] = {0, 1};
-  EXPECT_THAT(std::string(Read(scout, 16384).status().message()),
+  EXPECT_THAT(std::string(ReadGroups(scout, 16384).status().message()),
               HasSubstr("no_rope_layers = 2: must say of each of 4 layers"));
 }
 
@@ -222,21 +222,22 @@ TEST(LayerGroups, TakeTheDefaultsOfTheirFamilyForAbsentKeys) {
                  {"qk_rope_head_dim", 8},       {"v_head_dim", 16},
                  {"n_routed_experts", 16},      {"num_experts_per_tok", 4},
                  {"moe_intermediate_size", 32}, {"vocab_size", 512}};
-  const ModelSpec model = Read(config).value();
+  const ModelSpec model = ReadGroups(config).value();
   EXPECT_THAT(Layers(model), ElementsAre(Pair(3, 0), Pair(5, 16)));
   EXPECT_EQ(model.groups.back().ffn.experts.shared_hidden, 32);
   EXPECT_EQ(model.groups.back().ffn.experts.top_groups, 4);
   config["first_k_dense_replace"] = 1;
-  EXPECT_THAT(Layers(*Read(config)), ElementsAre(Pair(1, 0), Pair(7, 16)));
+  EXPECT_THAT(Layers(*ReadGroups(config)), ElementsAre(Pair(1, 0), Pair(7, 16)));
 }
 
 TEST(LayerGroups, RefuseSizesThatNoRouterHas) {
   json config = Mixtral();
   config["num_experts_per_tok"] = 9;
-  EXPECT_THAT(std::string(Read(config).status().message()), HasSubstr("num_experts_per_tok = 9"));
+  EXPECT_THAT(std::string(ReadGroups(config).status().message()),
+              HasSubstr("num_experts_per_tok = 9"));
   config = Mixtral();
   config.erase("num_experts_per_tok");
-  EXPECT_THAT(std::string(Read(config).status().message()), HasSubstr("num_experts_per_tok"));
+  EXPECT_THAT(std::string(ReadGroups(config).status().message()), HasSubstr("num_experts_per_tok"));
 }
 
 }  // namespace

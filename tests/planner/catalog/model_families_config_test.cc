@@ -172,32 +172,33 @@ INSTANTIATE_TEST_SUITE_P(
         Published{"olmo_2_7b", Llama("olmo2", 4096, 32, 32, 11008, 100352), 7'298'617'344}),
     [](const auto& test) { return test.param.name; });
 
-ModelSpec Read(const json& config) {
+ModelSpec ReadFamily(const json& config) {
   const auto read = ReadModelConfig("m", config.dump(), 1024);
   EXPECT_TRUE(read.ok()) << read.status();
   return read->model;
 }
 
 TEST(FamilyConfigs, SayHowBlocksAreBuilt) {
-  const ModelSpec neox = Read(Neox(512, 6, 8, 50304));
+  const ModelSpec neox = ReadFamily(Neox(512, 6, 8, 50304));
   EXPECT_EQ(neox.arrangement, Arrangement::kParallel);
   EXPECT_EQ(neox.norm, StreamNorm::kLayer);
   EXPECT_EQ(neox.rotary_share, 0.25);
   EXPECT_EQ(neox.groups.front().ffn.kind, FfnKind::kGelu);
-  EXPECT_EQ(Read(With(Neox(512, 6, 8, 50304), {{"use_parallel_residual", false}})).arrangement,
-            Arrangement::kSequential);
-  const ModelSpec opt = Read(Opt(768, 12, 12));
+  EXPECT_EQ(
+      ReadFamily(With(Neox(512, 6, 8, 50304), {{"use_parallel_residual", false}})).arrangement,
+      Arrangement::kSequential);
+  const ModelSpec opt = ReadFamily(Opt(768, 12, 12));
   EXPECT_EQ(opt.groups.front().ffn.kind, FfnKind::kRelu);
   EXPECT_EQ(opt.positions, Positions::kLearned);
   EXPECT_EQ(opt.learned_positions, 2050);
-  const ModelSpec mpt = Read(Mpt(4096, 32, 32));
+  const ModelSpec mpt = ReadFamily(Mpt(4096, 32, 32));
   EXPECT_EQ(mpt.positions, Positions::kAlibi);
   EXPECT_EQ(mpt.norm, StreamNorm::kLayerWithoutBias);
   EXPECT_TRUE(mpt.tied_embeddings);
-  EXPECT_TRUE(Read(Bloom(1024, 24, 16)).embedding_norm);
-  EXPECT_EQ(Read(Llama("olmo2", 4096, 32, 32, 11008, 100352)).arrangement,
+  EXPECT_TRUE(ReadFamily(Bloom(1024, 24, 16)).embedding_norm);
+  EXPECT_EQ(ReadFamily(Llama("olmo2", 4096, 32, 32, 11008, 100352)).arrangement,
             Arrangement::kNormBehind);
-  EXPECT_EQ(PartsOf(Read(Llama("llama", 4096, 32, 32, 11008, 32000))),
+  EXPECT_EQ(PartsOf(ReadFamily(Llama("llama", 4096, 32, 32, 11008, 32000))),
             (EnumSet<ModelPart>{ModelPart::kRotaryPositions, ModelPart::kRmsNorm}));
 }
 

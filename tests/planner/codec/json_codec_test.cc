@@ -139,7 +139,7 @@ Cat FullCat() {
           .visit = Visit{4.5, 4.0, {{"Bob", 30}, {"Eve", 20}}}};
 }
 
-absl::StatusOr<Cat> Read(const json& from, UnknownKeys unknown = UnknownKeys::kRefuse) {
+absl::StatusOr<Cat> ReadCat(const json& from, UnknownKeys unknown = UnknownKeys::kRefuse) {
   Cat cat;
   absl::Status status = ReadJson("cat", from, unknown, cat);
   if (!status.ok()) return status;
@@ -149,11 +149,11 @@ absl::StatusOr<Cat> Read(const json& from, UnknownKeys unknown = UnknownKeys::kR
 std::string ProblemWith(const char* pointer, const json& value) {
   json changed = WriteJson(FullCat());
   changed[json::json_pointer(pointer)] = value;
-  return std::string(Read(changed).status().message());
+  return std::string(ReadCat(changed).status().message());
 }
 
 TEST(JsonCodec, EveryFieldComesBack) {
-  EXPECT_EQ(Read(json::parse(WriteJson(FullCat()).dump())).value(), FullCat());
+  EXPECT_EQ(ReadCat(json::parse(WriteJson(FullCat()).dump())).value(), FullCat());
 }
 
 TEST(JsonCodec, TheFormIsTheOneThatTheFieldsSay) {
@@ -173,7 +173,7 @@ TEST(JsonCodec, WhatIsNotThereIsLeftOutOrNull) {
   for (const char* key : {"mass_kg", "chip", "vet_name", "fee", "visit"}) {
     EXPECT_FALSE(written.contains(key)) << key;
   }
-  EXPECT_EQ(Read(written).value(), Cat());
+  EXPECT_EQ(ReadCat(written).value(), Cat());
 }
 
 TEST(JsonCodec, AnAbsentFieldOrNullKeepsWhatIsThere) {
@@ -204,7 +204,7 @@ TEST(JsonCodec, AProblemNamesThePathAndWhatWouldBeAccepted) {
             "visit.guessed.vets[0].fee = \"much\": must be a whole number");
   EXPECT_EQ(ProblemWith("/visit/guessed/vets/1", nullptr),
             "visit.guessed.vets[1] = null: must be an object");
-  EXPECT_EQ(Read(json::array()).status().message(), "cat = an array: must be an object");
+  EXPECT_EQ(ReadCat(json::array()).status().message(), "cat = an array: must be an object");
   Cat cat;
   EXPECT_EQ(FieldOf(ReadJson("cat", json::object(), UnknownKeys::kRefuse, cat, "house.")),
             "house.name");
@@ -213,19 +213,20 @@ TEST(JsonCodec, AProblemNamesThePathAndWhatWouldBeAccepted) {
 TEST(JsonCodec, PartsOfATextHaveTheSameEntries) {
   json written = WriteJson(FullCat());
   written["visit"]["guessed"]["vets"].erase(1);
-  EXPECT_EQ(Read(written).status().message(), "visit.guessed.vets = (1 entries): must have 2");
+  EXPECT_EQ(ReadCat(written).status().message(), "visit.guessed.vets = (1 entries): must have 2");
   written["visit"].erase("guessed");
-  EXPECT_EQ(Read(written).status().message(), "visit.guessed = (absent): this key is needed");
+  EXPECT_EQ(ReadCat(written).status().message(), "visit.guessed = (absent): this key is needed");
 }
 
 TEST(JsonCodec, KeysThatNoFieldHasAreRefusedOrPassedOver) {
   json written = WriteJson(FullCat());
   written["liwes"] = 3;
-  EXPECT_THAT(std::string(Read(written).status().message()), HasSubstr("liwes = 3: key 'liwes'"));
-  EXPECT_EQ(Read(written, UnknownKeys::kPassOver).value(), FullCat());
+  EXPECT_THAT(std::string(ReadCat(written).status().message()),
+              HasSubstr("liwes = 3: key 'liwes'"));
+  EXPECT_EQ(ReadCat(written, UnknownKeys::kPassOver).value(), FullCat());
   written.erase("liwes");
   written["visit"]["seen"]["color"] = "red";
-  EXPECT_THAT(std::string(Read(written).status().message()),
+  EXPECT_THAT(std::string(ReadCat(written).status().message()),
               HasSubstr("visit.seen.color = \"red\""));
 }
 
@@ -238,7 +239,7 @@ TEST(JsonCodec, TextIsWrittenAsUtf8) {
 TEST(JsonCodec, ANumberThatIsNotFiniteArrivesAsAbsent) {
   Cat cat;
   cat.mass_kg = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(Read(json::parse(WriteJson(cat).dump()))->mass_kg, std::nullopt);
+  EXPECT_EQ(ReadCat(json::parse(WriteJson(cat).dump()))->mass_kg, std::nullopt);
 }
 
 // A struct whose keys have an order of their own, and a set.

@@ -10,7 +10,7 @@ namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kParameters = 1'000'000'000;
-constexpr double kLinkBytesPerS = 300e9;  // inside a node
+constexpr double kRingBytesPerS = 300e9;  // inside a node
 constexpr int64_t kMicroBatches = 4;
 
 class DataParallel : public testing::Test {
@@ -21,7 +21,7 @@ class DataParallel : public testing::Test {
     const EstimateContext context = test_.get();
     return ExposedDataParallelTime(StepShape(context, layout), {.all = kParameters}, kMicroBatches,
                                    window_s) *
-           kLinkBytesPerS;
+           kRingBytesPerS;
   }
 
   TestContext test_ = PlainContext("llama-2-7b", 4096, 64);
@@ -79,18 +79,18 @@ TEST_F(DataParallel, ZeroThreeGathersTwiceForEveryMicroBatch) {
 // Unit by unit: the 8 layers of a rank and an end of the model, each with a latency of its own in
 // two gathers and a reduce-scatter of every micro-batch; ZeRO-1 pays two in all.
 TEST_F(DataParallel, ZeroThreePaysTheLatencyOfEveryUnit) {
-  const double without_s = Bytes("tp1.pp4.dp8.zero3") / kLinkBytesPerS;
-  const double one_without_s = Bytes("tp1.pp4.dp8.zero1") / kLinkBytesPerS;
+  const double without_s = Bytes("tp1.pp4.dp8.zero3") / kRingBytesPerS;
+  const double one_without_s = Bytes("tp1.pp4.dp8.zero1") / kRingBytesPerS;
   test_.cluster.scale_up.base_latency_s = 1e-5;
-  EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero3") / kLinkBytesPerS - without_s, 4.0 * 3.0 * 9.0 * 1e-5,
+  EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero3") / kRingBytesPerS - without_s, 4.0 * 3.0 * 9.0 * 1e-5,
               1e-9);
-  EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero1") / kLinkBytesPerS - one_without_s, 2.0 * 1e-5, 1e-9);
+  EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero1") / kRingBytesPerS - one_without_s, 2.0 * 1e-5, 1e-9);
 }
 
 // Gradients of 8 layers a rank go in so many collectives as the framework makes of a layer: ZeRO-0
 // all-reduces them, ZeRO-1 scatters and gathers.
 TEST_F(DataParallel, EveryBucketOfALayerPaysALatency) {
-  const auto seconds = [this](const char* layout) { return Bytes(layout) / kLinkBytesPerS; };
+  const auto seconds = [this](const char* layout) { return Bytes(layout) / kRingBytesPerS; };
   const double zero0_s = seconds("tp1.pp4.dp8.zero0");
   const double zero1_s = seconds("tp1.pp4.dp8.zero1");
   test_.profile.communication.all_reduces_per_layer = 6.0;
@@ -133,9 +133,9 @@ TEST_F(DataParallel, OverlapHidesNoMoreThanTheWindow) {
   test_.profile.communication.data_parallel_overlap = 0.75;
   const double all = 2.0 * 4.0 * share_;
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0", 1e9), 0.25 * all, 1.0);
-  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0", 1e-3), all - 1e-3 * kLinkBytesPerS, 1.0);
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0", 1e-3), all - 1e-3 * kRingBytesPerS, 1.0);
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero3", 1e-3),
-              4.0 * (2.0 * 2.0 + 4.0) * share_ - 4e-3 * kLinkBytesPerS, 1.0);
+              4.0 * (2.0 * 2.0 + 4.0) * share_ - 4e-3 * kRingBytesPerS, 1.0);
 }
 
 // V h / t gradients, added up between the two ends: two ranks send half of the buffer twice.
@@ -146,7 +146,7 @@ TEST(TiedEmbeddings, AreReducedBetweenTheEndsOfThePipeline) {
     const EstimateContext context = test.get();
     return TiedEmbeddingTime(StepShape(context, layout));
   };
-  EXPECT_DOUBLE_EQ(seconds("tp2.pp2.dp1"), 4.0 * 128256.0 * 2048.0 / 2.0 / kLinkBytesPerS);
+  EXPECT_DOUBLE_EQ(seconds("tp2.pp2.dp1"), 4.0 * 128256.0 * 2048.0 / 2.0 / kRingBytesPerS);
   // The ends of a pipeline whose stages are a node each.
   EXPECT_DOUBLE_EQ(seconds("tp2.pp2.dp4"), 4.0 * 128256.0 * 2048.0 / 2.0 / 25e9);
   // Neighbours share a node, but not the first and the last of eight stages.
@@ -169,10 +169,10 @@ TEST(SelectionBiases, CountWhatAllRanksOfTheirLayersPicked) {
     return SelectionBiasTime(StepShape(context, layout));
   };
   const double one = 8.0 * 8.0 * static_cast<double>(test.model.layers());
-  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8"), 2.0 * one * 7.0 / 8.0 / kLinkBytesPerS);
-  EXPECT_DOUBLE_EQ(seconds("tp1.pp2.dp4"), one * 3.0 / 4.0 / kLinkBytesPerS);
+  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8"), 2.0 * one * 7.0 / 8.0 / kRingBytesPerS);
+  EXPECT_DOUBLE_EQ(seconds("tp1.pp2.dp4"), one * 3.0 / 4.0 / kRingBytesPerS);
   EXPECT_DOUBLE_EQ(seconds("tp2.pp1.dp4.sp1"),
-                   2.0 * one * (3.0 / 4.0 + 1.0 / 2.0) / kLinkBytesPerS);
+                   2.0 * one * (3.0 / 4.0 + 1.0 / 2.0) / kRingBytesPerS);
   EXPECT_EQ(seconds("tp1.pp1.dp1"), 0.0);
   test.training.routing = Routing::kBalanced;
   EXPECT_EQ(seconds("tp1.pp1.dp8"), 0.0);

@@ -11,10 +11,10 @@ namespace meshwright::planner {
 namespace {
 
 // Sizes of Llama-2-7B at 4096 tokens, and M, the bytes of an activation between two layers.
-constexpr double kTokens = 4096.0;
-constexpr double kHidden = 4096.0;
-constexpr double kInner = 11008.0;
-constexpr double kActivationBytes = 2.0 * kTokens * kHidden;
+constexpr double kLayerTimeTokens = 4096.0;
+constexpr double kLayerTimeHidden = 4096.0;
+constexpr double kLayerTimeInner = 11008.0;
+constexpr double kActivationBytes = 2.0 * kLayerTimeTokens * kLayerTimeHidden;
 constexpr double kLinkBytesPerS = 300e9;
 
 TestContext Llama7b() { return PlainContext("llama-2-7b", 4096, 8); }
@@ -66,7 +66,7 @@ TEST(ContextParallel, RingMovesThePublishedVolume) {
   };
   const LayerTime slow = layer_at(1e8);
   const LayerTime fast = layer_at(2e8);
-  const double volume = 3.0 * 4.0 * (kTokens / 4.0) * 128.0 * 32.0 / 2.0;
+  const double volume = 3.0 * 4.0 * (kLayerTimeTokens / 4.0) * 128.0 * 32.0 / 2.0;
   EXPECT_NEAR(slow.cp_forward_s - fast.cp_forward_s, volume / 2e8, 1e-9);
   EXPECT_NEAR(slow.cp_backward_s - fast.cp_backward_s, 2.0 * volume / 2e8, 1e-9);
 }
@@ -81,7 +81,7 @@ TEST(ContextParallel, Fp32GradientsTakeTwiceTheBytesOfBf16KeysAndValues) {
   };
   const LayerTime slow = layer_at(1e8);
   const LayerTime fast = layer_at(2e8);
-  const double volume = 3.0 * 4.0 * (kTokens / 4.0) * 128.0 * 32.0 / 2.0;
+  const double volume = 3.0 * 4.0 * (kLayerTimeTokens / 4.0) * 128.0 * 32.0 / 2.0;
   EXPECT_NEAR(slow.cp_forward_s - fast.cp_forward_s, volume / 2e8, 1e-9);
   EXPECT_NEAR(slow.cp_backward_s - fast.cp_backward_s, 3.0 * volume / 2e8, 1e-9);
 }
@@ -101,7 +101,7 @@ TEST(ContextParallel, RingOfGroupedQueriesMovesKeysAndValuesOnly) {
 TEST(ContextParallel, HidesItsRingBehindLongSequences) {
   TestContext test = PlainContext("llama-2-7b", 131072, 8);
   const LayerTime layer = Layer(test, "tp1.cp4.pp1.dp1");
-  EXPECT_NEAR(layer.cp_forward_s, 3.0 * Streamed(12.0 * 32768.0 * kHidden), 1e-9);
+  EXPECT_NEAR(layer.cp_forward_s, 3.0 * Streamed(12.0 * 32768.0 * kLayerTimeHidden), 1e-9);
 }
 
 // A boundary sends M forward, divided under sequence parallel; the host may add to each hop.
@@ -154,8 +154,8 @@ TEST(SelectiveRecompute, RunsNormsAndSwiGluAgain) {
   TestContext test = Llama7b();
   test.profile.kept.selective_recompute = SelectiveRecompute::kNormsAndActivation;
   const LayerTime fused = Layer(test, "tp1.pp1.dp1.rc=selective");
-  const double norms_s = 2.0 * Streamed(4.0 * kTokens * kHidden);
-  const double swiglu_s = Streamed(6.0 * kTokens * kInner);
+  const double norms_s = 2.0 * Streamed(4.0 * kLayerTimeTokens * kLayerTimeHidden);
+  const double swiglu_s = Streamed(6.0 * kLayerTimeTokens * kLayerTimeInner);
   EXPECT_NEAR(fused.recompute_s, norms_s + swiglu_s, 1e-12);
   EXPECT_EQ(Layer(test, "tp1.pp1.dp1").recompute_s, 0.0);
   EXPECT_NEAR(Layer(test, "tp1.pp1.dp1.rc=selective.attn=eager").recompute_s, fused.recompute_s,
@@ -179,7 +179,7 @@ TEST(Norms, TakeThePublishedTraffic) {
   const TestContext test = Llama7b();
   const LayerTime fused = Layer(test, "tp1.pp1.dp1");
   const LayerTime eager = Layer(test, "tp1.pp1.dp1.norm=eager");
-  const double elements = 2.0 * kTokens * kHidden;  // both norms of a layer
+  const double elements = 2.0 * kLayerTimeTokens * kLayerTimeHidden;  // both norms of a layer
   EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed((20.0 - 4.0) * elements), 1e-12);
   EXPECT_NEAR(eager.input_gradient_s - fused.input_gradient_s, Streamed((30.0 - 6.0) * elements),
               1e-12);
@@ -192,7 +192,7 @@ TEST(Norms, OfHeadsTakeTheTrafficOfQueriesAndKeys) {
   const LayerTime plain = Layer(test, "tp2.pp1.dp1");
   test.model.groups.front().attention.qk_norm = true;
   const LayerTime kept = Layer(test, "tp2.pp1.dp1");
-  const double elements = 2.0 * kTokens * kHidden / 2.0;
+  const double elements = 2.0 * kLayerTimeTokens * kLayerTimeHidden / 2.0;
   EXPECT_NEAR(kept.forward_s - plain.forward_s, Streamed(4.0 * elements), 1e-12);
   EXPECT_NEAR(kept.input_gradient_s - plain.input_gradient_s, Streamed(6.0 * elements), 1e-12);
   EXPECT_EQ(kept.weight_gradient_s, plain.weight_gradient_s);
@@ -209,9 +209,10 @@ TEST(SwiGlu, TakesThePublishedTraffic) {
   const LayerTime fused = Layer(test, "tp1.pp1.dp1");
   test.profile.kept.fused_swiglu = false;
   const LayerTime eager = Layer(test, "tp1.pp1.dp1");
-  EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed(4.0 * kTokens * kInner), 1e-12);
-  EXPECT_NEAR(eager.input_gradient_s - fused.input_gradient_s, Streamed(10.0 * kTokens * kInner),
+  EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed(4.0 * kLayerTimeTokens * kLayerTimeInner),
               1e-12);
+  EXPECT_NEAR(eager.input_gradient_s - fused.input_gradient_s,
+              Streamed(10.0 * kLayerTimeTokens * kLayerTimeInner), 1e-12);
 }
 
 // RoPE 4 bytes for each element of q and k each way, 16 un-fused.
@@ -220,7 +221,7 @@ TEST(Rope, TakesThePublishedTraffic) {
   const LayerTime fused = Layer(test, "tp1.pp1.dp1");
   test.profile.traffic.rope_traffic_bytes = 16.0;
   const LayerTime eager = Layer(test, "tp1.pp1.dp1");
-  const double elements = kTokens * (kHidden + kHidden);
+  const double elements = kLayerTimeTokens * (kLayerTimeHidden + kLayerTimeHidden);
   EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed(12.0 * elements), 1e-12);
   EXPECT_NEAR(eager.input_gradient_s - fused.input_gradient_s, Streamed(12.0 * elements), 1e-12);
 }
@@ -241,7 +242,8 @@ TEST(Gradients, AreAddedUpByAnOperatorWhereTheFrameworkSaysSo) {
   const LayerTime by_product = Layer(test, "tp1.pp1.dp1");
   test.profile.traffic.accumulate_traffic_bytes = 6.0;
   const LayerTime by_operator = Layer(test, "tp1.pp1.dp1");
-  const double weights = 4.0 * kHidden * kHidden + 3.0 * kHidden * kInner;
+  const double weights =
+      4.0 * kLayerTimeHidden * kLayerTimeHidden + 3.0 * kLayerTimeHidden * kLayerTimeInner;
   EXPECT_NEAR(by_operator.weight_gradient_s - by_product.weight_gradient_s, Streamed(6.0 * weights),
               1e-12);
 }
@@ -321,7 +323,7 @@ TEST(Head, LossTakesItsTrafficOnTheLogitsItSees) {
   const LayerTime fused = Head(test, "tp4.pp1.dp1");
   test.profile.traffic.loss_traffic_bytes = 30.0;
   const LayerTime eager = Head(test, "tp4.pp1.dp1");
-  const double logits = kTokens * 32000.0;
+  const double logits = kLayerTimeTokens * 32000.0;
   EXPECT_NEAR(eager.compute_s() - fused.compute_s(), Streamed(20.0 * logits / 4.0), 1e-12);
   test.profile.kept.vocab_parallel_loss = false;
   const LayerTime gathered = Head(test, "tp4.pp1.dp1");
@@ -343,7 +345,7 @@ TEST(Embedding, IsReadOnceEachWayAndReducedOverTensorRanks) {
   const Layout layout = MakeLayout("tp4.pp1.dp1");
   const EstimateContext context = test.get();
   const LayerTime embedding = EstimateEmbedding(StepShape(context, layout));
-  EXPECT_DOUBLE_EQ(embedding.forward_s, Streamed(4.0 * kTokens * kHidden));
+  EXPECT_DOUBLE_EQ(embedding.forward_s, Streamed(4.0 * kLayerTimeTokens * kLayerTimeHidden));
   EXPECT_DOUBLE_EQ(embedding.weight_gradient_s, embedding.forward_s);
   EXPECT_DOUBLE_EQ(embedding.tp_forward_s, 2.0 * 3.0 / 4.0 * kActivationBytes / kLinkBytesPerS);
 }

@@ -83,15 +83,19 @@ TEST_F(A100Operators, AShareOfTheDeviceIsSlowerByThatMuch) {
 // count 4 s^2 a d FLOPs, half of them under the causal mask, times 3.5 for forward and backward, at
 // 16k tokens and a width of 2048.
 using Rates = std::vector<std::pair<int64_t, double>>;
-constexpr int64_t kTokens = 16384;
-constexpr int64_t kWidth = 2048;
+constexpr int64_t kOperatorTokens = 16384;
+constexpr int64_t kOperatorWidth = 2048;
 
 AttentionShape BenchmarkShape(int64_t seq_len, int64_t head_dim) {
-  return {.tokens = kTokens, .keys = seq_len, .heads = kWidth / head_dim, .head_dim = head_dim};
+  return {.tokens = kOperatorTokens,
+          .keys = seq_len,
+          .heads = kOperatorWidth / head_dim,
+          .head_dim = head_dim};
 }
 
 double ForwardTeraflops(int64_t seq_len) {
-  return 2.0 * static_cast<double>(kTokens * seq_len) * static_cast<double>(kWidth) / 1e12;
+  return 2.0 * static_cast<double>(kOperatorTokens * seq_len) *
+         static_cast<double>(kOperatorWidth) / 1e12;
 }
 
 void ExpectRates(const HardwareProfile& profile, AttentionKernel kernel, int64_t head_dim,

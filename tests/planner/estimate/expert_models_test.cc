@@ -10,7 +10,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
 
 Estimate Of(const TestContext& context, const char* layout) {
   const Layout parsed = MakeLayout(layout);
@@ -73,7 +73,7 @@ TEST(ExpertModels, CutModelsTakeWhatTheyTookOnB200) {
     context.model.groups[1].count = 3;
     context.model.mtp_layers = 0;
     const MemoryEstimate memory = Of(context, "tp1.pp1.dp8.ep8.mb1.zero1").memory;
-    return static_cast<double>(memory.total_bytes() - memory.overhead_bytes) / kGib;
+    return static_cast<double>(memory.total_bytes() - memory.overhead_bytes) / kBytesPerGib;
   };
   EXPECT_NEAR(peak_gib("deepseek-v3"), 104.3, 0.03 * 104.3);
   EXPECT_NEAR(peak_gib("deepseek-v2"), 45.63, 0.03 * 45.63);

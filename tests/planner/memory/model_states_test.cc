@@ -2,8 +2,8 @@
 
 #include "planner/block/parameters.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/memory/unit_shards.h"
 #include "planner/profile/planned_layout.h"
+#include "planner/worker_memory/unit_shards.h"
 #include "tests/planner/plain_context.h"
 
 namespace meshwright::planner {

@@ -12,14 +12,14 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kTokens = 4096;
+constexpr int64_t kOffloadedTokens = 4096;
 
 // 32 layers.
-TestContext Llama7b(int64_t global_batch = 64) {
-  return OffloadContext("llama-2-7b", kTokens, global_batch);
+TestContext OffloadedLlama7b(int64_t global_batch = 64) {
+  return OffloadContext("llama-2-7b", kOffloadedTokens, global_batch);
 }
 
-MemoryEstimate OnRank(const TestContext& test, const char* layout, int32_t rank = 0) {
+MemoryEstimate OffloadedOnRank(const TestContext& test, const char* layout, int32_t rank = 0) {
   return EstimateRankMemory(test.get(), MakeLayout(layout), rank);
 }
 
@@ -29,12 +29,12 @@ int64_t LayerBytes(const TestContext& test) {
 }
 
 TEST(OffloadedActivations, LeaveTheOtherLayersOnTheDevice) {
-  const TestContext test = Llama7b();
+  const TestContext test = OffloadedLlama7b();
   const int64_t layer = LayerBytes(test);
-  const MemoryEstimate whole = OnRank(test, "tp1.pp1.dp8.zero1");
+  const MemoryEstimate whole = OffloadedOnRank(test, "tp1.pp1.dp8.zero1");
   EXPECT_EQ(whole.activations_bytes, 32 * layer);
   EXPECT_EQ(whole.host_bytes, 0);
-  const MemoryEstimate moved = OnRank(test, "tp1.pp1.dp8.zero1.offload=act:20");
+  const MemoryEstimate moved = OffloadedOnRank(test, "tp1.pp1.dp8.zero1.offload=act:20");
   EXPECT_EQ(moved.activations_bytes, 12 * layer);
   EXPECT_EQ(moved.host_bytes, 20 * layer);
   EXPECT_EQ(whole.total_bytes() - moved.total_bytes(), moved.host_bytes);
@@ -42,11 +42,11 @@ TEST(OffloadedActivations, LeaveTheOtherLayersOnTheDevice) {
 
 // The layer that computes and the one whose copy is under way stay.
 TEST(OffloadedActivations, KeepTwoLayersOnTheDeviceWhereFewerStay) {
-  const TestContext test = Llama7b();
+  const TestContext test = OffloadedLlama7b();
   const int64_t layer = LayerBytes(test);
-  EXPECT_EQ(OnRank(test, "tp1.pp1.dp8.zero1.offload=act:30").activations_bytes, 2 * layer);
-  EXPECT_EQ(OnRank(test, "tp1.pp1.dp8.zero1.offload=act:31").activations_bytes, 2 * layer);
-  const MemoryEstimate all = OnRank(test, "tp1.pp1.dp8.zero1.offload=act:32");
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero1.offload=act:30").activations_bytes, 2 * layer);
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero1.offload=act:31").activations_bytes, 2 * layer);
+  const MemoryEstimate all = OffloadedOnRank(test, "tp1.pp1.dp8.zero1.offload=act:32");
   EXPECT_EQ(all.activations_bytes, 2 * layer);
   EXPECT_EQ(all.host_bytes, 32 * layer);
 }
@@ -54,37 +54,37 @@ TEST(OffloadedActivations, KeepTwoLayersOnTheDeviceWhereFewerStay) {
 // The first of four ranks has four micro-batches of its eight layers in flight. Of each of them the
 // layers that are not moved stay, and one pass at a time needs its two layers.
 TEST(OffloadedActivations, AreThoseOfEveryMicroBatchInFlight) {
-  const TestContext test = Llama7b();
+  const TestContext test = OffloadedLlama7b();
   const int64_t layer = LayerBytes(test);
-  const MemoryEstimate some = OnRank(test, "tp1.pp4.dp2.offload=act:5");
+  const MemoryEstimate some = OffloadedOnRank(test, "tp1.pp4.dp2.offload=act:5");
   EXPECT_EQ(some.activations_bytes, int64_t{4} * 3 * layer);
   EXPECT_EQ(some.host_bytes, int64_t{4} * 5 * layer);
-  const MemoryEstimate all = OnRank(test, "tp1.pp4.dp2.offload=act:8");
+  const MemoryEstimate all = OffloadedOnRank(test, "tp1.pp4.dp2.offload=act:8");
   EXPECT_EQ(all.activations_bytes, 2 * layer);
   EXPECT_EQ(all.host_bytes, int64_t{4} * 8 * layer);
-  EXPECT_EQ(OnRank(test, "tp1.pp4.dp2.offload=act:8", 3).host_bytes, 8 * layer);
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp4.dp2.offload=act:8", 3).host_bytes, 8 * layer);
 }
 
 // Under interleaving each of a rank's two chunks of four layers moves its own. The first of four
 // ranks warms up 4 micro-batches through both chunks and 3 more through the first.
 TEST(OffloadedActivations, AreCountedByChunk) {
-  const TestContext test = Llama7b();
+  const TestContext test = OffloadedLlama7b();
   const int64_t layer = LayerBytes(test);
-  const MemoryEstimate moved = OnRank(test, "tp1.pp4.dp2.vpp2.offload=act:1");
+  const MemoryEstimate moved = OffloadedOnRank(test, "tp1.pp4.dp2.vpp2.offload=act:1");
   EXPECT_EQ(moved.activations_bytes, int64_t{4 + 4 + 3} * 3 * layer);
   EXPECT_EQ(moved.host_bytes, (4 + 4 + 3) * layer);
 }
 
 // DeepSeek-V2-Lite: a dense layer in front of 26 with experts, which keep more.
 TEST(OffloadedActivations, AreTheFirstLayersWhateverTheirKind) {
-  const TestContext test = OffloadContext("deepseek-v2-lite", kTokens, 64);
+  const TestContext test = OffloadContext("deepseek-v2-lite", kOffloadedTokens, 64);
   ASSERT_EQ(test.model.groups.size(), 2u);
   const Layout layout = MakeLayout("tp1.pp1.dp8.ep8.zero1");
   const auto kept = [&](size_t group) {
     return KeptBytes(BlockOperators(LayerShape(test.get(), layout, test.model.groups[group])));
   };
   ASSERT_GT(kept(1), kept(0));
-  const MemoryEstimate two = OnRank(test, "tp1.pp1.dp8.ep8.zero1.offload=act:2");
+  const MemoryEstimate two = OffloadedOnRank(test, "tp1.pp1.dp8.ep8.zero1.offload=act:2");
   EXPECT_EQ(two.host_bytes, kept(0) + kept(1));
   EXPECT_EQ(two.activations_bytes, 25 * kept(1));
   // What is said of the experts' share is of what stays.
@@ -95,10 +95,10 @@ TEST(OffloadedActivations, AreTheFirstLayersWhateverTheirKind) {
 }
 
 TEST(OffloadedOptimizer, TakesItsStatesToTheHost) {
-  const TestContext test = Llama7b();
+  const TestContext test = OffloadedLlama7b();
   const int64_t parameters = Parameters(test.model);
-  const MemoryEstimate whole = OnRank(test, "tp1.pp1.dp8.zero0");
-  const MemoryEstimate moved = OnRank(test, "tp1.pp1.dp8.zero0.offload=opt");
+  const MemoryEstimate whole = OffloadedOnRank(test, "tp1.pp1.dp8.zero0");
+  const MemoryEstimate moved = OffloadedOnRank(test, "tp1.pp1.dp8.zero0.offload=opt");
   EXPECT_EQ(whole.optimizer_bytes, 12 * parameters);
   EXPECT_EQ(moved.optimizer_bytes, 0);
   EXPECT_EQ(moved.host_bytes, 12 * parameters);
@@ -106,17 +106,17 @@ TEST(OffloadedOptimizer, TakesItsStatesToTheHost) {
   EXPECT_EQ(moved.gradients_bytes, whole.gradients_bytes);
   EXPECT_EQ(moved.total_bytes(), whole.total_bytes() - 12 * parameters);
   const int64_t shard = (parameters + 7) / 8;
-  EXPECT_EQ(OnRank(test, "tp1.pp1.dp8.zero1.offload=opt").host_bytes, 12 * shard);
-  EXPECT_EQ(OnRank(test, "tp1.pp1.dp8.zero1.offload=act:3+opt").host_bytes,
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero1.offload=opt").host_bytes, 12 * shard);
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero1.offload=act:3+opt").host_bytes,
             12 * shard + 3 * LayerBytes(test));
 }
 
 // What a framework holds during its update is the host's too.
 TEST(OffloadedOptimizer, NeedsNoCopiesOnTheDevice) {
-  TestContext test = Llama7b();
+  TestContext test = OffloadedLlama7b();
   test.profile.states.step_bytes_per_parameter = 100.0;
-  const MemoryEstimate whole = OnRank(test, "tp1.pp1.dp8.zero1");
-  const MemoryEstimate moved = OnRank(test, "tp1.pp1.dp8.zero1.offload=opt");
+  const MemoryEstimate whole = OffloadedOnRank(test, "tp1.pp1.dp8.zero1");
+  const MemoryEstimate moved = OffloadedOnRank(test, "tp1.pp1.dp8.zero1.offload=opt");
   EXPECT_EQ(whole.activations_bytes, 0);
   EXPECT_EQ(moved.activations_bytes, 32 * LayerBytes(test));
 }
@@ -129,9 +129,9 @@ int64_t NodeBytes(const TestContext& test, const char* layout) {
 
 // Eight devices a node, tensor-parallel ranks side by side and pipeline ranks farthest apart.
 TEST(HostBytesOfNode, AddUpOverTheDevicesOfANode) {
-  const TestContext test = Llama7b();
+  const TestContext test = OffloadedLlama7b();
   const auto on_rank = [&](const char* layout, int32_t rank) {
-    return OnRank(test, layout, rank).host_bytes;
+    return OffloadedOnRank(test, layout, rank).host_bytes;
   };
   EXPECT_EQ(NodeBytes(test, "tp1.pp4.dp8"), 0);
   const char* apart = "tp1.pp4.dp8.offload=act:4";

@@ -37,13 +37,13 @@ TEST(Activations, ShrinkWithRecompute) {
 }
 
 // Llama-3-8B at 8192 tokens over two tensor ranks.
-constexpr int64_t kTokens = 8192;
-constexpr int64_t kHidden = 4096;
+constexpr int64_t kRankMemoryTokens = 8192;
+constexpr int64_t kRankMemoryHidden = 4096;
 constexpr int64_t kVocab = 128256;
-constexpr int64_t kActivation = 2 * kTokens * kHidden;
+constexpr int64_t kActivation = 2 * kRankMemoryTokens * kRankMemoryHidden;
 
 TestContext Llama8b(int64_t global_batch = 64) {
-  return PlainContext("llama-3-8b", kTokens, global_batch);
+  return PlainContext("llama-3-8b", kRankMemoryTokens, global_batch);
 }
 
 MemoryEstimate OnRank(const TestContext& context, const char* layout, int32_t rank = 0) {
@@ -58,7 +58,7 @@ int64_t BlockBytes(const TestContext& context, const char* layout) {
 // Llama 3 405B in interleaved chunks of four slots, of which the first stage's has a layer less:
 // rank 0 warms up 8 micro-batches through each of its four chunks and 7 more through the first.
 TEST(Activations, CountTheLayersOfEveryChunk) {
-  const TestContext context = PlainContext("llama-3-405b", kTokens, 64);
+  const TestContext context = PlainContext("llama-3-405b", kRankMemoryTokens, 64);
   const char* layout = "tp8.pp8.dp1.vpp4.sp1";
   EXPECT_EQ(OnRank(context, layout).activations_bytes,
             (15 * 3 + 3 * 8 * 4) * BlockBytes(context, layout));
@@ -141,7 +141,7 @@ TEST(Scores, AreKeptByKernelsThatWriteThemOut) {
   TestContext context = Llama8b();
   context.profile.kept.fused_softmax_bytes = 5.0;
   context.profile.kept.eager_attention_bytes = 7.0;
-  const int64_t scores = 32 * kTokens * kTokens / 2;
+  const int64_t scores = 32 * kRankMemoryTokens * kRankMemoryTokens / 2;
   const int64_t flash = OnRank(context, "tp2.pp1.dp1").activations_bytes;
   const auto extra = [&](const char* layout) {
     return OnRank(context, layout).activations_bytes - flash;
@@ -158,7 +158,7 @@ TEST(Norms, KeepWhatTheKernelSays) {
   context.profile.kept.eager_norm_bytes = 12.0;
   EXPECT_EQ(OnRank(context, "tp2.pp1.dp1.norm=eager").activations_bytes -
                 OnRank(context, "tp2.pp1.dp1").activations_bytes,
-            int64_t{32} * 12 * kTokens * kHidden);
+            int64_t{32} * 12 * kRankMemoryTokens * kRankMemoryHidden);
 }
 
 // Ring attention receives the next keys and values while it works on these: 2 * (2 * 2 T d k / t).
@@ -167,9 +167,10 @@ TEST(ContextParallel, AddsReceiveBuffers) {
   context.profile.kept.loss_peak_bytes_per_logit = 1e-9;
   context.profile.kept.hidden_work_bytes = 0.0;
   context.profile.kept.ffn_work_bytes = 0.0;
-  const int64_t tokens = kTokens / 4;
-  EXPECT_EQ(OnRank(context, "tp2.cp4.pp2.dp1").workspace_bytes,
-            2 * (int64_t{2} * 2 * tokens * 128 * 8 / 2) + int64_t{2} * 2 * tokens * kHidden);
+  const int64_t tokens = kRankMemoryTokens / 4;
+  EXPECT_EQ(
+      OnRank(context, "tp2.cp4.pp2.dp1").workspace_bytes,
+      2 * (int64_t{2} * 2 * tokens * 128 * 8 / 2) + int64_t{2} * 2 * tokens * kRankMemoryHidden);
 }
 
 TEST(Loss, IsOnTheLastStageAlone) {
@@ -177,7 +178,7 @@ TEST(Loss, IsOnTheLastStageAlone) {
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 0).loss_bytes, 0);
   // 8 bytes per logit at the peak and the final norm's two ends.
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).loss_bytes,
-            8 * kTokens * kVocab / 2 + 2 * kActivation);
+            8 * kRankMemoryTokens * kVocab / 2 + 2 * kActivation);
 }
 
 // zb_v turns back: the head is on the first rank.
@@ -192,7 +193,8 @@ TEST(Loss, OnGatheredLogitsIsNotDivided) {
   TestContext context = Llama8b();
   context.profile.kept.vocab_parallel_loss = false;
   context.profile.kept.loss_peak_bytes_per_logit = 18.0;
-  EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).loss_bytes, 18 * kTokens * kVocab + 2 * kActivation);
+  EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).loss_bytes,
+            18 * kRankMemoryTokens * kVocab + 2 * kActivation);
 }
 
 TEST(Loss, CountsThePaddedVocabulary) {
@@ -200,7 +202,7 @@ TEST(Loss, CountsThePaddedVocabulary) {
   context.profile.supports.vocab_multiple = 1024;
   const int64_t padded = int64_t{63} * 2048;  // 128256 to the next multiple of 1024 tp
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).loss_bytes,
-            8 * kTokens * padded / 2 + 2 * kActivation);
+            8 * kRankMemoryTokens * padded / 2 + 2 * kActivation);
 }
 
 // One micro-batch's loss at once under 1F1B; under GPipe the others keep their softmax and the
@@ -209,7 +211,7 @@ TEST(Loss, OfAllMicroBatchesLivesUnderGpipe) {
   const TestContext context = Llama8b(4);
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1.sched=gpipe", 1).loss_bytes -
                 OnRank(context, "tp2.pp2.dp1", 1).loss_bytes,
-            3 * (4 * kTokens * kVocab / 2 + 2 * kActivation));
+            3 * (4 * kRankMemoryTokens * kVocab / 2 + 2 * kActivation));
 }
 
 // Under ZB-H1 the head's weight gradient waits, and its input with it, for p micro-batches.
@@ -225,8 +227,8 @@ TEST(Workspace, TakesTurnsWithTheLoss) {
   TestContext context = Llama8b();
   const MemoryEstimate first = OnRank(context, "tp2.pp2.dp1", 0);
   // 4 T h and 6 T f/t of gradients at work, and a boundary each way.
-  EXPECT_EQ(first.workspace_bytes,
-            4 * kTokens * kHidden + 6 * kTokens * 14336 / 2 + 2 * kActivation);
+  EXPECT_EQ(first.workspace_bytes, 4 * kRankMemoryTokens * kRankMemoryHidden +
+                                       6 * kRankMemoryTokens * 14336 / 2 + 2 * kActivation);
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).workspace_bytes, 0);
   context.profile.kept.loss_peak_bytes_per_logit = 0.001;
   const MemoryEstimate last = OnRank(context, "tp2.pp2.dp1", 1);
@@ -237,7 +239,7 @@ TEST(Workspace, TakesTurnsWithTheLoss) {
 TEST(Workspace, OfScoresAddsToTheLoss) {
   TestContext context = Llama8b();
   context.profile.kept.score_work_bytes = 4.0;
-  const int64_t scores = 32 * kTokens * kTokens / 2;
+  const int64_t scores = 32 * kRankMemoryTokens * kRankMemoryTokens / 2;
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1.attn=eager", 1).workspace_bytes, 4 * scores);
   // Recomputed scores are at work, not kept.
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1.rc=full.attn=eager", 1).workspace_bytes, (4 + 6) * scores);
@@ -254,7 +256,7 @@ TEST(Workspace, HoldsWhatTheAllocatorAlwaysHas) {
 // fp32 gradients; ZeRO-2 the gradients alone.
 TEST(GatheredUnits, AreTwoOfWeightsAndOneOfGradients) {
   const TestContext context = Llama8b();
-  const int64_t unit = kVocab * kHidden;
+  const int64_t unit = kVocab * kRankMemoryHidden;
   const int64_t none = OnRank(context, "tp1.pp1.dp8.zero1").workspace_bytes;
   EXPECT_EQ(OnRank(context, "tp1.pp1.dp8.zero2").workspace_bytes - none, 4 * unit);
   EXPECT_EQ(OnRank(context, "tp1.pp1.dp8.zero3").workspace_bytes - none, (2 * 2 + 4) * unit);

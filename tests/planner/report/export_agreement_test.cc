@@ -8,17 +8,17 @@
 namespace meshwright::planner {
 namespace {
 
-struct Asked {
+struct ExportAsked {
   ExportTarget target;
   const char* framework;
   const char* model;
   int64_t devices;
 };
 
-class ExportAgreement : public testing::TestWithParam<Asked> {};
+class ExportAgreement : public testing::TestWithParam<ExportAsked> {};
 
 TEST_P(ExportAgreement, WritesEveryLayoutThatIsRanked) {
-  const Asked& asked = GetParam();
+  const ExportAsked& asked = GetParam();
   const PlanQuery query = {.model = {asked.model, ""},
                            .cluster = {"h100", ""},
                            .framework = {asked.framework, ""},
@@ -39,14 +39,14 @@ TEST_P(ExportAgreement, WritesEveryLayoutThatIsRanked) {
 
 INSTANTIATE_TEST_SUITE_P(
     Frameworks, ExportAgreement,
-    testing::Values(Asked{ExportTarget::kMegatron, "megatron", "llama-3-8b", 12},
-                    Asked{ExportTarget::kMegatron, "megatron", "llama-3.2-3b", 20},
-                    Asked{ExportTarget::kMegatron, "megatron", "qwen2.5-7b", 6},
-                    Asked{ExportTarget::kMegatron, "megatron", "llama-3-70b", 240},
-                    Asked{ExportTarget::kMegatron, "megatron", "mixtral-8x7b", 48},
-                    Asked{ExportTarget::kMegatron, "megatron", "deepseek-v2-lite", 32},
-                    Asked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 12},
-                    Asked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 16}),
+    testing::Values(ExportAsked{ExportTarget::kMegatron, "megatron", "llama-3-8b", 12},
+                    ExportAsked{ExportTarget::kMegatron, "megatron", "llama-3.2-3b", 20},
+                    ExportAsked{ExportTarget::kMegatron, "megatron", "qwen2.5-7b", 6},
+                    ExportAsked{ExportTarget::kMegatron, "megatron", "llama-3-70b", 240},
+                    ExportAsked{ExportTarget::kMegatron, "megatron", "mixtral-8x7b", 48},
+                    ExportAsked{ExportTarget::kMegatron, "megatron", "deepseek-v2-lite", 32},
+                    ExportAsked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 12},
+                    ExportAsked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 16}),
     [](const auto& test) {
       return std::string(ExportTargetName(test.param.target)) + "_" + std::to_string(test.index);
     });

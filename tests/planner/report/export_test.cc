@@ -330,17 +330,17 @@ TEST(ExportTorchtitan, TakesAFlavorOnlyForTheModelThatItIs) {
   EXPECT_THAT(*Export(ExportTarget::kTorchtitan, job), HasSubstr("scaling_factor 32,"));
 }
 
-struct Refused {
+struct RefusedExport {
   ExportTarget target;
   const char* model;
   const char* layout;
   const char* sentence;
 };
 
-class ExportRefuses : public testing::TestWithParam<Refused> {};
+class ExportRefuses : public testing::TestWithParam<RefusedExport> {};
 
 TEST_P(ExportRefuses, NamingThePartAndWhatWouldBeAccepted) {
-  const Refused& refused = GetParam();
+  const RefusedExport& refused = GetParam();
   const auto text = Export(refused.target, Job(refused.model, refused.layout));
   ASSERT_EQ(text.status().code(), absl::StatusCode::kInvalidArgument) << refused.layout;
   EXPECT_THAT(std::string(text.status().message()), HasSubstr(refused.sentence));
@@ -353,25 +353,28 @@ constexpr auto kTorchtitan = ExportTarget::kTorchtitan;
 INSTANTIATE_TEST_SUITE_P(
     Each, ExportRefuses,
     testing::Values(
-        Refused{kMegatron, "llama-3-8b", "tp1.pp2.dp4.vpp2.sched=zb_v",
-                "layout = sched=zb_v: Megatron-LM does not have this schedule; must be 1f1b"},
-        Refused{kMegatron, "llama-3-8b", "tp1.pp2.dp4.vpp2.sched=breadth_first", "must be 1f1b"},
-        Refused{kMegatron, "llama-3-8b", "tp1.pp2.dp4.sched=gpipe", "must be 1f1b"},
-        Refused{kMegatron, "llama-3-8b", "tp1.pp2.dp4.zero3", "does not combine ZeRO 2 and 3"},
-        Refused{kMegatron, "llama-3-8b", "tp1.pp3.dp1", "32 layers can't be divided"},
-        Refused{kMegatron, "llama-3-8b", "tp1.pp1.dp3", "global batch 64 is not a multiple"},
-        Refused{kMegatron, "llama-3-8b", "tp4.pp1.dp4.cp1.mb1.vpp1.sp1.zero0.rc=block:99",
-                "recomputes more layers"},
-        Refused{kTorchtitan, "llama-3-8b", "tp1.pp1.dp8.zero1", "layout = zero1"},
-        Refused{kTorchtitan, "llama-3-8b", "tp2.pp1.dp4.sp1", "must be zero2 or zero3"},
-        Refused{kTorchtitan, "llama-3-8b", "tp1.cp2.pp1.dp4", "context-parallel"},
-        Refused{kTorchtitan, "llama-3-8b", "tp2.pp1.dp4.zero3", "must be sp1"},
-        Refused{kTorchtitan, "llama-3-8b", "tp1.pp1.dp8.zero3.rc=block:2",
-                "layout = rc=block:2: torchtitan recomputes all layers alike and picks operators "
-                "itself; "
-                "must be none"},
-        Refused{kTorchtitan, "llama-3-8b", "tp1.pp2.dp4.zero3.sched=zb_h1", "zb_v"},
-        Refused{kTorchtitan, "qwen2.5-7b", "tp1.pp1.dp8.zero3", "biases on q, k and v"}));
+        RefusedExport{kMegatron, "llama-3-8b", "tp1.pp2.dp4.vpp2.sched=zb_v",
+                      "layout = sched=zb_v: Megatron-LM does not have this schedule; must be 1f1b"},
+        RefusedExport{kMegatron, "llama-3-8b", "tp1.pp2.dp4.vpp2.sched=breadth_first",
+                      "must be 1f1b"},
+        RefusedExport{kMegatron, "llama-3-8b", "tp1.pp2.dp4.sched=gpipe", "must be 1f1b"},
+        RefusedExport{kMegatron, "llama-3-8b", "tp1.pp2.dp4.zero3",
+                      "does not combine ZeRO 2 and 3"},
+        RefusedExport{kMegatron, "llama-3-8b", "tp1.pp3.dp1", "32 layers can't be divided"},
+        RefusedExport{kMegatron, "llama-3-8b", "tp1.pp1.dp3", "global batch 64 is not a multiple"},
+        RefusedExport{kMegatron, "llama-3-8b", "tp4.pp1.dp4.cp1.mb1.vpp1.sp1.zero0.rc=block:99",
+                      "recomputes more layers"},
+        RefusedExport{kTorchtitan, "llama-3-8b", "tp1.pp1.dp8.zero1", "layout = zero1"},
+        RefusedExport{kTorchtitan, "llama-3-8b", "tp2.pp1.dp4.sp1", "must be zero2 or zero3"},
+        RefusedExport{kTorchtitan, "llama-3-8b", "tp1.cp2.pp1.dp4", "context-parallel"},
+        RefusedExport{kTorchtitan, "llama-3-8b", "tp2.pp1.dp4.zero3", "must be sp1"},
+        RefusedExport{
+            kTorchtitan, "llama-3-8b", "tp1.pp1.dp8.zero3.rc=block:2",
+            "layout = rc=block:2: torchtitan recomputes all layers alike and picks operators "
+            "itself; "
+            "must be none"},
+        RefusedExport{kTorchtitan, "llama-3-8b", "tp1.pp2.dp4.zero3.sched=zb_h1", "zb_v"},
+        RefusedExport{kTorchtitan, "qwen2.5-7b", "tp1.pp1.dp8.zero3", "biases on q, k and v"}));
 
 TEST(ExportRefusal, NamesNodesWithoutDevices) {
   ExportJob job = Job("llama-3-8b", "tp4.pp1.dp4.sp1.zero3");

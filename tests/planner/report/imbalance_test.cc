@@ -10,16 +10,16 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kLayout = "tp1.pp1.dp16.ep16.mb2.zero1";
+constexpr const char* kImbalancedLayout = "tp1.pp1.dp16.ep16.mb2.zero1";
 
 std::optional<ImbalanceEffect> Effect(const TestContext& context) {
-  const Layout layout = MakeLayout(kLayout);
+  const Layout layout = MakeLayout(kImbalancedLayout);
   return OtherImbalance(context.get(), {layout, EstimateLayout(context.get(), layout)});
 }
 
 TEST(OtherImbalance, SaysWhatAFullerRankTakes) {
   TestContext context = MakeContext("qwen3-30b-a3b", "h100", 4096, 64);
-  const Layout layout = MakeLayout(kLayout);
+  const Layout layout = MakeLayout(kImbalancedLayout);
   const Estimate balanced = EstimateLayout(context.get(), layout);
   const auto effect = Effect(context);
   ASSERT_TRUE(effect.has_value());
@@ -37,7 +37,7 @@ TEST(OtherImbalance, SaysWhatAFullerRankTakes) {
 
 TEST(OtherImbalance, OfAnUnevenLoadIsTheBalancedOne) {
   TestContext context = MakeContext("qwen3-30b-a3b", "h100", 4096, 64);
-  const Estimate balanced = EstimateLayout(context.get(), MakeLayout(kLayout));
+  const Estimate balanced = EstimateLayout(context.get(), MakeLayout(kImbalancedLayout));
   context.training.expert_load = 1.5;
   const auto effect = Effect(context);
   ASSERT_TRUE(effect.has_value());

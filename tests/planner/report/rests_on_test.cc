@@ -12,12 +12,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-RestsOn Of(const char* cluster, const char* profile = "megatron") {
+RestsOn RestsOnOf(const char* cluster, const char* profile = "megatron") {
   return RestsOnOf(FindCluster(cluster, 2).value(), FindProfile(profile).value());
 }
 
 TEST(RestsOn, CountsTheRunsAndSourcesOfFittedPresets) {
-  const RestsOn h100 = Of("h100");
+  const RestsOn h100 = RestsOnOf("h100");
   EXPECT_EQ(h100.cluster.kind, "runs");
   EXPECT_EQ(h100.cluster.rows, 70);
   EXPECT_THAT(h100.cluster.sources, ElementsAre("llm-foundry"));
@@ -25,20 +25,20 @@ TEST(RestsOn, CountsTheRunsAndSourcesOfFittedPresets) {
       h100.sentence,
       HasSubstr("h100: fitted to 70 measured runs of 1 source (llm-foundry); megatron: fitted "
                 "to 48 measured runs of 1 source (nvidia-dgxc-benchmarking); 80 % of runs"));
-  EXPECT_THAT(Of("a100-80").sentence,
+  EXPECT_THAT(RestsOnOf("a100-80").sentence,
               HasSubstr("a100-80: fitted to 61 measured runs of 1 source (llm-foundry); megatron: "
                         "fitted to 48 measured runs"));
 }
 
 TEST(RestsOn, SaysWhereThereIsLittle) {
-  EXPECT_THAT(Of("mi300x").sentence,
+  EXPECT_THAT(RestsOnOf("mi300x").sentence,
               HasSubstr("mi300x: data sheet only, no measured run: the interval is wider"));
-  EXPECT_THAT(Of("gb200").sentence, HasSubstr("5 measured runs of 1 source "
-                                              "(nvidia-dgxc-benchmarking), so few that the "
-                                              "interval is wider"));
-  EXPECT_THAT(Of("h100").sentence, Not(HasSubstr("wider")));
+  EXPECT_THAT(RestsOnOf("gb200").sentence, HasSubstr("5 measured runs of 1 source "
+                                                     "(nvidia-dgxc-benchmarking), so few that the "
+                                                     "interval is wider"));
+  EXPECT_THAT(RestsOnOf("h100").sentence, Not(HasSubstr("wider")));
   EXPECT_THAT(
-      Of("local-cpu", "meshwright").sentence,
+      RestsOnOf("local-cpu", "meshwright").sentence,
       HasSubstr("local-cpu: orders of magnitude, no measured run; meshwright: not fitted to "
                 "runs"));
 }

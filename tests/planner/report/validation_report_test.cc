@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/report/scatter_svg.h"
+#include "planner/drawing/scatter_svg.h"
 
 namespace meshwright::planner {
 namespace {

@@ -5,13 +5,16 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr double kHidden = 8192.0;
-constexpr double kLayer = 12.0 * kHidden * kHidden;
+constexpr double kIntensityHidden = 8192.0;
+constexpr double kIntensityLayer = 12.0 * kIntensityHidden * kIntensityHidden;
 
 TEST(Intensity, OfALayerOf12HiddenSquared) {
-  EXPECT_DOUBLE_EQ(PipelineIntensity(kLayer, kHidden, 1.0), 18.0 * kHidden);
-  EXPECT_DOUBLE_EQ(PipelineIntensity(kLayer, kHidden, 10.0), 180.0 * kHidden);
-  EXPECT_DOUBLE_EQ(TensorParallelIntensity(kLayer, kHidden, 8.0), 4.5 * kHidden / 7.0);
+  EXPECT_DOUBLE_EQ(PipelineIntensity(kIntensityLayer, kIntensityHidden, 1.0),
+                   18.0 * kIntensityHidden);
+  EXPECT_DOUBLE_EQ(PipelineIntensity(kIntensityLayer, kIntensityHidden, 10.0),
+                   180.0 * kIntensityHidden);
+  EXPECT_DOUBLE_EQ(TensorParallelIntensity(kIntensityLayer, kIntensityHidden, 8.0),
+                   4.5 * kIntensityHidden / 7.0);
 }
 
 TEST(Intensity, LayeredOrderMultipliesByTheMicroBatches) {

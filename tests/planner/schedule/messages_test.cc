@@ -15,7 +15,7 @@ namespace meshwright::planner {
 namespace {
 
 // "post B0.c0, wait B0.c0, B0.c0, sent F0.c0, send B0.c0"
-std::string Text(const std::vector<Instruction>& plan, const std::vector<Action>& actions) {
+std::string MessagesText(const std::vector<Instruction>& plan, const std::vector<Action>& actions) {
   constexpr const char* kNames[] = {"post ", "wait ", "", "sent ", "send "};
   std::string text;
   for (const Instruction& instruction : plan) {
@@ -27,7 +27,7 @@ std::string Text(const std::vector<Instruction>& plan, const std::vector<Action>
 
 std::string PlanOf(const Layout& layout, int32_t rank, int32_t micro_batches) {
   const std::vector<Action> actions = MakeSchedule(layout, rank, micro_batches).value();
-  return Text(PlanMessages(layout, rank, actions, 1), actions);
+  return MessagesText(PlanMessages(layout, rank, actions, 1), actions);
 }
 
 TEST(PlanMessages, PostsTheNextReceiveBeforeItComputesAndSendsBehind) {

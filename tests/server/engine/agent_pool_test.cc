@@ -29,7 +29,7 @@ class AgentPoolTest : public testing::Test {
  protected:
   static ActiveSweep Sweep(int64_t devices, const std::string& layout = "l",
                            const std::vector<db::AttemptHead>& attempts = {}) {
-    std::vector<db::TrialHead> heads = SomeHeads(1);
+    std::vector<db::TrialSummary> heads = SomeHeads(1);
     heads[0].layout = layout;
     return ActiveSweep(SweepOf(1, devices), heads, attempts);
   }
@@ -41,7 +41,7 @@ class AgentPoolTest : public testing::Test {
   }
   void Occupy(const std::string& agent, int32_t first_device = 0, int32_t ranks = 1) {
     ConnectedAgent& holds = *agents_.Find(agent);
-    const agent::AttemptKey key{"other", static_cast<int32_t>(holds.held.size()) + 1, 1};
+    const wire::AttemptKey key{"other", static_cast<int32_t>(holds.held.size()) + 1, 1};
     agents_.Hold(holds, key,
                  {.agent = agent, .host = "", .ranks = ranks, .first_device = first_device});
   }
@@ -127,7 +127,7 @@ TEST_F(AgentPoolTest, ATrialWaitsForTheFewestAgentsThatCouldRunIt) {
   Occupy("a");
   EXPECT_EQ(Divided(Sweep(8)), "");
   EXPECT_THAT(Waits(Sweep(8)), IsEmpty());
-  db::AgentStanding drained{.agent = "a", .drained = true};
+  db::AgentQuarantine drained{.agent = "a", .drained = true};
   agents_.SetStanding(drained);
   EXPECT_EQ(Divided(Sweep(8)), "b 4, c 4");
 }

@@ -20,7 +20,7 @@ class ChoosingTest : public testing::Test {
     return core_.Handle({db::At(0), {absl::ZeroDuration()}, std::move(event)});
   }
   // A sweep that may run `heads`, of which it chooses so many.
-  EngineOutput AddSweep(std::vector<db::TrialHead> heads, int32_t max_trials,
+  EngineOutput AddSweep(std::vector<db::TrialSummary> heads, int32_t max_trials,
                         double min_gain = 0.01, int64_t id = 1) {
     db::SweepRecord sweep = SweepOf(id, 4);
     sweep.max_trials = max_trials;
@@ -30,7 +30,7 @@ class ChoosingTest : public testing::Test {
   EngineOutput Connect(const std::string& name, ConnectionId connection) {
     return Tell(AgentConnected{CpuAgent(name, 4), connection, {}});
   }
-  EngineOutput Finish(const std::string& agent, const agent::AttemptKey& key, double step_s,
+  EngineOutput Finish(const std::string& agent, const wire::AttemptKey& key, double step_s,
                       trial::TrialOutcome outcome = trial::TrialOutcome::kOk) {
     auto digested = std::make_shared<DigestedResult>();
     digested->result.outcome = outcome;
@@ -74,9 +74,7 @@ class ChoosingTest : public testing::Test {
     }
     return nullptr;
   }
-  static agent::AttemptKey Key(int32_t trial, int32_t attempt = 1) {
-    return {"s1", trial, attempt};
-  }
+  static wire::AttemptKey Key(int32_t trial, int32_t attempt = 1) { return {"s1", trial, attempt}; }
 
   EngineCore core_{EngineOptions()};
 };
@@ -121,8 +119,8 @@ TEST_F(ChoosingTest, HowFarAStepTimeMayBeOffIsPartOfTheQuestion) {
 }
 
 TEST_F(ChoosingTest, WhatASweepMeasuredBeforeARestartKeepsItsNoise) {
-  std::vector<db::TrialHead> heads = {OpenHead(1, "tp1.pp1.dp8.mb1", 1.0),
-                                      OpenHead(2, "tp4.pp2.dp1.mb8", 1.02)};
+  std::vector<db::TrialSummary> heads = {OpenHead(1, "tp1.pp1.dp8.mb1", 1.0),
+                                         OpenHead(2, "tp4.pp2.dp1.mb8", 1.02)};
   heads[0].has_begun = true;
   heads[0].state = db::TrialState::kOk;
   heads[0].measured = true;
@@ -158,7 +156,7 @@ TEST_F(ChoosingTest, ItRunsNoMoreTrialsThanItMay) {
 }
 
 TEST_F(ChoosingTest, WhereNothingFitsItCostsNoTrialAndSaysSo) {
-  std::vector<db::TrialHead> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0)};
+  std::vector<db::TrialSummary> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0)};
   heads[0].oom_probability = 0.9;
   EXPECT_EQ(
       EndReason(Settle(AddSweep(heads, 8))),
@@ -166,8 +164,8 @@ TEST_F(ChoosingTest, WhereNothingFitsItCostsNoTrialAndSaysSo) {
 }
 
 TEST_F(ChoosingTest, WhatWasAskedForRunsFirstAndIsLearnedFrom) {
-  std::vector<db::TrialHead> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0),
-                                      OpenHead(2, "tp4.pp2.dp1", 2.0)};
+  std::vector<db::TrialSummary> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0),
+                                         OpenHead(2, "tp4.pp2.dp1", 2.0)};
   heads[1].has_begun = true;
   Settle(Connect("a", 7));
   EXPECT_THAT(Given(Settle(AddSweep(heads, 8))), ElementsAre(2));
@@ -199,8 +197,8 @@ TEST_F(ChoosingTest, AResultThatComesBeforeTheAnswerIsAskedAboutAgain) {
 
 TEST_F(ChoosingTest, AnAgentWaitsForWhatAnOlderSweepChooses) {
   Settle(Connect("a", 7));
-  const std::vector<db::TrialHead> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0),
-                                            OpenHead(2, "tp4.pp2.dp1", 1.3)};
+  const std::vector<db::TrialSummary> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0),
+                                               OpenHead(2, "tp4.pp2.dp1", 1.3)};
   Settle(AddSweep(heads, 8, 0.0, 1));
   EXPECT_THAT(Given(Settle(AddSweep(heads, 8, 0.0, 2))), IsEmpty());
   // The agent is idle, and the younger sweep knows what it would run.

@@ -23,12 +23,12 @@ constexpr const char* kLayouts[kTrials] = {"tp1.pp1.dp8.mb1", "tp4.pp2.dp1.mb8",
 constexpr int kAgents = 3;
 
 // What a trial measures is a matter of the trial alone.
-double StepOf(const agent::AttemptKey& key) {
+double StepOf(const wire::AttemptKey& key) {
   return 0.5 +
          0.01 * static_cast<double>((key.trial * 7 + static_cast<int>(key.sweep.back())) % 11);
 }
 
-std::shared_ptr<const DigestedResult> ResultOf(const agent::AttemptKey& key, bool cancelled) {
+std::shared_ptr<const DigestedResult> ResultOf(const wire::AttemptKey& key, bool cancelled) {
   auto digested = std::make_shared<DigestedResult>();
   digested->result.outcome = cancelled ? trial::TrialOutcome::kCancelled : trial::TrialOutcome::kOk;
   digested->result.step_s = StepOf(key);
@@ -39,12 +39,12 @@ std::shared_ptr<const DigestedResult> ResultOf(const agent::AttemptKey& key, boo
 
 struct SimulatedAgent {
   ConnectionId connection = 0;  // 0 while it has none
-  std::set<agent::AttemptKey> running;
-  std::set<agent::AttemptKey> prepared;       // with others, and not started
-  std::set<agent::AttemptKey> following;      // of those that run, where another one leads
-  std::map<agent::AttemptKey, bool> results;  // not acknowledged; whether it was cancelled
+  std::set<wire::AttemptKey> running;
+  std::set<wire::AttemptKey> prepared;       // with others, and not started
+  std::set<wire::AttemptKey> following;      // of those that run, where another one leads
+  std::map<wire::AttemptKey, bool> results;  // not acknowledged; whether it was cancelled
   // The first of the devices, and how many, of what it was given.
-  std::map<agent::AttemptKey, std::pair<int32_t, int32_t>> devices;
+  std::map<wire::AttemptKey, std::pair<int32_t, int32_t>> devices;
 
   // What it runs on one of these devices.
   int RunningOn(int32_t first, int32_t count) const {
@@ -55,13 +55,13 @@ struct SimulatedAgent {
     }
     return found;
   }
-  std::vector<agent::AttemptKey> Held() const {
-    std::vector<agent::AttemptKey> held(running.begin(), running.end());
+  std::vector<wire::AttemptKey> Held() const {
+    std::vector<wire::AttemptKey> held(running.begin(), running.end());
     held.insert(held.end(), prepared.begin(), prepared.end());
     for (const auto& [key, cancelled] : results) held.push_back(key);
     return held;
   }
-  bool Forget(const agent::AttemptKey& key) { return running.erase(key) + prepared.erase(key) > 0; }
+  bool Forget(const wire::AttemptKey& key) { return running.erase(key) + prepared.erase(key) > 0; }
   void ForgetAll() {
     running.clear();
     prepared.clear();
@@ -110,7 +110,7 @@ class World {
   struct Pending {
     EngineOutput output;
     std::string agent;  // that waits for the verdict
-    agent::AttemptKey key;
+    wire::AttemptKey key;
   };
 
   static EngineOptions Options() {
@@ -144,7 +144,7 @@ class World {
         return Random(4) == 0 ? Leave(name, agent) : Heartbeat(name, agent);
       case 8:
         SayReady(name, agent);
-        for (const agent::AttemptKey& key : agent.running) Tell(TrialStarted{name, key});
+        for (const wire::AttemptKey& key : agent.running) Tell(TrialStarted{name, key});
         return;
       case 9:
       case 10:
@@ -173,7 +173,7 @@ class World {
     Tell(made);
   }
 
-  void Tell(EngineEvent event, const std::string& agent = "", const agent::AttemptKey& key = {}) {
+  void Tell(EngineEvent event, const std::string& agent = "", const wire::AttemptKey& key = {}) {
     EngineOutput output = core_.Handle({db::At(0) + now_, {now_}, std::move(event)});
     for (const LogEntry& entry : output.log) {
       absl::StrAppend(&decisions_, entry.message, " ", entry.about.sweep, " ", entry.about.trial,
@@ -181,9 +181,10 @@ class World {
     }
     for (const Send& send : output.sends_at_once) Receive(send);
     for (const ChoiceQuestion& question : output.questions) questions_.push_back(question);
-    if (output.verdict && output.verdict->kind == FinishVerdict::Kind::kRetry) output.verdict = {};
+    if (output.verdict && output.verdict->kind == FinishVerdict::Outcome::kRetry)
+      output.verdict = {};
     // The store says no to what comes too late, and never loses anything by it.
-    if (output.result_is_late) output.verdict = {FinishVerdict::Kind::kRefused, "late"};
+    if (output.result_is_late) output.verdict = {FinishVerdict::Outcome::kRefused, "late"};
     queue_.push_back({std::move(output), agent, key});
   }
 
@@ -212,7 +213,7 @@ class World {
   void Acknowledge(const Pending& pending) {
     SimulatedAgent& agent = agents_[pending.agent];
     const auto result = agent.results.find(pending.key);
-    if (pending.output.verdict->kind == FinishVerdict::Kind::kStored) {
+    if (pending.output.verdict->kind == FinishVerdict::Outcome::kStored) {
       const auto sweep = store_->GetSweep(pending.key.sweep);
       const auto trial = store_->GetTrial(sweep->id, pending.key.trial);
       ASSERT_TRUE(trial->measured.has_value()) << pending.key.sweep << " " << pending.key.trial;
@@ -257,7 +258,7 @@ class World {
     const auto sweep = Random(2) == 0 ? store_->CreateSweep(record, db::SomeTrials(kTrials))
                                       : CreateOpenSweep(record);
     ASSERT_TRUE(sweep.ok());
-    Tell(SweepStored{*sweep, *store_->ListTrialHeads(sweep->id), {}});
+    Tell(SweepStored{*sweep, *store_->ListTrialSummaries(sweep->id), {}});
   }
   // Of some of its trials it may be that no further one is worth it.
   absl::StatusOr<db::SweepRecord> CreateOpenSweep(db::SweepRecord sweep) {
@@ -305,19 +306,19 @@ class World {
   }
   void SayReady(const std::string& name, SimulatedAgent& agent) {
     if (agent.connection == 0) return;
-    for (const agent::AttemptKey& key : agent.prepared) Tell(MemberReady{name, key, 7001});
+    for (const wire::AttemptKey& key : agent.prepared) Tell(MemberReady{name, key, 7001});
   }
   // One that follows has no result.
   void FinishAll(const std::string&, SimulatedAgent& agent) {
-    for (const agent::AttemptKey& key : agent.running) {
+    for (const wire::AttemptKey& key : agent.running) {
       if (!agent.following.contains(key)) agent.results[key] = false;
     }
     std::erase_if(agent.running,
-                  [&](const agent::AttemptKey& key) { return !agent.following.contains(key); });
+                  [&](const wire::AttemptKey& key) { return !agent.following.contains(key); });
   }
   void DeliverAll(const std::string& name, SimulatedAgent& agent) {
     if (agent.connection == 0) return;
-    const std::map<agent::AttemptKey, bool> results = agent.results;
+    const std::map<wire::AttemptKey, bool> results = agent.results;
     for (const auto& [key, cancelled] : results) {
       Tell(TrialFinished{name, key, ResultOf(key, cancelled)}, name, key);
     }
@@ -332,8 +333,9 @@ class World {
     for (auto& [name, agent] : agents_) agent.connection = 0;
     const auto sweeps = store_->ListActiveSweeps();
     for (const db::SweepRecord& sweep : *sweeps) {
-      core_.Load({sweep, *store_->ListTrialHeads(sweep.id), *store_->ListAttemptHeads(sweep.id)},
-                 {now_});
+      core_.Load(
+          {sweep, *store_->ListTrialSummaries(sweep.id), *store_->ListAttemptHeads(sweep.id)},
+          {now_});
     }
     store_works_ = true;
   }
@@ -394,8 +396,8 @@ class World {
   int created_ = 0;
   int crashes_ = 0;
   int stopped_ = 0;
-  std::set<std::pair<int64_t, int32_t>> acknowledged_;    // sweep and trial
-  std::set<std::pair<agent::AttemptKey, size_t>> given_;  // and to which member
+  std::set<std::pair<int64_t, int32_t>> acknowledged_;   // sweep and trial
+  std::set<std::pair<wire::AttemptKey, size_t>> given_;  // and to which member
   int side_by_side_ = 0;
   size_t gangs_ = 0;  // parts that were given to agents that follow
   std::string decisions_;

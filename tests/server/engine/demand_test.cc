@@ -21,10 +21,10 @@ class DemandTest : public testing::Test {
     return Tell(SweepStored{SweepOf(id, devices), SomeHeads(trials), {}});
   }
   EngineOutput Connect(const std::string& name, ConnectionId connection,
-                       const std::vector<agent::AttemptKey>& held = {}) {
+                       const std::vector<wire::AttemptKey>& held = {}) {
     return Tell(AgentConnected{GangAgent(name, 4), connection, held});
   }
-  EngineOutput Finish(const std::string& agent, const agent::AttemptKey& key,
+  EngineOutput Finish(const std::string& agent, const wire::AttemptKey& key,
                       trial::Fault fault = trial::Fault::kNone) {
     auto digested = std::make_shared<DigestedResult>();
     digested->result.outcome =

@@ -30,7 +30,7 @@ class EngineCoreTest : public testing::Test {
     for (const Send& send : output.sends) count += std::holds_alternative<AssignOrder>(send.order);
     return count;
   }
-  static TrialFinished Finished(const agent::AttemptKey& key, double step_s) {
+  static TrialFinished Finished(const wire::AttemptKey& key, double step_s) {
     auto digested = std::make_shared<DigestedResult>();
     digested->result.outcome = trial::TrialOutcome::kOk;
     digested->result.step_s = step_s;
@@ -38,7 +38,7 @@ class EngineCoreTest : public testing::Test {
     return {"a", key, digested};
   }
 
-  static TrialFinished Ended(const std::string& agent, const agent::AttemptKey& key,
+  static TrialFinished Ended(const std::string& agent, const wire::AttemptKey& key,
                              trial::TrialOutcome outcome, trial::Fault fault) {
     auto digested = std::make_shared<DigestedResult>();
     digested->result.outcome = outcome;
@@ -46,7 +46,7 @@ class EngineCoreTest : public testing::Test {
     digested->result.message = "rank 0 was killed";
     return {agent, key, digested};
   }
-  static TrialFinished Broken(const std::string& agent, const agent::AttemptKey& key) {
+  static TrialFinished Broken(const std::string& agent, const wire::AttemptKey& key) {
     return Ended(agent, key, trial::TrialOutcome::kFailed, trial::Fault::kInfrastructure);
   }
   // Who was given what by this output, as "connection: sweep/trial/attempt".
@@ -88,7 +88,7 @@ TEST_F(EngineCoreTest, NothingIsDecidedWhileTheStoreIsDown) {
   Connect("a", 1);
   Tell(StoreFailed());
   const EngineOutput finished = Tell(Finished({"s1", 1, 1}, 0.5));
-  EXPECT_EQ(finished.verdict->kind, FinishVerdict::Kind::kRetry);
+  EXPECT_EQ(finished.verdict->kind, FinishVerdict::Outcome::kRetry);
   EXPECT_THAT(finished.ops, IsEmpty());
   now_ += absl::Seconds(100);
   EXPECT_THAT(Tell(Tick()).ops, IsEmpty());
@@ -118,7 +118,7 @@ TEST_F(EngineCoreTest, WhatIsToBeBeatenIsTheShortestStepOfTheSweep) {
 TEST_F(EngineCoreTest, AResultOfASweepThatHasEndedIsLeftToTheStore) {
   AddSweep(1, 1);
   Connect("a", 1);
-  EXPECT_EQ(Tell(Finished({"s1", 1, 1}, 0.5)).verdict->kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Tell(Finished({"s1", 1, 1}, 0.5)).verdict->kind, FinishVerdict::Outcome::kStored);
   EXPECT_TRUE(core_.sweeps().empty());
   const EngineOutput again = Tell(Finished({"s1", 1, 1}, 0.5));
   EXPECT_TRUE(again.result_is_late);
@@ -134,9 +134,9 @@ TEST_F(EngineCoreTest, AFailureOfTheLayoutIsFinal) {
     const std::string agent = trial == 1 ? "a" : "b";
     const EngineOutput output =
         Tell(Ended(agent, {"s1", trial, 1}, outcome, trial::Fault::kLayout));
-    EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kStored);
+    EXPECT_EQ(output.verdict->kind, FinishVerdict::Outcome::kStored);
     EXPECT_TRUE(db::HasEnded(TransitionIn(output)->to_state));
-    EXPECT_EQ(core_.agents().StandingOf(agent).failures, 0);
+    EXPECT_EQ(core_.agents().QuarantineOf(agent).failures, 0);
   }
 }
 
@@ -145,7 +145,7 @@ TEST_F(EngineCoreTest, AFailureOfTheInfrastructureIsRetriedElsewhereAndNeverOnTh
   Connect("a", 1);
   Connect("b", 2);
   const EngineOutput output = Tell(Broken("a", {"s1", 1, 1}));
-  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Outcome::kRefused);
   EXPECT_EQ(output.verdict->code, absl::StatusCode::kAborted);
   EXPECT_TRUE(TransitionIn(output)->broken);
   EXPECT_THAT(Given(output), ElementsAre("2: s1/1/2"));
@@ -164,10 +164,10 @@ TEST_F(EngineCoreTest, AFaultIsTheResultWhereNobodyElseCouldRunTheTrial) {
   AddSweep(1, 1);
   Connect("a", 1);
   const EngineOutput output = Tell(Broken("a", {"s1", 1, 1}));
-  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Outcome::kStored);
   EXPECT_EQ(TransitionIn(output)->to_state, db::TrialState::kFailed);
   EXPECT_TRUE(core_.sweeps().empty());
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 1);
 }
 
 TEST_F(EngineCoreTest, SweepsThatTakeTurnsSayThatTheyWaitOnlyWhereItLasts) {
@@ -209,13 +209,13 @@ TEST_F(EngineCoreTest, AFaultWaitsForTheAgentsThatAStartCutOff) {
   SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
   stored.trials[0].state = db::TrialState::kRunning;
   stored.attempts.push_back(AttemptOf("a", 4));
-  const agent::AttemptKey key{"s1", 1, 1};
+  const wire::AttemptKey key{"s1", 1, 1};
   for (const bool other_returns : {true, false}) {
     core_ = EngineCore(EngineOptions());
     core_.Load(stored, {now_});
     Tell(AgentConnected{CpuAgent("a", 4), 1, {key}});
     const EngineOutput early = Tell(Broken("a", key));
-    EXPECT_EQ(early.verdict->kind, FinishVerdict::Kind::kRetry);
+    EXPECT_EQ(early.verdict->kind, FinishVerdict::Outcome::kRetry);
     EXPECT_THAT(early.ops, IsEmpty());
     now_ += absl::Seconds(29);
     Tell(HeartbeatCame{"a", {key}});
@@ -224,7 +224,7 @@ TEST_F(EngineCoreTest, AFaultWaitsForTheAgentsThatAStartCutOff) {
       EXPECT_THAT(Given(Tell(Broken("a", key))), ElementsAre("2: s1/1/2"));
     } else {
       now_ += absl::Seconds(1);
-      EXPECT_EQ(Tell(Broken("a", key)).verdict->kind, FinishVerdict::Kind::kStored);
+      EXPECT_EQ(Tell(Broken("a", key)).verdict->kind, FinishVerdict::Outcome::kStored);
     }
   }
 }
@@ -247,17 +247,17 @@ TEST_F(EngineCoreTest, AnAgentIsSetAsideAfterThreeFailuresInARow) {
   EXPECT_THAT(Given(fail(3)), ElementsAre("1: s1/4/1"));
   // One that works begins the row anew.
   Tell(Ended("a", {"s1", 4, 1}, trial::TrialOutcome::kOk, trial::Fault::kNone));
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
   fail(5);
   fail(6);
   EXPECT_TRUE(core_.agents().TakesTrials("a"));
   const EngineOutput third = fail(7);
   EXPECT_THAT(Given(third), IsEmpty());
   EXPECT_FALSE(core_.agents().TakesTrials("a"));
-  EXPECT_THAT(core_.agents().StandingOf("a").set_aside_reason,
+  EXPECT_THAT(core_.agents().QuarantineOf("a").set_aside_reason,
               HasSubstr("3 failures in a row of what it runs on; the last: agent a: rank 0"));
   EXPECT_THAT(Given(Tell(ResumeRequested{"a"})), ElementsAre("1: s1/8/1"));
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
 }
 
 TEST_F(EngineCoreTest, ALossThatWasNoneIsTakenBack) {
@@ -266,9 +266,9 @@ TEST_F(EngineCoreTest, ALossThatWasNoneIsTakenBack) {
   Tell(AgentDisconnected{"a", 1});
   now_ += absl::Seconds(6);
   Tell(Tick());
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 1);
   Tell(AgentConnected{CpuAgent("a", 4), 2, {{"s1", 1, 1}}});
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
 }
 
 TEST_F(EngineCoreTest, ALossThatWasNoneIsNoneOfTheThreeThatFailATrial) {
@@ -293,7 +293,7 @@ TEST_F(EngineCoreTest, AnAssignmentThatWasNotSentIsNoLoss) {
   EXPECT_FALSE(TransitionIn(back)->lost);
   EXPECT_THAT(Given(back), ElementsAre("1: s1/1/2"));
   EXPECT_EQ(core_.sweeps().at(1).trials()[0].lost_attempts, 0);
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
   // One that it had is one.
   core_ = EngineCore(EngineOptions());
   core_.Load(stored, {now_});
@@ -325,7 +325,7 @@ TEST_F(EngineCoreTest, ADrainedAgentFinishesWhatItRunsAndGetsNothingNew) {
   EXPECT_TRUE(drained.status.ok());
   EXPECT_THAT(drained.sends, IsEmpty());
   const EngineOutput finished = Tell(Finished({"s1", 1, 1}, 0.5));
-  EXPECT_EQ(finished.verdict->kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(finished.verdict->kind, FinishVerdict::Outcome::kStored);
   EXPECT_THAT(Given(finished), IsEmpty());
   EXPECT_THAT(core_.FindSweep("s1")->reason,
               HasSubstr("waits for an agent that gets trials: a was drained"));

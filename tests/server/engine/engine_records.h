@@ -12,10 +12,10 @@ namespace meshwright::server {
 
 inline MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
 
-inline std::vector<db::TrialHead> SomeHeads(int32_t count) {
-  std::vector<db::TrialHead> heads;
+inline std::vector<db::TrialSummary> SomeHeads(int32_t count) {
+  std::vector<db::TrialSummary> heads;
   for (int32_t i = 1; i <= count; ++i) {
-    db::TrialHead& head = heads.emplace_back();
+    db::TrialSummary& head = heads.emplace_back();
     head.number = i;
     head.layout = "layout" + std::to_string(i);
   }
@@ -23,8 +23,9 @@ inline std::vector<db::TrialHead> SomeHeads(int32_t count) {
 }
 
 // A candidate that waits to be chosen.
-inline db::TrialHead OpenHead(int32_t number, const std::string& layout, double predicted_step_s) {
-  db::TrialHead head;
+inline db::TrialSummary OpenHead(int32_t number, const std::string& layout,
+                                 double predicted_step_s) {
+  db::TrialSummary head;
   head.number = number;
   head.layout = layout;
   head.has_begun = false;

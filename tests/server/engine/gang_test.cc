@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-const agent::AttemptKey kFirst{"s1", 1, 1};
+const wire::AttemptKey kFirst{"s1", 1, 1};
 
 class GangTest : public testing::Test {
  protected:
@@ -29,13 +29,13 @@ class GangTest : public testing::Test {
   }
   // Connections are numbered from 1 by the names' first letters.
   EngineOutput Connect(const std::string& name, int32_t devices = 4,
-                       const std::vector<agent::AttemptKey>& held = {}, int32_t slots = 1) {
+                       const std::vector<wire::AttemptKey>& held = {}, int32_t slots = 1) {
     AgentInfo info = GangAgent(name, devices);
     info.slots = slots;
     return Tell(AgentConnected{info, ConnectionOf(name), held});
   }
   static ConnectionId ConnectionOf(const std::string& name) { return name[0] - 'a' + 1; }
-  static TrialFinished Ended(const std::string& agent, const agent::AttemptKey& key,
+  static TrialFinished Ended(const std::string& agent, const wire::AttemptKey& key,
                              trial::TrialOutcome outcome, trial::Fault fault = trial::Fault::kNone,
                              const std::string& failed_agent = "") {
     auto digested = std::make_shared<DigestedResult>();
@@ -49,7 +49,7 @@ class GangTest : public testing::Test {
   // What went to whom, as "a assign s1/1/1", "b start s1/1/1 at address-a:7001", "b cancel s1/1/1".
   static std::vector<std::string> Sent(const EngineOutput& output) {
     std::vector<std::string> sent;
-    const auto text = [](const agent::AttemptKey& key) {
+    const auto text = [](const wire::AttemptKey& key) {
       return absl::StrCat(key.sweep, "/", key.trial, "/", key.attempt);
     };
     for (const Send& send : output.sends) {
@@ -119,7 +119,7 @@ TEST_F(GangTest, TheyStartOnceAllAreReadyAndMeetAtTheFirst) {
 TEST_F(GangTest, TheLeadersResultIsTheTrialsAndTheOthersAreFreed) {
   RunOverTwo();
   const EngineOutput output = Tell(Ended("a", kFirst, trial::TrialOutcome::kOk));
-  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Outcome::kStored);
   EXPECT_THAT(Sent(output), ElementsAre("b cancel s1/1/1"));
   EXPECT_EQ(TransitionIn(output)->to_state, db::TrialState::kOk);
   EXPECT_TRUE(core_.sweeps().empty());
@@ -132,7 +132,7 @@ TEST_F(GangTest, AMemberThatCantTakePartEndsItForAll) {
   Tell(MemberReady{"a", kFirst, 7001});
   const EngineOutput output =
       Tell(Ended("b", kFirst, trial::TrialOutcome::kFailed, trial::Fault::kLayout));
-  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Outcome::kStored);
   EXPECT_EQ(TransitionIn(output)->to_state, db::TrialState::kFailed);
   EXPECT_THAT(Sent(output), ElementsAre("a cancel s1/1/1"));
 }
@@ -151,8 +151,8 @@ TEST_F(GangTest, TheLossOfAMemberEndsItForAllAndIsItsDoing) {
   EXPECT_EQ(TransitionIn(lost)->failed_agent, "b");
   EXPECT_THAT(TransitionIn(lost)->reason, HasSubstr("agent b vanished"));
   EXPECT_THAT(Sent(lost), ElementsAre("a cancel s1/1/1"));
-  EXPECT_EQ(core_.agents().StandingOf("b").failures, 1);
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  EXPECT_EQ(core_.agents().QuarantineOf("b").failures, 1);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
   // Once a has ended its part the trial goes on without b.
   const EngineOutput freed = Tell(Ended("a", kFirst, trial::TrialOutcome::kCancelled));
   EXPECT_THAT(Sent(freed), ElementsAre("a assign s1/1/2", "c assign s1/1/2"));
@@ -171,7 +171,7 @@ TEST_F(GangTest, AFaultThatNamesAMemberIsThatMembersFailure) {
   Connect("c");
   const EngineOutput output = Tell(Ended("a", kFirst, trial::TrialOutcome::kFailed,
                                          trial::Fault::kInfrastructure, /*failed_agent=*/"b"));
-  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Outcome::kRefused);
   EXPECT_TRUE(TransitionIn(output)->broken);
   EXPECT_EQ(TransitionIn(output)->failed_agent, "b");
   EXPECT_THAT(Sent(output), UnorderedElementsAre("a cancel s1/1/1", "b cancel s1/1/1",
@@ -184,8 +184,8 @@ TEST_F(GangTest, AFailureOfTheWayBetweenTwoCountsForBothEnds) {
   const EngineOutput output = Tell(Ended("a", kFirst, trial::TrialOutcome::kFailed,
                                          trial::Fault::kNetwork, /*failed_agent=*/"b"));
   EXPECT_EQ(TransitionIn(output)->failed_agent, "b");
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
-  EXPECT_EQ(core_.agents().StandingOf("b").failures, 1);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 1);
+  EXPECT_EQ(core_.agents().QuarantineOf("b").failures, 1);
   EXPECT_THAT(Sent(output), UnorderedElementsAre("a cancel s1/1/1", "b cancel s1/1/1",
                                                  "a assign s1/1/2", "c assign s1/1/2"));
 }
@@ -207,8 +207,8 @@ TEST_F(GangTest, WhereNobodyCanTellWhoseAFailureIsItIsNobodys) {
       Tell(Ended("a", kFirst, trial::TrialOutcome::kTimeout, trial::Fault::kNetwork));
   EXPECT_EQ(TransitionIn(output)->failed_agent, "");
   EXPECT_EQ(TransitionIn(output)->to_state, db::TrialState::kPending);
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
-  EXPECT_EQ(core_.agents().StandingOf("b").failures, 0);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
+  EXPECT_EQ(core_.agents().QuarantineOf("b").failures, 0);
   // The same two get it again, once both have ended the first.
   EXPECT_THAT(Sent(Tell(Ended("b", kFirst, trial::TrialOutcome::kCancelled))),
               ElementsAre("a assign s1/1/2", "b assign s1/1/2"));
@@ -217,7 +217,7 @@ TEST_F(GangTest, WhereNobodyCanTellWhoseAFailureIsItIsNobodys) {
 TEST_F(GangTest, OnlyTheOneThatLeadsHasTheMeasurement) {
   RunOverTwo();
   const EngineOutput output = Tell(Ended("b", kFirst, trial::TrialOutcome::kOk));
-  EXPECT_EQ(output.verdict->kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(output.verdict->kind, FinishVerdict::Outcome::kRefused);
   EXPECT_EQ(output.verdict->code, absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(TransitionIn(output), nullptr);
 }
@@ -232,7 +232,7 @@ TEST_F(GangTest, OfOneThatFollowsABrokenStreamIsNotTheEnd) {
   EXPECT_EQ(TransitionIn(Tell(Tick())), nullptr);
   EXPECT_THAT(Sent(Connect("b", 4, {kFirst})), IsEmpty());
   EXPECT_EQ(Tell(Ended("a", kFirst, trial::TrialOutcome::kOk)).verdict->kind,
-            FinishVerdict::Kind::kStored);
+            FinishVerdict::Outcome::kStored);
 }
 
 TEST_F(GangTest, AMemberThatStopsItsPartGivesItBackForAll) {
@@ -274,7 +274,7 @@ TEST_F(GangTest, SweepsTakeTurns) {
   AddSweep(2, 4, 5);
   std::vector<std::string> given = Sent(Connect("a"));
   for (int i = 0; i < 4; ++i) {
-    const agent::AttemptKey key = core_.agents().all().at("a").held.front().key;
+    const wire::AttemptKey key = core_.agents().all().at("a").held.front().key;
     for (const std::string& sent : Sent(Tell(Ended("a", key, trial::TrialOutcome::kOk)))) {
       given.push_back(sent);
     }
@@ -290,7 +290,7 @@ TEST_F(GangTest, WhatALargeTrialWaitsForIsReserved) {
   Connect("b");
   AddSweep(2, 8, 1);
   const auto finish = [&](const std::string& agent) {
-    const agent::AttemptKey key = core_.agents().all().at(agent).held.front().key;
+    const wire::AttemptKey key = core_.agents().all().at(agent).held.front().key;
     return Sent(Tell(Ended(agent, key, trial::TrialOutcome::kOk)));
   };
   // The other sweep has waited since before this one was there.
@@ -318,19 +318,19 @@ TEST_F(GangTest, ALargeTrialGetsAnAgentThatSmallOnesShare) {
 TEST_F(GangTest, TheLossOfManyTrialsAtOnceIsOneFailure) {
   AddSweep(1, 1, 8);
   Connect("a", 4, {}, /*slots=*/4);
-  const std::vector<agent::AttemptKey> held = {
+  const std::vector<wire::AttemptKey> held = {
       {"s1", 1, 1}, {"s1", 2, 1}, {"s1", 3, 1}, {"s1", 4, 1}};
   Tell(AgentDisconnected{"a", ConnectionOf("a")});
   now_ += absl::Seconds(29);
   Tell(Tick());
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 1);
   // It comes back with all of them: it was the network.
   Connect("a", 4, held, /*slots=*/4);
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 0);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
   // And now without any.
   Tell(AgentDisconnected{"a", ConnectionOf("a")});
   Connect("a", 4, {}, /*slots=*/4);
-  EXPECT_EQ(core_.agents().StandingOf("a").failures, 1);
+  EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 1);
 }
 
 // After a start of the server an agent may run what the server has forgotten, on whatever devices.
@@ -353,7 +353,7 @@ TEST_F(GangTest, ASweepWaitsForATurnOfEachOtherAtMost) {
     core_ = EngineCore(EngineOptions());
     std::mt19937 random(seed);
     const auto below = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
-    std::map<agent::AttemptKey, std::pair<std::string, int>> running;  // leader, and its last round
+    std::map<wire::AttemptKey, std::pair<std::string, int>> running;  // leader, and its last round
     std::map<std::string, int> last_turn;
     int round = 0;
     const auto take = [&](const EngineOutput& output) {

@@ -40,7 +40,7 @@ std::vector<SweepReplay> ReplayPublished(bool with_relatives) {
   }
   return ReplaySweeps(
       runs, rows,
-      [](auto candidates, const RunRecorded& run, const Relatives& relatives) {
+      [](auto candidates, const RunRecorded& run, const RelatedSweeps& relatives) {
         return server::RunByEngine(candidates, run, 10, 0.01, relatives);
       },
       with_relatives);

@@ -37,10 +37,11 @@ class ReplayTest : public testing::Test {
     return row;
   }
   std::vector<SweepReplay> Replay() const {
-    return ReplaySweeps(measured_, rows_,
-                        [](auto candidates, const RunRecorded& run, const Relatives& relatives) {
-                          return server::RunByEngine(candidates, run, 10, 0.01, relatives);
-                        });
+    return ReplaySweeps(
+        measured_, rows_,
+        [](auto candidates, const RunRecorded& run, const RelatedSweeps& relatives) {
+          return server::RunByEngine(candidates, run, 10, 0.01, relatives);
+        });
   }
 
   std::vector<Measurement> measured_;

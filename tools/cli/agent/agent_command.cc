@@ -56,7 +56,7 @@ struct AgentFlags {
 };
 
 // To the operator, before there is an agent that does.
-void Say(const agent::AgentOptions& options, LogLevel level, std::string message) {
+void SayOfAgent(const agent::AgentOptions& options, LogLevel level, std::string message) {
   options.log({.level = level, .message = std::move(message), .about = {.agent = options.name}});
 }
 
@@ -85,7 +85,7 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, Command
   RETURN_IF_ERROR(trial::CheckWorkerVersion(options.worker_path, RunProgram));
   ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices, options.worker_path, context));
   options.devices.slots = flags.slots;
-  RETURN_IF_ERROR(agent::CheckSlots(options.devices, context.host_cores));
+  RETURN_IF_ERROR(wire::CheckSlots(options.devices, context.host_cores));
   options.log = MakeLog(context.err, flags.log, absl::Now);
   return options;
 }
@@ -105,12 +105,14 @@ absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
   const std::string path = folder.empty() ? "" : KeptBenchmarkPath(folder, plan);
   if (!flags.benchmark && !path.empty()) {
     if (const std::optional<planner::DeviceBenchmark> kept = ReadKeptBenchmark(path, plan)) {
-      Say(options, LogLevel::kInfo,
+      SayOfAgent(
+          options, LogLevel::kInfo,
           absl::StrCat("devices as measured on ", kept->date, " (--benchmark measures again)"));
       return *kept;
     }
   }
-  Say(options, LogLevel::kInfo,
+  SayOfAgent(
+      options, LogLevel::kInfo,
       absl::StrFormat("measuring the devices for about %.1f s (--no-benchmark leaves it out)",
                       plan.budget_s));
   ASSIGN_OR_RETURN(planner::DeviceBenchmark benchmark,
@@ -119,8 +121,8 @@ absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
                                          .progress = {}}));
   if (path.empty()) return benchmark;
   if (const absl::Status status = KeepBenchmark(path, benchmark); !status.ok()) {
-    Say(options, LogLevel::kWarning,
-        absl::StrCat("can't keep what was measured: ", status.message()));
+    SayOfAgent(options, LogLevel::kWarning,
+               absl::StrCat("can't keep what was measured: ", status.message()));
   }
   return benchmark;
 }
@@ -146,16 +148,16 @@ std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions&
   const absl::StatusOr<planner::ClusterSpec> cluster =
       MeasuredCluster(flags, options, stop, context);
   if (!cluster.ok()) {
-    Say(options, LogLevel::kWarning,
-        absl::StrCat("there is no measured profile: ", cluster.status().message()));
+    SayOfAgent(options, LogLevel::kWarning,
+               absl::StrCat("there is no measured profile: ", cluster.status().message()));
     return "";
   }
-  Say(options, LogLevel::kInfo, absl::StrCat("devices reach ", SummaryOf(*cluster)));
+  SayOfAgent(options, LogLevel::kInfo, absl::StrCat("devices reach ", SummaryOf(*cluster)));
   return planner::ClusterToJson(*cluster);
 }
 
 agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
-  const agent::DeviceSet& devices = agent_options.devices;
+  const wire::DeviceSet& devices = agent_options.devices;
   const auto with_devices = [devices](const trial::TrialRunnerOptions& given) {
     trial::TrialRunnerOptions options = given;
     options.device_memory_bytes = devices.memory_bytes;
@@ -166,13 +168,13 @@ agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
                                  const trial::TrialRunnerOptions& given) {
     return trial::RunTrial(plan, with_devices(given));
   };
-  runners.together = [with_devices](const trial::TrialPlan& plan, const gang::Place& place,
+  runners.together = [with_devices](const trial::TrialPlan& plan, const gang::Membership& place,
                                     const trial::TrialRunnerOptions& given) {
     return gang::RunMember(plan, place, with_devices(given));
   };
   if (devices.slots == 1) return runners;
   runners.bind = [slots = devices.slots, cores = host::Cores(), log = agent_options.log,
-                  name = agent_options.name](const agent::DeviceShare& share) {
+                  name = agent_options.name](const wire::DeviceShare& share) {
     const absl::Status bound =
         host::BindThisThread(host::HardwareThreadsOf(cores, share.first_slot, share.slots, slots));
     if (bound.ok()) return;
@@ -196,7 +198,8 @@ absl::StatusOr<std::string> AddressOf(const AgentFlags& flags, const agent::Agen
   }
   const absl::StatusOr<std::string> address = gang::AddressTowards(options.server.address);
   if (address.ok()) return *address;
-  Say(options, LogLevel::kWarning,
+  SayOfAgent(
+      options, LogLevel::kWarning,
       absl::StrCat("runs no trials together with other agents, which don't know where to reach ",
                    "it (--advertise): ", address.status().message()));
   return "";

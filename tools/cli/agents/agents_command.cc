@@ -23,7 +23,7 @@ struct AgentsFlags {
   std::string name;
 };
 
-absl::Status List(const AgentsFlags& flags, CommandContext& context) {
+absl::Status ListAgents(const AgentsFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents,
                    ListAgents(flags.output.server.OrDefault()));
   PrintAgents(agents, flags.output.format, context.out);
@@ -81,7 +81,7 @@ void AddAgentsCommand(CLI::App& app, CommandContext& context) {
       "agents", "Show a server's agents, who gets trials, and start some on a cluster");
   group->require_subcommand(1);
   CLI::App* list = AddAction(*group, context, "list", "Agents that are connected",
-                             std::make_shared<AgentsFlags>(), List);
+                             std::make_shared<AgentsFlags>(), ListAgents);
   command_line::AddExample(*list, "meshwright agents list");
   const auto add_named = [&](const std::string& name, const std::string& description,
                              absl::Status (*action)(const AgentsFlags&, CommandContext&)) {

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr char kFooter[] = R"(
+constexpr char kBenchmarkFooter[] = R"(
 Measured are matrix products by shape, with all ranks at work and one alone, copies within memory,
 and, where there are several ranks, collectives of all of them and of pairs. The constants of the
 planner's own formulas are fitted to the times of all ranks. What one host can't measure (links
@@ -53,7 +53,7 @@ void PrintBenchmarkJson(const planner::DeviceBenchmark& benchmark,
 }
 
 absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const agent::DeviceSet devices,
+  ASSIGN_OR_RETURN(const wire::DeviceSet devices,
                    ResolveDevices(flags.devices, context.worker_path(), context));
   ASSIGN_OR_RETURN(const OutputFile output, context.files.Claim("out", flags.output_file));
   ASSIGN_OR_RETURN(const std::vector<planner::ClusterSpec> known,
@@ -96,7 +96,7 @@ void AddBenchmarkCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<BenchmarkFlags>();
   CLI::App* command =
       app.add_subcommand("benchmark", "Measure this machine's devices and make a cluster of them");
-  command->footer(kFooter);
+  command->footer(kBenchmarkFooter);
   command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
       ->required()
       ->option_text("cpu:N|cuda");

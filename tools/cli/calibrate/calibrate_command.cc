@@ -21,7 +21,7 @@
 namespace meshwright::cli {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kCalibrateFooter[] = R"(
 Rows take part whose own columns name this cluster's device and this framework and that were timed.
 The fit minimises the error of log(step time) with a loss that lets single bad runs go, within
 bounds. It starts from what --cluster and --framework were fitted to before: constants stay near
@@ -141,7 +141,7 @@ void AddCalibrateCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<CalibrateFlags>();
   CLI::App* command =
       app.add_subcommand("calibrate", "Fit a hardware profile's constants to measured runs");
-  command->footer(kFooter);
+  command->footer(kCalibrateFooter);
   command->add_option("--measurements", flags->measurements, "CSV files of measured runs")
       ->required()
       ->option_text("FILE.csv...");

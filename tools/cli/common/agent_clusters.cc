@@ -8,7 +8,7 @@
 #include "base/text/json_text.h"
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
-#include "executor/agent/message_codec.h"
+#include "executor/wire/message_codec.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
@@ -28,7 +28,7 @@ constexpr std::string_view kPrefix = "agent:";
 ordered_json AgentToJson(const v1::Agent& agent) {
   ordered_json json = {{"name", agent.name()},
                        {"host", agent.host()},
-                       {"device_kind", agent::TextOf(agent.device_set().device_kind())},
+                       {"device_kind", wire::TextOf(agent.device_set().device_kind())},
                        {"devices", agent.device_set().devices()},
                        {"slots", std::max(agent.slots(), 1)},
                        {"memory_bytes", nullptr},
@@ -123,7 +123,7 @@ void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std:
   Table table({"agent", "host", "devices", "runs", "measured"});
   for (const v1::Agent& agent : agents) {
     table.Add({agent.name(), agent.host(),
-               absl::StrCat(agent::TextOf(agent.device_set().device_kind()), ":",
+               absl::StrCat(wire::TextOf(agent.device_set().device_kind()), ":",
                             agent.device_set().devices()),
                TrialsText(agent), MeasuredText(agent)});
   }

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/text/amounts.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
@@ -25,14 +26,14 @@ absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text) {
   return FieldError("devices", text, "must be cpu:N with N from 1 to 1024, or cuda");
 }
 
-absl::StatusOr<agent::DeviceSet> ResolveDevices(std::string_view text,
-                                                const std::string& worker_path,
-                                                const CommandContext& context) {
+absl::StatusOr<wire::DeviceSet> ResolveDevices(std::string_view text,
+                                               const std::string& worker_path,
+                                               const CommandContext& context) {
   ASSIGN_OR_RETURN(const DevicesFlag flag, ParseDevices(text));
-  if (flag.kind == planner::DeviceKind::kCpu) return agent::DeviceSet{flag.kind, flag.count};
+  if (flag.kind == planner::DeviceKind::kCpu) return wire::DeviceSet{flag.kind, flag.count};
   ASSIGN_OR_RETURN(const trial::DeviceList list, context.list_devices(worker_path));
   if (list.count() > 0) {
-    agent::DeviceSet devices{flag.kind, list.count()};
+    wire::DeviceSet devices{flag.kind, list.count()};
     for (const trial::ListedDevice& device : list.devices) {
       devices.memory_bytes.push_back(device.memory_bytes);
     }
@@ -42,12 +43,11 @@ absl::StatusOr<agent::DeviceSet> ResolveDevices(std::string_view text,
 }
 
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib) {
-  constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
   constexpr double kMaxGib = 1 << 20;
   if (!(gib > 0) || gib > kMaxGib) {
     return FieldError("memory_limit_gib", absl::StrCat(gib), "must be above 0 and at most 1048576");
   }
-  return static_cast<int64_t>(std::llround(gib * kGib));
+  return static_cast<int64_t>(std::llround(gib * kBytesPerGib));
 }
 
 }  // namespace meshwright::cli

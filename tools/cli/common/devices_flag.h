@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "executor/agent/device_set.h"
 #include "executor/trial/trial.h"
+#include "executor/wire/device_set.h"
 #include "tools/cli/common/context.h"
 
 namespace meshwright::cli {
@@ -21,9 +21,9 @@ absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text);
 
 // The same with the devices counted that `worker_path` is shown. InvalidArgument with the reason
 // where there is none.
-absl::StatusOr<agent::DeviceSet> ResolveDevices(std::string_view text,
-                                                const std::string& worker_path,
-                                                const CommandContext& context);
+absl::StatusOr<wire::DeviceSet> ResolveDevices(std::string_view text,
+                                               const std::string& worker_path,
+                                               const CommandContext& context);
 
 // GiB as a user types them, in bytes. InvalidArgument unless positive.
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib);

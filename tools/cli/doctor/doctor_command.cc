@@ -15,10 +15,10 @@
 #include "base/system/run_program.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "executor/agent/wire.h"
 #include "executor/host/host.h"
 #include "executor/trial/version.h"
 #include "executor/trial/worker_version.h"
+#include "executor/wire/wire.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/common/agent_clusters.h"
@@ -84,7 +84,7 @@ absl::StatusOr<ServerAnswer> AskServer(const ServerFlags& server) {
   ASSIGN_OR_RETURN(const v1::ListAgentsResponse response, AskForAgents(server));
   ServerAnswer answer{
       .version = response.server_version(), .time = std::nullopt, .agents = response.agents_size()};
-  if (response.has_server_time()) answer.time = agent::FromWire(response.server_time());
+  if (response.has_server_time()) answer.time = wire::FromWire(response.server_time());
   return answer;
 }
 

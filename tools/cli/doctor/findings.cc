@@ -112,7 +112,7 @@ Finding JudgeStateDir(const std::string& folder, const absl::StatusOr<int64_t>& 
           "make room: results that no server has are kept there"};
 }
 
-Finding JudgeTrial(const agent::DeviceSet& devices, const absl::Status& ran) {
+Finding JudgeTrial(const wire::DeviceSet& devices, const absl::Status& ran) {
   const bool gpu = devices.kind == planner::DeviceKind::kCuda;
   const std::string ranks = absl::StrFormat("%d %s%s", devices.count, gpu ? "GPU" : "rank",
                                             devices.count == 1 ? "" : "s");

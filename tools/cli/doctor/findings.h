@@ -11,9 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "executor/agent/device_set.h"
 #include "executor/host/host_memory.h"
 #include "executor/trial/device_list.h"
+#include "executor/wire/device_set.h"
 
 namespace meshwright::cli {
 
@@ -60,10 +60,10 @@ Finding JudgeStateDir(const std::string& folder, const absl::StatusOr<int64_t>& 
 
 // A benchmark of a second on the devices: products, copies and, with more than one rank, the
 // library of their collectives (NCCL or Gloo).
-Finding JudgeTrial(const agent::DeviceSet& devices, const absl::Status& ran);
+Finding JudgeTrial(const wire::DeviceSet& devices, const absl::Status& ran);
 
-// What a server answered. Leases do not go by the wall clock, but what people read does: clocks that
-// are far apart are told.
+// What a server answered. Leases do not go by the wall clock, but what people read does: clocks
+// that are far apart are told.
 struct ServerAnswer {
   std::string version;  // empty: a server that does not tell
   std::optional<absl::Time> time;

@@ -5,7 +5,7 @@
 namespace meshwright::cli {
 namespace {
 
-constexpr absl::Duration kPoll = absl::Milliseconds(50);
+constexpr absl::Duration kSignalPoll = absl::Milliseconds(50);
 
 }  // namespace
 
@@ -19,7 +19,7 @@ InterruptGuard::InterruptGuard(const std::atomic<bool>& interrupted, grpc::Clien
       if (!interrupted.load()) continue;
       call.TryCancel();
       return;
-    } while (!done_.WaitForNotificationWithTimeout(kPoll));
+    } while (!done_.WaitForNotificationWithTimeout(kSignalPoll));
   });
 }
 

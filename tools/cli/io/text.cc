@@ -8,7 +8,6 @@
 namespace meshwright::cli {
 namespace {
 
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr double kMib = 1024.0 * 1024.0;
 
 }  // namespace
@@ -16,12 +15,12 @@ constexpr double kMib = 1024.0 * 1024.0;
 std::string FormatCount(int64_t value) { return Grouped(value); }
 
 std::string FormatGib(int64_t bytes) {
-  return absl::StrFormat("%.2f", static_cast<double>(bytes) / kGib);
+  return absl::StrFormat("%.2f", static_cast<double>(bytes) / kBytesPerGib);
 }
 
 std::string FormatBytes(int64_t bytes) {
   const auto value = static_cast<double>(bytes);
-  if (value >= kGib) return absl::StrFormat("%.2f GiB", value / kGib);
+  if (value >= kBytesPerGib) return absl::StrFormat("%.2f GiB", value / kBytesPerGib);
   if (value >= kMib) return absl::StrFormat("%.1f MiB", value / kMib);
   if (value >= 1024.0) return absl::StrFormat("%.1f KiB", value / 1024.0);
   return absl::StrFormat("%d B", bytes);

@@ -24,7 +24,7 @@ absl::Status CheckSlurmName(std::string_view field, const std::string& name) {
   return FieldError(field, name, "must be letters, digits and ._,+@- and not begin with -");
 }
 
-bool IsNumber(absl::string_view text) {
+bool IsShortNumber(absl::string_view text) {
   return !text.empty() && text.size() <= 6 &&
          std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
 }
@@ -34,8 +34,8 @@ bool IsTimeLimit(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(days.back(), ':');
   const bool minutes_alone = days.size() == 1 && parts.size() == 1;
   return (minutes_alone || parts.size() == 3) &&
-         IsNumber(days.front().substr(0, days.front().find(':'))) &&
-         std::all_of(parts.begin(), parts.end(), IsNumber);
+         IsShortNumber(days.front().substr(0, days.front().find(':'))) &&
+         std::all_of(parts.begin(), parts.end(), IsShortNumber);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 constexpr double kTimeoutS = 60.0;
 
 // Number, state, nodes, reason, name and comment; what can hold a bar stands last.
-constexpr char kColumns[] = "%A|%T|%N|%r|%j|%k";
+constexpr char kQueueColumns[] = "%A|%T|%N|%r|%j|%k";
 constexpr int kColumnCount = 6;
 
 // By squeue's "JOB STATE CODES". A word that a later Slurm has more is taken for a running job: it
@@ -63,7 +63,7 @@ absl::StatusOr<std::vector<QueuedJob>> SlurmQueue::List(
   ASSIGN_OR_RETURN(const std::string said, run_("",
                                                 {"squeue", "--me", "--noheader", "--states=all",
                                                  absl::StrCat("--name=", absl::StrJoin(names, ",")),
-                                                 absl::StrCat("--format=", kColumns)},
+                                                 absl::StrCat("--format=", kQueueColumns)},
                                                 kTimeoutS));
   std::vector<QueuedJob> jobs;
   for (const absl::string_view line : absl::StrSplit(said, '\n', absl::SkipEmpty())) {

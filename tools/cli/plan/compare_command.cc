@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/text/status_macros.h"
+#include "planner/drawing/answers_svg.h"
 #include "planner/report/explain.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/common/flags.h"

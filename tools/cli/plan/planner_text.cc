@@ -190,7 +190,7 @@ void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResu
   table.Print(out);
 }
 
-void PrintMine(const std::optional<planner::StandingReport>& mine, std::ostream& out) {
+void PrintMine(const std::optional<planner::UserLayoutReport>& mine, std::ostream& out) {
   if (mine) out << "\nMine, " << mine->layout << ":\n  " << mine->sentence << "\n";
 }
 

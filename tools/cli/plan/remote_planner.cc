@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/text/status_macros.h"
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/io/interrupt_guard.h"
@@ -21,7 +21,7 @@ class GrpcPlanner final : public PlannerApi {
   absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
     v1::AskRequest ask;
     v1::RecommendRequest& request = *ask.mutable_recommend();
-    *request.mutable_plan() = agent::ToWire(query);
+    *request.mutable_plan() = wire::ToWire(query);
     request.set_top(query.top);
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
     request.set_offload(query.offload);
@@ -35,79 +35,79 @@ class GrpcPlanner final : public PlannerApi {
     ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&line](const v1::Progress& progress) {
                        line.Show(progress.done(), progress.of());
                      }));
-    return agent::FromWire(answer.recommend());
+    return wire::FromWire(answer.recommend());
   }
 
   absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
                                                    std::string_view layout) override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     v1::EstimateRequest request;
-    *request.mutable_plan() = agent::ToWire(query);
+    *request.mutable_plan() = wire::ToWire(query);
     request.set_layout(std::string(layout));
     grpc::ClientContext context;
     SetDeadline(context);
     const InterruptGuard guard(context_.interrupted, context);
     v1::EstimateResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Estimate(&context, request, &response)));
-    return agent::FromWire(response);
+    return wire::FromWire(response);
   }
 
   absl::StatusOr<planner::CompareAnswer> Compare(const planner::PlanQuery& query,
                                                  const std::vector<std::string>& layouts) override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     v1::CompareRequest request;
-    *request.mutable_plan() = agent::ToWire(query);
+    *request.mutable_plan() = wire::ToWire(query);
     request.mutable_layouts()->Add(layouts.begin(), layouts.end());
     grpc::ClientContext context;
     SetDeadline(context);
     const InterruptGuard guard(context_.interrupted, context);
     v1::CompareResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Compare(&context, request, &response)));
-    return agent::FromWire(response);
+    return wire::FromWire(response);
   }
 
   absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
                                              const planner::ScaleProgress& progress) override {
     v1::AskRequest ask;
-    *ask.mutable_scale() = agent::ToWire(query);
+    *ask.mutable_scale() = wire::ToWire(query);
     ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&progress](const v1::Progress& at) {
                        if (progress) progress(at.done(), at.of(), at.gpus());
                      }));
-    return agent::FromWire(answer.scale());
+    return wire::FromWire(answer.scale());
   }
 
   absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
                                              const planner::StudyProgress& progress) override {
     v1::AskRequest ask;
-    *ask.mutable_study()->mutable_plan() = agent::ToWire(query);
+    *ask.mutable_study()->mutable_plan() = wire::ToWire(query);
     ask.mutable_study()->set_where(query.where);
     ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&progress](const v1::Progress& at) {
                        if (progress) progress(at.done(), at.of());
                      }));
-    return agent::FromWire(answer.study());
+    return wire::FromWire(answer.study());
   }
 
   absl::StatusOr<planner::FastestAnswer> Fastest(
       const planner::FastestQuery& query, const planner::ShortestProgress& progress) override {
     v1::AskRequest ask;
-    *ask.mutable_fastest() = agent::ToWire(query);
+    *ask.mutable_fastest() = wire::ToWire(query);
     ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&progress](const v1::Progress& at) {
                        if (progress) progress(at.done(), at.of(), at.gpus());
                      }));
-    return agent::FromWire(answer.fastest());
+    return wire::FromWire(answer.fastest());
   }
 
   absl::StatusOr<planner::FitAnswer> Fit(const planner::PlanQuery& query,
                                          std::string_view layout) override {
     v1::AskRequest ask;
     v1::FitRequest& request = *ask.mutable_fit();
-    *request.mutable_plan() = agent::ToWire(query);
+    *request.mutable_plan() = wire::ToWire(query);
     request.set_layout(std::string(layout));
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
     request.set_offload(query.offload);
     request.set_where(query.where);
     ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [](const v1::Progress&) {}));
-    return agent::FromWire(answer.fit());
+    return wire::FromWire(answer.fit());
   }
 
   absl::StatusOr<planner::PresetNames> Presets() override {

@@ -11,7 +11,7 @@ namespace {
 
 // Before the first line, and between two of them.
 constexpr double kSecondsBetweenLines = 1.0;
-constexpr const char* kClearLine = "\r\x1b[K";
+constexpr const char* kClearSearchLine = "\r\x1b[K";
 
 }  // namespace
 
@@ -21,7 +21,7 @@ SearchLine::SearchLine(const CommandContext& context)
       next_s_(context.now_s() + kSecondsBetweenLines) {}
 
 SearchLine::~SearchLine() {
-  if (shown_) context_.err << kClearLine << std::flush;
+  if (shown_) context_.err << kClearSearchLine << std::flush;
 }
 
 void SearchLine::Show(int64_t seen, int64_t of) {
@@ -29,8 +29,8 @@ void SearchLine::Show(int64_t seen, int64_t of) {
   next_s_ = context_.now_s() + kSecondsBetweenLines;
   shown_ = true;
   const double share = static_cast<double>(seen) / static_cast<double>(std::max<int64_t>(1, of));
-  context_.err << kClearLine << "searched " << FormatPercent(share) << " of " << FormatCount(of)
-               << " layouts" << std::flush;
+  context_.err << kClearSearchLine << "searched " << FormatPercent(share) << " of "
+               << FormatCount(of) << " layouts" << std::flush;
 }
 
 }  // namespace meshwright::cli

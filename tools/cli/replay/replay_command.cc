@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kTpeTimeoutS = 3600.0;
 
-constexpr char kFooter[] = R"(
+constexpr char kReplayFooter[] = R"(
 The files are those of `meshwright validate --help`. Rows of one sweep and one global batch are the
 layouts that a sweep may run. The server's engine runs it as it would a new one, with these results
 in place of an agent's: after each the estimates of the others are corrected, and the layout runs
@@ -86,12 +86,12 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
     return absl::OkStatus();
   }
   std::vector<planner::RowPrediction>& rows = *predicted;
-  // Relatives may be any.
+  // RelatedSweeps may be any.
   if (!flags.relatives) KeepRows(flags.sweep, measured, rows);
   std::vector<planner::SweepReplay> sweeps = planner::ReplaySweeps(
       measured, rows,
       [&](absl::Span<const planner::ReplayCandidate> candidates, const planner::RunRecorded& run,
-          const planner::Relatives& relatives) {
+          const planner::RelatedSweeps& relatives) {
         return server::RunByEngine(candidates, run, flags.policy.max_trials, flags.policy.min_gain,
                                    relatives);
       },
@@ -124,7 +124,7 @@ void AddReplayCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ReplayFlags>();
   CLI::App* command = app.add_subcommand(
       "replay", "Choose trials of sweeps that were measured before, and see what they find");
-  command->footer(kFooter);
+  command->footer(kReplayFooter);
   command
       ->add_option("--measurements", flags->measurements,
                    "CSV files of measured runs; rows count from 0 over all files in this order")

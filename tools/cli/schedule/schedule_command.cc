@@ -7,6 +7,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "planner/drawing/timeline_svg.h"
 #include "planner/report/timeline.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"

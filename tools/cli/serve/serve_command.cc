@@ -17,9 +17,9 @@
 #include "db/store_lock.h"
 #include "db/token_store.h"
 #include "executor/trial/version.h"
-#include "server/limits.h"
-#include "server/metrics.h"
+#include "server/calls/limits.h"
 #include "server/server.h"
+#include "server/services/metrics.h"
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/common/tls_files.h"
@@ -161,7 +161,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   return damage;
 }
 
-// Of how much callers may take (server/limits.h).
+// Of how much callers may take (server/calls/limits.h).
 void AddLimitFlags(CLI::App& command, ServeFlags& flags) {
   const auto add = [&command](const std::string& name, auto& value,
                               const std::string& description) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/sweep_engine.h"
+#include "server/sweeps/sweep_engine.h"
 #include "tools/cli/launcher/slurm_jobs.h"
 #include "tools/cli/serve/scaling.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 
 namespace meshwright::cli {
 
@@ -14,7 +14,7 @@ std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown) {
     if (view.trial.state() >= v1::TRIAL_STATE_OK) ended.push_back(&view);
   }
   std::stable_sort(ended.begin(), ended.end(), [](const TrialView* a, const TrialView* b) {
-    return agent::FromWire(a->trial.end_time()) < agent::FromWire(b->trial.end_time());
+    return wire::FromWire(a->trial.end_time()) < wire::FromWire(b->trial.end_time());
   });
   std::vector<planner::DrawnTrial> drawn;
   for (const TrialView* view : ended) {

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <vector>
 
-#include "planner/report/sweep_drawing.h"
+#include "planner/drawing/sweep_drawing.h"
 #include "tools/cli/sweep/sweep_text.h"
 
 namespace meshwright::cli {

@@ -7,7 +7,7 @@
 namespace meshwright::cli {
 namespace {
 
-constexpr int32_t kPageSize = 1000;
+constexpr int32_t kTrialPageSize = 1000;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub, const 
   std::vector<TrialView> trials;
   v1::ListTrialsRequest request;
   request.set_parent(FormatSweepName(id));
-  request.set_page_size(kPageSize);
+  request.set_page_size(kTrialPageSize);
   request.set_order_by("step_s");
   do {
     ASSIGN_OR_RETURN(const v1::ListTrialsResponse page,

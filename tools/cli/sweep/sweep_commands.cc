@@ -26,7 +26,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int32_t kPageSize = 1000;
+constexpr int32_t kSweepPageSize = 1000;
 
 struct SweepFlags {
   OutputFlags output;
@@ -37,11 +37,11 @@ struct SweepFlags {
   std::string plot;
 };
 
-absl::Status List(const SweepFlags& flags, CommandContext& context) {
+absl::Status ListSweeps(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   std::vector<v1::Sweep> sweeps;
   v1::ListSweepsRequest request;
-  request.set_page_size(kPageSize);
+  request.set_page_size(kSweepPageSize);
   do {
     ASSIGN_OR_RETURN(const v1::ListSweepsResponse page,
                      Call(*stub, &v1::Sweeps::Stub::ListSweeps, request));
@@ -130,7 +130,7 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
   AddSweepStartCommand(*group, context);
   auto list = std::make_shared<SweepFlags>();
   CLI::App* listing =
-      AddSweepAction(*group, context, "list", "Sweeps of a server, newest first", list, List);
+      AddSweepAction(*group, context, "list", "Sweeps of a server, newest first", list, ListSweeps);
   list->output.AddFormat(*listing);
   command_line::AddExample(*listing, "meshwright sweep list");
   auto show = std::make_shared<SweepFlags>();

@@ -31,7 +31,7 @@ namespace {
 constexpr int kMostLinesOfAPart = 8;
 constexpr size_t kWidestList = 60;
 
-struct CompareFlags {
+struct SweepCompareFlags {
   OutputFlags output;
   std::string a;
   std::string b;
@@ -191,7 +191,7 @@ void Print(const SweepComparison& found, std::ostream& to) {
   for (const std::string& note : found.notes) out << "note: " << note << "\n";
 }
 
-absl::Status Compare(const CompareFlags& flags, CommandContext& context) {
+absl::Status Compare(const SweepCompareFlags& flags, CommandContext& context) {
   const auto id_of = [](const std::string& typed, const char* field) {
     absl::StatusOr<std::string> id = SweepId(typed);
     return id.ok() ? id : WithField(id.status(), field);
@@ -216,7 +216,7 @@ absl::Status Compare(const CompareFlags& flags, CommandContext& context) {
 }  // namespace
 
 void AddSweepCompareCommand(CLI::App& group, CommandContext& context) {
-  auto flags = std::make_shared<CompareFlags>();
+  auto flags = std::make_shared<SweepCompareFlags>();
   CLI::App* command = AddSweepAction(group, context, "compare",
                                      "What became faster from sweep A to sweep B, and beyond noise",
                                      flags, Compare);

@@ -16,13 +16,13 @@
 namespace meshwright::cli {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kExportFooter[] = R"(
 One line per trial that has a result of its own, in the columns of `meshwright validate --help`; trials
 that were cancelled, have not ended or have the result of an earlier sweep are left out.
 
 They are what `meshwright calibrate` fits to: with --framework meshwright, for the worker ran them.)";
 
-struct ExportFlags {
+struct SweepExportFlags {
   OutputFlags output;  // errors are told as text
   std::string format = "csv";
   std::string name;
@@ -59,7 +59,7 @@ absl::StatusOr<trial::TrialPlan> PlanOf(v1::Sweeps::Stub& stub, const v1::Trial&
   return trial::TrialPlanFromJson(json);
 }
 
-absl::Status Export(const ExportFlags& flags, CommandContext& context) {
+absl::Status Export(const SweepExportFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
   ASSIGN_OR_RETURN(const OutputFile file, context.files.Claim("output", flags.file));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
@@ -91,11 +91,11 @@ absl::Status Export(const ExportFlags& flags, CommandContext& context) {
 }  // namespace
 
 void AddSweepExportCommand(CLI::App& group, CommandContext& context) {
-  auto flags = std::make_shared<ExportFlags>();
+  auto flags = std::make_shared<SweepExportFlags>();
   CLI::App* command = AddSweepAction(
       group, context, "export", "What a sweep measured, as rows that validate and calibrate read",
       flags, Export);
-  command->footer(kFooter);
+  command->footer(kExportFooter);
   command->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
   command_line::TakeWords(
       command->add_option("--format", flags->format, "What the rows are written as"), {"csv"})

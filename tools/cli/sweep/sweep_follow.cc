@@ -11,7 +11,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/text/status_macros.h"
-#include "executor/agent/event_details.h"
+#include "executor/wire/event_details.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
 #include "nlohmann/json.hpp"
 #include "proto/meshwright/v1/resource_names.h"
@@ -30,7 +30,7 @@ namespace meshwright::cli {
 namespace {
 
 constexpr absl::Duration kReconnectEvery = absl::Seconds(1);
-constexpr int32_t kPageSize = 1000;
+constexpr int32_t kFollowPageSize = 1000;
 
 class Follower {
  public:
@@ -82,7 +82,7 @@ class Follower {
   void Take(const v1::SweepEvent& event) {
     const bool is_stored = event.sequence() > 0;  // how far a trial is, nobody stores
     if (is_stored) last_ = event.sequence();
-    const nlohmann::json data = agent::ToJson(agent::DetailsOf(event));
+    const nlohmann::json data = agent::ToJson(wire::DetailsOf(event));
     std::string standing;
     outlook_.Take(event);
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) standing = Rank(event.trial(), data);
@@ -162,7 +162,7 @@ absl::Status ReadReused(v1::Sweeps::Stub& stub, const std::string& sweep, Follow
                         CommandContext& context) {
   v1::ListTrialsRequest request;
   request.set_parent(FormatSweepName(sweep));
-  request.set_page_size(kPageSize);
+  request.set_page_size(kFollowPageSize);
   request.set_view(v1::TRIAL_VIEW_BASIC);
   std::vector<v1::Trial> trials;
   do {

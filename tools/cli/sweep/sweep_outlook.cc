@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 #include "tools/cli/io/text.h"
 
 namespace meshwright::cli {
@@ -28,7 +28,7 @@ void SweepOutlook::CountEnded(std::optional<double> step_s) {
 }
 
 void SweepOutlook::Take(const v1::SweepEvent& event) {
-  now_ = agent::FromWire(event.time());
+  now_ = wire::FromWire(event.time());
   switch (event.kind()) {
     case v1::SWEEP_EVENT_KIND_TRIAL_ASSIGNED:
       if (!begin_) begin_ = now_;

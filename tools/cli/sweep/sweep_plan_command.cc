@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 constexpr size_t kMostRows = 20;  // of candidates in text
 
-struct PlanFlags {
+struct SweepPlanFlags {
   OutputFlags output;
   std::string name;
   int32_t trials = 3;
@@ -73,7 +73,7 @@ void PrintPlan(const v1::SweepPlan& plan, std::ostream& to) {
   }
 }
 
-absl::Status RunPlan(const PlanFlags& flags, CommandContext& context) {
+absl::Status RunPlan(const SweepPlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
   // How many at most the server says.
   RETURN_IF_ERROR(CheckPositive("trials", flags.trials));
@@ -143,7 +143,7 @@ ordered_json CandidateToJson(const v1::Candidate& candidate) {
 }
 
 void AddSweepPlanCommand(CLI::App& group, CommandContext& context) {
-  auto flags = std::make_shared<PlanFlags>();
+  auto flags = std::make_shared<SweepPlanFlags>();
   CLI::App* plan =
       AddSweepAction(group, context, "plan", "What a sweep would run next and why; nothing is run",
                      flags, RunPlan);

@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/policy/trial_policy.h"
 #include "planner/report/answers.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "server/sweep_builder.h"
+#include "server/sweeps/sweep_builder.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/cli/io/json_output.h"
@@ -56,7 +56,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
                                                    const planner::PlanQuery& query) {
   v1::CreateSweepRequest request;
   RETURN_IF_ERROR(CheckNewSweepName(flags.name));
-  *request.mutable_plan() = agent::ToWire(query);
+  *request.mutable_plan() = wire::ToWire(query);
   // Only the server knows what a cluster file resolves to.
   if (flags.query.dtype.empty()) request.mutable_plan()->clear_dtype();
   if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, trial::kMostSteps));

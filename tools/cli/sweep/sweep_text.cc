@@ -14,9 +14,9 @@
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "db/records.h"
-#include "executor/agent/event_details.h"
-#include "executor/agent/message_codec.h"
-#include "executor/agent/wire.h"
+#include "executor/wire/event_details.h"
+#include "executor/wire/message_codec.h"
+#include "executor/wire/wire.h"
 #include "planner/catalog/catalog.h"
 #include "planner/report/estimate_json.h"
 #include "tools/cli/common/utilisation_text.h"
@@ -163,7 +163,7 @@ ordered_json TrialToJson(const TrialView& view, double peak_flops) {
 
 // With what a planner of another version counted by rules that this one does not have.
 ordered_json FunnelToJson(const v1::Funnel& funnel) {
-  ordered_json json = planner::FunnelToJson(agent::FromWire(funnel));
+  ordered_json json = planner::FunnelToJson(wire::FromWire(funnel));
   ordered_json& by_rule = json["invalid_by_rule"];
   for (const auto& [rule, count] : funnel.invalid_by_rule()) {
     if (!by_rule.contains(rule)) by_rule[rule] = count;
@@ -186,7 +186,7 @@ TrialView ViewOf(const v1::Trial& trial) {
                     status.message());
   };
   if (trial.has_predicted()) {
-    absl::StatusOr<planner::RankedLayout> predicted = agent::FromWire(trial.predicted());
+    absl::StatusOr<planner::RankedLayout> predicted = wire::FromWire(trial.predicted());
     if (predicted.ok()) {
       view.predicted = *std::move(predicted);
     } else {
@@ -194,7 +194,7 @@ TrialView ViewOf(const v1::Trial& trial) {
     }
   }
   if (trial.has_measured()) {
-    absl::StatusOr<trial::TrialResult> measured = agent::FromWire(trial.measured());
+    absl::StatusOr<trial::TrialResult> measured = wire::FromWire(trial.measured());
     if (measured.ok()) {
       view.measured = *std::move(measured);
     } else {
@@ -209,7 +209,7 @@ absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView>
   ShownSweep shown{sweep, {}, 0.0, std::move(trials)};
   ASSIGN_OR_RETURN(shown.cluster, planner::ClusterFromJson(sweep.cluster_json(), kAnyCores));
   ASSIGN_OR_RETURN(const planner::Precision precision,
-                   planner::ParsePrecision(agent::TextOf(sweep.dtype())));
+                   planner::ParsePrecision(wire::TextOf(sweep.dtype())));
   shown.peak_flops = planner::RankPeakFlops(shown.cluster, precision, sweep.gpus());
   std::vector<StepSpread> steps;
   for (TrialView& view : shown.trials) {
@@ -265,10 +265,10 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"profile", sweep.profile()},
                        {"profile_hash", sweep.profile_hash()},
                        {"gpus", sweep.gpus()},
-                       {"device_kind", agent::TextOf(sweep.device_kind())},
+                       {"device_kind", wire::TextOf(sweep.device_kind())},
                        {"seq_len", sweep.seq_len()},
                        {"global_batch", sweep.global_batch()},
-                       {"dtype", agent::TextOf(sweep.dtype())},
+                       {"dtype", wire::TextOf(sweep.dtype())},
                        {"steps", sweep.steps()},
                        {"seed", sweep.seed()},
                        {"memory_limit_bytes", nullptr},
@@ -299,7 +299,7 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
 namespace {
 
 // As it was sent; null where the server did not keep it.
-ordered_json RequestToJson(const v1::Sweep& sweep) {
+ordered_json SweepRequestToJson(const v1::Sweep& sweep) {
   absl::StatusOr<ordered_json> request = ParseOrderedJson("request", sweep.request_json());
   return request.ok() ? *std::move(request) : ordered_json(nullptr);
 }
@@ -308,7 +308,7 @@ ordered_json RequestToJson(const v1::Sweep& sweep) {
 
 ordered_json ShownSweepToJson(const ShownSweep& shown) {
   ordered_json json = {{"sweep", SweepToJson(shown.sweep)},
-                       {"request", RequestToJson(shown.sweep)},
+                       {"request", SweepRequestToJson(shown.sweep)},
                        {"peak_flops", shown.peak_flops},
                        {"peak_source", PeakSource(shown.cluster)},
                        {"trials", ordered_json::array()}};
@@ -324,10 +324,10 @@ ordered_json EventToJson(const v1::SweepEvent& event) {
                        {"sweep", ShortName(event.sweep())},
                        {"trial", nullptr},
                        {"attempt", event.attempt()},
-                       {"kind", agent::TextOf(event.kind())},
+                       {"kind", wire::TextOf(event.kind())},
                        {"message", event.message()},
                        {"actor", nullptr},
-                       {"data", ordered_json(agent::ToJson(agent::DetailsOf(event)))}};
+                       {"data", ordered_json(agent::ToJson(wire::DetailsOf(event)))}};
   if (!event.trial().empty()) json["trial"] = ShortName(event.trial());
   if (!event.actor().empty()) json["actor"] = event.actor();
   return json;
@@ -358,7 +358,7 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
       "%s on %d x %s, sequence length %d, global batch %d, %s, up to %d steps, seed %d, profile "
       "%s\n",
       sweep.model(), sweep.gpus(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
-      agent::TextOf(sweep.dtype()), sweep.steps(), sweep.seed(), sweep.profile());
+      wire::TextOf(sweep.dtype()), sweep.steps(), sweep.seed(), sweep.profile());
   if (!sweep.rerun_of().empty()) {
     out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
   }
@@ -375,7 +375,7 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
                            FormatCount(funnel.memory()), FormatCount(funnel.evaluated()));
   }
   out << "every MFU is a share of " << FormatFlops(shown.peak_flops) << " a rank, the stated "
-      << agent::TextOf(sweep.dtype()) << " peak of " << FirstClause(PeakSource(shown.cluster))
+      << wire::TextOf(sweep.dtype()) << " peak of " << FirstClause(PeakSource(shown.cluster))
       << "\n\n";
   Table table({"rank", "#", "layout", "state", "step measured", "95 % interval", "predicted",
                "MFU measured", "causal", "predicted", "peak memory measured", "predicted"});

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "executor/agent/message_codec.h"
+#include "executor/wire/message_codec.h"
 #include "planner/policy/trial_policy.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/wire_text.h"
@@ -112,7 +112,7 @@ ordered_json ToJson(const v1::Attempt& attempt) {
                        {"members", ordered_json::array()},
                        {"decision", attempt.decision()},
                        {"policy_version", attempt.policy_version()},
-                       {"outcome", agent::TextOf(attempt.outcome())},
+                       {"outcome", wire::TextOf(attempt.outcome())},
                        {"end_reason", attempt.reason()}};
   for (const v1::AttemptMember& member : attempt.members()) {
     json["members"].push_back({{"agent", member.agent()},

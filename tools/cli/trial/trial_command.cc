@@ -65,7 +65,7 @@ absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const planner::Layou
   return prediction;
 }
 
-absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::DeviceSet& devices,
+absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const wire::DeviceSet& devices,
                                           const planner::Layout& layout,
                                           const planner::SearchRequest& request,
                                           const std::optional<int64_t>& memory_limit_bytes) {
@@ -124,7 +124,7 @@ absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRe
 
 // `trace` gets that of all ranks, where it is wanted and the trial ends well.
 trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
-                       const planner::SearchRequest& request, const agent::DeviceSet& devices,
+                       const planner::SearchRequest& request, const wire::DeviceSet& devices,
                        std::string& trace, CommandContext& context) {
   ProgressLine progress(context.err);
   trial::TrialRunnerOptions options{
@@ -173,7 +173,7 @@ void Print(const TrialFlags& flags, const planner::Layout& layout, const Predict
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const OutputFile trace_file, context.files.Claim("trace", flags.trace));
   ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(flags.layout));
-  ASSIGN_OR_RETURN(const agent::DeviceSet devices,
+  ASSIGN_OR_RETURN(const wire::DeviceSet devices,
                    ResolveDevices(flags.devices, context.worker_path(), context));
   std::optional<int64_t> memory_limit_bytes;
   if (flags.memory_limit_gib) {

@@ -7,9 +7,9 @@
 
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "planner/drawing/scatter_svg.h"
 #include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
-#include "planner/report/scatter_svg.h"
 #include "planner/report/validation_report.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/common/flags.h"
@@ -22,7 +22,7 @@
 namespace meshwright::cli {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kValidateFooter[] = R"(
 The files hold one run per line under a header that names the columns, in any order: source, sweep,
 model, layers, hidden, ffn, heads, kv_heads, vocab, seq, gpu, gpu_mem_gib, gpus, gpus_per_node, tp,
 pp, cp, ep, etp, dp, vpp, mbs, gbs, precision, act_ckpt, attn, norm_kernel, seq_parallel,
@@ -112,7 +112,7 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ValidateFlags>();
   CLI::App* command =
       app.add_subcommand("validate", "Hold the planner's predictions against measured runs");
-  command->footer(kFooter);
+  command->footer(kValidateFooter);
   command
       ->add_option("--measurements", flags->measurements,
                    "CSV files of measured runs; rows count from 0 over all files in this order")

@@ -19,14 +19,14 @@
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
 #include "planner/catalog/catalog.h"
-#include "planner/memory/worker_block.h"
 #include "planner/profile/layer_shape.h"
+#include "planner/worker_memory/worker_block.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright::worker {
 namespace {
 
-struct Case {
+struct ExpertMemoryCase {
   std::string name;
   planner::Layout layout = {};
   planner::Experts experts = {.count = 4, .top_k = 2};
@@ -35,9 +35,9 @@ struct Case {
   bool biases = false;  // of the router and of experts, which are clamped
 };
 
-void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
+void PrintTo(const ExpertMemoryCase& test_case, std::ostream* out) { *out << test_case.name; }
 
-class ExpertMemoryTest : public testing::TestWithParam<Case> {
+class ExpertMemoryTest : public testing::TestWithParam<ExpertMemoryCase> {
  protected:
   ExpertMemoryTest() {
     at::set_num_threads(1);
@@ -142,9 +142,9 @@ TEST_P(ExpertMemoryTest, HoldsWhatTheListsTensorsTakeWhileTheyLive) {
 
 constexpr planner::Experts kShared = {.count = 8, .top_k = 4, .shared_hidden = 16};
 
-std::vector<Case> Cases() {
+std::vector<ExpertMemoryCase> Cases() {
   using planner::Recompute;
-  std::vector<Case> cases;
+  std::vector<ExpertMemoryCase> cases;
   const auto add = [&](const std::string& name, const planner::Layout& layout) {
     cases.push_back({.name = name, .layout = layout});
     cases.push_back({.name = name + "Shared", .layout = layout, .experts = kShared});

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "executor/worker/comm/cpu_device.h"
-#include "planner/memory/worker_matmul.h"
+#include "planner/worker_memory/worker_matmul.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright::worker {

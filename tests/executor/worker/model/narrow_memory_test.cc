@@ -20,9 +20,9 @@
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
 #include "planner/catalog/catalog.h"
-#include "planner/memory/worker_block.h"
-#include "planner/memory/worker_narrowed.h"
 #include "planner/profile/layer_shape.h"
+#include "planner/worker_memory/worker_block.h"
+#include "planner/worker_memory/worker_narrowed.h"
 #include "tests/executor/narrow_models.h"
 
 namespace meshwright::worker {
@@ -145,7 +145,7 @@ TEST_P(NarrowMemoryTest, HoldsWhatTheListsTensorsTakeWhileTheyLive) {
   EXPECT_EQ(device_->HeldBytes(), before);
 }
 
-std::vector<Case> Cases() {
+std::vector<Case> MemoryCases() {
   using planner::Precision;
   using planner::Recompute;
   std::vector<Case> cases;
@@ -212,7 +212,7 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Blocks, NarrowMemoryTest, testing::ValuesIn(Cases()),
+INSTANTIATE_TEST_SUITE_P(Blocks, NarrowMemoryTest, testing::ValuesIn(MemoryCases()),
                          [](const auto& test) { return test.param.name; });
 
 TEST(NarrowedPiecesTest, AreSeveralOfWideFactorsAndWholeOfSmallOnes) {

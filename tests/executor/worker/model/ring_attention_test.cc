@@ -145,7 +145,7 @@ Heads RunRing(int32_t cp, planner::Precision precision, const Heads& heads, int6
   return whole;
 }
 
-double Distance(const at::Tensor& actual, const at::Tensor& expected) {
+double RelativeDistance(const at::Tensor& actual, const at::Tensor& expected) {
   return ((actual - expected).norm() / expected.norm()).item<double>();
 }
 
@@ -159,10 +159,10 @@ TEST_P(RingAttentionTest, EqualsAttentionToTheWholeSequence) {
       .q = random(4), .k = random(kv_heads), .v = random(kv_heads), .output = random(4)};
   const Heads expected = WholeSequence(heads);
   const Heads actual = RunRing(cp, planner::Precision::kFp64, heads);
-  EXPECT_LT(Distance(actual.output, expected.output), 1e-12);
-  EXPECT_LT(Distance(actual.q, expected.q), 1e-12);
-  EXPECT_LT(Distance(actual.k, expected.k), 1e-12);
-  EXPECT_LT(Distance(actual.v, expected.v), 1e-12);
+  EXPECT_LT(RelativeDistance(actual.output, expected.output), 1e-12);
+  EXPECT_LT(RelativeDistance(actual.q, expected.q), 1e-12);
+  EXPECT_LT(RelativeDistance(actual.k, expected.k), 1e-12);
+  EXPECT_LT(RelativeDistance(actual.v, expected.v), 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rings, RingAttentionTest,
@@ -180,10 +180,10 @@ TEST_P(RingWindowTest, EqualsAttentionToTheWholeSequence) {
       .q = random(8), .k = random(8), .v = random(value_dim), .output = random(value_dim)};
   const Heads expected = WholeSequence(heads, window);
   const Heads actual = RunRing(cp, planner::Precision::kFp64, heads, window);
-  EXPECT_LT(Distance(actual.output, expected.output), 1e-12);
-  EXPECT_LT(Distance(actual.q, expected.q), 1e-12);
-  EXPECT_LT(Distance(actual.k, expected.k), 1e-12);
-  EXPECT_LT(Distance(actual.v, expected.v), 1e-12);
+  EXPECT_LT(RelativeDistance(actual.output, expected.output), 1e-12);
+  EXPECT_LT(RelativeDistance(actual.q, expected.q), 1e-12);
+  EXPECT_LT(RelativeDistance(actual.k, expected.k), 1e-12);
+  EXPECT_LT(RelativeDistance(actual.v, expected.v), 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rings, RingWindowTest,
@@ -220,9 +220,9 @@ TEST(RingAttention, Bf16GradientsKeepPartsThatAreSmallBesideTheirSum) {
   const auto in_fp64 = [](const at::Tensor& t) { return t.to(at::kDouble); };
   const Heads expected = WholeSequence(Each(heads, in_fp64));
   const Heads actual = Each(RunRing(kRanks, planner::Precision::kBf16, heads), in_fp64);
-  EXPECT_LT(Distance(actual.v.narrow(1, 0, kPiece), expected.v.narrow(1, 0, kPiece)), 0.01);
+  EXPECT_LT(RelativeDistance(actual.v.narrow(1, 0, kPiece), expected.v.narrow(1, 0, kPiece)), 0.01);
   const int64_t behind = (kRanks + 1) * kPiece - 1;
-  EXPECT_LT(Distance(actual.q.select(1, behind), expected.q.select(1, behind)), 0.01);
+  EXPECT_LT(RelativeDistance(actual.q.select(1, behind), expected.q.select(1, behind)), 0.01);
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ using Message = std::tuple<std::string, int32_t, int32_t, int32_t>;
 
 // A rank issues its side of a message, waits for it, or computes an action.
 struct Event {
-  enum class Kind { kIssue, kWait, kCompute };
+  enum class Stage { kIssue, kWait, kCompute };
   double at_s = 0.0;
-  Kind kind = Kind::kIssue;
+  Stage kind = Stage::kIssue;
   Message message = {};
   planner::Action action = {};
 };
@@ -42,7 +42,7 @@ class LoggedWork final : public PendingWork {
       : work_(std::move(work)), message_(std::move(message)), log_(log) {}
 
   void Wait() override {
-    log_.push_back({MonotonicSeconds(), Event::Kind::kWait, message_});
+    log_.push_back({MonotonicSeconds(), Event::Stage::kWait, message_});
     work_.Wait();
   }
 
@@ -73,7 +73,7 @@ class LoggedCommunicator final : public ForwardingCommunicator {
     const int32_t receiver = group_.ranks[static_cast<size_t>(to)];
     Message message = {group_.name + "/" + std::to_string(group_.ranks.front()), sender, receiver,
                        count_[{sender, receiver}]++};
-    log_.push_back({MonotonicSeconds(), Event::Kind::kIssue, message});
+    log_.push_back({MonotonicSeconds(), Event::Stage::kIssue, message});
     return message;
   }
   Pending Log(const Message& message, Pending work) {
@@ -118,18 +118,18 @@ class VirtualStep {
 
   bool Do(size_t rank, const Event& event) {
     switch (event.kind) {
-      case Event::Kind::kIssue: {
+      case Event::Stage::kIssue: {
         std::optional<Message>& newest = newest_[{rank, std::get<0>(event.message)}];
         sides_[event.message].push_back({now_s_[rank], newest});
         newest = event.message;
         return true;
       }
-      case Event::Kind::kWait: {
+      case Event::Stage::kWait: {
         const std::optional<double> done_s = Done(event.message);
         if (done_s.has_value()) now_s_[rank] = std::max(now_s_[rank], *done_s);
         return done_s.has_value();
       }
-      case Event::Kind::kCompute:
+      case Event::Stage::kCompute:
         now_s_[rank] += DurationOf(rank, event.action);
         last_s_ = std::max(last_s_, now_s_[rank]);
         return true;
@@ -183,7 +183,7 @@ std::vector<EventLog> LogsOf(const trial::TrialPlan& plan) {
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     EXPECT_EQ(ranks[rank].error, "");
     for (const trial::ActionSpan& span : ranks[rank].records.front().actions) {
-      logs[rank].push_back({span.time.begin_s, Event::Kind::kCompute, {}, span.action});
+      logs[rank].push_back({span.time.begin_s, Event::Stage::kCompute, {}, span.action});
     }
     std::sort(logs[rank].begin(), logs[rank].end(),
               [](const Event& a, const Event& b) { return a.at_s < b.at_s; });

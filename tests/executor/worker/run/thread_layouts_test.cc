@@ -92,7 +92,7 @@ TEST_P(EndStagesTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
 }
 
 // A head's memory is products for the most part, whose copies in fp32 are predicted, and which not
-// every CPU holds (planner/memory/worker_matmul.h).
+// every CPU holds (planner/worker_memory/worker_matmul.h).
 TEST_P(EndStagesTest, Bf16IsNearTheReferenceAndTakesNoMoreThanPredicted) {
   for (const auto& [pipeline_rank, peak_bytes] : Run(planner::Precision::kBf16)) {
     EXPECT_LE(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;

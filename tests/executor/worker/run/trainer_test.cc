@@ -14,7 +14,7 @@
 #include "executor/worker/comm/cpu_device.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
-#include "planner/memory/worker_memory.h"
+#include "planner/worker_memory/worker_memory.h"
 #include "tests/executor/test_models.h"
 #include "tests/executor/worker/reference_model.h"
 

@@ -12,7 +12,7 @@
 
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/fake_communicator.h"
-#include "planner/memory/unit_shards.h"
+#include "planner/worker_memory/unit_shards.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright::worker {

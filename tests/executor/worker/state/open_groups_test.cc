@@ -8,7 +8,7 @@
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/fake_communicator.h"
 #include "executor/worker/state/rank_context.h"
-#include "planner/memory/communicators.h"
+#include "planner/worker_memory/communicators.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright::worker {

@@ -17,7 +17,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 // Invented runs of an invented cluster; the last four are no use to a fit.
-constexpr char kRuns[] =
+constexpr char kCalibratedRuns[] =
     "sweep,model,layers,hidden,ffn,heads,kv_heads,vocab,seq,gpu,gpus,tp,pp,dp,mbs,gbs,framework,"
     "outcome,step_time_s\n"
     "small,llama-x,16,2048,5632,16,16,32000,2048,toy,8,1,1,8,1,64,toy-engine,ok,2.1\n"
@@ -43,7 +43,7 @@ class CalibrateCommandTest : public testing::Test {
  protected:
   void SetUp() override {
     fs::create_directories(folder_);
-    runs_ = Write("runs.csv", kRuns);
+    runs_ = Write("runs.csv", kCalibratedRuns);
     cluster_ = Write("toy.json", kCluster);
     framework_ = Write("engine.json", kFramework);
   }
@@ -227,7 +227,7 @@ TEST_F(CalibrateCommandTest, NamesWhatRowsMovedThatAreTooFewToDecide) {
 
 // Ten times slower than the cluster's rows elsewhere in these tests.
 TEST_F(CalibrateCommandTest, WarnsOfAConstantThatMovedToItsBound) {
-  std::string slow = kRuns;
+  std::string slow = kCalibratedRuns;
   std::erase(slow, '.');
   runs_ = Write("slow.csv", slow);
   EXPECT_THAT(Run({}).out, HasSubstr("warning: moved to the bound of what is physical, the rows "
@@ -265,7 +265,7 @@ TEST_F(CalibrateCommandTest, SaysThatConstantsAreInNoFile) {
 
 TEST_F(CalibrateCommandTest, UnreadableRowsAreListed) {
   const std::string runs =
-      Write("some.csv", std::string(kRuns) +
+      Write("some.csv", std::string(kCalibratedRuns) +
                             "small,llama-x,16,2048,5632,16,16,32000,2048,toy,8,1,1,8,1,64,"
                             "toy-engine,ok,-2\n");
   const std::vector<std::string> arguments = {

@@ -65,13 +65,13 @@ TEST(Findings, AFolderWithoutRoomIsAProblem) {
 }
 
 TEST(Findings, WhatFailedOnTheDevicesNamesTheLibrary) {
-  const agent::DeviceSet gpus = {.kind = planner::DeviceKind::kCuda, .count = 8};
+  const wire::DeviceSet gpus = {.kind = planner::DeviceKind::kCuda, .count = 8};
   EXPECT_THAT(JudgeTrial(gpus, absl::OkStatus()).found, HasSubstr("8 GPUs computed"));
   EXPECT_THAT(JudgeTrial(gpus, absl::OkStatus()).found, HasSubstr("NCCL"));
   const Finding failed = JudgeTrial(gpus, absl::InternalError("rank 3 did not answer"));
   EXPECT_EQ(failed.verdict, Verdict::kProblem);
   EXPECT_THAT(failed.found, HasSubstr("rank 3"));
-  const agent::DeviceSet one = {.kind = planner::DeviceKind::kCpu, .count = 1};
+  const wire::DeviceSet one = {.kind = planner::DeviceKind::kCpu, .count = 1};
   EXPECT_THAT(JudgeTrial(one, absl::OkStatus()).found, Not(HasSubstr("Gloo")));
 }
 

@@ -18,7 +18,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 // Invented runs of an invented cluster, so that no preset's figures show here.
-constexpr char kRuns[] =
+constexpr char kReplayedRuns[] =
     "sweep,model,layers,hidden,ffn,heads,kv_heads,vocab,seq,gpu,gpus,tp,pp,dp,mbs,gbs,schedule,"
     "outcome,step_time_s\n"
     "small,llama-x,16,2048,5632,16,16,32000,2048,toy,8,1,1,8,1,64,,ok,2.1\n"
@@ -34,7 +34,7 @@ class ReplayCommandTest : public testing::Test {
  protected:
   void SetUp() override {
     fs::create_directories(folder_);
-    std::ofstream(folder_ / "runs.csv") << kRuns;
+    std::ofstream(folder_ / "runs.csv") << kReplayedRuns;
     std::ofstream(folder_ / "toy.json") << kToyCluster;
   }
   void TearDown() override { fs::remove_all(folder_); }

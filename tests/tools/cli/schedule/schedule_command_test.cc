@@ -119,13 +119,13 @@ TEST_F(Drawing, APictureMatchesTheGoldenFile) {
   ExpectGolden("schedule_zb_h1.svg", Draw("timeline.svg", "tp1.pp4.dp1.sched=zb_h1"));
 }
 
-struct BadInput {
+struct BadSchedule {
   const char* name;
   std::vector<std::string> arguments;
   const char* sentence;
 };
 
-class BadSchedules : public testing::TestWithParam<BadInput> {};
+class BadSchedules : public testing::TestWithParam<BadSchedule> {};
 
 TEST_P(BadSchedules, GetOneClearSentenceAndExitCode2) {
   const CommandOutput run = RunCommand(GetParam().arguments);
@@ -137,29 +137,29 @@ TEST_P(BadSchedules, GetOneClearSentenceAndExitCode2) {
 INSTANTIATE_TEST_SUITE_P(
     Each, BadSchedules,
     testing::Values(
-        BadInput{"NoLayout", {"schedule", "--micro-batches", "8"}, "--layout"},
-        BadInput{"NoMicroBatches",
-                 {"schedule", "--layout", "tp1.pp2.dp1"},
-                 "--micro-batches is required"},
-        BadInput{"BadLayout", Schedule("tp1.pp2.dp1.sched=2f2b", "8"), "sched=2f2b"},
-        BadInput{"ChunksOfZbV", Schedule("tp1.pp2.dp1.vpp3.sched=zb_v", "8"), "vpp = 3"},
-        BadInput{"Interleaved", Schedule("tp1.pp4.dp1.vpp2", "6"), "--micro-batches 6:"},
-        BadInput{"Negative", Schedule("tp1.pp2.dp1", "8", {"--hop-ms", "-1"}), "--hop-ms -1:"},
-        BadInput{"NotANumber", Schedule("tp1.pp2.dp1", "8", {"--forward-ms", "nan"}),
-                 "--forward-ms nan:"},
-        BadInput{"NothingToDo",
-                 Schedule("tp1.pp2.dp1", "8",
-                          {"--forward-ms", "0", "--backward-ms", "0", "--weight-ms", "0"}),
-                 "must not all be 0"},
-        BadInput{"Ending", Schedule("tp1.pp2.dp1", "8", {"-o", "x.png"}), "-o x.png:"},
-        BadInput{"TooLarge", Schedule("tp1.pp1024.dp1", "100000"), "--micro-batches 100000:"},
-        BadInput{"TooLargeToDraw", Schedule("tp1.pp1000.dp1", "1000", {"-o", "x.svg"}),
-                 "can be drawn"},
-        BadInput{"ModelAndMicroBatches", Schedule("tp1.pp2.dp1", "8", {"--model", "llama-3-8b"}),
-                 "--micro-batches"},
-        BadInput{"ClusterAlone",
-                 {"schedule", "--layout", "tp1.pp2.dp1", "--cluster", "h100"},
-                 "--model is required: must name a file or a preset"}),
+        BadSchedule{"NoLayout", {"schedule", "--micro-batches", "8"}, "--layout"},
+        BadSchedule{"NoMicroBatches",
+                    {"schedule", "--layout", "tp1.pp2.dp1"},
+                    "--micro-batches is required"},
+        BadSchedule{"BadLayout", Schedule("tp1.pp2.dp1.sched=2f2b", "8"), "sched=2f2b"},
+        BadSchedule{"ChunksOfZbV", Schedule("tp1.pp2.dp1.vpp3.sched=zb_v", "8"), "vpp = 3"},
+        BadSchedule{"Interleaved", Schedule("tp1.pp4.dp1.vpp2", "6"), "--micro-batches 6:"},
+        BadSchedule{"Negative", Schedule("tp1.pp2.dp1", "8", {"--hop-ms", "-1"}), "--hop-ms -1:"},
+        BadSchedule{"NotANumber", Schedule("tp1.pp2.dp1", "8", {"--forward-ms", "nan"}),
+                    "--forward-ms nan:"},
+        BadSchedule{"NothingToDo",
+                    Schedule("tp1.pp2.dp1", "8",
+                             {"--forward-ms", "0", "--backward-ms", "0", "--weight-ms", "0"}),
+                    "must not all be 0"},
+        BadSchedule{"Ending", Schedule("tp1.pp2.dp1", "8", {"-o", "x.png"}), "-o x.png:"},
+        BadSchedule{"TooLarge", Schedule("tp1.pp1024.dp1", "100000"), "--micro-batches 100000:"},
+        BadSchedule{"TooLargeToDraw", Schedule("tp1.pp1000.dp1", "1000", {"-o", "x.svg"}),
+                    "can be drawn"},
+        BadSchedule{"ModelAndMicroBatches", Schedule("tp1.pp2.dp1", "8", {"--model", "llama-3-8b"}),
+                    "--micro-batches"},
+        BadSchedule{"ClusterAlone",
+                    {"schedule", "--layout", "tp1.pp2.dp1", "--cluster", "h100"},
+                    "--model is required: must name a file or a preset"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ScheduleFile, ThatCannotBeWrittenIsBadInput) {

@@ -24,32 +24,34 @@ CommandOutput Scale(const std::vector<std::string>& more, const std::string& mos
   return Serve(words);
 }
 
-void ExpectRefused(const CommandOutput& run, const std::string& sentence) {
+void ExpectFlagsRefused(const CommandOutput& run, const std::string& sentence) {
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr(sentence));
 }
 
 TEST(ScalingFlagsTest, RefusesWhatDoesNotGoTogether) {
-  ExpectRefused(Serve({"--max-nodes", "4"}), "--max-nodes 4: goes with --launcher slurm only");
-  ExpectRefused(Serve({"--partition", "gpu"}), "--partition gpu: goes with --launcher slurm only");
-  ExpectRefused(Serve({"--launcher", "slurm"}), "--max-nodes");
-  ExpectRefused(Serve({"--launcher", "slurm", "--max-nodes", "4"}), "--devices");
-  ExpectRefused(Serve({"--launcher", "slurm", "--max-nodes", "4", "--devices", "cpu:2"}),
-                "--agent-server");
-  ExpectRefused(Serve({"--launcher", "kubernetes"}), "--launcher");
-  ExpectRefused(Scale({"--min-nodes", "5"}), "--min-nodes 5: must be from 0 to --max-nodes, 4");
-  ExpectRefused(Scale({"--min-nodes", "-1"}), "--min-nodes");
-  ExpectRefused(Scale({}, "0"), "--max-nodes 0: must be a whole number from 1 to 1000");
-  ExpectRefused(Scale({"--idle-s", "0"}), "--idle-s");
-  ExpectRefused(Scale({"--poll-s", "0"}), "--poll-s");
-  ExpectRefused(Scale({"--time", "tomorrow"}), "--time");
-  ExpectRefused(Scale({"--gpus-per-node", "8"}), "goes with --devices cuda only");
-  ExpectRefused(Scale({"--job-name", "a b"}), "--job-name");
-  ExpectRefused(Scale({"--", "--name", "x"}), "is set for each agent");
-  ExpectRefused(Scale({"--agent-tls-ca", "/no/such"}), "--agent-tls-ca");
-  ExpectRefused(Scale({"--agent-token-file", "/no/such"}), "--agent-token-file");
-  ExpectRefused(Scale({"--agent-tls-cert", "/no/such"}),
-                "name with --agent-tls-ca who vouches for the server's certificate");
+  ExpectFlagsRefused(Serve({"--max-nodes", "4"}), "--max-nodes 4: goes with --launcher slurm only");
+  ExpectFlagsRefused(Serve({"--partition", "gpu"}),
+                     "--partition gpu: goes with --launcher slurm only");
+  ExpectFlagsRefused(Serve({"--launcher", "slurm"}), "--max-nodes");
+  ExpectFlagsRefused(Serve({"--launcher", "slurm", "--max-nodes", "4"}), "--devices");
+  ExpectFlagsRefused(Serve({"--launcher", "slurm", "--max-nodes", "4", "--devices", "cpu:2"}),
+                     "--agent-server");
+  ExpectFlagsRefused(Serve({"--launcher", "kubernetes"}), "--launcher");
+  ExpectFlagsRefused(Scale({"--min-nodes", "5"}),
+                     "--min-nodes 5: must be from 0 to --max-nodes, 4");
+  ExpectFlagsRefused(Scale({"--min-nodes", "-1"}), "--min-nodes");
+  ExpectFlagsRefused(Scale({}, "0"), "--max-nodes 0: must be a whole number from 1 to 1000");
+  ExpectFlagsRefused(Scale({"--idle-s", "0"}), "--idle-s");
+  ExpectFlagsRefused(Scale({"--poll-s", "0"}), "--poll-s");
+  ExpectFlagsRefused(Scale({"--time", "tomorrow"}), "--time");
+  ExpectFlagsRefused(Scale({"--gpus-per-node", "8"}), "goes with --devices cuda only");
+  ExpectFlagsRefused(Scale({"--job-name", "a b"}), "--job-name");
+  ExpectFlagsRefused(Scale({"--", "--name", "x"}), "is set for each agent");
+  ExpectFlagsRefused(Scale({"--agent-tls-ca", "/no/such"}), "--agent-tls-ca");
+  ExpectFlagsRefused(Scale({"--agent-token-file", "/no/such"}), "--agent-token-file");
+  ExpectFlagsRefused(Scale({"--agent-tls-cert", "/no/such"}),
+                     "name with --agent-tls-ca who vouches for the server's certificate");
 }
 
 // Its database can't be made, which is found only then.

@@ -19,10 +19,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Invented runs of an invented model.
-constexpr char kHeader[] =
+constexpr char kImportHeader[] =
     "source,sweep,model,layers,hidden,ffn,heads,kv_heads,vocab,seq,gpu,gpus,tp,pp,dp,mbs,gbs,"
     "framework,outcome,step_time_s,mfu,peak_mem_gib,notes\n";
-constexpr char kRuns[] =
+constexpr char kImportedRuns[] =
     "a lab,table "
     "1,llama-x,16,2048,5632,16,16,32000,2048,H100,8,2,1,4,1,64,megatron-lm,ok,2.5,,20,\n"
     "a lab,table 1,llama-x,16,2048,5632,16,16,32000,2048,H100,8,1,1,8,1,64,megatron-lm,ok,2,,30,\n"
@@ -37,7 +37,7 @@ class HistoryImportTest : public server::ServerFixture {
  protected:
   std::string Write(const std::string& name, const std::string& rows) const {
     std::string path = folder_ + "/" + name;
-    std::ofstream(path) << kHeader << rows;
+    std::ofstream(path) << kImportHeader << rows;
     return path;
   }
   CommandOutput History(std::vector<std::string> arguments) {
@@ -63,7 +63,7 @@ class HistoryImportTest : public server::ServerFixture {
 };
 
 TEST_F(HistoryImportTest, RowsAreCountedAndListedBesideTrials) {
-  const std::string runs = Write("runs.csv", kRuns);
+  const std::string runs = Write("runs.csv", kImportedRuns);
   const std::string bad = Write("bad.csv", kBad);
   std::string text;
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
@@ -84,7 +84,7 @@ TEST_F(HistoryImportTest, FlagsInFrontOfItAreRefused) {
 }
 
 TEST_F(HistoryImportTest, ABadRowOfOneFileLeavesAllFilesOut) {
-  const std::string runs = Write("runs.csv", kRuns);
+  const std::string runs = Write("runs.csv", kImportedRuns);
   const std::string bad = Write("bad.csv", kBad);
   const CommandOutput refused = History({"import", runs, bad});
   EXPECT_EQ(refused.exit_code, kExitBadInput);
@@ -95,7 +95,7 @@ TEST_F(HistoryImportTest, ABadRowOfOneFileLeavesAllFilesOut) {
 }
 
 TEST_F(HistoryImportTest, JsonIsWhatTheSchemasSay) {
-  const std::string runs = Write("runs.csv", kRuns);
+  const std::string runs = Write("runs.csv", kImportedRuns);
   const std::string bad = Write("bad.csv", kBad);
   json answer = HistoryJson({"import", runs, bad, "--skip-bad"}, "history_import");
   EXPECT_EQ(answer["files"][0]["imported"], 4);

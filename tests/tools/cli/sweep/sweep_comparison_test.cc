@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "planner/catalog/preset_text.h"
@@ -43,7 +43,7 @@ v1::Trial Measured(const std::string& name, const std::string& layout, double st
   if (spread_s >= 0.0) {
     result.step_interval = trial::MedianInterval{step_s - spread_s, step_s + spread_s};
   }
-  *trial.mutable_measured() = agent::ToWire(result);
+  *trial.mutable_measured() = wire::ToWire(result);
   return trial;
 }
 

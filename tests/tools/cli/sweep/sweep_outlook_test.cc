@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 
 namespace meshwright::cli {
 namespace {
@@ -21,7 +21,7 @@ class SweepOutlookTest : public testing::Test {
     event.set_kind(kind);
     event.set_trial(trial);
     *event.mutable_time() =
-        agent::ToWire(absl::FromUnixSeconds(1'800'000'000) + absl::Seconds(after_s));
+        wire::ToWire(absl::FromUnixSeconds(1'800'000'000) + absl::Seconds(after_s));
     if (kind == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) event.mutable_left()->set_step_s(0.5);
     if (kind == v1::SWEEP_EVENT_KIND_TRIAL_ASSIGNED) event.mutable_placed()->set_expected_gain(0.1);
     outlook_.Take(event);

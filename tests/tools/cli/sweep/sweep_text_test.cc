@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/agent/wire.h"
+#include "executor/wire/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "planner/catalog/preset_text.h"
@@ -28,8 +28,8 @@ v1::Trial SomeTrial(int32_t number) {
   trial.set_name("sweeps/s/trials/" + std::to_string(number));
   trial.set_layout(planner::FormatLayout(predicted.layout));
   trial.set_state(v1::TRIAL_STATE_OK);
-  *trial.mutable_predicted() = agent::ToWire(predicted);
-  *trial.mutable_measured() = agent::ToWire(measured);
+  *trial.mutable_predicted() = wire::ToWire(predicted);
+  *trial.mutable_measured() = wire::ToWire(measured);
   return trial;
 }
 
@@ -67,7 +67,7 @@ TEST(SweepTextTest, EndsAFailureWithWhatTheWorkerSaidLast) {
   v1::Trial trial = SomeTrial(1);
   trial.set_state(v1::TRIAL_STATE_FAILED);
   trial.set_reason("rank 0 ended with exit code 3");
-  *trial.mutable_measured() = agent::ToWire(failed);
+  *trial.mutable_measured() = wire::ToWire(failed);
   std::ostringstream out;
   PrintSweep(Shown({trial}), out);
   EXPECT_THAT(out.str(), HasSubstr("1: rank 0 ended with exit code 3\n   libfoo is missing\n"));

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-std::string BinaryDir() {
+std::string WorkerDir() {
   const char* dir = std::getenv("MESHWRIGHT_BIN_DIR");
   return dir == nullptr ? "." : dir;
 }
@@ -45,7 +45,7 @@ class NarrowTrialTest : public testing::Test {
     std::vector<std::string> arguments = {"trial",   "--model", model_,     "--layout", layout,
                                           "--dtype", dtype,     "--format", "json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return RunCommand(arguments, BinaryDir());
+    return RunCommand(arguments, WorkerDir());
   }
   json RunJson(const std::string& dtype, const std::string& layout,
                const std::vector<std::string>& more) const {

@@ -18,7 +18,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 // Invented runs of an invented cluster and framework, so that no preset's figures show here.
-constexpr char kRuns[] =
+constexpr char kValidatedRuns[] =
     "sweep,model,layers,hidden,ffn,heads,kv_heads,vocab,seq,gpu,gpus,tp,pp,dp,mbs,gbs,schedule,"
     "outcome,step_time_s,peak_mem_gib\n"
     "small,llama-x,16,2048,5632,16,16,32000,2048,toy,8,1,1,8,1,64,,ok,2.1,30\n"
@@ -36,7 +36,7 @@ class ValidateCommandTest : public testing::Test {
  protected:
   void SetUp() override {
     fs::create_directories(folder_);
-    runs_ = Write("runs.csv", kRuns);
+    runs_ = Write("runs.csv", kValidatedRuns);
     cluster_ = Write("toy.json", kToyCluster);
   }
   void TearDown() override { fs::remove_all(folder_); }

@@ -1,0 +1,43 @@
+// A rank of another member, as a process that its group can hear and end.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/gang/remote_member.h"
+#include "executor/trial/rank_process.h"
+
+namespace meshwright::gang {
+
+class RemoteRank final : public trial::RankProcess {
+ public:
+  RemoteRank(std::shared_ptr<RemoteMember> member, int32_t rank)
+      : member_(std::move(member)), rank_(rank) {}
+
+  void AddDescriptors(std::vector<pollfd>& descriptors) const override {
+    member_->AddDescriptor(descriptors);
+  }
+  bool TryReap() override;
+  std::vector<std::string> ReadEvents() override;
+  void ReadOutput() override {}
+  const std::string& output_tail() const override;
+
+  // Ends all of its member's: they end together.
+  void Kill() override { member_->End(); }
+  // Where the member does not say in time that it ended, its workers end with the connection.
+  bool End(std::chrono::milliseconds limit) override;
+  bool ended() const override { return ended_; }
+  pid_t pid() const override;
+  void TellEnd(trial::RankRecord& record) const override;
+  double clock_ahead_s() const override { return member_->clock_ahead_s(); }
+
+ private:
+  RemoteMember::RankNews& news() const { return member_->news(rank_); }
+
+  const std::shared_ptr<RemoteMember> member_;
+  const int32_t rank_;
+  bool ended_ = false;  // as its group was told, after it has heard all before
+};
+
+}  // namespace meshwright::gang

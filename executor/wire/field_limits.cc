@@ -1,0 +1,98 @@
+#include "executor/wire/field_limits.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
+#include "google/protobuf/descriptor.h"
+#include "planner/layout/condition_parser.h"
+
+namespace meshwright::wire {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+struct TextLimit {
+  std::string_view ending;  // of the field's name
+  size_t most_bytes;
+};
+
+// The first one that fits counts.
+constexpr TextLimit kTextLimits[] = {
+    {"_json", kMaxSpecBytes},
+    {"message", 64 << 10},  // the tail of a worker's output with it
+    {"reason", 4 << 10},    // a sentence
+    {"where", planner::kMostFilterBytes},
+    {"filter", planner::kMostFilterBytes},
+    {"csv", 4 << 20},    // some 20,000 rows
+    {"notes", 4 << 10},  // of such a row
+    {"", 256},           // names, hosts, versions, kinds, layouts, tokens
+};
+
+size_t MostBytes(std::string_view field) {
+  for (const TextLimit& limit : kTextLimits) {
+    if (field.ends_with(limit.ending)) return limit.most_bytes;
+  }
+  return 0;
+}
+
+absl::Status CheckText(const FieldDescriptor& field, const std::string& path,
+                       const std::string& text) {
+  const size_t most_bytes = MostBytes(field.name());
+  if (text.size() <= most_bytes) return absl::OkStatus();
+  return FieldError(path, absl::StrCat("(", text.size(), " bytes)"),
+                    absl::StrCat("must be at most ", most_bytes, " bytes"));
+}
+
+absl::Status CheckMessage(const Message& message, const std::string& prefix);
+
+absl::Status CheckList(const Message& message, const FieldDescriptor& field,
+                       const std::string& path) {
+  const Reflection& reflection = *message.GetReflection();
+  const int entries = reflection.FieldSize(message, &field);
+  if (entries > kMaxListEntries) {
+    return FieldError(path, absl::StrCat("(", entries, " entries)"),
+                      absl::StrCat("must have at most ", kMaxListEntries));
+  }
+  for (int i = 0; i < entries; ++i) {
+    if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+      std::string scratch;
+      RETURN_IF_ERROR(CheckText(
+          field, path, reflection.GetRepeatedStringReference(message, &field, i, &scratch)));
+    } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      RETURN_IF_ERROR(CheckMessage(reflection.GetRepeatedMessage(message, &field, i), path + "."));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMessage(const Message& message, const std::string& prefix) {
+  const Reflection& reflection = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);  // those that are set
+  for (const FieldDescriptor* field : fields) {
+    const std::string path = prefix + field->name();
+    if (field->is_repeated()) {
+      RETURN_IF_ERROR(CheckList(message, *field, path));
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+      std::string scratch;
+      RETURN_IF_ERROR(
+          CheckText(*field, path, reflection.GetStringReference(message, field, &scratch)));
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      RETURN_IF_ERROR(CheckMessage(reflection.GetMessage(message, field), path + "."));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckLimits(const Message& message) { return CheckMessage(message, ""); }
+
+}  // namespace meshwright::wire

@@ -1,0 +1,86 @@
+// The one place where protobuf messages become the planner's and executor's structs, and back: by
+// the structs' fields (executor/wire/message_codec.h) where a message has those. A request to plan
+// says less than a query (its defaults depend on the service), each of its sources under a name of
+// its own, and resource names and times have a form of theirs: those are written out.
+//
+// Reading checks what the structs can't hold (unknown names, malformed layouts) and answers
+// InvalidArgument naming the field; whether the values make sense is for Validate() and Search().
+// Text that workers and hosts gave is written as valid UTF-8: no message is lost for one bad byte.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "executor/trial/trial.h"
+#include "executor/wire/attempt_key.h"
+#include "meshwright/v1/agents.pb.h"
+#include "meshwright/v1/plan.pb.h"
+#include "meshwright/v1/planner.pb.h"
+#include "meshwright/v1/sweeps.pb.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/answers.h"
+#include "planner/report/comparison.h"
+#include "planner/report/explain.h"
+#include "planner/report/fastest_report.h"
+#include "planner/report/limits_report.h"
+#include "planner/report/scale_report.h"
+#include "planner/report/study_report.h"
+#include "planner/search/search.h"
+
+namespace meshwright::wire {
+
+// `default_framework` stands where the request names none. A request without a dtype gets bf16
+// here; what is right depends on the cluster that the query resolves to. One with a dtype as older
+// clients said it is refused.
+absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
+                                            std::string_view default_framework);
+v1::PlanRequest ToWire(const planner::PlanQuery& query);
+
+v1::LayoutEstimate ToWire(const planner::RankedLayout& ranked);
+absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
+
+// What binds follows from the estimate and is on the wire for those who read only that.
+v1::Explanation ToWire(const planner::RankedLayout& ranked,
+                       const planner::Explanation& explanation);
+absl::StatusOr<planner::Explanation> FromWire(const v1::Explanation& explanation);
+
+v1::RecommendResponse ToWire(const planner::RecommendAnswer& answer);
+absl::StatusOr<planner::RecommendAnswer> FromWire(const v1::RecommendResponse& response);
+v1::EstimateResponse ToWire(const planner::EstimateAnswer& answer);
+absl::StatusOr<planner::EstimateAnswer> FromWire(const v1::EstimateResponse& response);
+
+v1::CompareResponse ToWire(const planner::CompareAnswer& answer);
+absl::StatusOr<planner::CompareAnswer> FromWire(const v1::CompareResponse& response);
+v1::ScaleRequest ToWire(const planner::ScaleQuery& query);
+// All but the plan, which services read with their defaults.
+void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query);
+v1::ScaleResponse ToWire(const planner::ScaleAnswer& answer);
+absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response);
+
+v1::FastestRequest ToWire(const planner::FastestQuery& query);
+// All but the plan, which services read with their defaults.
+void ReadFastest(const v1::FastestRequest& request, planner::FastestQuery& query);
+v1::FastestResponse ToWire(const planner::FastestAnswer& answer);
+absl::StatusOr<planner::FastestAnswer> FromWire(const v1::FastestResponse& response);
+
+v1::FitResponse ToWire(const planner::FitAnswer& answer);
+absl::StatusOr<planner::FitAnswer> FromWire(const v1::FitResponse& response);
+
+v1::StudyResponse ToWire(const planner::StudyAnswer& answer);
+absl::StatusOr<planner::StudyAnswer> FromWire(const v1::StudyResponse& response);
+
+v1::Funnel ToWire(const planner::Funnel& funnel);
+planner::Funnel FromWire(const v1::Funnel& funnel);
+
+v1::Measurement ToWire(const trial::TrialResult& result);
+absl::StatusOr<trial::TrialResult> FromWire(const v1::Measurement& measurement);
+
+v1::AttemptRef ToWire(const AttemptKey& key);
+absl::StatusOr<AttemptKey> FromWire(const v1::AttemptRef& ref);
+
+google::protobuf::Timestamp ToWire(absl::Time time);
+absl::Time FromWire(const google::protobuf::Timestamp& time);
+
+}  // namespace meshwright::wire

@@ -1,0 +1,91 @@
+// The most bytes that an action holds at once under ZeRO 2 and 3 without layered accumulation,
+// transient states (planner/worker_memory/transient_states.h) included.
+//
+// These depend on the action, on the buckets that earlier actions left under reduction, and on the
+// weights that the next action begins with. A schedule has only a few such cases, again and again,
+// so each is computed once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "planner/schedule/schedule.h"
+#include "planner/worker_memory/transient_states.h"
+#include "planner/worker_memory/worker_memory.h"
+
+namespace meshwright::planner {
+
+class ShardedPeaks {
+ public:
+  // `actions` are all actions of a step, on the stages of `chunks`. The arguments must outlive
+  // this.
+  ShardedPeaks(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
+               const std::vector<Action>& actions);
+
+  // Returns the bytes that the micro-batch of the next action holds at its peak, on a `stage` whose
+  // blocks are those of the action's chunk. Transient states count as workspace. `stage` must
+  // outlive this.
+  WorkerActivations Next(const WorkerStageBytes& stage);
+
+ private:
+  // What is held around an action. Sizes tell what it is.
+  struct Case {
+    const WorkerStageBytes* stage = nullptr;
+    ActionKind kind = ActionKind::kForward;
+    int64_t newest_bytes = 0;  // of the buckets under reduction when it begins
+    int64_t older_bytes = 0;
+    int64_t ahead_bytes = 0;  // weights gathered for the next action behind its last use of weights
+    int64_t between_bytes = 0;  // weights that are whole when that is over
+    bool last = false;          // adds the chunk's last weight gradients of the step
+
+    friend bool operator==(const Case&, const Case&) = default;
+  };
+  struct Solved {
+    Case of;
+    WorkerActivations peak;
+    int64_t newest_bytes = 0;  // afterwards
+    int64_t older_bytes = 0;
+  };
+
+  // A position in a chunk's forward order: the embedding, blocks, the head.
+  struct PeakPosition {
+    int32_t chunk = 0;
+    int64_t part = 0;
+
+    friend bool operator==(const PeakPosition&, const PeakPosition&) = default;
+  };
+
+  // The first use behind the last one whose weights are not all whole then.
+  struct Missing {
+    size_t action = 0;       // that it is of; all of them where there is none
+    int64_t bytes = 0;       // that have to be gathered
+    int64_t left_bytes = 0;  // that the use before it leaves
+  };
+
+  bool IsHead(const PeakPosition& use) const { return use.part == HeadPart(*chunks_[use.chunk]); }
+  // Weights that two uses that follow on each other have in common.
+  int64_t SharedBytes(const PeakPosition& use, const PeakPosition& next) const;
+  void FindMissing(size_t index);
+  int64_t LeftForNextUse(size_t index) const;
+  void LookAhead(size_t index, Case& next);
+  int64_t WeightBytes(const WorkerStageBytes& stage, int64_t part) const;
+  int64_t GradientBytes(const WorkerStageBytes& stage, int64_t part) const;
+  // Of the buckets that a part fills, the one whose reduction begins last.
+  int64_t LastGradientBytes(const WorkerStageBytes& stage, int64_t part) const;
+  Solved Solve(const Case& of) const;
+
+  const TransientUnits& units_;
+  const absl::Span<const WorkerStageBytes* const> chunks_;
+  const std::vector<Action>& actions_;
+  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions, by chunk
+  std::vector<Solved> solved_;
+  size_t next_ = 0;
+  PeakPosition last_use_;  // of weights, when the next action is over
+  Missing missing_;
+  int64_t newest_bytes_ = 0;
+  int64_t older_bytes_ = 0;
+};
+
+}  // namespace meshwright::planner

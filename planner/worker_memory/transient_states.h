@@ -1,0 +1,94 @@
+// Bytes of model states that a rank of Meshwright's own worker holds only for a while: under ZeRO 2
+// and 3 buckets of gradients on their way to the shards, under ZeRO 3 gathered weights.
+//
+// The rank's actions decide what is held, by the worker's rules:
+// executor/worker/state/gradient_reducer.h for buckets, planner/schedule/weight_gathers.h for
+// weights. A bucket that is open or under reduction is held until a later one opens, so that the
+// last two are held during the forwards between.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "planner/schedule/schedule.h"
+#include "planner/schedule/weight_gathers.h"
+#include "planner/worker_memory/worker_memory.h"
+
+namespace meshwright::planner {
+
+// Bytes of one unit of each kind: the embedding or the head, a layer, the final norm; 0 of a unit
+// that is not sharded.
+struct UnitBytes {
+  int64_t table = 0;
+  absl::InlinedVector<int64_t, 4> layers = {};  // by layer group; empty stands for 0
+  // Of a layer's experts, which are a unit of their own; likewise.
+  std::vector<int64_t> experts = {};
+  int64_t final_norm = 0;
+
+  int64_t layer(int32_t group) const {
+    return layers.empty() ? 0 : layers[static_cast<size_t>(group)];
+  }
+  int64_t experts_of(int32_t group) const {
+    return experts.empty() ? 0 : experts[static_cast<size_t>(group)];
+  }
+};
+
+struct TransientUnits {
+  UnitBytes gradients;        // of a unit's bucket
+  UnitBytes weights = {};     // of a unit's gathered weights; 0 where ranks keep weights whole
+  bool shared_table = false;  // the head uses the embedding's matrix, which this rank holds
+  bool layered = false;       // layered gradient accumulation
+
+  // Experts may be sharded where the rest is not.
+  bool gathers() const {
+    return weights.table > 0 || std::any_of(weights.experts.begin(), weights.experts.end(),
+                                            [](int64_t bytes) { return bytes > 0; });
+  }
+};
+
+class TransientStates {
+ public:
+  // `actions` are all actions of a step, on the stages of `chunks`. The arguments need not outlive
+  // the constructor's call.
+  TransientStates(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
+                  const std::vector<Action>& actions);
+
+  // Returns the bytes held while the next part of the actions computes (ForEachPart() of
+  // planner/worker_memory/worker_memory.h).
+  int64_t Next(const Action& action, int64_t part);
+
+ private:
+  struct Unit {
+    int64_t gradient_bytes = 0;
+    int64_t weight_bytes = 0;
+    bool has_matrices = true;
+    bool open = false;
+  };
+
+  void Number(const TransientUnits& units, const WorkerStageBytes& stage);
+  int64_t HeldBytes() const { return whole_bytes_ + open_bytes_ + reducing_bytes_; }
+  int64_t WeightBytes(const UnitGroup& group) const;
+  void MakeRoom();
+  void Open(Unit& unit);
+  void Reduce(int64_t bytes);
+  void Added(const Action& action, int64_t part, const UnitGroup& group);
+
+  const bool layered_;
+  const bool gathers_;
+  int32_t table_ = -1;  // the embedding's unit
+  std::vector<Unit> units_;
+  std::vector<ChunkWeights> chunks_;
+  std::vector<int64_t> weight_gradients_left_;  // actions, by chunk
+  std::vector<GatherStep> steps_;
+  size_t next_step_ = 0;
+  int64_t whole_bytes_ = 0;
+  int64_t open_bytes_ = 0;
+  std::deque<int64_t> reducing_;
+  int64_t reducing_bytes_ = 0;
+};
+
+}  // namespace meshwright::planner

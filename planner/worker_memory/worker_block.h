@@ -1,0 +1,53 @@
+// How many bytes one micro-batch takes in one block of Meshwright's own worker, and in the
+// embedding and the head.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/block/recompute.h"
+#include "planner/worker_memory/worker_shape.h"
+
+namespace meshwright::planner {
+
+// The bytes that one micro-batch takes in one block.
+struct WorkerBlockBytes {
+  // The moment at which a half of the block holds the most. `kept` is what the block keeps when the
+  // half begins (for a forward, when it ends); `workspace` is everything else that is held, the
+  // incoming gradient included.
+  struct Moment {
+    int64_t kept = 0;
+    int64_t workspace = 0;
+  };
+  // The two halves in the order in which a backward runs them.
+  struct Halves {
+    Moment ffn = {};
+    Moment attention = {};
+  };
+
+  int64_t kept = 0;   // between forward and backward
+  int64_t split = 0;  // between the two parts of a split backward
+  Moment forward = {};
+  Halves backward = {};
+  Halves input = {};
+  Halves weight = {};
+};
+
+WorkerBlockBytes BlockBytes(const WorkerShape& shape, const LayerRecompute& recompute);
+
+// The bytes that one micro-batch takes in the embedding and the head.
+struct WorkerEndBytes {
+  int64_t stream = 0;  // the rank's part of the residual stream
+  int64_t token_ids = 0;
+  int64_t embedding_forward = 0;
+  int64_t embedding_gathered = 0;
+  int64_t head_kept = 0;
+  int64_t head_split = 0;
+  int64_t head_forward = 0;
+  int64_t head_backward = 0;
+  int64_t head_input = 0;
+  int64_t head_weight = 0;
+};
+
+WorkerEndBytes EndBytes(const WorkerShape& shape);
+
+}  // namespace meshwright::planner

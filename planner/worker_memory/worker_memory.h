@@ -1,0 +1,143 @@
+// How many bytes Meshwright's own worker holds for one stage, in addition to the weights, gradients
+// and optimizer states that it always holds.
+//
+// The worker's allocations follow fixed rules, so that its peak is computed to the byte, not
+// estimated:
+//
+//   blocks and ends       the tensors that their operators make, save and free
+//                         (planner/worker_memory/worker_block.h). The output of a block is the kept
+//                         input of the next one; that of the last block is the head's input or a
+//                         message.
+//   always                a RoPE table of seq_len / cp rows of head_dim statistics; on the last
+//                         stage a loss accumulator of 8 bytes; where routing is learned a statistic
+//                         for each expert of layers with selection biases.
+//   offloaded layers      what a block keeps leaves at the end of its forward and is back right
+//                         before its backward, or the input part of a split one. What the input
+//                         part leaves for the weight part stays.
+//   messages              each has the size of the rank's part of the residual stream. A message
+//                         that was sent is held until OpenSends() later actions that send on its
+//                         lane have computed, or until the step ends. The buffer of the next
+//                         message to receive is held as long as there is one, and each message to
+//                         another chunk of the same rank until that chunk takes it.
+//   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded as in
+//                         planner/worker_memory/unit_shards.h. Two are held: the bucket that a part
+//                         of an action fills, and the one before it, which is under reduction and
+//                         is held until a later one opens. Under layered accumulation a chunk's
+//                         buckets and one more are held.
+//   ZeRO 3                gathered weights of the unit in use and of the next unit. Under layered
+//                         accumulation those of a chunk's units and of the next chunk's first one.
+//
+// The optimizer works in place, except for 8 KiB of sums for the norm of the gradients
+// (kGradientNormBytes), and so do selection biases, except for a count of 8 bytes for each
+// (kSelectionCountBytes). Below ZeRO-3 weights are gathered in place. The order of a rank's
+// actions decides what it holds at once: planner/worker_memory/worker_peak.h, and
+// planner/worker_memory/transient_states.h for ZeRO.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "planner/block/expert_rows.h"
+#include "planner/layout/layout.h"
+#include "planner/schedule/schedule.h"
+#include "planner/worker_memory/worker_block.h"
+#include "planner/worker_memory/worker_stage.h"
+
+namespace meshwright::planner {
+
+// The bytes that are held, in parts.
+struct WorkerActivations {
+  int64_t kept_bytes = 0;       // blocks and token ids of micro-batches in flight
+  int64_t loss_bytes = 0;       // head and loss
+  int64_t workspace_bytes = 0;  // everything else
+  int64_t host_bytes = 0;       // of offloaded layers, on the host; not part of the total
+
+  int64_t total_bytes() const { return kept_bytes + loss_bytes + workspace_bytes; }
+
+  friend bool operator==(const WorkerActivations&, const WorkerActivations&) = default;
+};
+
+// Consecutive layers whose blocks take the same bytes.
+struct WorkerRun {
+  WorkerBlockBytes block = {};
+  int64_t count = 0;
+  int32_t group = 0;
+  bool offloaded = false;  // what the blocks keep is on the host between forward and backward
+
+  // Of one block, between forward and backward.
+  int64_t kept_on_device() const { return offloaded ? 0 : block.kept; }
+  int64_t kept_on_host() const { return offloaded ? block.kept : 0; }
+};
+
+// The bytes of one micro-batch in one stage.
+struct WorkerStageBytes {
+  absl::InlinedVector<WorkerRun, 2> runs = {};  // in the order of the model
+  int64_t layers = 0;
+  bool first = false;
+  bool last = false;
+  WorkerEndBytes ends = {};           // 0 for an end that the stage does not have
+  WorkerActivations kept = {};        // between forward and backward
+  WorkerActivations kept_split = {};  // between the two parts of a split backward
+  // The most bytes that the micro-batch holds at once during an action, by ActionKind.
+  std::array<WorkerActivations, 4> peak = {};
+
+  int64_t boundary_bytes() const { return ends.stream; }
+};
+
+// Computes the bytes of a layout's stages from those of one block of each layer group.
+class WorkerStages {
+ public:
+  // `shapes` has one shape per layer group, at least one. Of `layout` counts what its layers
+  // recompute and offload.
+  WorkerStages(absl::Span<const WorkerShape> shapes, const Layout& layout);
+
+  WorkerStageBytes BytesOf(const WorkerStage& stage) const;
+  // Of a micro-batch whose tokens went to experts as `rows` says: of each layer with experts, in
+  // the order of the stage.
+  WorkerStageBytes BytesOf(const WorkerStage& stage, absl::Span<const ExpertRows> rows) const;
+
+ private:
+  // Blocks of a layer group: the first of a chunk, which kBlock recomputes, and the others.
+  struct Group {
+    WorkerShape shape;
+    WorkerBlockBytes first;
+    WorkerBlockBytes other;
+  };
+
+  // How many blocks of a chunk are not like its others.
+  int64_t FirstLayers() const {
+    return layout_.recompute == Recompute::kBlock ? layout_.recompute_layers : 0;
+  }
+
+  const Layout layout_;
+  WorkerEndBytes ends_;
+  absl::InlinedVector<Group, 4> groups_;
+};
+
+// The parts of an action, each of which has weights of its own: the embedding (kEmbeddingPart), the
+// blocks by index, the head (HeadPart()).
+inline constexpr int64_t kEmbeddingPart = -1;
+inline int64_t HeadPart(const WorkerStageBytes& stage) { return stage.layers; }
+
+// Returns the layer group of a block. Requires 0 <= block < stage.layers.
+int32_t GroupOf(const WorkerStageBytes& stage, int64_t block);
+
+// Calls visit(part) in the order in which the action computes. The input part of a backward leaves
+// the embedding out, which has no input gradient.
+template <typename Visit>
+void ForEachPart(const WorkerStageBytes& stage, ActionKind kind, const Visit& visit) {
+  const int64_t first = stage.first && kind != ActionKind::kBackwardInput ? kEmbeddingPart : 0;
+  const int64_t last = stage.last ? HeadPart(stage) : stage.layers - 1;
+  if (kind == ActionKind::kForward) {
+    for (int64_t part = first; part <= last; ++part) visit(part);
+  } else {
+    for (int64_t part = last; part >= first; --part) visit(part);
+  }
+}
+
+// Returns the most bytes that the micro-batch holds at once during one part of an action.
+WorkerActivations PartPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t part);
+
+}  // namespace meshwright::planner

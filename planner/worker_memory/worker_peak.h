@@ -1,0 +1,55 @@
+// The most bytes that a rank of Meshwright's own worker holds at once during a training step, in
+// addition to the weights, gradients and optimizer states that it always holds. It goes through the
+// rank's schedule list with the bytes of planner/worker_memory/worker_memory.h and
+// planner/worker_memory/transient_states.h. Like the worker itself it works for any schedule.
+//
+// Exact to the byte in fp32 on a CPU, and an upper bound in bf16 there. On CUDA it leaves out the
+// allocator's rounding and what cuDNN's engines hold in addition to the tensors of their graph.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "planner/layout/layout.h"
+#include "planner/worker_memory/transient_states.h"
+#include "planner/worker_memory/worker_memory.h"
+
+namespace meshwright::planner {
+
+// Held by a rank that has the head.
+inline constexpr int64_t kLossAccumulatorBytes = 8;
+
+// Held while the norm of the gradients is computed, after the step's last action: 1,024 partial
+// sums and their sum in fp64. Only a rank with next to nothing else reaches its peak there, such as
+// one that holds the embedding of a very small model alone.
+inline constexpr int64_t kGradientNormBytes = int64_t{1024 + 1} * 8;
+
+struct WorkerRank {
+  int32_t pipeline_rank = 0;
+  int64_t micro_batches = 1;
+  int64_t rope_table_bytes = 0;
+  int64_t selection_bias_bytes = 0;
+  absl::InlinedVector<const WorkerStageBytes*, 8> chunks = {};
+  // Where micro-batches differ: of each, its chunks' stages. Otherwise empty.
+  std::vector<WorkerStageBytes> by_micro_batch = {};
+  std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
+  // Held while the optimizer or selection biases are updated, after the step's last action, beside
+  // the sums of the norm.
+  int64_t update_bytes = 0;
+  // Held on the host meanwhile.
+  int64_t host_update_bytes = 0;
+
+  const WorkerStageBytes& StageOf(const Action& action) const {
+    const auto chunk = static_cast<size_t>(action.chunk);
+    if (by_micro_batch.empty()) return *chunks[chunk];
+    return by_micro_batch[static_cast<size_t>(action.micro_batch) * chunks.size() + chunk];
+  }
+};
+
+// Returns the peak of one pipeline rank of `layout`, whose schedule must exist for so many
+// micro-batches. The run time does not grow with the number of micro-batches, where they are alike.
+WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank);
+
+}  // namespace meshwright::planner

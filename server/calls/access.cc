@@ -1,0 +1,162 @@
+#include "server/calls/access.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/text/escape_controls.h"
+#include "base/text/short_text.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
+#include "grpc/grpc_security_constants.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "server/calls/method_roles.h"
+
+namespace meshwright::server {
+namespace {
+
+constexpr char kAuthorization[] = "authorization";
+constexpr std::string_view kBearer = "Bearer ";
+constexpr std::string_view kScheme = "meshwright://";
+constexpr size_t kMostShown = 100;
+
+std::string_view ViewOf(const grpc::string_ref& text) { return {text.data(), text.size()}; }
+
+// What a caller sent, as a sentence may hold it.
+std::string Shown(std::string_view text) {
+  return EscapeControls(ShortText(std::string(text), kMostShown));
+}
+
+absl::Status SaysNothing() {
+  return absl::UnauthenticatedError(
+      "this server asks who calls: name a token with --token-file (`meshwright token create` on "
+      "the server's machine makes one), or a certificate with --tls-cert and --tls-key");
+}
+
+absl::Status NotOpenYet() {
+  return absl::UnavailableError(
+      "the server is opening its database and answers once that is done: try again");
+}
+
+absl::Status NamesNoCaller(std::string_view uri, absl::string_view why) {
+  return absl::UnauthenticatedError(
+      absl::StrCat("the certificate's URI ", Shown(uri), " names no caller: ", why,
+                   "; it must be meshwright://ROLE/NAME with the role viewer, operator or agent"));
+}
+
+}  // namespace
+
+std::string Caller::ToText() const {
+  return absl::StrCat(by == By::kToken ? "token " : "certificate ", name);
+}
+
+absl::StatusOr<std::optional<Caller>> CallerOfUri(std::string_view uri) {
+  if (!uri.starts_with(kScheme)) return std::nullopt;
+  const std::string_view rest = uri.substr(kScheme.size());
+  const size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) return NamesNoCaller(uri, "it has no name");
+  const absl::StatusOr<db::Role> role = KindOf(db::kRoleNames, "role", rest.substr(0, slash));
+  if (!role.ok()) return NamesNoCaller(uri, "there is no such role");
+  Caller caller{.by = Caller::By::kCertificate,
+                .role = *role,
+                .name = std::string(rest.substr(slash + 1)),
+                .agent = {},
+                .token_hash = {}};
+  if (const absl::Status status = CheckAgentName(caller.name); !status.ok()) {
+    return NamesNoCaller(uri, status.message());
+  }
+  if (caller.role == db::Role::kAgent) caller.agent = caller.name;
+  return caller;
+}
+
+Access::Access(bool asks, std::function<absl::Time()> clock, LogFunction log)
+    : asks_(asks), clock_(std::move(clock)), log_(std::move(log)) {}
+
+absl::StatusOr<db::TokenRecord> Access::FindToken(std::string_view hash) const {
+  db::TokenStore* const tokens = tokens_.load();
+  if (tokens == nullptr) return NotOpenYet();
+  ASSIGN_OR_RETURN(std::optional<db::TokenRecord> token, tokens->Find(hash));
+  if (!token) {
+    return absl::UnauthenticatedError(
+        "the server's database has no such token: use one that `meshwright token create` made "
+        "for this database");
+  }
+  RETURN_IF_ERROR(db::CheckCounts(*token, clock_()));
+  return *std::move(token);
+}
+
+absl::StatusOr<Caller> Access::ByToken(std::string_view authorization) const {
+  if (!authorization.starts_with(kBearer)) {
+    return absl::UnauthenticatedError(
+        "the call's `authorization` must be \"Bearer \" and a token of `meshwright token create`");
+  }
+  std::string hash = db::HashOf(authorization.substr(kBearer.size()));
+  ASSIGN_OR_RETURN(db::TokenRecord token, FindToken(hash));
+  return Caller{.by = Caller::By::kToken,
+                .role = token.role,
+                .name = std::move(token.name),
+                .agent = std::move(token.agent),
+                .token_hash = std::move(hash)};
+}
+
+absl::StatusOr<Caller> Access::Identify(const Metadata& metadata,
+                                        const grpc::AuthContext& connection) const {
+  const auto [first, last] = metadata.equal_range(kAuthorization);
+  if (first != last) {
+    if (std::next(first) != last) {
+      return absl::UnauthenticatedError("the call has more than one `authorization`: send one");
+    }
+    return ByToken(ViewOf(first->second));
+  }
+  // The properties of a certificate are there only once the client's CA has vouched for it.
+  std::optional<Caller> caller;
+  for (const grpc::string_ref& uri : connection.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
+    ASSIGN_OR_RETURN(std::optional<Caller> named, CallerOfUri(ViewOf(uri)));
+    if (!named) continue;
+    if (caller) return NamesNoCaller(ViewOf(uri), "another one names a caller too");
+    caller = std::move(named);
+  }
+  if (caller) return *std::move(caller);
+  if (connection.FindPropertyValues(GRPC_X509_SUBJECT_PROPERTY_NAME).empty()) return SaysNothing();
+  return absl::UnauthenticatedError(
+      "the certificate does not say who calls: it needs the URI meshwright://ROLE/NAME among its "
+      "subject's alternative names, with the role viewer, operator or agent");
+}
+
+absl::StatusOr<std::optional<Caller>> Access::CallerOf(
+    const grpc::CallbackServerContext& context) const {
+  if (!asks_) return std::nullopt;
+  ASSIGN_OR_RETURN(Caller caller, Identify(context.client_metadata(), *context.auth_context()));
+  return caller;
+}
+
+absl::Status Access::StillCounts(const Caller& caller) const {
+  if (caller.by == Caller::By::kCertificate) return absl::OkStatus();
+  return FindToken(caller.token_hash).status();
+}
+
+absl::StatusOr<std::optional<Caller>> Access::Check(std::string_view method,
+                                                    const Metadata& metadata,
+                                                    const grpc::AuthContext& connection) const {
+  const MethodRole* const known = RoleOfMethod(method);
+  if (known != nullptr && known->needs == Needs::kNothing) return std::nullopt;
+  ASSIGN_OR_RETURN(Caller caller, Identify(metadata, connection));
+  if (known == nullptr) {
+    return absl::UnimplementedError(absl::StrCat("this server has no method ", Shown(method)));
+  }
+  if (MayCall(caller.role, known->needs)) return caller;
+  absl::Status denied = absl::PermissionDeniedError(
+      absl::StrCat(caller.ToText(), " has the role ", AbslView(db::RoleName(caller.role)), ", and ",
+                   AbslView(method.substr(1)), " needs ", RolesThatMay(known->needs),
+                   ": call it with a token or a certificate of such a role"));
+  if (log_) {
+    log_({.level = LogLevel::kWarning,
+          .message = absl::StrCat("refused a call: ", denied.message()),
+          .about = {.method = std::string(method.substr(1)),
+                    .caller = caller.ToText(),
+                    .code = absl::StatusCodeToString(denied.code())}});
+  }
+  return denied;
+}
+
+}  // namespace meshwright::server

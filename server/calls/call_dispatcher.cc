@@ -1,0 +1,137 @@
+#include "server/calls/call_dispatcher.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/text/status_macros.h"
+#include "executor/wire/field_limits.h"
+#include "server/calls/plan_request.h"
+#include "server/calls/stopping.h"
+
+namespace meshwright::server {
+
+absl::Status CallDispatcher::Admit(const google::protobuf::Message& request) const {
+  if (!open_.load()) {
+    return absl::UnavailableError(
+        "the server is opening its database and answers once that is done: try again");
+  }
+  return wire::CheckLimits(request);
+}
+
+absl::StatusOr<StreamLease> CallDispatcher::Permit(const grpc::CallbackServerContext& context,
+                                                   ConcurrencyLimit& places) const {
+  ASSIGN_OR_RETURN(std::optional<Caller> caller, access_->CallerOf(context));
+  ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> place,
+                   places.Take(caller ? caller->ToText() : ""));
+  return StreamLease(access_, std::move(caller), std::move(place));
+}
+
+absl::StatusOr<std::string> CallDispatcher::ActorOf(
+    const grpc::CallbackServerContext& context) const {
+  ASSIGN_OR_RETURN(const std::optional<Caller> caller, access_->CallerOf(context));
+  return caller ? caller->ToText() : "";
+}
+
+absl::StatusOr<CallDispatcher::Pending> CallDispatcher::Enter(
+    const grpc::CallbackServerContext& context, const google::protobuf::Message& request) const {
+  RETURN_IF_ERROR(Admit(request));
+  ASSIGN_OR_RETURN(std::string caller, ActorOf(context));
+  ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> place, limits_->calls().Take(caller));
+  return Pending{.caller = std::move(caller), .place = std::move(place)};
+}
+
+grpc::ServerUnaryReactor* CallDispatcher::Answer(grpc::CallbackServerContext* context,
+                                                 const google::protobuf::Message& request,
+                                                 const std::function<absl::Status()>& work) const {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  absl::StatusOr<Pending> pending = Enter(*context, request);
+  const absl::Status status = pending.ok() ? work() : pending.status();
+  // Before the client hears of it: who asks next finds room.
+  if (pending.ok()) pending->place.reset();
+  reactor->Finish(Reply(status));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* CallDispatcher::AnswerOnceStored(
+    grpc::CallbackServerContext* context, const google::protobuf::Message& request,
+    std::function<absl::Status()> work) const {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  absl::StatusOr<Pending> pending = Enter(*context, request);
+  if (!pending.ok()) {
+    reactor->Finish(Reply(pending.status()));
+    return reactor;
+  }
+  waits_->Submit(
+      {.work = [context, work = std::move(work)]() -> absl::Status {
+         if (context->IsCancelled()) {
+           return absl::CancelledError("the call ended before its turn came");
+         }
+         return work();
+       },
+       .done =
+           [reactor, place = std::move(pending->place)](const absl::Status& status) mutable {
+             place.reset();  // as above
+             reactor->Finish(Reply(status));
+           }});
+  return reactor;
+}
+
+absl::Status CallDispatcher::RunBounded(const SearchCall& search, int32_t threads,
+                                        const planner::Cancelled& cancelled) const {
+  const MonotonicTime end = limits_->SearchEnd();
+  const absl::Status status = search({.threads = threads, .cancelled = [this, end, &cancelled] {
+                                        return cancelled() || limits_->IsOver(end);
+                                      }});
+  return absl::IsCancelled(status) && !cancelled() ? limits_->SearchTookTooLong() : status;
+}
+
+void CallDispatcher::Search(grpc::CallbackServerContext* context,
+                            const google::protobuf::Message& request, SearchCall search,
+                            std::function<void(const absl::Status&)> done) const {
+  if (const absl::Status status = Admit(request); !status.ok()) return done(status);
+  const absl::StatusOr<std::string> caller = ActorOf(*context);
+  if (!caller.ok()) return done(caller.status());
+  SubmitSearch(context, *caller, std::move(search), std::move(done));
+}
+
+void CallDispatcher::SubmitSearch(grpc::CallbackServerContext* context, const std::string& caller,
+                                  SearchCall search,
+                                  std::function<void(const absl::Status&)> done) const {
+  absl::StatusOr<std::unique_ptr<ConcurrencyLimit::Slot>> taken = limits_->searches().Take(caller);
+  if (!taken.ok()) return done(taken.status());
+  // gRPC cancels a call whose deadline has passed.
+  const planner::Cancelled cancelled = [context, stopping = stopping_] {
+    return stopping->load() || context->IsCancelled();
+  };
+  searches_->Submit(
+      {.cancelled = cancelled,
+       .work = [this, search = std::move(search),
+                cancelled](int32_t threads) { return RunBounded(search, threads, cancelled); },
+       .done =
+           [done = std::move(done), stopping = stopping_,
+            place = std::shared_ptr<ConcurrencyLimit::Slot>(*std::move(taken))](
+               const absl::Status& status) mutable {
+             place.reset();  // as above
+             const bool stopped = absl::IsCancelled(status) && stopping->load();
+             done(stopped ? ServerStops() : status);
+           }});
+}
+
+grpc::ServerUnaryReactor* CallDispatcher::AnswerWithSearch(grpc::CallbackServerContext* context,
+                                                           const google::protobuf::Message& request,
+                                                           SearchCall search) const {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  absl::StatusOr<Pending> pending = Enter(*context, request);
+  if (!pending.ok()) {
+    reactor->Finish(Reply(pending.status()));
+    return reactor;
+  }
+  SubmitSearch(context, pending->caller, std::move(search),
+               [reactor, place = std::move(pending->place)](const absl::Status& status) mutable {
+                 place.reset();  // as above
+                 reactor->Finish(Reply(status));
+               });
+  return reactor;
+}
+
+}  // namespace meshwright::server

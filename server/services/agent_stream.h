@@ -1,0 +1,51 @@
+// The server's end of one agent's stream: messages become calls of the engine, and the engine's
+// orders become messages.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "meshwright/v1/agents.grpc.pb.h"
+#include "server/calls/stream_lease.h"
+#include "server/sweeps/agent_link.h"
+#include "server/sweeps/sweep_engine.h"
+
+namespace meshwright::server {
+
+// Deletes itself when the stream is over.
+class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
+ public:
+  // `engine` must outlive the stream.
+  AgentStream(SweepEngine* engine, std::string store_id, StreamLease permit);
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+ private:
+  class Link;
+
+  // A status other than OK ends the stream.
+  absl::Status Handle(const v1::AgentMessage& message);
+  absl::Status Register(const v1::Register& message);
+  // PermissionDenied for a name that is not the caller's.
+  absl::Status CheckName(const std::string& name) const;
+  void Finished(const v1::TrialFinished& message);
+  // What the agent holds of this server's.
+  std::vector<wire::AttemptKey> HeldOf(const v1::Register& message) const;
+
+  SweepEngine* const engine_;
+  const std::string store_id_;
+  const StreamLease permit_;
+  std::shared_ptr<Link> link_;
+  std::string agent_;  // empty until it is registered
+  v1::AgentMessage incoming_;
+};
+
+}  // namespace meshwright::server

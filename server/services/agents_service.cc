@@ -1,0 +1,90 @@
+#include "server/services/agents_service.h"
+
+#include <utility>
+
+#include "base/text/status_macros.h"
+#include "executor/wire/message_codec.h"
+#include "executor/wire/wire.h"
+#include "server/calls/plan_request.h"
+#include "server/services/agent_stream.h"
+
+namespace meshwright::server {
+namespace {
+
+// A stream that can't begin: ends at once with a status.
+class RefusedStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
+ public:
+  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace
+
+void AgentsService::Begin(SweepEngine* engine, std::string store_id, std::string version,
+                          std::function<absl::Time()> clock) {
+  engine_ = engine;
+  store_id_ = std::move(store_id);
+  version_ = std::move(version);
+  clock_ = std::move(clock);
+}
+
+grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Connect(
+    grpc::CallbackServerContext* context) {
+  // Nothing was read yet: the stream looks at each message itself.
+  const absl::Status status = calls_->Admit(v1::AgentMessage());
+  if (!status.ok()) return new RefusedStream(Reply(status));
+  absl::StatusOr<StreamLease> permit = calls_->LeaseAgentStream(*context);
+  if (!permit.ok()) return new RefusedStream(Reply(permit.status()));
+  return new AgentStream(engine_, store_id_, *std::move(permit));
+}
+
+grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext* context,
+                                                    const v1::ListAgentsRequest* request,
+                                                    v1::ListAgentsResponse* response) {
+  return calls_->Answer(context, *request, [this, response] {
+    response->set_server_version(version_);
+    *response->mutable_server_time() = wire::ToWire(clock_());
+    for (const AgentStatus& status : engine_->ListAgents()) {
+      v1::Agent* agent = response->add_agents();
+      agent->set_name(status.info.name);
+      agent->set_host(status.info.host);
+      agent->mutable_device_set()->set_device_kind(
+          wire::EnumOf<v1::DeviceKind>(status.info.device_kind));
+      agent->mutable_device_set()->set_devices(status.info.devices);
+      agent->mutable_device_set()->set_memory_bytes(status.info.memory_bytes);
+      agent->set_version(status.info.version);
+      *agent->mutable_connect_time() = wire::ToWire(status.info.connect_time);
+      agent->set_address(status.info.address);
+      agent->set_cluster_json(status.info.cluster_json);
+      agent->set_drained(status.standing.drained);
+      agent->set_set_aside_reason(status.standing.set_aside_reason);
+      agent->set_failures_in_a_row(status.standing.failures);
+      agent->set_slots(status.info.slots);
+      for (size_t i = 0; i < status.held.size(); ++i) {
+        *(i == 0 ? agent->mutable_running() : agent->add_running_beside()) =
+            wire::ToWire(status.held[i]);
+      }
+    }
+    return absl::OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* AgentsService::DrainAgent(grpc::CallbackServerContext* context,
+                                                    const v1::DrainAgentRequest* request,
+                                                    v1::DrainAgentResponse*) {
+  return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
+    return engine_->Drain(request->name(), actor);
+  });
+}
+
+grpc::ServerUnaryReactor* AgentsService::ResumeAgent(grpc::CallbackServerContext* context,
+                                                     const v1::ResumeAgentRequest* request,
+                                                     v1::ResumeAgentResponse*) {
+  return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
+    return engine_->Resume(request->name(), actor);
+  });
+}
+
+}  // namespace meshwright::server

@@ -1,0 +1,43 @@
+// meshwright.v1.Agents: one stream per agent, and the list of those that are connected.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "meshwright/v1/agents.grpc.pb.h"
+#include "server/calls/call_dispatcher.h"
+#include "server/sweeps/sweep_engine.h"
+
+namespace meshwright::server {
+
+class AgentsService final : public v1::Agents::CallbackService {
+ public:
+  // `calls` outlives it.
+  explicit AgentsService(const CallDispatcher* calls) : calls_(calls) {}
+  // Before calls are let in. `engine` outlives the service. `version` and `clock` are the server's.
+  void Begin(SweepEngine* engine, std::string store_id, std::string version,
+             std::function<absl::Time()> clock);
+
+  grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Connect(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerUnaryReactor* ListAgents(grpc::CallbackServerContext* context,
+                                       const v1::ListAgentsRequest* request,
+                                       v1::ListAgentsResponse* response) override;
+
+  grpc::ServerUnaryReactor* DrainAgent(grpc::CallbackServerContext* context,
+                                       const v1::DrainAgentRequest* request,
+                                       v1::DrainAgentResponse* response) override;
+  grpc::ServerUnaryReactor* ResumeAgent(grpc::CallbackServerContext* context,
+                                        const v1::ResumeAgentRequest* request,
+                                        v1::ResumeAgentResponse* response) override;
+
+ private:
+  const CallDispatcher* const calls_;
+  SweepEngine* engine_ = nullptr;
+  std::string store_id_;
+  std::string version_;
+  std::function<absl::Time()> clock_;
+};
+
+}  // namespace meshwright::server

@@ -1,0 +1,188 @@
+#include "server/services/metrics.h"
+
+#include <exception>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/system/host_port.h"
+#include "base/text/field_error.h"
+#include "prometheus/metric_family.h"
+
+namespace meshwright::server {
+namespace {
+
+const prometheus::Histogram::BucketBoundaries& CallBuckets() {
+  static const auto* const kBuckets = new prometheus::Histogram::BucketBoundaries{
+      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0};
+  return *kBuckets;
+}
+
+prometheus::ClientMetric Gauge(double value, const std::string& state) {
+  prometheus::ClientMetric metric;
+  metric.gauge.value = value;
+  if (!state.empty()) metric.label.push_back({"state", state});
+  return metric;
+}
+
+prometheus::MetricFamily GaugeFamily(const std::string& name, const std::string& help,
+                                     std::vector<prometheus::ClientMetric> metrics) {
+  return {.name = name,
+          .help = help,
+          .type = prometheus::MetricType::Gauge,
+          .metric = std::move(metrics)};
+}
+
+class CallInterceptor final : public grpc::experimental::Interceptor {
+ public:
+  CallInterceptor(Metrics* metrics, const MonotonicClock& clock,
+                  const grpc::experimental::ServerRpcInfo* info)
+      : metrics_(metrics),
+        clock_(clock),
+        method_(info->method()),
+        is_unary_(info->type() == grpc::experimental::ServerRpcInfo::Type::UNARY),
+        begin_(clock()) {}
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    using Point = grpc::experimental::InterceptionHookPoints;
+    if (methods->QueryInterceptionHookPoint(Point::PRE_SEND_STATUS)) {
+      metrics_->CountCall(method_, methods->GetSendStatus().error_code());
+      if (is_unary_) metrics_->TimeCall(method_, clock_().since_start - begin_.since_start);
+    }
+    methods->Proceed();
+  }
+
+ private:
+  Metrics* const metrics_;
+  const MonotonicClock& clock_;
+  const std::string method_;
+  const bool is_unary_;
+  const MonotonicTime begin_;
+};
+
+class CallInterceptors final : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  CallInterceptors(Metrics* metrics, const MonotonicClock& clock)
+      : metrics_(metrics), clock_(clock) {}
+
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* info) override {
+    return new CallInterceptor(metrics_, clock_, info);  // gRPC deletes it
+  }
+
+ private:
+  Metrics* const metrics_;
+  const MonotonicClock& clock_;
+};
+
+}  // namespace
+
+class Metrics::Figures final : public prometheus::Collectable {
+ public:
+  void Set(std::function<EngineFigures()> figures) {
+    const absl::MutexLock lock(&mutex_);
+    figures_ = std::move(figures);
+  }
+
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    const absl::MutexLock lock(&mutex_);
+    if (!figures_) return {};
+    const EngineFigures now = figures_();
+    const auto count = [](int64_t value) { return static_cast<double>(value); };
+    return {
+        GaugeFamily("meshwright_agents", "Connected agents",
+                    {Gauge(count(now.idle_agents), "idle"), Gauge(count(now.busy_agents), "busy")}),
+        GaugeFamily(
+            "meshwright_trials", "Trials of sweeps that have not ended",
+            {Gauge(count(now.pending_trials), "pending"), Gauge(count(now.held_trials), "held")}),
+        GaugeFamily("meshwright_sweeps", "Sweeps that have not ended",
+                    {Gauge(count(now.sweeps), "")}),
+        GaugeFamily("meshwright_store_up", "Whether the store can be written",
+                    {Gauge(now.store_is_up ? 1.0 : 0.0, "")})};
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  std::function<EngineFigures()> figures_ ABSL_GUARDED_BY(mutex_);
+};
+
+Metrics::Metrics(MonotonicClock clock)
+    : clock_(std::move(clock)),
+      registry_(std::make_shared<prometheus::Registry>()),
+      figures_(std::make_shared<Figures>()),
+      calls_(prometheus::BuildCounter()
+                 .Name("meshwright_calls_total")
+                 .Help("Calls that ended")
+                 .Register(*registry_)),
+      call_seconds_(prometheus::BuildHistogram()
+                        .Name("meshwright_call_seconds")
+                        .Help("How long unary calls took")
+                        .Register(*registry_)),
+      events_(prometheus::BuildCounter()
+                  .Name("meshwright_events_total")
+                  .Help("Events of sweeps that were stored")
+                  .Register(*registry_)),
+      refusals_(prometheus::BuildCounter()
+                    .Name("meshwright_refusals_total")
+                    .Help("Calls beyond what callers may take at once")
+                    .Register(*registry_)) {}
+
+void Metrics::CountCall(const std::string& method, grpc::StatusCode code) {
+  // gRPC's codes are Abseil's.
+  calls_
+      .Add({{"method", method},
+            {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(code))}})
+      .Increment();
+}
+
+void Metrics::TimeCall(const std::string& method, absl::Duration took) {
+  call_seconds_.Add({{"method", method}}, CallBuckets()).Observe(absl::ToDoubleSeconds(took));
+}
+
+void Metrics::CountRefusal(const std::string& limit) {
+  refusals_.Add({{"limit", limit}}).Increment();
+}
+
+void Metrics::CountEvents(const std::vector<db::EventRecord>& events) {
+  for (const db::EventRecord& event : events) events_.Add({{"kind", event.kind}}).Increment();
+}
+
+void Metrics::SetFigures(std::function<EngineFigures()> figures) {
+  figures_->Set(std::move(figures));
+}
+
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Metrics::Interceptors() {
+  return std::make_unique<CallInterceptors>(this, clock_);
+}
+
+std::vector<std::shared_ptr<prometheus::Collectable>> Metrics::collectables() const {
+  return {registry_, figures_};
+}
+
+absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string& listen,
+                                                               const Metrics& metrics) {
+  const absl::StatusOr<HostPort> address = ParseHostPort(listen);
+  if (!address.ok()) {
+    return FieldError("metrics_listen", listen, std::string(address.status().message()));
+  }
+  if (!IsLoopback(*address)) {
+    return FieldError("metrics_listen", listen,
+                      "must be an address of this machine alone, such as 127.0.0.1:9464: "
+                      "it asks nobody who they are");
+  }
+  try {
+    std::unique_ptr<MetricsPage> page(new MetricsPage(listen));
+    page->collectables_ = metrics.collectables();
+    for (const auto& collectable : page->collectables_) {
+      page->exposer_.RegisterCollectable(collectable);
+    }
+    const std::vector<int> ports = page->exposer_.GetListeningPorts();
+    page->address_ = absl::StrCat(listen.substr(0, listen.rfind(':')), ":", ports.front());
+    return page;
+  } catch (const std::exception& error) {
+    return absl::UnavailableError(absl::StrCat(
+        "can't listen on ", listen, " for metrics: ", error.what(), "; choose another port"));
+  }
+}
+
+}  // namespace meshwright::server

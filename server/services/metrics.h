@@ -1,0 +1,87 @@
+// What a server counts of itself, for Prometheus.
+//
+//   meshwright_calls_total{method, code}        calls that ended, streams too
+//   meshwright_call_seconds{method}             how long unary calls took
+//   meshwright_events_total{kind}               events of sweeps that were stored: results, losses
+//   … meshwright_refusals_total{limit}            calls beyond what callers may take
+//   (server/calls/limits.h) meshwright_agents{state}                    connected: idle, or with a
+//   trial meshwright_trials{state}                    of sweeps that have not ended: pending, or
+//   held meshwright_sweeps                           that have not ended meshwright_store_up 1, or
+//   0 while the store can't be written
+//
+// All functions may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/system/monotonic_time.h"
+#include "db/records.h"
+#include "grpcpp/support/server_interceptor.h"
+#include "grpcpp/support/status.h"
+#include "prometheus/collectable.h"
+#include "prometheus/counter.h"
+#include "prometheus/exposer.h"
+#include "prometheus/histogram.h"
+#include "prometheus/registry.h"
+#include "server/engine/engine_figures.h"
+
+namespace meshwright::server {
+
+class Metrics {
+ public:
+  explicit Metrics(MonotonicClock clock);
+
+  void CountCall(const std::string& method, grpc::StatusCode code);
+  void TimeCall(const std::string& method, absl::Duration took);
+  // A call that one of server/calls/limits.h refused.
+  void CountRefusal(const std::string& limit);
+  void CountEvents(const std::vector<db::EventRecord>& events);
+  // What is asked at each scrape; empty once there is nobody to ask.
+  void SetFigures(std::function<EngineFigures()> figures);
+
+  // Counts and times every call of a server that it is given to. The metrics outlive the server.
+  std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Interceptors();
+
+  // Everything above, as a scrape gets it.
+  std::vector<std::shared_ptr<prometheus::Collectable>> collectables() const;
+
+ private:
+  class Figures;
+
+  const MonotonicClock clock_;
+  const std::shared_ptr<prometheus::Registry> registry_;
+  const std::shared_ptr<Figures> figures_;
+  prometheus::Family<prometheus::Counter>& calls_;
+  prometheus::Family<prometheus::Histogram>& call_seconds_;
+  prometheus::Family<prometheus::Counter>& events_;
+  prometheus::Family<prometheus::Counter>& refusals_;
+};
+
+// A page with the metrics, at http://HOST:PORT/metrics.
+class MetricsPage {
+ public:
+  // Port 0 picks a free one. InvalidArgument for an address that is not this machine alone: nobody
+  // is asked who they are. Unavailable where it can't be bound.
+  static absl::StatusOr<std::unique_ptr<MetricsPage>> Open(const std::string& listen,
+                                                           const Metrics& metrics);
+
+  // HOST:PORT with the real port.
+  const std::string& address() const { return address_; }
+
+ private:
+  explicit MetricsPage(const std::string& listen) : exposer_(listen, /*num_threads=*/1) {}
+
+  prometheus::Exposer exposer_;
+  std::string address_;
+  std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;
+};
+
+}  // namespace meshwright::server

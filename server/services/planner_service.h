@@ -1,0 +1,67 @@
+// meshwright.v1.Planner: answers from the planner in this process. Keeps no state.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "base/system/monotonic_time.h"
+#include "meshwright/v1/planner.grpc.pb.h"
+#include "planner/report/answers.h"
+#include "server/calls/call_dispatcher.h"
+
+namespace meshwright::server {
+
+// As AnswerRecommend().
+using Recommender = std::function<absl::StatusOr<planner::RecommendAnswer>(
+    const planner::PlanQuery& query, int32_t host_cores, const planner::SearchRun& run)>;
+
+class PlannerService final : public v1::Planner::CallbackService {
+ public:
+  // `calls` outlives it.
+  PlannerService(const CallDispatcher* calls, int32_t host_cores, Recommender recommend,
+                 MonotonicClock now)
+      : calls_(calls),
+        host_cores_(host_cores),
+        recommend_(std::move(recommend)),
+        now_(std::move(now)) {}
+
+  grpc::ServerUnaryReactor* Recommend(grpc::CallbackServerContext* context,
+                                      const v1::RecommendRequest* request,
+                                      v1::RecommendResponse* response) override;
+  grpc::ServerUnaryReactor* Estimate(grpc::CallbackServerContext* context,
+                                     const v1::EstimateRequest* request,
+                                     v1::EstimateResponse* response) override;
+  grpc::ServerUnaryReactor* Compare(grpc::CallbackServerContext* context,
+                                    const v1::CompareRequest* request,
+                                    v1::CompareResponse* response) override;
+  grpc::ServerUnaryReactor* Scale(grpc::CallbackServerContext* context,
+                                  const v1::ScaleRequest* request,
+                                  v1::ScaleResponse* response) override;
+  grpc::ServerUnaryReactor* Study(grpc::CallbackServerContext* context,
+                                  const v1::StudyRequest* request,
+                                  v1::StudyResponse* response) override;
+  grpc::ServerUnaryReactor* Fastest(grpc::CallbackServerContext* context,
+                                    const v1::FastestRequest* request,
+                                    v1::FastestResponse* response) override;
+  grpc::ServerUnaryReactor* Fit(grpc::CallbackServerContext* context, const v1::FitRequest* request,
+                                v1::FitResponse* response) override;
+  grpc::ServerWriteReactor<v1::AskResponse>* Ask(grpc::CallbackServerContext* context,
+                                                 const v1::AskRequest* request) override;
+  grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,
+                                        const v1::ListPresetsRequest* request,
+                                        v1::ListPresetsResponse* response) override;
+
+ private:
+  // Says how far a search is, and at which number of devices; 0 where it is not about sizes.
+  using Teller = std::function<void(int64_t done, int64_t of, int64_t gpus)>;
+  absl::Status Find(const v1::AskRequest& request, planner::SearchRun run, const Teller& tell,
+                    v1::AskResponse* response) const;
+
+  const CallDispatcher* const calls_;
+  const int32_t host_cores_;
+  const Recommender recommend_;
+  const MonotonicClock now_;
+};
+
+}  // namespace meshwright::server

@@ -1,0 +1,257 @@
+#include "server/services/sweeps_service.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
+#include "google/protobuf/util/json_util.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "server/calls/plan_request.h"
+#include "server/services/sweep_watch.h"
+#include "server/sweeps/import.h"
+#include "server/sweeps/reuse.h"
+#include "server/sweeps/sweep_builder.h"
+#include "server/sweeps/sweep_messages.h"
+
+namespace meshwright::server {
+namespace {
+
+constexpr char kSweepFramework[] = "meshwright";
+
+// A watch that can't begin: ends at once with a status.
+class RefusedWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
+ public:
+  explicit RefusedWatch(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
+  SweepOptions options;
+  options.sweep_id = request.sweep_id();
+  options.request_id = request.request_id();
+  options.trials = request.trials();
+  options.candidates = request.candidates();
+  if (request.has_min_gain()) options.min_gain = request.min_gain();
+  options.layouts.assign(request.layouts().begin(), request.layouts().end());
+  options.adaptive = request.steps() == 0;
+  options.steps = options.adaptive ? trial::kMostAdaptiveSteps : request.steps();
+  options.seed = request.seed();
+  if (request.memory_limit_bytes() != 0) options.memory_limit_bytes = request.memory_limit_bytes();
+  return options;
+}
+
+// What a new sweep is to be called; empty leaves it to the store.
+absl::Status CheckNewName(const std::string& sweep_id) {
+  const absl::Status status = sweep_id.empty() ? absl::OkStatus() : CheckSweepId(sweep_id);
+  return status.ok() ? status : WithField(status, "sweep_id");
+}
+
+// The request as the store keeps it: an object whose one key says what was asked for.
+template <typename Request>
+absl::StatusOr<std::string> RequestJson(std::string_view what, const Request& request) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  if (const auto status = google::protobuf::util::MessageToJsonString(request, &json, options);
+      !status.ok()) {
+    return absl::InvalidArgumentError("the request can't be kept: a text in it is not UTF-8");
+  }
+  return absl::StrCat("{\"", AbslView(what), "\":", json, "}");
+}
+
+template <typename Response>
+absl::Status Deliver(absl::StatusOr<Response> answer, Response* response) {
+  if (!answer.ok()) return answer.status();
+  *response = *std::move(answer);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
+                                   const planner::SearchRun& run,
+                                   const grpc::CallbackServerContext& context,
+                                   v1::Sweep* response) const {
+  RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
+  ASSIGN_OR_RETURN(const planner::PlanQuery query,
+                   ReadPlan(request.plan(), kSweepFramework, parts_.host_cores));
+  ASSIGN_OR_RETURN(planner::SearchRequest search, planner::Resolve(query, parts_.host_cores));
+  search.run = run;
+  SweepOptions options = OptionsOf(request);
+  ASSIGN_OR_RETURN(options.request_json, RequestJson("create_sweep", request));
+  ASSIGN_OR_RETURN(NewSweep made, BuildSweep(search, options, parts_.version, parts_.clock()));
+  if (!request.fresh()) {
+    RETURN_IF_ERROR(ReuseResults(*parts_.store, parts_.version, options.adaptive, made));
+  }
+  if (request.validate_only()) {
+    made.sweep.candidates = static_cast<int32_t>(made.candidates.size());
+    for (const db::TrialRecord& candidate : made.candidates) {
+      if (!candidate.is_open) ++made.sweep.trial_counts[candidate.state];
+    }
+    *response = ToWire(made.sweep);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
+  *response = ToWire(sweep);
+  return absl::OkStatus();
+}
+
+absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
+                                  const grpc::CallbackServerContext& context,
+                                  v1::Sweep* response) const {
+  RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
+  ASSIGN_OR_RETURN(const db::SweepRecord source, queries_.Find(request.name()));
+  ASSIGN_OR_RETURN(const std::vector<db::TrialRecord> trials,
+                   parts_.store->ListTrials(source.id, db::TrialOrder::kNumber, 0,
+                                            std::numeric_limits<int32_t>::max()));
+  if (trials.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("sweep ", source.name, " has no trial to run again"));
+  }
+  SweepOptions options;
+  options.sweep_id = request.sweep_id();
+  options.request_id = request.request_id();
+  ASSIGN_OR_RETURN(options.request_json, RequestJson("rerun_sweep", request));
+  NewSweep made = RepeatSweep(source, trials, options, parts_.clock());
+  ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
+  *response = ToWire(sweep);
+  return absl::OkStatus();
+}
+
+absl::Status SweepsService::Import(const v1::ImportMeasurementsRequest& request,
+                                   const planner::SearchRun& run,
+                                   const grpc::CallbackServerContext& context,
+                                   v1::ImportMeasurementsResponse* response) const {
+  ASSIGN_OR_RETURN(ReadRuns read, ReadImport(request.csv(), parts_.host_cores, run.cancelled));
+  response->set_rows(read.rows);
+  for (const RefusedRow& row : read.refused) {
+    v1::RefusedRow& refused = *response->add_refused();
+    refused.set_line(row.line);
+    refused.set_subject(row.subject);
+    refused.set_reason(row.reason);
+  }
+  if (request.validate_only()) return absl::OkStatus();
+  if (!request.skip_refused()) RETURN_IF_ERROR(StatusOf(read.refused));
+  ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(context));
+  const absl::Time now = parts_.clock();
+  for (db::NewImport& one : read.runs) {
+    one.run.actor = actor;
+    one.run.import_time = now;
+  }
+  const auto taken = static_cast<int64_t>(read.runs.size());
+  ASSIGN_OR_RETURN(const int64_t imported, parts_.engine->Import(std::move(read.runs)));
+  response->set_imported(imported);
+  response->set_known(taken - imported);
+  return absl::OkStatus();
+}
+
+grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext* context,
+                                                     const v1::CreateSweepRequest* request,
+                                                     v1::Sweep* response) {
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return Create(*request, run, *context, response);
+  });
+}
+
+grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* context,
+                                                  const v1::GetSweepRequest* request,
+                                                  v1::Sweep* response) {
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.GetSweep(*request), response); });
+}
+
+grpc::ServerUnaryReactor* SweepsService::ListSweeps(grpc::CallbackServerContext* context,
+                                                    const v1::ListSweepsRequest* request,
+                                                    v1::ListSweepsResponse* response) {
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.ListSweeps(*request), response); });
+}
+
+grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
+    grpc::CallbackServerContext* context, const v1::WatchSweepRequest* request) {
+  if (const absl::Status status = calls_->Admit(*request); !status.ok()) {
+    return new RefusedWatch(Reply(status));
+  }
+  absl::StatusOr<StreamLease> permit = calls_->LeaseWatcherStream(*context);
+  if (!permit.ok()) return new RefusedWatch(Reply(permit.status()));
+  const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
+  if (!sweep.ok()) return new RefusedWatch(Reply(sweep.status()));
+  return new SweepWatch({.store = parts_.store,
+                         .hub = parts_.hub,
+                         .stopping = parts_.stopping,
+                         .now = parts_.monotonic_clock,
+                         .heartbeat = parts_.heartbeat},
+                        *sweep, request->after_sequence(), *std::move(permit));
+}
+
+grpc::ServerUnaryReactor* SweepsService::GetSweepPlan(grpc::CallbackServerContext* context,
+                                                      const v1::GetSweepPlanRequest* request,
+                                                      v1::SweepPlan* response) {
+  // Choosing takes a turn, as a search does.
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun&) {
+    return Deliver(queries_.GetSweepPlan(*request), response);
+  });
+}
+
+grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,
+                                                     const v1::CancelSweepRequest* request,
+                                                     v1::Sweep* response) {
+  return calls_->AnswerOnceStored(context, *request, [=, this] {
+    absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
+    const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
+    if (!actor.ok()) return actor.status();
+    if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name, *actor);
+    if (sweep.ok()) *response = ToWire(*sweep);
+    return sweep.status();
+  });
+}
+
+grpc::ServerUnaryReactor* SweepsService::RerunSweep(grpc::CallbackServerContext* context,
+                                                    const v1::RerunSweepRequest* request,
+                                                    v1::Sweep* response) {
+  return calls_->AnswerOnceStored(context, *request,
+                                  [=, this] { return Rerun(*request, *context, response); });
+}
+
+grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext* context,
+                                                     const v1::DeleteSweepRequest* request,
+                                                     google::protobuf::Empty*) {
+  return calls_->AnswerOnceStored(context, *request, [=, this] {
+    const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
+    const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
+    if (!actor.ok()) return actor.status();
+    return sweep.ok() ? parts_.engine->Delete(sweep->name, request->force(), *actor)
+                      : sweep.status();
+  });
+}
+
+grpc::ServerUnaryReactor* SweepsService::ListTrials(grpc::CallbackServerContext* context,
+                                                    const v1::ListTrialsRequest* request,
+                                                    v1::ListTrialsResponse* response) {
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.ListTrials(*request), response); });
+}
+
+grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* context,
+                                                  const v1::GetTrialRequest* request,
+                                                  v1::Trial* response) {
+  return calls_->Answer(context, *request,
+                        [=, this] { return Deliver(queries_.GetTrial(*request), response); });
+}
+
+grpc::ServerUnaryReactor* SweepsService::ImportMeasurements(
+    grpc::CallbackServerContext* context, const v1::ImportMeasurementsRequest* request,
+    v1::ImportMeasurementsResponse* response) {
+  // Planning every row takes a turn, as a search does.
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return Import(*request, run, *context, response);
+  });
+}
+
+}  // namespace meshwright::server

@@ -1,0 +1,43 @@
+// The server's end of one agent's stream, as the engine sees it: no protobuf, never blocks.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "db/records.h"
+#include "executor/wire/attempt_key.h"
+
+namespace meshwright::server {
+
+// What an agent is given of an attempt.
+struct AssignedAttempt {
+  wire::AttemptKey key;
+  std::string token;  // what the attempt's result has to bring (server/sweeps/attempt_tokens.h)
+  std::string plan_json;
+  std::string reason;
+  // Who was given which of its ranks, which of them the agent is, and by what they know each other
+  // where they are several.
+  std::vector<db::AttemptMember> members;
+  size_t member = 0;
+  std::string gang_secret;
+};
+
+// What it is told waits for Flush(), so that what belongs together is sent at once; Close() sends
+// it too.
+class AgentLink {
+ public:
+  virtual ~AgentLink() = default;
+  // The agent is registered; comes before everything else.
+  virtual void Welcome() = 0;
+  virtual void Assign(const AssignedAttempt& attempt) = 0;
+  // All members of the attempt are ready: they meet at `rendezvous`.
+  virtual void Start(const wire::AttemptKey& key, const std::string& rendezvous) = 0;
+  virtual void Cancel(const wire::AttemptKey& key, const std::string& reason) = 0;
+  virtual void Flush() = 0;
+  // Ends the stream with this status.
+  virtual void Close(const absl::Status& status) = 0;
+};
+
+}  // namespace meshwright::server

@@ -1,0 +1,204 @@
+// Runs sweeps: keeps what is stored and what the connected agents do in step.
+//
+// Every decision is EngineCore's, in memory and one at a time; a writer thread stores what was
+// decided, in groups, and only then agents and callers hear of it. Callers may rely on: a result is
+// reported as stored only after it is durable; while the store can't be written nothing is lost
+// that was reported, and agents keep what they have; what is read comes from the store and waits
+// for no decision. All functions may be called from any thread.
+//
+// Leases are kept in memory, by a monotonic clock: the wall clock may jump, and after a restart of
+// the server every agent has a whole lease to come back.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/system/log.h"
+#include "base/system/monotonic_time.h"
+#include "db/sweep_store.h"
+#include "executor/trial/trial.h"
+#include "executor/trial/trial_runner.h"
+#include "server/engine/engine_core.h"
+#include "server/sweeps/agent_link.h"
+#include "server/sweeps/attempt_tokens.h"
+#include "server/sweeps/digest_result.h"
+#include "server/sweeps/event_hub.h"
+#include "server/sweeps/group_writer.h"
+#include "server/sweeps/policy_thread.h"
+#include "server/sweeps/sweep_builder.h"
+
+namespace meshwright::server {
+
+using Clock = std::function<absl::Time()>;  // the time that records show to people
+
+struct AgentStatus {
+  AgentInfo info;
+  std::vector<wire::AttemptKey> held;
+  db::AgentQuarantine standing;
+};
+
+class SweepEngine {
+ public:
+  // Reads the sweeps that have not ended. `store` and `hub` must outlive the engine; `log` may be
+  // empty.
+  static absl::StatusOr<std::unique_ptr<SweepEngine>> Start(db::SweepStore* store, EventHub* hub,
+                                                            Clock clock,
+                                                            MonotonicClock monotonic_clock,
+                                                            EngineOptions options, LogFunction log);
+  ~SweepEngine();
+
+  // These four return once the change is stored; Unavailable where the store can't be written for
+  // a while. `actor` is who asks for it, as events name them; it may be empty.
+  absl::StatusOr<db::SweepRecord> Create(const NewSweep& made);
+  absl::StatusOr<db::SweepRecord> Cancel(std::string_view sweep, std::string_view actor);
+  // FailedPrecondition while the sweep has not ended, unless `force` cancels it first.
+  absl::Status Delete(std::string_view sweep, bool force, std::string_view actor);
+  // How many were new.
+  absl::StatusOr<int64_t> Import(std::vector<db::NewImport> runs);
+
+  // AlreadyExists when another agent of that name is connected; Aborted while it may be the same
+  // one before it was started anew, until a lease has gone by. One that was not heard of for a
+  // lease loses its place. `held`: attempts that the agent runs or still has results of.
+  absl::Status Connect(AgentInfo info, const std::vector<wire::AttemptKey>& held,
+                       std::shared_ptr<AgentLink> link);
+  // The stream of `link` broke.
+  void Disconnect(const std::string& agent, const AgentLink* link);
+  // The agent leaves on purpose: what it holds is queued again and does not count as lost.
+  void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
+  void Heartbeat(const std::string& agent, const std::vector<wire::AttemptKey>& held);
+  void Started(const std::string& agent, const wire::AttemptKey& key);
+  // The agent can begin with its ranks of an attempt that several hold.
+  void Ready(const std::string& agent, const wire::AttemptKey& key, int32_t port);
+  void Progress(const std::string& agent, const wire::AttemptKey& key,
+                const trial::TrialProgress& progress);
+  // `done` hears the verdict once, after it is durable.
+  using FinishDone = std::function<void(const FinishVerdict&)>;
+  // `token` is what came with the result; with another than its assignment's it is refused, and
+  // nothing has happened.
+  void Finish(const std::string& agent, const wire::AttemptKey& key, const std::string& token,
+              const trial::TrialResult& result, FinishDone done);
+  std::vector<AgentStatus> ListAgents();
+  EngineFigures Figures();
+  EngineDemand Demand();
+  // The agent gets nothing new, or trials again. Once it is stored; NotFound for a name that no
+  // agent had.
+  absl::Status Drain(const std::string& agent, std::string_view actor);
+  absl::Status Resume(const std::string& agent, std::string_view actor);
+  // Before the agent is ended and brought up again: ReleaseRequested and AdmitRequested
+  // (server/engine/engine_input.h).
+  absl::Status Release(const std::string& agent, absl::Duration idle_for);
+  absl::Status Admit(const std::string& agent);
+  // Ends every stream with this status; the agents come back later.
+  void CloseAgents(const absl::Status& status);
+
+  // Does what is due, and forgets old events. To be called whenever time has passed.
+  void Tick();
+  // Waits until everything that was decided so far is stored and told.
+  void Flush() {
+    chooser_.Flush();
+    writer_.Flush(absl::InfiniteDuration());
+  }
+
+  const EngineOptions& options() const { return options_; }
+  // To the operator.
+  void Log(const LogEntry& entry) const;
+
+ private:
+  using Links = std::map<ConnectionId, std::shared_ptr<AgentLink>>;
+  // A send whose agent is known.
+  struct Message {
+    std::shared_ptr<AgentLink> link;
+    Send send;
+    AssignedAttempt assigned = {};  // of an assignment; its plan once it is read
+  };
+
+  SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock, MonotonicClock monotonic_clock,
+              EngineOptions options, LogFunction log);
+
+  // A core that knows every sweep in the store that has not ended.
+  absl::StatusOr<EngineCore> LoadCore() const;
+  // Starts again from the store, which holds something else than the core believes.
+  void Reload(const absl::Status& why);
+
+  // Forgets events that were kept for long enough, some at a time.
+  void PruneWhenDue();
+
+  // Decides, and has the outcome stored and sent.
+  EngineOutput Decide(EngineEvent event) ABSL_LOCKS_EXCLUDED(mutex_);
+  EngineOutput DecideLocked(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Decides; the caller submits the outcome under the same lock.
+  EngineOutput Handle(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has questions answered.
+  void Ask(std::vector<ChoiceQuestion> questions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has the ops stored, and what is to be sent goes out once `stored` was told, unless it is empty.
+  void Submit(std::vector<StoreOp> ops, const std::vector<Send>& sends,
+              std::function<void(const absl::Status&)> stored)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Message> MessagesOf(const std::vector<Send>& sends)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // All but its plan.
+  AssignedAttempt Assigned(const AssignOrder& order) const;
+  static absl::Status ReadPlans(std::vector<Message>& messages, db::SweepAccess& access);
+  static void Deliver(const Message& message);
+  ConnectionId ConnectionOf(const AgentLink* link) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Stores what only the store can decide, and waits for it.
+  absl::Status StoreNow(std::function<absl::Status(db::SweepAccess&)> store,
+                        std::function<void()> stored);
+  // A result as it was delivered.
+  struct Delivery {
+    std::string agent;
+    wire::AttemptKey key;
+    std::string token;
+    trial::TrialResult result;
+  };
+  // A result of a sweep that is not active: says why it is not taken, and notes it there.
+  void FinishLate(Delivery delivery, FinishDone done);
+  static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
+                                                 const AttemptTokens& tokens, absl::Time now,
+                                                 db::SweepAccess& access);
+  // The input's status, once what was decided is stored.
+  absl::Status DecideAndStore(EngineEvent event);
+  // What of an active sweep a result is judged by; nothing where it is not active.
+  struct TrialPlace {
+    int64_t sweep_id = 0;
+    trial::ResultLimits limits;
+    std::optional<StepWork> work = {};  // where it is known already
+  };
+  std::optional<TrialPlace> PlaceOf(const wire::AttemptKey& key);
+  // Read from the trial's plan once for its sweep; nothing where that can't be read.
+  absl::StatusOr<std::optional<StepWork>> WorkOf(const TrialPlace& place, int32_t trial);
+
+  db::SweepStore* const store_;
+  EventHub* const hub_;
+  const Clock clock_;
+  const MonotonicClock monotonic_clock_;
+  const EngineOptions options_;
+  const LogFunction log_;
+
+  std::shared_ptr<const AttemptTokens> tokens_;  // set before anything is decided
+
+  absl::Mutex mutex_;
+  EngineCore core_ ABSL_GUARDED_BY(mutex_);
+  int64_t core_generation_ ABSL_GUARDED_BY(mutex_) = 0;  // counts the cores that took its place
+  Links links_ ABSL_GUARDED_BY(mutex_);                  // of all streams that have not ended
+  std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
+  ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
+  MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();
+  std::atomic<int64_t> core_number_{0};  // counts the cores; what an earlier one decided is void
+  PolicyThread chooser_;
+  GroupWriter writer_;  // the last member: its thread uses all others
+};
+
+}  // namespace meshwright::server

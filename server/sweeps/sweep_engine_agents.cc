@@ -1,0 +1,91 @@
+// The part of SweepEngine that hears agents and what is asked of them.
+#include <utility>
+
+#include "server/sweeps/sweep_engine.h"
+
+namespace meshwright::server {
+
+ConnectionId SweepEngine::ConnectionOf(const AgentLink* link) const {
+  for (const auto& [connection, known] : links_) {
+    if (known.get() == link) return connection;
+  }
+  return 0;
+}
+
+absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<wire::AttemptKey>& held,
+                                  std::shared_ptr<AgentLink> link) {
+  absl::MutexLock lock(&mutex_);
+  const ConnectionId connection = ++last_connection_;
+  links_[connection] = std::move(link);
+  const EngineOutput output = DecideLocked(AgentConnected{std::move(info), connection, held});
+  if (!output.status.ok()) links_.erase(connection);
+  return output.status;
+}
+
+void SweepEngine::Disconnect(const std::string& agent, const AgentLink* link) {
+  absl::MutexLock lock(&mutex_);
+  const ConnectionId connection = ConnectionOf(link);
+  if (connection == 0) return;
+  DecideLocked(AgentDisconnected{agent, connection});
+  links_.erase(connection);
+}
+
+void SweepEngine::Leave(const std::string& agent, const AgentLink* link,
+                        const std::string& reason) {
+  absl::MutexLock lock(&mutex_);
+  const ConnectionId connection = ConnectionOf(link);
+  if (connection == 0) return;
+  DecideLocked(AgentLeft{agent, connection, reason});
+  links_.erase(connection);
+}
+
+void SweepEngine::Heartbeat(const std::string& agent, const std::vector<wire::AttemptKey>& held) {
+  Decide(HeartbeatCame{agent, held});
+}
+
+void SweepEngine::Started(const std::string& agent, const wire::AttemptKey& key) {
+  Decide(TrialStarted{agent, key});
+}
+
+void SweepEngine::Ready(const std::string& agent, const wire::AttemptKey& key, int32_t port) {
+  Decide(MemberReady{agent, key, port});
+}
+
+void SweepEngine::Progress(const std::string& agent, const wire::AttemptKey& key,
+                           const trial::TrialProgress& progress) {
+  EngineOutput output = Decide(TrialProgressed{agent, key, progress});
+  if (output.progress) hub_->PublishProgress(*std::move(output.progress));
+}
+
+absl::Status SweepEngine::Drain(const std::string& agent, std::string_view actor) {
+  return DecideAndStore(DrainRequested{agent, std::string(actor)});
+}
+
+absl::Status SweepEngine::Resume(const std::string& agent, std::string_view actor) {
+  return DecideAndStore(ResumeRequested{agent, std::string(actor)});
+}
+
+absl::Status SweepEngine::Release(const std::string& agent, absl::Duration idle_for) {
+  return Decide(ReleaseRequested{agent, idle_for}).status;
+}
+
+absl::Status SweepEngine::Admit(const std::string& agent) {
+  return Decide(AdmitRequested{agent}).status;
+}
+
+std::vector<AgentStatus> SweepEngine::ListAgents() {
+  absl::MutexLock lock(&mutex_);
+  std::vector<AgentStatus> agents;
+  for (const auto& [name, agent] : core_.agents().all()) {
+    agents.push_back({agent.info, {}, core_.agents().QuarantineOf(name)});
+    for (const HeldAttempt& held : agent.held) agents.back().held.push_back(held.key);
+  }
+  return agents;
+}
+
+void SweepEngine::CloseAgents(const absl::Status& status) {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [connection, link] : links_) link->Close(status);
+}
+
+}  // namespace meshwright::server

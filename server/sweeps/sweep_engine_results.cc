@@ -1,0 +1,155 @@
+// The part of SweepEngine that takes results.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
+#include "nlohmann/json.hpp"
+#include "server/sweeps/sweep_engine.h"
+
+namespace meshwright::server {
+namespace {
+
+FinishVerdict Retry(const absl::Status& status) {
+  return {FinishVerdict::Outcome::kRetry, std::string(status.message()), status.code()};
+}
+
+FinishVerdict RefusedFor(const absl::Status& status) {
+  return Refused(status.code(), std::string(status.message()));
+}
+
+}  // namespace
+
+std::optional<SweepEngine::TrialPlace> SweepEngine::PlaceOf(const wire::AttemptKey& key) {
+  absl::MutexLock lock(&mutex_);
+  const ActiveSweep* const sweep = core_.FindSweep(key.sweep);
+  if (sweep == nullptr) return std::nullopt;
+  TrialPlace place{sweep->id(),
+                   {.devices = sweep->devices(),
+                    .steps = sweep->steps(),
+                    .device_kind = sweep->device_kind() == "cuda" ? planner::DeviceKind::kCuda
+                                                                  : planner::DeviceKind::kCpu,
+                    .memory_limit_bytes = sweep->memory_limit_bytes()}};
+  if (const auto known = work_.find(sweep->id()); known != work_.end()) place.work = known->second;
+  return place;
+}
+
+absl::StatusOr<std::optional<StepWork>> SweepEngine::WorkOf(const TrialPlace& place,
+                                                            int32_t trial) {
+  if (place.work) return place.work;
+  const absl::StatusOr<std::string> plan = store_->GetPlan(place.sweep_id, trial);
+  // Of a trial that is not there the result is refused all the same.
+  if (absl::IsNotFound(plan.status())) return std::nullopt;
+  RETURN_IF_ERROR(plan.status());
+  const std::optional<StepWork> work = StepWorkOf(*plan);
+  absl::MutexLock lock(&mutex_);
+  std::erase_if(work_, [&](const auto& known) { return !core_.sweeps().contains(known.first); });
+  if (work) work_[place.sweep_id] = *work;
+  return work;
+}
+
+void SweepEngine::Finish(const std::string& agent, const wire::AttemptKey& key,
+                         const std::string& token, const trial::TrialResult& result,
+                         FinishDone done) {
+  const std::optional<TrialPlace> place = PlaceOf(key);
+  if (!place) {
+    const EngineOutput output = Decide(ResultCameLate{agent, key});
+    if (output.verdict) return done(*output.verdict);
+    return FinishLate({agent, key, token, result}, std::move(done));
+  }
+  if (const absl::Status status = tokens_->Check(place->sweep_id, key, token); !status.ok()) {
+    LogFields about = wire::AboutAttempt(key, agent);
+    about.code = absl::StatusCodeToString(status.code());
+    Log({.level = LogLevel::kWarning,
+         .message = absl::StrCat("a result of agent ", agent, " was refused: ", status.message()),
+         .about = std::move(about)});
+    return done(RefusedFor(status));
+  }
+  const absl::StatusOr<std::optional<StepWork>> work = WorkOf(*place, key.trial);
+  if (!work.ok()) return done(Retry(work.status()));
+  const auto digested =
+      std::make_shared<const DigestedResult>(DigestResult(result, *work, place->limits));
+  EngineOutput output;
+  {
+    absl::MutexLock lock(&mutex_);
+    output = Handle(TrialFinished{agent, key, digested});
+    const bool is_told_later =
+        output.verdict && output.verdict->kind != FinishVerdict::Outcome::kRetry;
+    std::function<void(const absl::Status&)> stored;
+    if (is_told_later) {
+      stored = [done, verdict = *output.verdict](const absl::Status& status) {
+        done(status.ok() ? verdict : Retry(status));
+      };
+    }
+    Submit(std::exchange(output.ops, {}), output.sends, std::move(stored));
+    if (is_told_later) return;
+  }
+  // Its sweep may have ended just now.
+  if (output.result_is_late) return FinishLate({agent, key, token, result}, std::move(done));
+  done(*output.verdict);
+}
+
+absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const Delivery& delivery,
+                                                     const AttemptTokens& tokens, absl::Time now,
+                                                     db::SweepAccess& access) {
+  const wire::AttemptKey& key = delivery.key;
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, access.GetSweep(key.sweep));
+  if (const absl::Status status = tokens.Check(sweep.id, key, delivery.token); !status.ok()) {
+    return RefusedFor(status);
+  }
+  ASSIGN_OR_RETURN(const db::TrialRecord trial, access.GetTrial(sweep.id, key.trial));
+  if (trial.measured && trial.attempt == key.attempt) {
+    return FinishVerdict{FinishVerdict::Outcome::kStored, "it was stored before"};
+  }
+  if (delivery.result.outcome == trial::TrialOutcome::kCancelled) {
+    return Refused(absl::StatusCode::kCancelled, "a cancelled attempt has no result");
+  }
+  ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
+                   access.ListAttempts(sweep.id, key.trial));
+  const bool was_given =
+      std::any_of(attempts.begin(), attempts.end(),
+                  [&](const db::AttemptRecord& attempt) { return attempt.number == key.attempt; });
+  FinishVerdict verdict = Refused(absl::StatusCode::kNotFound,
+                                  absl::StrCat("attempt ", key.attempt, " was never given out"));
+  if (was_given && trial.measured) {
+    verdict = Refused(absl::StatusCode::kAlreadyExists,
+                      absl::StrCat("attempt ", trial.attempt, " had a result before"));
+  } else if (was_given) {
+    verdict = Refused(absl::StatusCode::kFailedPrecondition,
+                      absl::StrCat("the sweep is ", AbslView(db::SweepStateName(sweep.state))));
+  }
+  db::EventRecord event{.sweep_id = sweep.id,
+                        .trial = key.trial,
+                        .attempt = key.attempt,
+                        .kind = "result_refused",
+                        .time = now};
+  event.message = absl::StrCat("result of agent ", delivery.agent, " refused: ", verdict.reason);
+  event.data_json = ToJson(delivery.result).dump();
+  RETURN_IF_ERROR(access.AppendEvent(event).status());
+  return verdict;
+}
+
+void SweepEngine::FinishLate(Delivery delivery, FinishDone done) {
+  auto verdict = std::make_shared<FinishVerdict>();
+  writer_.Submit({.store =
+                      [verdict, delivery = std::move(delivery), tokens = tokens_,
+                       now = clock_()](db::SweepAccess& access) {
+                        const absl::StatusOr<FinishVerdict> judged =
+                            JudgeLate(delivery, *tokens, now, access);
+                        if (judged.ok()) *verdict = *judged;
+                        return judged.status();
+                      },
+                  .stored =
+                      [verdict, done = std::move(done)](const absl::Status& status) {
+                        if (absl::IsNotFound(status)) {
+                          *verdict = RefusedFor(status);
+                        } else if (!status.ok()) {
+                          *verdict = Retry(status);
+                        }
+                        done(*verdict);
+                      }});
+}
+
+}  // namespace meshwright::server

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "planner/codec/fields.h"
+#include "planner/layout/keys.h"
 #include "planner/report/explain.h"
 #include "planner/search/search.h"
 
@@ -18,21 +19,21 @@ struct LayoutAxes {
   Layout layout;
 };
 
+// A word is there also where the layout's text does not name it.
+inline std::string AxisText(const LayoutKey& key, const Layout& layout) {
+  const bool is_named = key.kind == KeyKind::kText || !HasDefault(key, layout);
+  return is_named ? ValueText(key, layout) : ConditionText(key, layout);
+}
+
 template <typename Visitor>
 void VisitFields(const LayoutAxes& axes, Visitor& visit) {
-  const Layout& layout = axes.layout;
-  for (const AxisField& axis : kAxes) visit(axis.name, layout.*axis.size);
-  visit("ep", layout.ep);
-  visit("etp", layout.etp);
-  visit("mb", layout.micro_batch);
-  visit("vpp", layout.vpp);
-  visit("zero", layout.zero);
-  visit("sp", int32_t{layout.sequence_parallel});
-  visit("rc", FormatRecompute(layout));
-  visit("sched", std::string(ScheduleName(layout.schedule)));
-  visit("hs", layout.shard_ranks);
-  visit("stages", FormatStageSplit(layout.stages));
-  visit("offload", FormatOffload(layout.offload));
+  for (const LayoutKey& key : kLayoutKeys) {
+    if (key.kind == KeyKind::kCount || key.kind == KeyKind::kSwitch) {
+      visit(key.name, key.number(axes.layout));
+    } else {
+      visit(key.name, AxisText(key, axes.layout));
+    }
+  }
 }
 
 template <ConstOr<StageMemory> Stage, typename Visitor>

@@ -23,7 +23,7 @@ struct SweepRow {
   bool with_relatives = false;
 };
 
-struct Report {
+struct ReplayJson {
   bool with_relatives = false;
   std::vector<SweepRow> sweeps;
   ReplayTotal total;
@@ -83,7 +83,7 @@ void VisitFields(Total& total, Visitor& visit) {
 
 namespace {
 
-template <ConstOr<Report> Answer, typename Visitor>
+template <ConstOr<ReplayJson> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   visit(OnlyIf(answer.with_relatives, "relatives"), answer.with_relatives);
   visit("sweeps", answer.sweeps);
@@ -93,7 +93,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
 }  // namespace
 
 nlohmann::ordered_json ReplayToJson(absl::Span<const SweepReplay> sweeps, bool with_relatives) {
-  Report report{.with_relatives = with_relatives, .sweeps = {}, .total = TotalOf(sweeps)};
+  ReplayJson report{.with_relatives = with_relatives, .sweeps = {}, .total = TotalOf(sweeps)};
   for (const SweepReplay& sweep : sweeps) report.sweeps.push_back({sweep, with_relatives});
   return WriteOrderedJson(report);
 }

@@ -78,7 +78,10 @@ struct LayoutKey {
   // change of the same ten.
   int32_t change_order = 0;
   bool beside = false;
-  std::string_view column;  // of measurements (planner/measurement/measurement.h)
+  // The column of measurements (planner/measurement/measurement.h), and whether its cells may say
+  // the value in a source's own words rather than as the text form has it.
+  std::string_view column;
+  bool column_in_words = true;
   std::string_view help;
 
   // The rest is filled in by the functions that make rows. The number of a word is its place among
@@ -312,6 +315,7 @@ inline constexpr std::array kLayoutKeys = {
          .burden = Burden::kAxes,
          .change_order = 80,
          .column = "stages",
+         .column_in_words = false,
          .help = "layers of each virtual stage in order; none: the framework's own split",
          .value = [](const Layout& layout) { return FormatStageSplit(layout.stages); },
          .read = layout_key::ReadStages}),
@@ -322,6 +326,7 @@ inline constexpr std::array kLayoutKeys = {
          .burden = Burden::kAxes,
          .change_order = 90,
          .column = "offload",
+         .column_in_words = false,
          .help = "what is moved to the hosts' memory: act:N, opt, act:N+opt; none: nothing",
          .value = [](const Layout& layout) { return FormatOffload(layout.offload); },
          .read = layout_key::ReadOffload}),

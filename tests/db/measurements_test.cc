@@ -125,6 +125,13 @@ class MeasurementsTest : public testing::Test {
     layout.tp = OneOf<int32_t>({1, 2, 4, 8});
     layout.pp = OneOf<int32_t>({1, 2, 4});
     layout.dp = OneOf<int32_t>({1, 2});
+    layout.attention = OneOf<planner::AttentionKernel>(
+        {planner::AttentionKernel::kDefault, planner::AttentionKernel::kFlash2});
+    layout.norm =
+        OneOf<planner::NormKernel>({planner::NormKernel::kDefault, planner::NormKernel::kFused});
+    layout.offload.activation_layers = OneOf<int32_t>({0, 0, 8});
+    layout.offload.optimizer = OneOf<bool>({false, true});
+    if (Below(3) == 0) layout.stages = planner::ParseStageSplit("17+15").value();
     layout.zero = static_cast<int32_t>(Below(4));
     layout.recompute = OneOf<planner::Recompute>(
         {planner::Recompute::kNone, planner::Recompute::kFull, planner::Recompute::kSelective});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/field_error.h"
+#include "planner/layout/keys.h"
 
 namespace meshwright::planner {
 namespace {

@@ -30,7 +30,7 @@ absl::Status NoPart(absl::string_view part) {
 }
 
 // "a, b and c".
-std::string Listed(const std::vector<std::string_view>& names) {
+std::string KeysInWords(const std::vector<std::string_view>& names) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i) {
     const bool is_last = i + 1 == names.size();
@@ -60,7 +60,7 @@ absl::Status CheckNeeded(const std::array<bool, kLayoutKeyCount>& given, std::st
   }
   if (missing == nullptr) return absl::OkStatus();
   return LayoutError(AbslView(text), absl::StrCat(AbslView(missing->name), " is missing; ",
-                                                  Listed(needed), " must be given"));
+                                                  KeysInWords(needed), " must be given"));
 }
 
 }  // namespace

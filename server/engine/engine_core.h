@@ -134,7 +134,8 @@ class EngineCore {
   // Otherwise they are to be delivered again.
   bool CanTakeResults();
   FinishVerdict Take(const TrialFinished& event, const Found& found);
-  FinishVerdict TakeCancelled(const TrialFinished& event, const Found& found);
+  FinishVerdict TakeCancelled(const TrialFinished& event, const Found& found,
+                              const FinishVerdict& verdict);
   FinishVerdict Store(const TrialFinished& event, const GivenAttempt& attempt, const Found& found);
   FinishVerdict Refuse(const TrialFinished& event, absl::StatusCode code, const std::string& reason,
                        const Found& found);

@@ -97,12 +97,13 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode co
   return Refused(code, reason);
 }
 
-FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found& found) {
+FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found& found,
+                                        const FinishVerdict& verdict) {
   if (found.trial->HeldBy(event.agent, event.key.attempt) != nullptr) {
     Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
              Left::kReturned, event.agent);
   }
-  return Refused(absl::StatusCode::kCancelled, "a cancelled attempt has no result");
+  return verdict;
 }
 
 FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
@@ -177,36 +178,27 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
 
 FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
   ActiveTrial& trial = *found.trial;
-  if (trial.measured && trial.attempt == event.key.attempt) {
-    return {kStored, "it was stored before"};
-  }
-  if (event.digested->result.outcome == trial::TrialOutcome::kCancelled) {
-    return TakeCancelled(event, found);
-  }
   const GivenAttempt* const attempt = trial.FindAttempt(event.key.attempt);
-  if (attempt == nullptr) {
-    return Refuse(event, absl::StatusCode::kNotFound,
-                  absl::StrCat("attempt ", event.key.attempt, " was never given out"), found);
+  const trial::TrialResult& result = event.digested->result;
+  ResultClaim claim = {.attempt = event.key.attempt,
+                       .is_cancelled = result.outcome == trial::TrialOutcome::kCancelled,
+                       .was_given = attempt != nullptr};
+  if (attempt != nullptr && attempt->Find(event.agent) == nullptr) {
+    claim.given_to = attempt->leader();
   }
-  if (attempt->Find(event.agent) == nullptr) {
-    return Refuse(
-        event, absl::StatusCode::kPermissionDenied,
-        absl::StrCat("attempt ", attempt->number, " was given to agent ", attempt->leader()),
-        found);
+  if (trial.measured) claim.measured = trial.attempt;
+  if (const std::optional<FinishVerdict> verdict = VerdictOn(claim)) {
+    if (verdict->kind == kStored) return *verdict;
+    // No agent did anything wrong, and there is nothing to tell of it.
+    if (verdict->code == absl::StatusCode::kCancelled) return TakeCancelled(event, found, *verdict);
+    return Refuse(event, verdict->code, verdict->reason, found);
   }
-  if (trial.measured) {
-    return Refuse(event, absl::StatusCode::kAlreadyExists,
-                  absl::StrCat("attempt ", trial.attempt, " had a result before"), found);
-  }
-  if (event.digested->result.outcome == trial::TrialOutcome::kOk &&
-      attempt->leader() != event.agent) {
+  if (result.outcome == trial::TrialOutcome::kOk && attempt->leader() != event.agent) {
     return Refuse(event, absl::StatusCode::kPermissionDenied,
                   absl::StrCat("agent ", attempt->leader(), " leads and has the measurement"),
                   found);
   }
-  if (MayPassElsewhere(event.digested->result.fault)) {
-    return TakeFault(event, GivenAttempt(*attempt), found);
-  }
+  if (MayPassElsewhere(result.fault)) return TakeFault(event, GivenAttempt(*attempt), found);
   return Store(event, GivenAttempt(*attempt), found);
 }
 

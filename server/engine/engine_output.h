@@ -15,6 +15,7 @@
 #include "executor/wire/attempt_key.h"
 #include "server/engine/choosing.h"
 #include "server/engine/engine_input.h"
+#include "server/engine/result_verdict.h"
 
 namespace meshwright::server {
 
@@ -61,23 +62,6 @@ struct Send {
   ConnectionId connection = 0;
   std::variant<WelcomeOrder, AssignOrder, StartOrder, CancelOrder, CloseOrder> order;
 };
-
-// What became of a delivered result.
-struct FinishVerdict {
-  enum class Outcome : uint8_t {
-    kStored,
-    kRefused,
-    kRetry
-  };  // kRetry: the store can't take it now
-  Outcome kind = Outcome::kStored;
-  std::string reason;
-  absl::StatusCode code = absl::StatusCode::kOk;  // of why it was refused
-};
-
-// What became of a result that is not taken, for good: who delivered it may forget it.
-inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
-  return {FinishVerdict::Outcome::kRefused, std::move(reason), code};
-}
 
 struct EngineOutput {
   std::vector<StoreOp> ops;         // in this order

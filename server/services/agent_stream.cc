@@ -346,26 +346,27 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
     case v1::AgentMessage::kHeartbeat:
       RETURN_IF_ERROR(permit_.CheckStillCounts());
       RETURN_IF_ERROR(CheckRange("heartbeat.held", message.heartbeat().held_size(), 0, kMaxHeld));
-      engine_->Heartbeat(agent_, ReadHeld(message.heartbeat().held()));
+      engine_->Hear(HeartbeatCame{agent_, ReadHeld(message.heartbeat().held())});
       link_->AcknowledgeHeartbeat(message.heartbeat().number());
       return absl::OkStatus();
     case v1::AgentMessage::kStarted: {
       ASSIGN_OR_RETURN(const wire::AttemptKey key, wire::FromWire(message.started().ref()));
-      engine_->Started(agent_, key);
+      engine_->Hear(TrialStarted{agent_, key});
       return absl::OkStatus();
     }
     case v1::AgentMessage::kReady: {
       ASSIGN_OR_RETURN(const wire::AttemptKey key, wire::FromWire(message.ready().ref()));
       RETURN_IF_ERROR(CheckRange("ready.port", message.ready().port(), 0, kMostPort));
-      engine_->Ready(agent_, key, message.ready().port());
+      engine_->Hear(MemberReady{agent_, key, message.ready().port()});
       return absl::OkStatus();
     }
     case v1::AgentMessage::kProgress: {
       const v1::TrialProgress& progress = message.progress();
       ASSIGN_OR_RETURN(const wire::AttemptKey key, wire::FromWire(progress.ref()));
-      engine_->Progress(
-          agent_, key,
-          {progress.step(), progress.total_steps(), progress.step_s(), progress.loss()});
+      engine_->Hear(TrialProgressed{
+          agent_,
+          key,
+          {progress.step(), progress.total_steps(), progress.step_s(), progress.loss()}});
       return absl::OkStatus();
     }
     case v1::AgentMessage::kFinished:

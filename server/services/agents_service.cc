@@ -74,7 +74,7 @@ grpc::ServerUnaryReactor* AgentsService::DrainAgent(grpc::CallbackServerContext*
                                                     v1::DrainAgentResponse*) {
   return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
-    return engine_->Drain(request->name(), actor);
+    return engine_->RequestAndStore(DrainRequested{request->name(), actor});
   });
 }
 
@@ -83,7 +83,7 @@ grpc::ServerUnaryReactor* AgentsService::ResumeAgent(grpc::CallbackServerContext
                                                      v1::ResumeAgentResponse*) {
   return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
-    return engine_->Resume(request->name(), actor);
+    return engine_->RequestAndStore(ResumeRequested{request->name(), actor});
   });
 }
 

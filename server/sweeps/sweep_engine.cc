@@ -334,7 +334,7 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_
                   });
 }
 
-absl::Status SweepEngine::DecideAndStore(EngineEvent event) {
+absl::Status SweepEngine::RequestAndStore(EngineEvent event) {
   const EngineOutput output = Decide(std::move(event));
   RETURN_IF_ERROR(output.status);
   return writer_.Flush(kStorePatience) ? absl::OkStatus() : CantBeWritten();

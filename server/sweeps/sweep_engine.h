@@ -76,12 +76,13 @@ class SweepEngine {
   void Disconnect(const std::string& agent, const AgentLink* link);
   // The agent leaves on purpose: what it holds is queued again and does not count as lost.
   void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
-  void Heartbeat(const std::string& agent, const std::vector<wire::AttemptKey>& held);
-  void Started(const std::string& agent, const wire::AttemptKey& key);
-  // The agent can begin with its ranks of an attempt that several hold.
-  void Ready(const std::string& agent, const wire::AttemptKey& key, int32_t port);
-  void Progress(const std::string& agent, const wire::AttemptKey& key,
-                const trial::TrialProgress& progress);
+  // Tells the core what an agent says (server/engine/engine_input.h).
+  void Hear(EngineEvent event);
+  // Tells the core what a caller asks for, and returns its status at once.
+  absl::Status Request(EngineEvent event);
+  // The same, once what the core decided is stored; Unavailable where the store can't be written
+  // for a while.
+  absl::Status RequestAndStore(EngineEvent event);
   // `done` hears the verdict once, after it is durable.
   using FinishDone = std::function<void(const FinishVerdict&)>;
   // `token` is what came with the result; with another than its assignment's it is refused, and
@@ -91,14 +92,6 @@ class SweepEngine {
   std::vector<AgentStatus> ListAgents();
   EngineFigures Figures();
   EngineDemand Demand();
-  // The agent gets nothing new, or trials again. Once it is stored; NotFound for a name that no
-  // agent had.
-  absl::Status Drain(const std::string& agent, std::string_view actor);
-  absl::Status Resume(const std::string& agent, std::string_view actor);
-  // Before the agent is ended and brought up again: ReleaseRequested and AdmitRequested
-  // (server/engine/engine_input.h).
-  absl::Status Release(const std::string& agent, absl::Duration idle_for);
-  absl::Status Admit(const std::string& agent);
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
 
@@ -168,8 +161,6 @@ class SweepEngine {
   static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
                                                  const AttemptTokens& tokens, absl::Time now,
                                                  db::SweepAccess& access);
-  // The input's status, once what was decided is stored.
-  absl::Status DecideAndStore(EngineEvent event);
   // What of an active sweep a result is judged by; nothing where it is not active.
   struct TrialPlace {
     int64_t sweep_id = 0;

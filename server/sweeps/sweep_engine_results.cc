@@ -100,26 +100,21 @@ absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const Delivery& delivery,
     return RefusedFor(status);
   }
   ASSIGN_OR_RETURN(const db::TrialRecord trial, access.GetTrial(sweep.id, key.trial));
-  if (trial.measured && trial.attempt == key.attempt) {
-    return FinishVerdict{FinishVerdict::Outcome::kStored, "it was stored before"};
-  }
-  if (delivery.result.outcome == trial::TrialOutcome::kCancelled) {
-    return Refused(absl::StatusCode::kCancelled, "a cancelled attempt has no result");
-  }
   ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
                    access.ListAttempts(sweep.id, key.trial));
-  const bool was_given =
-      std::any_of(attempts.begin(), attempts.end(),
-                  [&](const db::AttemptRecord& attempt) { return attempt.number == key.attempt; });
-  FinishVerdict verdict = Refused(absl::StatusCode::kNotFound,
-                                  absl::StrCat("attempt ", key.attempt, " was never given out"));
-  if (was_given && trial.measured) {
-    verdict = Refused(absl::StatusCode::kAlreadyExists,
-                      absl::StrCat("attempt ", trial.attempt, " had a result before"));
-  } else if (was_given) {
-    verdict = Refused(absl::StatusCode::kFailedPrecondition,
-                      absl::StrCat("the sweep is ", AbslView(db::SweepStateName(sweep.state))));
-  }
+  ResultClaim claim = {.attempt = key.attempt,
+                       .is_cancelled = delivery.result.outcome == trial::TrialOutcome::kCancelled,
+                       .was_given = std::any_of(attempts.begin(), attempts.end(),
+                                                [&](const db::AttemptRecord& attempt) {
+                                                  return attempt.number == key.attempt;
+                                                })};
+  if (trial.measured) claim.measured = trial.attempt;
+  const FinishVerdict verdict = VerdictOn(claim).value_or(
+      Refused(absl::StatusCode::kFailedPrecondition,
+              absl::StrCat("the sweep is ", AbslView(db::SweepStateName(sweep.state)))));
+  const bool is_told = verdict.kind == FinishVerdict::Outcome::kRefused &&
+                       verdict.code != absl::StatusCode::kCancelled;
+  if (!is_told) return verdict;
   db::EventRecord event{.sweep_id = sweep.id,
                         .trial = key.trial,
                         .attempt = key.attempt,

@@ -97,20 +97,20 @@ class SettledEngine {
     engine_->Flush();
   }
   void Heartbeat(const std::string& agent, const std::vector<wire::AttemptKey>& held) {
-    engine_->Heartbeat(agent, held);
+    engine_->Hear(HeartbeatCame{agent, held});
     engine_->Flush();
   }
   void Started(const std::string& agent, const wire::AttemptKey& key) {
-    engine_->Started(agent, key);
+    engine_->Hear(TrialStarted{agent, key});
     engine_->Flush();
   }
   void Ready(const std::string& agent, const wire::AttemptKey& key, int32_t port) {
-    engine_->Ready(agent, key, port);
+    engine_->Hear(MemberReady{agent, key, port});
     engine_->Flush();
   }
   void Progress(const std::string& agent, const wire::AttemptKey& key,
                 const trial::TrialProgress& progress) {
-    engine_->Progress(agent, key, progress);
+    engine_->Hear(TrialProgressed{agent, key, progress});
     engine_->Flush();
   }
   // With the token that the attempt of the sweep of this name has now.
@@ -197,7 +197,7 @@ class SweepEngineTest : public testing::Test {
   void Beat(const std::string& agent, const std::vector<wire::AttemptKey>& held, int64_t seconds) {
     for (int64_t passed = 0; passed < seconds; passed += 5) {
       now_ += absl::Seconds(5);
-      engine_->Heartbeat(agent, held);
+      engine_->Hear(HeartbeatCame{agent, held});
       engine_->Tick();
     }
   }
@@ -207,7 +207,7 @@ class SweepEngineTest : public testing::Test {
     b_ = Connect("b");
     engine_->Disconnect("a", a.get());
     now_ += absl::Seconds(7);
-    engine_->Heartbeat("b", {});
+    engine_->Hear(HeartbeatCame{"b", {}});
     engine_->Tick();
   }
 

@@ -3,9 +3,8 @@
 namespace meshwright::planner {
 namespace {
 
-// Profiles give the bytes for AdamW in mixed precision. What a profile has above (or, with narrower
-// states, below) the master copy and moments of that does not depend on the optimizer or the
-// precision.
+// Profiles give the bytes for AdamW in mixed precision. What these have above (or, with narrower
+// states, below) AdamW's master copy and moments scales with the width of the optimizer's states.
 int64_t OptimizerBytes(const EstimateContext& context) {
   const NumberFormats formats = context.training.formats();
   constexpr NumberFormats kMixed = NumberFormatsOf(Precision::kBf16);

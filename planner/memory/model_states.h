@@ -13,11 +13,11 @@ namespace meshwright::planner {
 struct HeldParameters {
   int64_t whole = 0;  // all parameters of the rank
   int64_t shard = 0;  // the rank's shard of them
-  // Parameters whose gradients stay whole where the states of the others are a shard.
+  // Parameters whose gradients stay whole where the states of the others are sharded.
   int64_t whole_gradients = 0;
-  // the part of `whole` in blocks, whose products a precision may narrow
+  // The part of `whole` in blocks, whose products a precision may narrow.
   int64_t of_blocks = 0;
-  // the parts of `whole` and of `shard` in matrices of blocks (Optimizer::matrices)
+  // The parts of `whole` and of `shard` in matrices of blocks (Optimizer::matrices).
   int64_t matrices = 0;
   int64_t matrices_shard = 0;
 };

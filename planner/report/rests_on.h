@@ -1,4 +1,5 @@
-// What the presets behind an answer rest on: measured runs and whose, a benchmark, a data sheet.
+// RestsOn is the evidence behind an answer's presets: measured runs and whose, a benchmark, a data
+// sheet.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace meshwright::planner {
 struct PresetEvidence {
   std::string name;
   std::string kind;                  // as EvidenceName()
-  int64_t rows = 0;                  // measured steps that it was fitted to
+  int64_t rows = 0;                  // measured steps that the preset was fitted to
   std::vector<std::string> sources;  // who measured them
 
   friend bool operator==(const PresetEvidence&, const PresetEvidence&) = default;
@@ -32,7 +33,7 @@ struct RestsOn {
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
-// Defined with its fields (planner/report/answer_fields.h).
+// Defined with the fields (planner/report/answer_fields.h).
 nlohmann::ordered_json ToJson(const RestsOn& rests_on);
 
 }  // namespace meshwright::planner

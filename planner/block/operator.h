@@ -228,7 +228,7 @@ struct OperatorCollective {
 struct OperatorPass {
   // Bytes that the pass allocates for its result; 0 where it works in place.
   int64_t result_bytes = 0;
-  int64_t copied_bytes = 0;  // made beside the result and copied into it
+  int64_t copied_bytes = 0;  // made in addition to the result and copied into it
   ShortList<OperatorCollective, 2> collectives;
 };
 

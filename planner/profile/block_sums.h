@@ -17,7 +17,7 @@ namespace meshwright::planner {
 
 // The parts of what a layer keeps that an explanation names, in bytes.
 struct KeptShares {
-  int64_t experts_bytes = 0;    // rows of tokens for their experts, and what these make of them
+  int64_t experts_bytes = 0;    // rows of tokens for their experts, and the experts' results
   int64_t projected_bytes = 0;  // of latent attention: queries, keys and values of all heads
   int64_t latent_bytes = 0;     // of latent attention: the latents of those
 

@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// A preset that was fitted further may keep its name inside the file; the source's name wins.
+// A file fitted from a preset still holds the preset's name; the source's name replaces it.
 RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   const auto rename = [](const SpecSource& source, std::string& name) {
     if (!source.json.empty() && !source.name.empty()) name = source.name;

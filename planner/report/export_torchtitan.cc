@@ -268,7 +268,7 @@ void AppendTraining(const ExportJob& job, std::string& text) {
 // the rest; otherwise embedding and head take a layer's place each.
 struct PipelineLayers {
   int64_t per_stage = 0;
-  int64_t first_less = 0;  // how many fewer the last stage has
+  int64_t first_less = 0;  // layers fewer than per_stage
   int64_t last_less = 0;
 };
 

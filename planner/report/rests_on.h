@@ -25,7 +25,7 @@ struct RestsOn {
   PresetEvidence cluster;
   PresetEvidence framework;
   double step_time_sigma =
-      0.0;               // standard deviation of the logarithm, of which the interval is made
+      0.0;               // standard deviation of the logarithm, from which the interval is computed
   std::string sentence;  // one line
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;

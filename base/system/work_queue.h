@@ -31,7 +31,7 @@ class WorkQueue {
   enum class Offered { kTaken, kFull, kClosed };
   struct Answer {
     Offered offered = Offered::kTaken;
-    // Counts when the task was offered, without it.
+    // Numbers of tasks when this one was offered, without it.
     size_t running = 0;
     size_t waiting = 0;
   };
@@ -46,8 +46,8 @@ class WorkQueue {
     Join();
   }
 
-  // Moves from `task` only if it accepts it: not where `most_tasks` are already running or waiting,
-  // nor once the queue is closed.
+  // Moves from `task` only if the queue accepts it: not where `most_tasks` are already running or
+  // waiting, nor once the queue is closed.
   Answer Offer(Task& task, size_t most_tasks = std::numeric_limits<size_t>::max()) {
     const absl::MutexLock lock(&mutex_);
     Answer answer = {Offered::kTaken, running_, waiting_.size()};

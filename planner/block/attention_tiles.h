@@ -25,8 +25,7 @@ struct AttentionSpan {
   int32_t cp = 1;
   int64_t window = 0;    // newest keys that a query sees; 0: all before it
   bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
-  int64_t tile_queries =
-      kWindowTileQueries;  // the most queries of one call with a window; 0: no limit
+  int64_t tile_queries = kWindowTileQueries;  // most queries of a windowed call; 0: no limit
 
   // Returns whether one call attends to the whole sequence.
   bool is_one_tile() const { return cp == 1 && (window == 0 || (!chunked && tile_queries == 0)); }

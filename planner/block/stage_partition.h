@@ -21,8 +21,9 @@ struct StageLayers {
   bool has_head = false;
 };
 
-// How a framework distributes layers, embedding and head over the stages, where a layout does not
-// (Layout::stages): there the embedding is on the first stage and the head on the last.
+// How a framework distributes layers, embedding and head over the stages. A layout that names its
+// stages (Layout::stages) overrides it, with the embedding on the first stage and the head on the
+// last.
 enum class StagePartition : uint8_t {
   // L / stages layers each, the embedding on the first stage, final norm and head on the last;
   // where that does not divide, embedding and head take a layer's place each: (L + 2) / stages
@@ -39,8 +40,7 @@ enum class StagePartition : uint8_t {
 // A layout's stages, computed once for callers that need many of them.
 struct StageTable {
   std::vector<StageLayers> stages;  // pp * vpp of them
-  // By pipeline rank: the first rank whose chunks hold the same, as much of each layer group in
-  // each.
+  // By pipeline rank: the first rank whose chunks hold the same, counted by layer group.
   std::vector<int32_t> alike;
 };
 

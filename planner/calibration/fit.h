@@ -42,7 +42,7 @@ struct FitOptions {
 };
 
 struct FitResult {
-  // The fitted one has its calibration without the command; the other is unchanged.
+  // What was fitted carries its calibration, with an empty command; the rest is unchanged.
   ClusterSpec cluster;
   FrameworkProfile profile;
   std::vector<double> residuals;  // log(predicted / measured), by row

@@ -26,12 +26,10 @@ struct SpreadPrior {
 SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 struct FitErrors {
-  std::vector<double> errors;  // log(predicted / measured), by row
-  size_t constants = 0;        // free in the fit
-  double constants_variance =
-      0.0;  // mean over the rows of the variance that their uncertainty adds
-  double error_sigma =
-      0.0;  // standard deviation of one row, by which the fit weighed rows against priors
+  std::vector<double> errors;       // log(predicted / measured), by row
+  size_t constants = 0;             // free in the fit
+  double constants_variance = 0.0;  // what their uncertainty adds to a row's variance, on average
+  double error_sigma = 0.0;         // of one row, by which the fit weighed rows against priors
 };
 
 // Returns the standard deviation of the logarithm that puts 80 % of the next runs within

@@ -28,14 +28,13 @@ struct PlanQuery {
   TrainingSpec training;
   int32_t top = 10;
   std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
-  std::string offload = {};  // SearchRequest::offloads, in the form of ParseOffloads()
-  std::string where = {};    // SearchRequest::where, in the form of ParseFilter()
+  std::string offload = {};  // SearchRequest::offloads, for ParseOffloads()
+  std::string where = {};    // SearchRequest::where, for ParseFilter()
   std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
-  std::string objective =
-      {};                   // SearchRequest::objective, in the form of ParseObjective(); empty: MFU
-  std::string pareto = {};  // SearchRequest::pareto, in the form of ParseMerits(); empty: none
-  std::string best_per = {};  // SearchRequest::best_per, in the form of ParseGroupFields()
-  std::string mine = {};      // text form of the layout whose rank is asked for; empty: none
+  std::string objective = {};  // SearchRequest::objective, for ParseObjective(); empty: MFU
+  std::string pareto = {};     // SearchRequest::pareto, for ParseMerits(); empty: none
+  std::string best_per = {};   // SearchRequest::best_per, for ParseGroupFields()
+  std::string mine = {};       // text form of the layout whose rank is asked for; empty: none
 
   friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
 };

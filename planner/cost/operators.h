@@ -32,7 +32,8 @@ double MatmulEfficiency(const HardwareProfile& device, const MatmulShape& produc
 
 // Return the seconds of a product whose factors have the format `inputs`, which the device must
 // have; the second form takes the format of forward passes. In fp8 and fp4 it reaches
-// narrow_matmul_ratio of the share of the peak that bf16 reaches, and half_k grows with the peak.
+// narrow_matmul_ratio of the share of the peak that bf16 reaches, with a half_k that is longer in
+// proportion to the peak.
 double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulShape& product);
 double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 

@@ -17,9 +17,8 @@ struct Estimate {
   // Bytes in the host memory of the node whose devices hold the most there.
   int64_t host_node_bytes = 0;
   TimeEstimate time;
-  double mfu = 0.0;  // as PaLM defines it: full attention, N with both embeddings
-  double mfu_causal =
-      0.0;  // as Megatron-LM defines it: half of the attention, the logits counted once
+  double mfu = 0.0;         // by PaLM: full attention, N with both embeddings
+  double mfu_causal = 0.0;  // by Megatron-LM: half of the attention, the logits counted once
   double tokens_per_s = 0.0;
   // Model TFLOP/s of one device, by the definitions of mfu and of mfu_causal.
   double tflops_per_gpu = 0.0;

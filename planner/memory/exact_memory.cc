@@ -183,7 +183,7 @@ HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
 }
 
 // Returns the bytes of the largest unit's gradients, and of its weights in the format in which they
-// return.
+// are copied back.
 int64_t ExactMemory::HostUpdateBytes(int32_t pipeline_rank) const {
   if (!layout_.offload.optimizer) return 0;
   const NumberFormats formats = context_.training.formats();
@@ -242,8 +242,8 @@ int64_t ExactMemory::MostMessages(int64_t in_flight) const {
   return 1 + 4 * OpenSends(layout_, micro_batches_) + (hands_over ? 2 * in_flight : 0);
 }
 
-// Returns the bytes of the two largest buckets and the two largest units' weights; under layered
-// accumulation those of all of a chunk's units.
+// Returns an upper bound: two buckets and two units' weights, of the largest units; under layered
+// accumulation also those of all of a chunk's units.
 int64_t ExactMemory::MostTransientBytes(int64_t layers) const {
   if (!transient_.has_value()) return 0;
   const auto most = [&](const UnitBytes& unit) {

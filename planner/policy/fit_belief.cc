@@ -9,7 +9,8 @@
 namespace meshwright::planner {
 namespace {
 
-// The common error is integrated up to this many deviations; the density there is below 1e-4.
+// The common error is integrated up to this many deviations; a probability of about 1e-4 lies
+// beyond.
 constexpr double kMostDeviations = 4.0;
 constexpr size_t kSteps = 81;
 constexpr double kSurest = 1e-9;  // predictions are clamped to at least this far from 0 and 1

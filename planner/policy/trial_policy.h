@@ -45,8 +45,7 @@ struct TrialFinding {
   size_t candidate = 0;
   TrialEnd end = TrialEnd::kMeasured;
   double step_s = 0.0;  // of kMeasured: the median in seconds, above 0
-  double noise =
-      0.0;  // of kMeasured: standard deviation of ln(step_s) by the trial's own steps; 0: unknown
+  double noise = 0.0;   // of kMeasured: deviation of ln(step_s) by its own steps; 0: unknown
 };
 
 // Chosen values; docs/accuracy.md says how a sweep's cost and regret depend on them.

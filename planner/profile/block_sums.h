@@ -37,14 +37,12 @@ struct BlockSums {
   UnitMatrices mtp_matrices;
 
   // For one micro-batch in one layer:
-  int64_t kept_bytes =
-      0;  // without recompute, under selective recompute, or in addition to recomputed modules
+  int64_t kept_bytes = 0;        // without full recompute, and without what modules recompute
   KeptShares kept_shares;        // of kept_bytes
   int64_t checkpoint_bytes = 0;  // where the layer is recomputed as a whole
   Workspace workspace;           // of its backward, including what it recomputes
   double logits = 0.0;           // of the model's head
-  int64_t mtp_kept_bytes =
-      0;  // in addition to a layer and a head, for one that predicts further tokens
+  int64_t mtp_kept_bytes = 0;    // added to a layer and a head by one that predicts further tokens
 
   ListCost layer_cost;  // including what selective recompute and modules run again
   ListCost head_cost;

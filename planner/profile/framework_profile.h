@@ -217,8 +217,7 @@ struct Supports {
   bool activation_offload_with_recompute = false;
   bool has_optimizer_offload = false;  // offload=opt
   bool tp_needs_sequence_parallel = false;
-  int32_t min_zero =
-      0;  // the least stage where there are ranks to shard over and axes other than dp
+  int32_t min_zero = 0;  // least stage if there are ranks to shard over and axes other than dp
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.

@@ -24,9 +24,8 @@ struct PresetEvidence {
 struct RestsOn {
   PresetEvidence cluster;
   PresetEvidence framework;
-  double step_time_sigma =
-      0.0;               // standard deviation of the logarithm, from which the interval is computed
-  std::string sentence;  // one line
+  double step_time_sigma = 0.0;  // deviation of ln(step time), which gives the interval
+  std::string sentence;          // one line
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;
 };

@@ -43,8 +43,7 @@ struct BudgetAnswer {
   std::optional<int64_t> fewest_in_time;
   std::optional<int64_t> cheapest;  // by price where there is one, else by device-hours; among
                                     // those in time where that is asked
-  std::optional<int64_t> best =
-      std::nullopt;  // by the budget's objective, among those in time where that is asked
+  std::optional<int64_t> best = std::nullopt;  // by the budget's objective; in time where asked
 };
 
 // InvalidArgument where the budget has a deadline or a price without tokens.

@@ -26,10 +26,8 @@ struct Limit {
   std::optional<int64_t> largest;    // not set where nothing that was tried fits
   std::optional<RankedLayout> best;  // the best layout at `largest`, by the request's objective
   int64_t parameters = 0;            // of the model at `largest`
-  std::optional<int64_t>
-      next;  // the smallest tried value that does not fit; not set where nothing larger was tried
-  std::optional<int64_t>
-      over_bytes;  // at `next`, of the layout that exceeds the memory by the least, if any can run
+  std::optional<int64_t> next;       // the smallest value tried that does not fit, if any was tried
+  std::optional<int64_t> over_bytes;  // at `next`: the least excess of a layout that can run there
   // Why no layout can run at `next`, or why nothing larger was tried; empty where one can.
   std::string problem;
 };

@@ -39,8 +39,7 @@ inline constexpr EnumNames<Strategy, 3> kStrategyNames = {{
 // 1812.06162) as Lamy-Poirier uses it.
 struct CriticalBatch {
   double tokens = 0.0;  // E_min: tokens of a run in the smallest batches, for the same loss
-  double batch =
-      0.0;  // B_c in sequences, at which a run takes twice the tokens and twice the fewest steps
+  double batch = 0.0;   // B_c, sequences: at this batch twice the tokens, twice the fewest steps
 
   double TokensWith(int64_t global_batch) const {
     return tokens * (1.0 + static_cast<double>(global_batch) / batch);

@@ -225,9 +225,8 @@ class MeshWalk {
   const std::vector<PipelineChoice>* pipelines_ = nullptr;
   const std::vector<int32_t>* micro_batches_ = nullptr;
   std::vector<DividedStates> ways_;
-  std::vector<RuleVerdict> of_ways_;  // by index of the way
-  std::array<RuleVerdict, kSearchedRecomputes.size()>
-      of_recompute_;                     // by index in kSearchedRecomputes
+  std::vector<RuleVerdict> of_ways_;                                  // by index of the way
+  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // by index in the list
   size_t least_recompute_ = kRuleCount;  // the first rule of its level that any recompute breaks
   size_t least_inner_ = kRuleCount;      // the first of both levels
   size_t pipeline_ = 0;

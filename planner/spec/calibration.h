@@ -20,10 +20,9 @@ struct CalibratedConstant {
 };
 
 struct Calibration {
-  std::string command;  // the command that made the profile; empty: not fitted
-  int64_t rows = 0;     // measured steps that were used
-  int64_t prior_rows =
-      0;  // rows behind the fit that this one started from; 0: it started from data sheets
+  std::string command;     // the command that made the profile; empty: not fitted
+  int64_t rows = 0;        // measured steps that were used
+  int64_t prior_rows = 0;  // rows behind the fit that this one started from; 0: data sheets
   std::vector<std::string> sources;  // who measured `rows`, each once
   // Errors of the measured step times: |predicted / measured - 1|.
   double median_error = 0.0;

@@ -48,9 +48,8 @@ struct Attention {
 
   // For kLatent alone. Queries and keys have head_dim elements, of which rotary_dim are rotated;
   // all heads share the rotated part of a key.
-  int64_t query_rank =
-      0;  // width of the latent that queries are projected from; 0: from the hidden state
-  int64_t kv_rank = 0;  // width of the latent that keys and values are projected from
+  int64_t query_rank = 0;  // width of the queries' latent; 0: projected from the hidden state
+  int64_t kv_rank = 0;     // width of the latent of keys and values
   int64_t rotary_dim = 0;
   int64_t value_dim = 0;  // elements of a head's values
 
@@ -75,15 +74,13 @@ struct Experts {
   int64_t shared_hidden = 0;  // width of a parallel FFN that every token passes; 0: none
   bool shared_gate = false;   // Qwen2-MoE: the hidden state weighs its result
   RouterScore score = RouterScore::kSoftmax;
-  bool router_bias = false;  // GPT-OSS: of the router's projection
-  bool selection_bias =
-      false;  // DeepSeek-V3: added to scores for picking, not trained by gradients
+  bool router_bias = false;     // GPT-OSS: of the router's projection
+  bool selection_bias = false;  // DeepSeek-V3: added to scores for picking, without gradients
   // Its change after a step, up or down: DeepSeek-V3's value, and Megatron-LM's default.
   double bias_update_rate = 1e-3;
   int64_t groups = 1;  // of experts; a token takes experts from `top_groups` of them
   int64_t top_groups = 1;
-  double capacity_factor =
-      0.0;  // an expert takes at most this multiple of its even share; 0: no limit
+  double capacity_factor = 0.0;  // most tokens of an expert, over its even share; 0: no limit
   // Weights of two auxiliary losses of the router; 0: none. The first penalises sending a
   // sequence's tokens to few experts, the second large logits.
   double balance_loss = 0.0;

@@ -60,9 +60,8 @@ struct MatmulInputs {
 };
 
 struct NumberFormats {
-  NumberFormat weights = NumberFormat::kBf16;  // as stored, gathered and read by a forward pass
-  NumberFormat activations =
-      NumberFormat::kBf16;  // as kept for backward; the format of their gradients too
+  NumberFormat weights = NumberFormat::kBf16;      // as stored, gathered and read by a forward pass
+  NumberFormat activations = NumberFormat::kBf16;  // as kept for backward; and their gradients
   MatmulInputs matmul_inputs = {};
   NumberFormat wire = NumberFormat::kBf16;       // activations between ranks of tp, cp and pp
   NumberFormat gradients = NumberFormat::kFp32;  // of weights, added up over the micro-batches

@@ -79,8 +79,7 @@ class ShardedPeaks {
   const TransientUnits& units_;
   const absl::Span<const WorkerStageBytes* const> chunks_;
   const std::vector<Action>& actions_;
-  absl::InlinedVector<int64_t, 16>
-      weight_gradients_left_;  // remaining actions that add weight gradients, by chunk
+  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions left, by chunk
   std::vector<Solved> solved_;
   size_t next_ = 0;
   PeakPosition last_use_;  // the last use of weights in the next action

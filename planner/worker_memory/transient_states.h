@@ -83,8 +83,7 @@ class TransientStates {
   int32_t table_ = -1;  // the embedding's unit
   std::vector<Unit> units_;
   std::vector<ChunkWeights> chunks_;
-  std::vector<int64_t>
-      weight_gradients_left_;  // remaining actions that add weight gradients, by chunk
+  std::vector<int64_t> weight_gradients_left_;  // weight-gradient actions left, by chunk
   std::vector<GatherStep> steps_;
   size_t next_step_ = 0;
   int64_t whole_bytes_ = 0;

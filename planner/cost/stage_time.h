@@ -13,9 +13,8 @@ namespace meshwright::planner {
 
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
-  TimeParts parts;  // compute, recompute, tp, cp, ep and offload
-  StageDurations
-      durations;  // the same time, by part of the schedule; recompute precedes the input gradient
+  TimeParts parts;           // compute, recompute, tp, cp, ep and offload
+  StageDurations durations;  // by part of the schedule; recompute precedes the input gradient
 
   double total_s() const { return parts.total_s(); }
   // Adds `count` times `other`.

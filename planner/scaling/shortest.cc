@@ -20,8 +20,7 @@ constexpr double kShareStep = 1.02;
 // The smallest and the largest batch that are tried, over the critical one.
 constexpr double kSmallestBatch = 1.0 / 64.0;
 constexpr double kLargestBatch = 4.0;
-constexpr double kMostBatch =
-    1 << 22;  // the largest critical batch: kLargestBatch times it can still be trained
+constexpr double kMostBatch = 1 << 22;  // kLargestBatch times it can still be trained
 constexpr double kMostTokens = 1e30;
 
 const char* WhereOf(Strategy strategy) {

@@ -217,8 +217,7 @@ std::vector<DividedStates> SearchSpace::WaysToDivide(const Layout& mesh) const {
 }
 
 int64_t SearchSpace::size() const {
-  constexpr int64_t kModes =
-      2 * int64_t{kSearchedRecomputes.size()};  // 2: without and with sequence parallel
+  constexpr int64_t kModes = 2 * int64_t{kSearchedRecomputes.size()};  // sequence parallel or not
   int64_t points = 0;
   for (const Layout& mesh : meshes_) {
     points += static_cast<int64_t>(pipelines(mesh).size() * micro_batches(mesh).size() *

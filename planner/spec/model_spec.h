@@ -55,9 +55,7 @@ struct Attention {
 
   bool is_latent() const { return kind == AttentionKind::kLatent; }
   int64_t query_width() const { return heads * head_dim; }
-  int64_t key_width() const {
-    return kv_heads * head_dim;
-  }  // the width of values too, unless latent
+  int64_t key_width() const { return kv_heads * head_dim; }  // values' width too, unless latent
   // Elements of a query head and of a value head together: the multiplications of an attended key.
   int64_t score_dim() const { return head_dim + (is_latent() ? value_dim : head_dim); }
 
@@ -75,7 +73,7 @@ struct Experts {
   bool shared_gate = false;   // Qwen2-MoE: the hidden state weighs its result
   RouterScore score = RouterScore::kSoftmax;
   bool router_bias = false;     // GPT-OSS: of the router's projection
-  bool selection_bias = false;  // DeepSeek-V3: added to scores for picking, without gradients
+  bool selection_bias = false;  // DeepSeek-V3: added when picking, not trained by gradients
   // Its change after a step, up or down: DeepSeek-V3's value, and Megatron-LM's default.
   double bias_update_rate = 1e-3;
   int64_t groups = 1;  // of experts; a token takes experts from `top_groups` of them

@@ -70,7 +70,7 @@ enum class OperatorName : uint8_t {
   kMtpProjection,
 };
 
-using meshwright::NameOf;  // beside the names of other enumerators
+using meshwright::NameOf;  // in addition to the names of other enumerators
 std::string_view NameOf(OperatorName name);
 
 // The three passes of an operator. A schedule may run the two gradients at different times.

@@ -31,7 +31,7 @@ struct MeasuredRank {
   double optimizer_s = 0.0;           // measured
 };
 
-// Which parts of a composed step are measured, modelled and simulated.
+// The parts of a composed step that are measured, modelled and simulated.
 inline constexpr std::array kMeasuredParts = {TimePart::kCompute, TimePart::kOptimizer};
 // The kPp part of messages between stages is the time that they add to the pipeline.
 inline constexpr std::array kModelledParts = {TimePart::kTp, TimePart::kCp, TimePart::kPp,

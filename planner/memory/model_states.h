@@ -1,4 +1,5 @@
-// Bytes of weights, gradients and optimizer states that a device holds throughout a step.
+// Computes the bytes of weights, gradients and optimizer states that a device holds throughout a
+// step.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& c
 // Returns MemoryEstimate::allocator_bytes() by pipeline rank.
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout);
 
-// Returns MemoryEstimate::host_bytes by pipeline rank; nothing where the layout offloads nothing.
+// Returns MemoryEstimate::host_bytes by pipeline rank; empty where the layout offloads nothing.
 std::vector<int64_t> EstimateHostBytes(const EstimateContext& context, const Layout& layout);
 
 // Returns the bytes that communicators hold outside the allocator, by pipeline rank.

@@ -1,5 +1,6 @@
 // Replays measured sweeps with the recorded results in place of runs: how many trials a sweep
 // takes, and how good the layout is that it ends with. The caller supplies the choice of trials.
+//
 // - A sweep is the rows of one `sweep` and one global batch. Its candidates are the rows that the
 //   planner can model and whose outcome is known and, where that is kOk, their time.
 // - The chooser sees of a candidate what it would see before a run, and the result once it ran it.

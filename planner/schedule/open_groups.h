@@ -38,7 +38,7 @@ GroupNeeds NeedsOf(const ModelSpec& model);
 // Returns the group's name in records and traces: the role's name, or for a lane activations_up,
 // activations_down, gradients_up or gradients_down. A rank may have two lanes of one name, one that
 // it sends on and one that it receives on.
-using meshwright::NameOf;  // beside the names of other enumerators
+using meshwright::NameOf;  // in addition to the names of other enumerators
 std::string_view NameOf(const OpenGroup& group);
 
 // Returns whether `name` is that of a pipeline lane in records.

@@ -29,7 +29,7 @@ inline double MostMfuOf(const EstimateContext& context, const Layout& layout) {
 // outlive it.
 class StagedCosts {
  public:
-  static constexpr bool kIsSlow = false;  // estimating takes less than milliseconds
+  static constexpr bool kIsSlow = false;  // whether a layout takes milliseconds
   StagedCosts(StagedEstimate& staged, const Layout& layout, size_t way, const ClusterSpec& cluster)
       : staged_(&staged), layout_(&layout), way_(way), cluster_(&cluster) {}
 

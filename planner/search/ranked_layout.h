@@ -1,4 +1,4 @@
-// What a search finds: layouts with their estimates, and those of them that tie.
+// The results of a search: layouts with their estimates, and those of them that tie.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,7 @@
 //
 // The list says what each operator returns, saves and frees; WorkspaceBytes() says what it holds in
 // addition while it runs. executor/worker/model runs the operators in this order:
+//
 //   forward            in list order. A result is freed when the next one is there, unless it is
 //                      saved. What recompute does not keep is freed at the end of the part.
 //   recompute          the operators that are marked, in list order, up to the last one that makes

@@ -2,6 +2,7 @@
 // gradients and optimizer states that it always holds.
 //
 // The worker's allocations follow fixed rules, so its peak is computed to the byte, not estimated:
+//
 //   blocks and ends       the tensors that their operators make, save and free
 //                         (planner/worker_memory/worker_block.h). The output of a block is the kept
 //                         input of the next one; that of the last block is the head's input or a
@@ -24,6 +25,7 @@
 //                         buckets and one more are held.
 //   ZeRO 3                gathered weights of the unit in use and of the next unit. Under layered
 //                         accumulation those of a chunk's units and of the next chunk's first one.
+//
 // The optimizer works in place, except for 8 KiB of sums for the norm of the gradients
 // (kGradientNormBytes), and so do selection biases, except for a count of 8 bytes for each
 // (kSelectionCountBytes). Below ZeRO-3 weights are gathered in place. The order of a rank's actions

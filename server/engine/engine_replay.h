@@ -1,5 +1,5 @@
-// The engine on recorded results: one agent that has each result at once, and no store. What it
-// runs and when it stops is what a server would.
+// Runs the engine on recorded results, with one agent that has each result at once, and no store.
+// It runs the same trials, and stops at the same one, as a server would.
 #pragma once
 
 #include <cstdint>

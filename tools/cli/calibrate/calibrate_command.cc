@@ -53,8 +53,8 @@ struct CalibrateFlags {
   OutputFlags output;
 };
 
-// The user's paths are private; the profile records only the file names and their contents'
-// provenance.
+// Returns the command for the profile to record. Paths are the user's own: it has the files' names,
+// and the names of the cluster and the framework in them.
 std::string CommandOf(const CalibrateFlags& flags, const planner::CalibrationRequest& request) {
   std::vector<std::string> files;
   files.reserve(flags.measurements.size());

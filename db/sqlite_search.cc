@@ -73,7 +73,7 @@ MeasurementPlace ReadPlace(const SqliteStatement& row) {
   return place;
 }
 
-// Chosen by trial: this many rows, sampled evenly by id, estimate well enough how many rows are
+// Chosen, not derived: sampled rows, evenly spaced by id, show well enough how many rows are
 // between two places.
 constexpr int64_t kSampledRows = 64;
 constexpr size_t kSamplesPerStretch = 4;

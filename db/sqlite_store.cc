@@ -11,7 +11,7 @@
 namespace meshwright::db {
 namespace {
 
-constexpr int32_t kMostSearchThreads = 8;  // leaves cores to other work
+constexpr int32_t kMostSearchThreads = 8;  // chosen, not derived: leaves cores to other work
 constexpr size_t kMostIdleReaders = 8 + kMostSearchThreads;
 
 }  // namespace

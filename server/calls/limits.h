@@ -18,7 +18,7 @@
 
 namespace meshwright::server {
 
-// The defaults leave room for a thousand agents and hundreds of watchers.
+// The defaults leave headroom over a thousand agents and hundreds of watchers.
 struct LimitOptions {
   int32_t max_agents = 4000;  // concurrent streams
   // Its own stream, and earlier ones that broke without anyone having noticed yet.

@@ -8,8 +8,7 @@
 // - crowd: the agents run for SECONDS, WATCHERS calls watch the first sweep, and reads are timed;
 // - pending: only makes the sweeps;
 // - filter: for SECONDS, queries the best ten of all trials in the store under conditions that
-// many,
-//   few and no trials match.
+//   many, few and no trials match.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

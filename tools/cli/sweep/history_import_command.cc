@@ -136,7 +136,7 @@ void AddHistoryImportCommand(CLI::App& group, CommandContext& context) {
                    "Rows in the format that validate reads; what is there already is not added")
       ->required()
       ->option_text("FILE...");
-  // The group's own flags have no effect on this command.
+  // Refuses the group's own flags, which have no effect on this command.
   command->preparse_callback([&group](size_t) {
     for (const CLI::Option* option : group.get_options()) {
       if (option->count() == 0 || option == group.get_help_ptr()) continue;

@@ -138,8 +138,7 @@ struct TrialRecord {
   int32_t number = 0;  // from 1, the rank by predicted MFU among the candidates
   std::string layout;
   bool requested = false;  // the request named this layout
-  // only a candidate, not yet a trial; used where a sweep is made, and false in records that are
-  // read
+  // Only a candidate, not yet a trial. Used where a sweep is made; false in records that are read.
   bool is_open = false;
   TrialState state = TrialState::kPending;
   std::string reason;
@@ -221,7 +220,7 @@ struct AttemptHead {
   friend bool operator==(const AttemptHead&, const AttemptHead&) = default;
 };
 
-// Whether an agent, connected or not, is kept from getting trials, and why.
+// Whether an agent, connected or not, gets no new trials, and why.
 struct AgentQuarantine {
   std::string agent;
   bool drained = false;               // an operator wants it to get nothing new

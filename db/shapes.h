@@ -18,7 +18,7 @@ std::string ShapeOf(std::string_view json);
 // an empty text.
 std::string ShapeHash(std::string_view json);
 
-// Returns the object with its name first, indented by two, as ShapeOf() got it.
+// Returns the object with its name first again, indented by two: the JSON that ShapeOf() was given.
 std::string WithName(std::string_view shape, std::string_view name);
 
 // A trial's plan, split from what all trials of its sweep share.

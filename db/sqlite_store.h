@@ -24,7 +24,7 @@ namespace meshwright::db {
 // How threads share searches of a file's measurements.
 struct SearchThreads {
   int32_t threads = OfThisMachine();
-  int64_t most_rows_alone = 100'000;  // one thread does searches where ids span no more than this
+  int64_t most_rows_alone = 100'000;  // a search uses one thread where ids span no more than this
 
   static int32_t OfThisMachine();
 };

@@ -28,7 +28,7 @@ struct TokenRecord {
   std::string name;       // letters, digits, '.', '-' and '_'; stays taken after revocation
   std::string hash = {};  // as HashOf() makes it
   Role role = Role::kViewer;
-  // the agent that a token of the role agent belongs to; empty for other roles
+  // The agent that a token of the role agent belongs to; empty for other roles.
   std::string agent = {};
   absl::Time create_time;
   std::optional<absl::Time> expire_time = std::nullopt;  // none: never
@@ -37,7 +37,7 @@ struct TokenRecord {
   friend bool operator==(const TokenRecord&, const TokenRecord&) = default;
 };
 
-// OK, or Unauthenticated with since when the token is not valid and what to do.
+// OK, or Unauthenticated that says since when the token is not valid and what to do.
 absl::Status CheckCounts(const TokenRecord& token, absl::Time now);
 
 // Returns a new token: "mwt_" and 256 random bits from the system, in hexadecimal.
@@ -49,7 +49,7 @@ bool LooksLikeToken(std::string_view text);
 // Returns the SHA-256 of the token in hexadecimal.
 std::string HashOf(std::string_view token);
 
-// Compares in a time that does not depend on where the two differ.
+// Compares two hashes in a time that does not depend on where they differ.
 bool SameHash(std::string_view a, std::string_view b);
 
 }  // namespace meshwright::db

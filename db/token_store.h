@@ -24,9 +24,8 @@ namespace meshwright::db {
 
 class TokenStore {
  public:
-  // Opens the file beside the server that uses it. A new file, or one of an older schema, is
-  // created or migrated as by OpenDatabase(); FailedPrecondition where a server uses the file
-  // meanwhile.
+  // Opens the file, also while a server uses it. A file that is new or has an older schema is first
+  // created or migrated as by OpenDatabase(): FailedPrecondition where a server uses it meanwhile.
   static absl::StatusOr<std::unique_ptr<TokenStore>> Open(const std::string& path);
 
   // AlreadyExists where the name is taken, also by a token that is no longer valid.

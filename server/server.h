@@ -120,8 +120,8 @@ class Server {
   AgentsService agents_service_;
   std::string address_;
   std::unique_ptr<grpc::Server> grpc_;
-  // std::, not absl::, whose timed waits end by the wall clock: setting it back would hold up
-  // leases.
+  // A std:: mutex, since timed waits on absl:: ones end by the wall clock: setting it back would
+  // hold up leases.
   std::mutex timer_mutex_;
   std::condition_variable timer_wakes_;
   std::thread timer_;  // wakes the engine so that leases end in time

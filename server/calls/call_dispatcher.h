@@ -1,5 +1,5 @@
-// CallDispatcher admits every call before a service handles it, after its port has let the caller
-// in, and sends the answer.
+// CallDispatcher admits every call that its port let in before a service handles it, and sends the
+// answer.
 //
 // Callers may rely on: no service is entered before Open(), so that its dependencies may be made
 // after the port is bound; every request that a service gets is within the limits of the wire. A

@@ -19,8 +19,8 @@
 
 namespace meshwright::server {
 
-// Hears of each call that a limit refused: the limit's name in metrics, the caller as events name
-// it, and the refusal that it got.
+// Called for each call that a limit refused, with the limit's name in metrics, the caller as events
+// name it, and the refusal.
 using RefusalSink = std::function<void(std::string_view limit, const std::string& caller,
                                        const absl::Status& refusal)>;
 

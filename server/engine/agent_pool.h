@@ -63,8 +63,8 @@ class AgentPool {
   const ActiveSweep& sweep_;
   const ConnectedAgents& agents_;
   std::vector<Room> rooms_;  // by name
-  // tp degrees of trials without an attempt for which no agents were found: another one of the same
-  // degree finds none either.
+  // The tp degrees of trials without an attempt for which no agents were found: another trial of
+  // the same degree finds none either.
   std::set<int32_t> hopeless_tp_;
   bool keeps_ = false;
 };

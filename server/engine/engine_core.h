@@ -35,7 +35,7 @@ class EngineCore {
 
   // Adds a sweep without deciding anything, as when a server starts.
   void Load(const SweepStored& stored, MonotonicTime now);
-  // Sets what was decided about agents before.
+  // Sets the agents' quarantines, as stored.
   void Load(const std::vector<db::AgentQuarantine>& standings);
   EngineOutput Handle(const EngineInput& input);
 
@@ -143,7 +143,7 @@ class EngineCore {
   db::EventRecord CancelledTrialEvent(const ActiveSweep& sweep, const ActiveTrial& trial,
                                       const std::string& actor) const;
   // Takes a result that reports a fault in what its agents run on, or in the network between them.
-  // The trial goes to another agent or, where there is none, this is its result; but not before
+  // The trial goes to another agent or, where there is none, takes this result; but not before
   // agents that were connected to the previous server have had time to come back.
   FinishVerdict TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                           const Found& found);
@@ -185,7 +185,7 @@ class EngineCore {
   int64_t turns_ = 0;            // trials assigned so far
   int64_t told_generation_ = 0;  // of the agents, when sweeps last worked out what they wait for
 
-  // Of the input being handled.
+  // State of the input being handled.
   absl::Time wall_;
   MonotonicTime now_;
   EngineOutput output_;

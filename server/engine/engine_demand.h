@@ -18,8 +18,8 @@ struct SweepDemand {
   // How many could run at once if there were agents for all, including those that may still be
   // chosen.
   int64_t waiting_trials = 0;
-  // Agents with free devices that no waiting trial may go to, since every one failed there for a
-  // fault in what the agent runs on.
+  // Agents with free devices that no waiting trial may go to, since each of these trials failed
+  // there for a fault in what the agent runs on.
   std::set<std::string> unfit = {};
 };
 

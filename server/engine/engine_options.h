@@ -21,7 +21,7 @@ struct EngineOptions {
   // Events of sweeps that ended longer ago are deleted, except each sweep's last; infinite: none
   // are.
   absl::Duration event_retention = absl::Hours(24 * 90);
-  // consecutive failures of what an agent runs on, after which it is quarantined
+  // Consecutive failures of what an agent runs on, after which it is quarantined.
   int32_t max_agent_failures = 3;
 };
 

@@ -83,7 +83,7 @@ inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
 struct EngineOutput {
   std::vector<StoreOp> ops;  // in this order
   std::vector<Send> sends;   // once the ops are stored, in this order
-  // sent at once, since they depend on nothing that has to be stored
+  // Sent at once, since they depend on nothing that has to be stored.
   std::vector<Send> sends_at_once;
   std::vector<LogEntry> log;
   // To be answered with one ChoiceMade each.

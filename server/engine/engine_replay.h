@@ -1,5 +1,5 @@
-// Runs the engine on recorded results, with one agent that has each result at once, and no store.
-// It runs the same trials, and stops at the same one, as a server would.
+// Runs the engine on recorded results, without a store, with one agent that has each result at
+// once. It runs the same trials as a server would, and stops after the same one.
 #pragma once
 
 #include <cstdint>

@@ -12,10 +12,10 @@
 
 namespace meshwright::server {
 
-// What an agent gets of an attempt.
+// An agent's part of an attempt, as it is sent.
 struct AssignedAttempt {
   wire::AttemptKey key;
-  std::string token;  // which the attempt's result has to carry (server/sweeps/attempt_tokens.h)
+  std::string token;  // to be sent back with the attempt's result (server/sweeps/attempt_tokens.h)
   std::string plan_json;
   std::string reason;
   // Which agent has which ranks, the index of this agent among them, and the secret by which

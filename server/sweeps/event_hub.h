@@ -79,7 +79,7 @@ class EventHub {
   const Observer observer_;
   absl::Mutex mutex_;
   std::multimap<int64_t, Subscription*> subscriptions_ ABSL_GUARDED_BY(mutex_);
-  // progress of running trials, by sweep and number
+  // Progress of running trials, by sweep and number.
   std::map<int64_t, std::map<int32_t, Event>> progress_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -67,7 +67,7 @@ class GroupWriter {
   db::SweepStore* const store_;
   const Hooks hooks_;
 
-  // std::, not absl::, whose timed waits end by the wall clock.
+  // A std:: mutex, since timed waits on absl:: ones end by the wall clock.
   std::mutex mutex_;
   std::condition_variable wakes_;
   std::deque<Job> queue_;  // guarded by mutex_

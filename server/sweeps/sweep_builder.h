@@ -21,7 +21,7 @@ struct SweepOptions {
   int32_t trials = 0;        // most trials to choose, beside named layouts
   int32_t candidates =
       0;  // best layouts of the search to choose among; 0: kUsualCandidates, or more
-  // expected gain, as a share of the best step, below which no trial is chosen
+  // Expected gain, as a share of the best step, below which no trial is chosen.
   double min_gain = 0.01;
   std::vector<std::string> layouts;  // named ones, in their text form
   int32_t steps = 5;

@@ -97,7 +97,7 @@ void PrintCopies(const planner::DeviceBenchmark& benchmark, std::ostream& out) {
 
 void PrintCollectives(const planner::DeviceBenchmark& benchmark, std::ostream& out) {
   if (benchmark.collectives.empty()) return;
-  // negated ranks, kind, groups
+  // Negated ranks, kind, groups.
   using Column = std::tuple<int32_t, planner::CollectiveKind, int32_t>;
   Grid<int64_t, Column> grid;
   for (const planner::CollectiveTiming& timing : benchmark.collectives) {

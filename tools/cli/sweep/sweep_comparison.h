@@ -36,7 +36,7 @@ struct ComparedTrial {
   std::string layout;
   std::string outcome;
   std::optional<double> step_s;
-  // 95 % interval of the median; nullopt where too few steps were timed
+  // 95 % interval of the median; nullopt where too few steps were timed.
   std::optional<double> step_low_s;
   std::optional<double> step_high_s;
   std::optional<double> mfu;  // PaLM definition, against its own sweep's peak

@@ -42,7 +42,7 @@ Sweeps ShownSweeps(const planner::ValidationReport& report) {
                      return a->modelled > b->modelled;
                    });
   shown.resize(kShownSweeps);
-  // pointers into one vector, so that their order is the order of appearance
+  // Pointers into one vector, so that their order is the order of appearance.
   std::sort(shown.begin(), shown.end());
   return shown;
 }

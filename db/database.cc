@@ -34,8 +34,8 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenDatabase(const std::string
   }
   // temp_store = MEMORY: undo data of a savepoint stays in memory; in a file, every savepoint would
   // write there first. cache_size: the pages that a group of results touches fit into 32 MiB; with
-  // less, pages are written before the group is complete, and again with it. wal_autocheckpoint: a
-  // checkpoint every 16 MiB writes a page once after as many groups have changed it.
+  // less, pages are written before the group is complete, and again with it. wal_autocheckpoint:
+  // with a checkpoint every 16 MiB, a page that many groups changed is written once.
   RETURN_IF_ERROR(
       connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
                           "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; "

@@ -197,7 +197,7 @@ void EngineCore::Renew(ConnectedAgent& agent, const wire::AttemptKey& key) {
     SetLease(*member, now_ + options_.lease);
     return;
   }
-  // A trial's state that may not be stored yet decides nothing.
+  // While the store can't be written, the trial's state may not be stored yet, and decides nothing.
   if (!store_is_up_) return;
   if (found && TakeBack(agent, key, found)) {
     SetLease(*found.trial->HeldBy(agent.info.name, key.attempt), now_ + options_.lease);

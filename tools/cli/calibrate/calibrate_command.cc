@@ -53,8 +53,8 @@ struct CalibrateFlags {
   OutputFlags output;
 };
 
-// Returns the command for the profile to record. Paths are the user's own: it has the files' names,
-// and the names of the cluster and the framework in them.
+// Returns the command for the profile to record. Paths are the user's own: it names files without
+// their folders, and the cluster and the framework by their names.
 std::string CommandOf(const CalibrateFlags& flags, const planner::CalibrationRequest& request) {
   std::vector<std::string> files;
   files.reserve(flags.measurements.size());

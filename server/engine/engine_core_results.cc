@@ -1,4 +1,4 @@
-// The part of EngineCore that takes results.
+// EngineCore's handling of results.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -45,8 +45,8 @@ std::string Summary(const trial::TrialResult& result) {
   return text;
 }
 
-// Whose part of the attempt failed; empty where that can't be told. The one that leads knows of
-// all.
+// Returns the agent whose part of the attempt failed; empty where that can't be determined. The
+// leader knows of all members.
 std::string FailedAgent(const TrialFinished& event, const GivenAttempt& attempt) {
   const trial::TrialResult& result = event.digested->result;
   const bool leads = event.agent == attempt.leader();
@@ -54,7 +54,7 @@ std::string FailedAgent(const TrialFinished& event, const GivenAttempt& attempt)
   return leads && result.fault == trial::Fault::kNetwork ? "" : event.agent;
 }
 
-// "agent b: rank 2 was killed", unless the message says already which it was.
+// Returns "agent b: rank 2 was killed", unless the message already names the agent.
 std::string WhyItFailed(const std::string& agent, const std::string& message) {
   const std::string named = absl::StrCat("agent ", agent);
   return agent.empty() || absl::StartsWith(message, named) ? message
@@ -114,7 +114,7 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
     return Refuse(event, absl::StatusCode::kAborted,
                   "the attempt was given up, and what its agent runs on failed", found);
   }
-  // A way that failed may have been that of an agent which is gone, and comes back.
+  // The connection that failed may have been that of an agent which is gone and comes back.
   const bool is_between = event.digested->result.fault == trial::Fault::kNetwork;
   const AfterLoss after =
       is_between ? DecideAfterLoss(*found.trial, why, options_)
@@ -124,7 +124,7 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
             absl::StatusCode::kUnavailable};
   }
   if (!agent.empty()) NoteFailure(agent, why);
-  // A way has two ends.
+  // A connection has two ends: both may be at fault.
   if (is_between && !agent.empty() && agent != attempt.leader()) {
     NoteFailure(attempt.leader(), why);
   }

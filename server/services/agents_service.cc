@@ -11,7 +11,7 @@
 namespace meshwright::server {
 namespace {
 
-// A stream that can't begin: ends at once with a status.
+// A stream that can't begin: it ends at once with a status.
 class RefusedStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
   explicit RefusedStream(const grpc::Status& status) { Finish(status); }
@@ -30,7 +30,7 @@ void AgentsService::Begin(SweepEngine* engine, std::string store_id, std::string
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Connect(
     grpc::CallbackServerContext* context) {
-  // Nothing was read yet: the stream looks at each message itself.
+  // An empty message, as none has been read yet: the stream checks each one itself.
   const absl::Status status = calls_->Admit(v1::AgentMessage());
   if (!status.ok()) return new RefusedStream(Reply(status));
   absl::StatusOr<StreamLease> permit = calls_->LeaseAgentStream(*context);

@@ -1,4 +1,4 @@
-// The part of SweepEngine that hears agents and what is asked of them.
+// SweepEngine's handling of agents' messages and of requests about agents.
 #include <utility>
 
 #include "server/sweeps/sweep_engine.h"

@@ -1,4 +1,4 @@
-// The part of SweepEngine that takes results.
+// SweepEngine's handling of results.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -40,7 +40,7 @@ absl::StatusOr<std::optional<StepWork>> SweepEngine::WorkOf(const TrialPlace& pl
                                                             int32_t trial) {
   if (place.work) return place.work;
   const absl::StatusOr<std::string> plan = store_->GetPlan(place.sweep_id, trial);
-  // Of a trial that is not there the result is refused all the same.
+  // The result of a trial that does not exist is refused without it.
   if (absl::IsNotFound(plan.status())) return std::nullopt;
   RETURN_IF_ERROR(plan.status());
   const std::optional<StepWork> work = StepWorkOf(*plan);
@@ -86,7 +86,7 @@ void SweepEngine::Finish(const std::string& agent, const wire::AttemptKey& key,
     Submit(std::exchange(output.ops, {}), output.sends, std::move(stored));
     if (is_told_later) return;
   }
-  // Its sweep may have ended just now.
+  // The sweep may have ended just now.
   if (output.result_is_late) return FinishLate({agent, key, token, result}, std::move(done));
   done(*output.verdict);
 }

@@ -24,7 +24,7 @@ Scaling DecisionsOf(const SlurmScaling& scaling) {
 
 }  // namespace
 
-// The analyzer does not follow the constructors of AgentJobs and Scaling, which set all of them.
+// The analyzer does not follow the constructors of AgentJobs and Scaling, which set all members.
 // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
 SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, LogFunction log)
     : scaling_(std::move(scaling)),
@@ -65,7 +65,7 @@ void SlurmScaler::Look() {
   const NodesWanted wanted = decisions_.Look(world_.clock(), demand);
   Tell(wanted);
   jobs_.agent_jobs().Aim({.jobs = wanted.nodes, .closed = demand.closed});
-  // While nobody knows how the jobs are, none of them goes.
+  // No agent is let go while the state of the jobs is unknown.
   if (jobs_.Look()) LetGo(wanted, demand);
 }
 

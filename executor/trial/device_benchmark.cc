@@ -33,7 +33,7 @@ class BenchmarkRun {
   absl::StatusOr<planner::DeviceBenchmark> Run(const BenchmarkPlan& plan);
 
  private:
-  // Events that only a benchmark has; the others are a trial's too.
+  // Handles events that only a benchmark has; the others are shared with trials.
   void TakeEvent(const std::string& line, RankRecord& record);
   absl::Status TakeOwn(const json& json, RankRecord& record);
   absl::Status TakeMeasured(const MeasuredEvent& event);
@@ -108,7 +108,7 @@ absl::StatusOr<planner::DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& 
   if (const RankRecord* cause = Cause(workers_.records())) {
     return Failed(*cause, cause->failure->message);
   }
-  // Done is the last that a worker tells; there is little to lose.
+  // All ranks are done and only ended badly, yet nothing is lost by reporting it as a failure.
   for (const RankRecord& record : workers_.records()) {
     if (!record.after_done.empty()) return Failed(record, record.after_done.front());
   }

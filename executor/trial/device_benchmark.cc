@@ -108,7 +108,8 @@ absl::StatusOr<planner::DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& 
   if (const RankRecord* cause = Cause(workers_.records())) {
     return Failed(*cause, cause->failure->message);
   }
-  // All ranks are done and only ended badly, yet nothing is lost by reporting it as a failure.
+  // "benchmark_done" is a worker's last event. A failure after it still fails the benchmark, which
+  // is cheap to repeat.
   for (const RankRecord& record : workers_.records()) {
     if (!record.after_done.empty()) return Failed(record, record.after_done.front());
   }

@@ -24,7 +24,7 @@ inline constexpr int64_t kWorkerOverheadBytes = int64_t{150} << 20;
 // nothing where the plan has no estimate.
 std::optional<int64_t> BytesOfRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks);
 
-// ResourceExhausted with the sum, what is left, what leaves no more, and what would be accepted. OK
+// ResourceExhausted with the sum, what is left and why not more, and what would be accepted. OK
 // where the plan has no estimate.
 absl::Status CheckHostMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                              const host::MemoryRoom& room);

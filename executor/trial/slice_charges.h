@@ -17,7 +17,7 @@ namespace meshwright::trial {
 std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
                                                std::string_view group);
 
-// Seconds of the cost model for one operation; 0 where its group is not charged, and for the
+// Returns the cost model's seconds for one operation; 0 where its group is not charged, and for the
 // receiving side of a message.
 double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span);
 

@@ -4,7 +4,6 @@
 // Tiles of one row are for a factor whose columns are contracted, tiles of one column for one whose
 // rows are. A matrix's last tiles may be cut off. Scales are stored in rows of tiles along the
 // contracted dimension, as cuBLASLt reads them (VEC128_32F):
-// the contracted dimension, as cuBLASLt reads them (VEC128_32F):
 //
 //   kRows     1 x 128    scales [ceil(columns / 128), rows]
 //   kColumns  128 x 1    scales [ceil(rows / 128), columns]

@@ -38,7 +38,7 @@ class HeadBlocks {
 
   // Of the block.
   __device__ uint32_t packs() const { return block_heads_ * packs_.divisor(); }
-  // Finds a head of the block. Returns whether there is one.
+  // Finds a head of the block. Returns whether it exists.
   __device__ bool Find(uint32_t number, HeadPlace& found) const {
     RowPiece at;
     if (number >= block_heads_) return false;

@@ -102,7 +102,7 @@ void RunReference(const RouterForward& a) {
 
 namespace {
 
-// Gradient of a row's balance loss by the logits' scores, through the division by the scores' sum.
+// Returns the gradient of a row's balance loss by its scores, through the division by their sum.
 std::vector<double> BalanceGradient(const RouterBackward& a, int64_t row,
                                     const std::vector<double>& scores) {
   std::vector<double> gradient(scores.size());

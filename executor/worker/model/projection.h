@@ -8,6 +8,7 @@
 // gradient contracts tokens: both factors are narrowed again from the originals, in tiles of 128
 // tokens of a column, and an input is saved in this form. Narrowed weights are not kept: they are
 // recomputed for each product and freed after it.
+//
 // Where no tile is cut, results depend on the layout only by the order of sums
 // (planner/rules/tile_rules.h refuses other layouts). Experts' tiles of tokens consist of one
 // expert's rows of one micro-batch on one rank, so which tokens share a tile depends on the layout,

@@ -41,8 +41,7 @@ class PhaseClock {
  private:
   std::unique_ptr<DeviceClock> clock_ = std::make_unique<HostClock>();
   trial::Phase current_ = trial::Phase::kOther;
-  std::vector<std::pair<Mark, trial::Phase>>
-      began_;  // phases since the last Restart(), in their order
+  std::vector<std::pair<Mark, trial::Phase>> began_;  // phases since the last Restart(), in order
 };
 
 class ScopedPhase {

@@ -16,7 +16,7 @@ namespace meshwright::worker {
 // ranks use the same times, so they decide alike.
 class StepAgreement {
  public:
-  // `context` outlives it.
+  // REQUIRES: `context` outlives this object.
   StepAgreement(RankContext& context, const trial::StopOptions& options)
       : context_(context), options_(options) {}
 

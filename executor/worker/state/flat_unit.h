@@ -55,10 +55,10 @@ struct ElementRange {
 
 class FlatUnit {
  public:
-  // Weights get their initial values, gradients and moments are zero. Holds, of what the stage
-  // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments (of
-  // orthogonalised matrices one) and, beside bf16 weights, a master copy. The communicators of
-  // `replicas` outlive it; none where this rank alone has the parameters.
+  // Initialises the weights and zeroes gradients and moments. Subject to the ZeRO stage it holds,
+  // per parameter, the weight and in the accumulator dtype a gradient, two moments (one for
+  // orthogonalised matrices) and, beside bf16 weights, a master copy. `replicas` is empty where
+  // this rank alone has the parameters; its communicators must outlive this object.
   FlatUnit(RankContext& context, ParameterUnit parameters, const Replicas& replicas);
 
   const ParameterUnit& parameters() const { return parameters_; }

@@ -135,7 +135,7 @@ class Agent {
   int64_t session_ = 0;  // of stream_; events of earlier sessions are ignored
   bool registered_ = false;
   std::string store_id_;  // of the server that last registered this agent
-  // how long workers may run after the last acknowledgement
+  // How long workers may run on one acknowledged heartbeat.
   absl::Duration lease_ = absl::InfiniteDuration();
   absl::Duration heartbeat_ = absl::Seconds(1);
   std::vector<Running> running_;  // assigned and not ended, oldest first

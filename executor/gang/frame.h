@@ -54,7 +54,7 @@ struct ExitFrame {
   int32_t rank = 0;
   int32_t wait_status = 0;  // as returned by waitpid()
   std::string output_tail = {};
-  // set where the worker could not be ended and was left running
+  // Set where the worker could not be ended and was left running.
   std::optional<int32_t> left_pid = std::nullopt;
 };
 

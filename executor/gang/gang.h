@@ -30,7 +30,7 @@ struct Membership {
   std::string secret = {};           // known only to the members of this attempt
   std::string address = {};          // numeric address or name by which the others reach this host
   std::string rendezvous = {};       // host:port of the leader's listener; set on followers
-  // set on the leader; opened while the gang was prepared
+  // Set on the leader; opened while the gang was prepared.
   std::shared_ptr<Listener> gate = nullptr;
 
   bool leads() const { return member == 0; }

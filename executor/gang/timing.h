@@ -11,7 +11,7 @@ struct Timing {
   double join_s = 60.0;
   double handshake_s = 10.0;  // for the handshake of an accepted connection
   double ping_s = 1.0;        // interval between pings
-  // a follower that lost its leader waits so long for the leader's own result
+  // A follower that lost its leader waits so long for the leader's own result.
   double last_word_s = 15.0;
   double silence_s = 30.0;  // a member that sends nothing for so long is lost
   // This host's clock, on which its workers report times.

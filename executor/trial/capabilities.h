@@ -1,4 +1,4 @@
-// Capabilities lists what the workers can run: what the profile `meshwright` supports, under the
+// Lists what the workers can run: what the profile `meshwright` supports, under the
 // planner's rules. `meshwright-worker --capabilities` prints it.
 #pragma once
 

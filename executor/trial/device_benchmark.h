@@ -1,4 +1,4 @@
-// DeviceBenchmark measures this machine's devices with micro-benchmarks: the plan that workers
+// A device benchmark measures this machine's devices with micro-benchmarks: the plan that workers
 // read, and the runner.
 #pragma once
 

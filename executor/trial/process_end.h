@@ -1,4 +1,5 @@
-// Waits for the end of child processes. One held by a driver may not end, not even after SIGKILL.
+// Waits for the end of child processes. One blocked in a driver may
+// not end, not even after SIGKILL.
 #pragma once
 
 #include <sys/types.h>

@@ -33,7 +33,7 @@ class RankProcess {
 
   virtual void Kill() = 0;
   // Kills the process if it still runs and waits at most `limit` for its end. Returns false where
-  // it is known to have been left running, as pid().
+  // it is known to run on, as process pid().
   virtual bool End(std::chrono::milliseconds limit) = 0;
   virtual bool ended() const = 0;
   virtual pid_t pid() const = 0;

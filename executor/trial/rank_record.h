@@ -65,7 +65,7 @@ void ApplyEvent(const std::string& line, RankRecord& record);
 // explain becomes the rank's failure, or trouble after it was done.
 void ApplyExit(int wait_status, RankRecord& record);
 
-// Applies that the process can't be observed any more; `message` is for example "can't go on: agent
+// Records that the process can't be observed any more; `message` is for example "can't go on: agent
 // b was lost".
 void ApplyLoss(std::string message, Fault fault, RankRecord& record);
 

@@ -25,11 +25,11 @@ struct SliceAction {
 // A class of pipeline ranks whose chunks have the same kinds of layers, embedding and head.
 struct SliceStage {
   std::vector<int32_t> pipeline_ranks;
-  // the pipeline rank that ran, the one with the largest estimated memory
+  // The pipeline rank that ran, the one with the largest estimated memory.
   int32_t measured_rank = 0;
   std::vector<SliceAction> actions;
   double optimizer_s = 0.0;  // measured, per step
-  // modelled: seconds of reductions after the last action, which nothing hides
+  // Modelled: seconds of reductions after the last action, which nothing hides.
   double dp_behind_s = 0.0;
   int64_t peak_bytes = 0;       // measured
   int64_t estimated_bytes = 0;  // predicted

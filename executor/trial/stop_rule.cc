@@ -42,7 +42,7 @@ std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s) {
 }
 
 double LogDeviationOf(const MedianInterval& interval) {
-  // width of a normal's 95 % interval, in standard deviations
+  // Width of a normal distribution's 95 % interval, in standard deviations.
   constexpr double kWidth = 2.0 * 1.959964;
   return std::log(interval.high_s / interval.low_s) / kWidth;
 }

@@ -17,10 +17,10 @@ namespace meshwright::worker {
 
 // Additional saved tensors of latent attention.
 struct LatentSaved {
-  at::Tensor latents;  // [stream tokens, latents and rotated key], before the norms
+  at::Tensor latents;  // [stream tokens, latents and rotary key part], before the norms
   at::Tensor query_rstd;
   at::Tensor key_rstd;
-  at::Tensor normed;      // the same shape: normed latents, and the rotated key as projected
+  at::Tensor normed;      // same shape: normed latents, rotary key part unchanged
   at::Tensor query;       // [tokens, heads * head_dim], rotated
   at::Tensor turned_key;  // [tokens, rotary_dim]
 };

@@ -36,7 +36,7 @@ class LatentAttentionLayer final : public AttentionBranch {
 
  private:
   int64_t plain_dim() const { return attention_.head_dim - attention_.rotary_dim; }
-  // The columns of latents and rotated key.
+  // The columns of the latents and of the rotary key part.
   at::Tensor QueryLatent(const at::Tensor& latents) const;
   at::Tensor KeyLatent(const at::Tensor& latents) const;
   at::Tensor TurnedPart(const at::Tensor& latents) const;
@@ -54,7 +54,8 @@ class LatentAttentionLayer final : public AttentionBranch {
   // Replaces query, key parts and values by their gradients, and releases the log-sum-exp.
   // REQUIRES: saved.gradient is set.
   void BackwardHeads(AttentionSaved& saved) const;
-  // Returns the gradient of latents and rotated key, for all tokens. Releases the rotated key's.
+  // Returns the gradient of latents and rotary key part, for all tokens. Releases the rotated
+  // key's.
   at::Tensor BackwardLatents(AttentionSaved& saved) const;
   void BackwardOutputWeight(AttentionSaved& saved) const;
   // `latents` are normed and cover all tokens.

@@ -175,7 +175,7 @@ class FlatUnit {
   const int64_t elements_;
   const int64_t matrix_elements_;        // matrices come first
   const int64_t whole_matrix_elements_;  // the last matrices
-  // the first matrices; includes routers in a unit that has any
+  // The first matrices; includes routers in a unit that has any.
   const int64_t orthogonal_elements_;
   const int64_t replicated_elements_;  // these follow the matrices
   const int64_t router_elements_;      // the first replicated ones
@@ -194,13 +194,13 @@ class FlatUnit {
   at::Tensor own_gradients_;
   at::Tensor vector_gradients_;
   at::Tensor first_moment_;  // of the own part, like the master copy
-  // of the own part's last elements: those that may need one on any rank
+  // Of the own part's last elements: those that may need one on any rank.
   at::Tensor second_moment_;
   at::Tensor master_;  // undefined where weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> matrix_gradient_views_;
   std::vector<bool> matrix_is_empty_;  // valid while gradients are open
-  // whether the shard has no gradients yet, where CloseGradients() gives buffers away
+  // Whether the shard has no gradients yet, where CloseGradients() gives buffers away.
   bool own_is_empty_ = false;
   std::vector<at::Tensor> vector_gradient_views_;
 };

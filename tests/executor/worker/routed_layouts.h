@@ -8,7 +8,7 @@
 
 namespace meshwright::worker {
 
-// Routing is by the experts' scores.
+// Routing follows the scores, so ranks receive unequal numbers of tokens.
 class RoutedLayoutsTest : public ThreadLayoutsTest {
  protected:
   void ExpectExactAsRouted(double tolerance) {

@@ -17,8 +17,8 @@ enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 // Selects each token's experts and computes their weights. The highest scores are selected, the
 // lowest expert first among equals; with groups of adjacent experts, only from the `top_groups`
 // groups with the largest sums of their `group_best` best scores. selection_bias is added to scores
-// for selection only. A token's weights are the selected scores divided by their sum; with top_k =
-// 1 the score itself.
+// for selection only. A token's weights are the selected scores divided by their sum; where top_k
+// is 1, the score itself.
 struct RouterForward {
   static constexpr int64_t kMostPicks = 32;
   static constexpr int64_t kMostGroups = 32;
@@ -39,10 +39,10 @@ struct RouterForward {
   void* weights;                         // [rows, top_k], acc
 };
 
-// A router's auxiliary losses, applied through its gradient. The balance loss is the sum of scale *
-// slots * score over experts and tokens, where `slots` counts the slots of the token's sequence
-// that go to the expert, and the token's scores are normalised to sum 1. The z-loss is z_scale / 2
-// * log(sum over experts of exp(logit))^2 per token.
+// A router's auxiliary losses, applied through its gradient. The balance loss is the sum of
+// scale * slots * score over experts and tokens, where `slots` counts the slots of the token's
+// sequence that go to the expert, and the token's scores are divided by their sum. The z-loss is
+// z_scale / 2 * log(sum over experts of exp(logit))^2 of each token.
 struct RouterLosses {
   const void* slots = nullptr;  // [sequences, experts], acc; null: no balance loss
   double scale = 0.0;

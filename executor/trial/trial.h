@@ -39,7 +39,7 @@ struct TrialPlan {
   double timeout_s = 300.0;                   // longest silence of any rank
   // FLOP/s per rank if measured before; 0 has the workers measure it.
   double known_peak_flops = 0.0;
-  // FLOP/s per rank by the cluster's data sheet, the basis of predicted MFU.
+  // FLOP/s per rank that the cluster is said to have; predicted MFU refers to it.
   std::optional<double> peak_flops;
   // The planner's estimates by pipeline rank; may be empty. Bytes in the allocator, communicators'
   // buffers beside it, and bytes that the layout offloads to the host.

@@ -5,6 +5,7 @@
 //   1. MESHWRIGHT_TORCH_DIR
 //   2. the folder torch beside the archive's root folder
 //   3. the package torch of the python3 on PATH, which is located without being imported
+//
 // The worker only runs with the version of LibTorch it was built against: a folder with another
 // version is refused, not skipped.
 #pragma once

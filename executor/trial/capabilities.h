@@ -1,5 +1,5 @@
-// Lists what the workers can run: what the profile `meshwright` supports, under the
-// planner's rules. `meshwright-worker --capabilities` prints it.
+// Lists what the workers can run: what the profile `meshwright` supports, under the planner's
+// rules. `meshwright-worker --capabilities` prints it.
 #pragma once
 
 #include "absl/status/status.h"

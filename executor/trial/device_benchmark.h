@@ -1,5 +1,5 @@
-// A device benchmark measures this machine's devices with micro-benchmarks: the plan that workers
-// read, and the runner.
+// Measures this machine's devices with micro-benchmarks: the plan that workers read, and the
+// runner.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@ struct DeviceMemoryUse {
   int64_t allocator_retries = 0;
   // Bytes in use on the device outside the allocator at the end, less those before the groups were
   // connected, which excludes the context: buffers of communicators, and code loaded since.
-  // Includes other processes' use, as if the rank had the device alone. 0 without groups.
+  // Counts all use of the device, as if the rank had it alone. 0 without groups.
   int64_t communicator_bytes = 0;
 
   friend bool operator==(const DeviceMemoryUse&, const DeviceMemoryUse&) = default;

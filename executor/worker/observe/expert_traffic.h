@@ -15,7 +15,7 @@ struct ExpertTraffic {
   double load = 0.0;
   // Tokens received so far by each of this rank's experts, over all layers.
   std::vector<int64_t> tokens;
-  // By forward action of the step and layer with experts, in execution order.
+  // One entry per forward action of the step and layer with experts, in execution order.
   std::vector<planner::ExpertRows> rows;
 
   // Adds one layer's forward of a micro-batch, of which `even_rows` would be an even share.

@@ -28,11 +28,11 @@ esac
 
 class EstimateTest(unittest.TestCase):
     def test_steps_count_by_what_they_took_before_or_by_their_kind(self):
-        known = {"a.o": 30.0}
+        known = {"a.o": 30.0, "b.o": 0.1, "liba.a": 0.1}
         seconds = [build_progress.expected_seconds(output, known)
-                   for output in ("a.o", "k/x.cu.o", "executor/worker/CMakeFiles/w.dir/Unity/unity_0_cxx.cxx.o",
+                   for output in ("a.o", "liba.a", "k/x.cu.o", "executor/worker/CMakeFiles/w.dir/Unity/unity_0_cxx.cxx.o",
                                   "p/Unity/unity_0_cxx.cxx.o", "b.o", "libb.a", "")]
-        self.assertEqual(seconds, [30.0, 15, 40, 13, 7, 0.2, 0.2])
+        self.assertEqual(seconds, [30.0, 0.1, 15, 40, 13, 7, 0.2, 0.2])
 
     def test_the_pace_of_the_build_counts_more_the_longer_it_goes(self):
         estimate = build_progress.Estimate(["a", "b", "c"], {"a": 600, "b": 600, "c": 60}, jobs=2)

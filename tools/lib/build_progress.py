@@ -20,6 +20,8 @@ STEP = re.compile(r"\[(\d+)/(\d+)\] (.*)")
 # group of other sources, one source, anything else.
 SECONDS_BY_KIND = ((r"\.cu\.o$", 15), (r"\.ptx$", 3), (r"worker.*\.(o|gch)$", 40), (r"/Unity/.*\.o$", 13),
                    (r"\.(o|gch)$", 7), (r"", 0.2))
+# An object that was made in less came from the compile cache, which says nothing of what it takes.
+CACHED_S = 2
 # So many seconds of work count as if they had gone as expected, so that the first steps do not decide the pace.
 TRUST_S = 60
 LINES_PER_FAILURE = 40
@@ -41,7 +43,10 @@ def seconds_before(ninja_log):
 
 
 def expected_seconds(output, before):
-    return before.get(output) or next(seconds for kind, seconds in SECONDS_BY_KIND if re.search(kind, output))
+    known = before.get(output, 0)
+    if known >= CACHED_S or (known and not output.endswith((".o", ".gch"))):
+        return known
+    return next(seconds for kind, seconds in SECONDS_BY_KIND if re.search(kind, output))
 
 
 class Estimate:
@@ -81,7 +86,7 @@ class Output:
     def read(self, line):
         """Returns what the step that the line ends made; nothing where it ends none."""
         step = STEP.match(line)
-        if step:
+        if step and step[1] != "0":  # 0: the question whether CMake has to run again, which is no step of the build
             self.in_failure = False
             self.done, self.all = int(step[1]), int(step[2])
             return output_of(step[3])
@@ -197,8 +202,10 @@ def build(folder, jobs, targets, log):
     if ninja.status != 0:
         line.clear()
         return ninja.status, output
-    estimate = Estimate(ninja.planned(folder, targets), before, jobs)
+    planned = ninja.planned(folder, targets)
+    estimate = Estimate(planned, before, jobs)
     output = Output()
+    output.all = len(planned)
     begun = time.monotonic()
     for said in ninja.lines(*targets):
         now = time.monotonic() - begun

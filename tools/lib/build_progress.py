@@ -18,7 +18,7 @@ import time
 STEP = re.compile(r"\[(\d+)/(\d+)\] (.*)")
 # Seconds of a step that no earlier build took, on one of two cores: a CUDA source, its PTX, what includes LibTorch, a
 # group of other sources, one source, anything else.
-SECONDS_BY_KIND = ((r"\.cu\.o$", 15), (r"\.ptx$", 3), (r"worker.*\.(o|gch)$", 40), (r"/Unity/.*\.o$", 13),
+SECONDS_BY_KIND = ((r"\.cu\.o$", 15), (r"\.ptx$", 3), (r"worker.*\.(o|gch)$", 60), (r"/Unity/.*\.o$", 13),
                    (r"\.(o|gch)$", 7), (r"", 0.2))
 # An object that was made in less came from the compile cache, which says nothing of what it takes.
 CACHED_S = 2
@@ -65,7 +65,8 @@ class Estimate:
     def seconds_left(self, now):
         """`now`: seconds since the build began."""
         pace = (self.finished_at * self.jobs + TRUST_S) / (self.all - self.left + TRUST_S)
-        return max(0.0, self.left * pace / self.jobs - (now - self.finished_at))
+        work = max(self.left / self.jobs, *self.steps.values(), 0)  # The longest step is not divided.
+        return max(0.0, work * pace - (now - self.finished_at))
 
 
 def time_left(seconds):
@@ -218,7 +219,8 @@ def build(folder, jobs, targets, log):
     line.clear()
     if ninja.status == 0:
         seconds = round(time.monotonic() - started)
-        print(f"build: {output.done} steps in {seconds // 60} min {seconds % 60} s", flush=True)
+        what = f"{output.done} steps in {seconds // 60} min {seconds % 60} s" if output.done else "up to date"
+        print(f"build: {what}", flush=True)
     return ninja.status, output
 
 

@@ -114,7 +114,10 @@ class TidyTest(unittest.TestCase):
         self.assertIn("no such file\ntidy: FAILED, clang-tidy-diff-14.py ended with 3", said)
 
     def test_all_are_those_of_the_preset_that_compiles_one_by_one(self):
-        self.assertEqual(self.tidy("--all", says=f"echo '{FINDING}'\n")[0], 1)
+        coloured = FINDING.replace("error: ", "\\e[0;1;31merror: \\e[0m")
+        status, said, _ = self.tidy("--all", says=f"echo -e '{coloured}'\n")
+        self.assertEqual(status, 1)
+        self.assertIn(FINDING, said)
         asked = (self.folder / "asked").read_text()
         self.assertTrue(asked.startswith("run-clang-tidy-14 "))
         self.assertIn(f" -p build/sources ^{self.root}/", asked)

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
 #include "planner/report/explain.h"
 #include "planner/report/slower_parts.h"
 #include "planner/search/search.h"
@@ -40,8 +39,5 @@ struct UserLayoutReport {
 // "the 80 % memory rule".
 UserLayoutReport Report(const Layout& layout, const SearchResult& result,
                         std::string_view criterion);
-
-// By its fields (planner/report/answer_fields.h); null where a layout that can't run has no value.
-nlohmann::ordered_json ToJson(const UserLayoutReport& report);
 
 }  // namespace meshwright::planner

@@ -12,7 +12,7 @@ using planner::ConditionField;
 using Kind = ConditionField::Kind;
 
 template <size_t kCount, typename Enum>
-std::vector<std::string_view> NamesOf(const EnumNames<Enum, kCount>& names) {
+std::vector<std::string_view> ListNames(const EnumNames<Enum, kCount>& names) {
   std::vector<std::string_view> listed;
   for (const auto& [value, name] : names) listed.push_back(name);
   return listed;
@@ -54,8 +54,9 @@ std::vector<Described> Describe() {
   all.push_back({{.name = "seq_len"}, setting("seq_len")});
   all.push_back({{.name = "global_batch"}, setting("global_batch")});
   all.push_back({{.name = "dtype", .kind = Kind::kText}, setting("precision")});
-  all.push_back({{.name = "source", .kind = Kind::kWord, .words = NamesOf(kMeasurementSourceNames)},
-                 origin("source")});
+  all.push_back(
+      {{.name = "source", .kind = Kind::kWord, .words = ListNames(kMeasurementSourceNames)},
+       origin("source")});
   all.push_back({{.name = "worker_version", .kind = Kind::kText}, origin("worker_version")});
   return all;
 }

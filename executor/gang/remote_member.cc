@@ -11,7 +11,7 @@ namespace {
 // So many follow each other at once, that even a short trial has an answer that was fast.
 constexpr int kFirstPings = 8;
 
-double Seconds(MonotonicTime time) { return absl::ToDoubleSeconds(time.since_start); }
+double SecondsOf(MonotonicTime time) { return absl::ToDoubleSeconds(time.since_start); }
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void RemoteMember::Take(Frame frame) {
   } else if (auto* fail = std::get_if<FailFrame>(&frame)) {
     if (!failure_) failure_ = std::move(*fail);
   } else if (const auto* pong = std::get_if<PongFrame>(&frame)) {
-    clock_.Take(pong->sent_s, pong->clock_s, Seconds(timing_.clock()));
+    clock_.Take(pong->sent_s, pong->clock_s, SecondsOf(timing_.clock()));
   }
 }
 
@@ -51,7 +51,7 @@ void RemoteMember::Ping() {
   if (!is_first && now < pinged_ + absl::Seconds(timing_.ping_s)) return;
   ++pings_;
   pinged_ = now;
-  link_.Send(PingFrame{.sent_s = Seconds(now)});
+  link_.Send(PingFrame{.sent_s = SecondsOf(now)});
 }
 
 void RemoteMember::NoticeLoss() {

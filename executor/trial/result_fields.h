@@ -91,13 +91,13 @@ inline constexpr planner::TextParts kMeasured = 1;
 inline constexpr planner::TextParts kModelled = 2;
 inline constexpr planner::TextParts kSimulated = 4;
 
-constexpr planner::Field Measured(planner::Field field) {
+constexpr planner::Field MeasuredField(planner::Field field) {
   return InParts(kMeasured, Needed(field));
 }
-constexpr planner::Field Modelled(planner::Field field) {
+constexpr planner::Field ModelledField(planner::Field field) {
   return InParts(kModelled, Needed(field));
 }
-constexpr planner::Field Simulated(planner::Field field) {
+constexpr planner::Field SimulatedField(planner::Field field) {
   return InParts(kSimulated, Needed(field));
 }
 
@@ -132,20 +132,20 @@ template <planner::ConstOr<SliceAction> Action, typename Visitor>
 void VisitFields(Action& action, Visitor& visit) {
   visit(planner::Needed("kind"), action.kind, planner::kActionKindNames);
   visit(planner::Needed("chunk"), action.chunk);
-  VisitTimes(action.part, kMeasuredOfAction, Measured, visit);
-  VisitTimes(action.part, kModelledOfAction, Modelled, visit);
+  VisitTimes(action.part, kMeasuredOfAction, MeasuredField, visit);
+  VisitTimes(action.part, kModelledOfAction, ModelledField, visit);
   VisitExpertTime(action.part, visit);
 }
 
 template <planner::ConstOr<SliceStage> Stage, typename Visitor>
 void VisitFields(Stage& stage, Visitor& visit) {
-  visit(Measured("pipeline_ranks"), stage.pipeline_ranks);
+  visit(MeasuredField("pipeline_ranks"), stage.pipeline_ranks);
   visit(planner::Needed("measured_rank"), stage.measured_rank);
   visit(planner::Needed("actions"), stage.actions);
-  visit(Measured("optimizer_s"), stage.optimizer_s);
-  visit(Modelled("dp_behind_s"), stage.dp_behind_s);
-  visit(Measured("peak_bytes"), stage.peak_bytes);
-  visit(Measured("estimated_bytes"), stage.estimated_bytes);
+  visit(MeasuredField("optimizer_s"), stage.optimizer_s);
+  visit(ModelledField("dp_behind_s"), stage.dp_behind_s);
+  visit(MeasuredField("peak_bytes"), stage.peak_bytes);
+  visit(MeasuredField("estimated_bytes"), stage.estimated_bytes);
 }
 
 template <planner::ConstOr<ChargedOperation> Operation, typename Visitor>
@@ -162,15 +162,15 @@ void VisitFields(Operation& operation, Visitor& visit) {
 
 template <planner::ConstOr<SliceResult> Slice, typename Visitor>
 void VisitFields(Slice& slice, Visitor& visit) {
-  visit(Modelled("cluster"), slice.cluster);
+  visit(ModelledField("cluster"), slice.cluster);
   visit(planner::InParts(kMeasured | kModelled, planner::Needed("stages")), slice.stages);
-  visit(Modelled("operations"), slice.charged);
-  visit(Modelled("hop_s"), slice.hop_s);
-  VisitTimes(slice.step, planner::kMeasuredParts, Measured, visit);
-  VisitTimes(slice.step, planner::kModelledParts, Modelled, visit);
+  visit(ModelledField("operations"), slice.charged);
+  visit(ModelledField("hop_s"), slice.hop_s);
+  VisitTimes(slice.step, planner::kMeasuredParts, MeasuredField, visit);
+  VisitTimes(slice.step, planner::kModelledParts, ModelledField, visit);
   VisitExpertTime(slice.step, visit);
-  VisitTimes(slice.step, planner::kSimulatedParts, Simulated, visit);
-  visit.Derived(Simulated("step_s"), slice.step.step_s());
+  VisitTimes(slice.step, planner::kSimulatedParts, SimulatedField, visit);
+  visit.Derived(SimulatedField("step_s"), slice.step.step_s());
 }
 
 template <planner::ConstOr<TrialResult> Result, typename Visitor>

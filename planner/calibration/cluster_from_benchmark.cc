@@ -35,7 +35,7 @@ SplitRate Split(double measured, double data_sheet) {
 }
 
 // Disturbances only make times longer, so the best of the windows is what the hardware does.
-double Seconds(const Timing& time) { return time.best_s; }
+double BestSeconds(const Timing& time) { return time.best_s; }
 
 double ShareOf(const DeviceBenchmark& benchmark, const ClusterSpec& cluster) {
   return ThroughputShare(cluster, benchmark.devices);
@@ -68,14 +68,14 @@ absl::Status SetMemory(const DeviceBenchmark& benchmark, const BenchmarkBase& ba
   double launch_s = std::numeric_limits<double>::infinity();
   for (const CopyTiming& copy : benchmark.copies) {
     // What a kernel takes to start does not depend on the other ranks.
-    if (copy.bytes <= kLaunchBytes) launch_s = std::min(launch_s, Seconds(copy.time));
+    if (copy.bytes <= kLaunchBytes) launch_s = std::min(launch_s, BestSeconds(copy.time));
     if (copy.ranks != benchmark.devices) continue;
     if (largest == nullptr || copy.bytes > largest->bytes) largest = &copy;
   }
   if (largest == nullptr || largest->bytes <= kLaunchBytes) {
     return absl::InvalidArgumentError("the benchmark has no copy in memory on all devices at once");
   }
-  const double rate = 2.0 * static_cast<double>(largest->bytes) / Seconds(largest->time) /
+  const double rate = 2.0 * static_cast<double>(largest->bytes) / BestSeconds(largest->time) /
                       ShareOf(benchmark, cluster);
   const SplitRate split = Split(rate, base.same_device ? cluster.device.memory_bytes_per_s : 0.0);
   cluster.device.memory_bytes_per_s = split.rate;
@@ -124,7 +124,7 @@ MatmulRows MatmulRowsOf(const DeviceBenchmark& benchmark, const ClusterSpec& clu
   for (const MatmulTiming& timing : benchmark.matmuls) {
     // The rate of fp64 follows from that of fp32.
     if (timing.ranks != benchmark.devices || timing.precision == Precision::kFp64) continue;
-    const double seconds = Seconds(timing.time);
+    const double seconds = BestSeconds(timing.time);
     double& best = timing.precision == Precision::kFp32 ? result.best_fp32 : result.best_bf16;
     best = std::max(best, timing.Flops() / seconds / share);
     result.rows.push_back(
@@ -215,7 +215,7 @@ absl::StatusOr<LogFitErrors> SetLinks(const DeviceBenchmark& benchmark, const Be
   double shortest_s = 1.0;
   for (const CollectiveTiming& timing : benchmark.collectives) {
     if (timing.ranks < 2 || timing.ranks > before.devices_per_node) continue;
-    const double seconds = Seconds(timing.time);
+    const double seconds = BestSeconds(timing.time);
     best_bytes_per_s = std::max(best_bytes_per_s, static_cast<double>(timing.bytes) / seconds);
     shortest_s = std::min(shortest_s, seconds);
     rows.push_back({seconds, [&before, timing](const std::vector<double>& constants) {

@@ -10,7 +10,7 @@
 namespace meshwright::planner {
 namespace {
 
-std::vector<std::string> NamesOf(absl::Span<const EmbeddedFile> files) {
+std::vector<std::string> FileNames(absl::Span<const EmbeddedFile> files) {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : files) names.emplace_back(file.name);
   return names;
@@ -18,9 +18,9 @@ std::vector<std::string> NamesOf(absl::Span<const EmbeddedFile> files) {
 
 }  // namespace
 
-std::vector<std::string> ModelNames() { return NamesOf(EmbeddedModels()); }
-std::vector<std::string> ClusterNames() { return NamesOf(EmbeddedClusters()); }
-std::vector<std::string> ProfileNames() { return NamesOf(EmbeddedProfiles()); }
+std::vector<std::string> ModelNames() { return FileNames(EmbeddedModels()); }
+std::vector<std::string> ClusterNames() { return FileNames(EmbeddedClusters()); }
+std::vector<std::string> ProfileNames() { return FileNames(EmbeddedProfiles()); }
 
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores) {
   return ClusterFromJson(json, host_cores,

@@ -88,7 +88,7 @@ void Place(CompareAnswer& answer, const std::string& criterion) {
 }
 
 // The winner, and what it has over the next one that fits.
-std::string Verdict(const CompareAnswer& answer) {
+std::string WhichWins(const CompareAnswer& answer) {
   const ComparedLayout* first = First(answer.layouts);
   if (first == nullptr) return "None of them fits.";
   const ComparedLayout* second = nullptr;
@@ -127,7 +127,7 @@ absl::StatusOr<CompareAnswer> AnswerCompare(const PlanQuery& query,
     answer.layouts.push_back(std::move(compared));
   }
   Place(answer, MemoryCriterion(query));
-  answer.sentence = Verdict(answer);
+  answer.sentence = WhichWins(answer);
   return answer;
 }
 

@@ -18,7 +18,7 @@ const ShortestRun& Of(const FastestAnswer& answer, Strategy strategy) {
   return answer.strategies[static_cast<size_t>(strategy)];
 }
 
-double Seconds(const ShortestRun& run) { return run.Shortest()->seconds; }
+double SecondsOf(const ShortestRun& run) { return run.Shortest()->seconds; }
 
 std::string PerSecond(double bytes_per_s) {
   return absl::StrFormat("%.3g GB/s", bytes_per_s / 1e9);
@@ -38,10 +38,10 @@ Claim HalfTheTime(const FastestAnswer& answer) {
   const ShortestRun& standard = Of(answer, Strategy::kStandard);
   const ShortestRun& layered = Of(answer, Strategy::kLayered);
   if (!contiguous.shortest || !standard.shortest || !layered.shortest) return claim;
-  const double share = Seconds(layered) / Seconds(contiguous);
+  const double share = SecondsOf(layered) / SecondsOf(contiguous);
   Decide(share <= kAboutHalf,
          absl::StrCat("it takes ", Percent(share), " of the shortest time with contiguous stages, ",
-                      "and ", Percent(Seconds(layered) / Seconds(standard)),
+                      "and ", Percent(SecondsOf(layered) / SecondsOf(standard)),
                       " of that with every schedule of the framework."),
          claim);
   return claim;
@@ -89,7 +89,7 @@ const ShortestRun* FastestAnswer::Shortest() const {
   const ShortestRun* shortest = nullptr;
   for (const ShortestRun& run : strategies) {
     if (!run.shortest) continue;
-    if (shortest == nullptr || Seconds(run) < Seconds(*shortest)) shortest = &run;
+    if (shortest == nullptr || SecondsOf(run) < SecondsOf(*shortest)) shortest = &run;
   }
   return shortest;
 }

@@ -6,7 +6,7 @@
 namespace meshwright::planner {
 namespace {
 
-const char* NameOf(TiledWidth width) {
+const char* WidthName(TiledWidth width) {
   switch (width) {
     case TiledWidth::kHidden:
       return "hidden";
@@ -30,7 +30,7 @@ std::string DescribeWidthTiles(const Operands& operands) {
   const char* axis = kind == TiledWidth::kExpert ? "etp" : "tp";
   const std::string on_rank =
       ranks == 1 ? "" : absl::StrCat(" over ", axis, ranks, " is ", operands.value, ", which");
-  return absl::StrCat(NameOf(kind), " = ", width, on_rank,
+  return absl::StrCat(WidthName(kind), " = ", width, on_rank,
                       " cuts fp8's tiles; must be a multiple of ", operands.divisor);
 }
 

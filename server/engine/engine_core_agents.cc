@@ -12,7 +12,7 @@
 namespace meshwright::server {
 namespace {
 
-bool Contains(const std::vector<wire::AttemptKey>& keys, const wire::AttemptKey& key) {
+bool HasKey(const std::vector<wire::AttemptKey>& keys, const wire::AttemptKey& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -107,7 +107,7 @@ void EngineCore::On(const AgentConnected& event) {
   TakeHeld(agent, event.held);
   for (const Found& found : HeldBy(name)) {
     const wire::AttemptKey key{found.sweep->name(), found.trial->number, found.trial->attempt};
-    if (!store_is_up_ || Contains(event.held, key)) continue;
+    if (!store_is_up_ || HasKey(event.held, key)) continue;
     if (found.trial->Held()->Find(name)->may_be_unsent) {
       Unassign(found,
                {false, absl::StrCat("the server ended before agent ", name,
@@ -222,15 +222,15 @@ void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<wire::Attempt
   agent.last_heard = now_;
   std::vector<HeldAttempt> held;
   for (const wire::AttemptKey& key : named) {
-    if (Contains(agent.answered, key)) continue;
+    if (HasKey(agent.answered, key)) continue;
     Renew(agent, key);
     held.push_back({key, /*confirmed=*/true, DevicesOf(agent, key)});
   }
   for (const HeldAttempt& before : agent.held) {
-    if (!before.confirmed && !Contains(named, before.key)) held.push_back(before);
+    if (!before.confirmed && !HasKey(named, before.key)) held.push_back(before);
   }
   agents_.SetHeld(agent, std::move(held), now_);
-  std::erase_if(agent.answered, [&](const wire::AttemptKey& key) { return !Contains(named, key); });
+  std::erase_if(agent.answered, [&](const wire::AttemptKey& key) { return !HasKey(named, key); });
 }
 
 void EngineCore::SetStanding(const db::AgentQuarantine& standing) {

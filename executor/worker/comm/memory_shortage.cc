@@ -6,13 +6,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::worker {
 namespace {
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // Torch's caching allocator, and the one over cudaMallocAsync.
 constexpr std::array<std::string_view, 2> kAllocatorTexts = {

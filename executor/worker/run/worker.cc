@@ -35,7 +35,7 @@ namespace meshwright::worker {
 namespace {
 
 // "rank 3 (tp0 pp1 dp0)"
-std::string NameOf(const RankContext& context) {
+std::string RankName(const RankContext& context) {
   const planner::Mesh mesh(context.layout);
   std::vector<std::string> places;
   for (const planner::AxisField& field : planner::kAxes) {
@@ -114,7 +114,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, int32_t local_ran
                         .estimated_routed_bytes = RoutedBytesOf(plan, context, local_ranks, routed),
                         .trace = std::nullopt};
   if (plan.trace)
-    done.trace = trial::TracedStep{.name = NameOf(context), .record = std::move(last)};
+    done.trace = trial::TracedStep{.name = RankName(context), .record = std::move(last)};
   events.Write(ToJson(std::move(done)));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kBytesPerS = 2.039e12 * 0.85;
 
-double Seconds(const TestContext& test, const char* text) {
+double OptimizerSeconds(const TestContext& test, const char* text) {
   const Layout layout = MakeLayout(text);
   const EstimateContext context = test.get();
   return OptimizerTime(StepShape(context, layout));
@@ -21,11 +21,11 @@ double Seconds(const TestContext& test, const char* text) {
 TEST(OptimizerTime, OfAdamWStreamsThePublishedBytesOfOwnedParameters) {
   TestContext test = PlainContext("llama-2-7b", 4096, 64);
   const double all_s = 30.0 * static_cast<double>(Parameters(test.model)) / kBytesPerS;
-  EXPECT_DOUBLE_EQ(Seconds(test, "tp1.pp1.dp8.zero0"), all_s);
-  EXPECT_DOUBLE_EQ(Seconds(test, "tp1.pp1.dp8.zero1"), all_s / 8.0);
-  EXPECT_DOUBLE_EQ(Seconds(test, "tp1.cp2.pp1.dp4.zero3"), all_s / 8.0);
+  EXPECT_DOUBLE_EQ(OptimizerSeconds(test, "tp1.pp1.dp8.zero0"), all_s);
+  EXPECT_DOUBLE_EQ(OptimizerSeconds(test, "tp1.pp1.dp8.zero1"), all_s / 8.0);
+  EXPECT_DOUBLE_EQ(OptimizerSeconds(test, "tp1.cp2.pp1.dp4.zero3"), all_s / 8.0);
   test.profile.traffic.step_overhead_s = 0.25;
-  EXPECT_DOUBLE_EQ(Seconds(test, "tp1.pp1.dp8.zero0"), all_s + 0.25);
+  EXPECT_DOUBLE_EQ(OptimizerSeconds(test, "tp1.pp1.dp8.zero0"), all_s + 0.25);
 }
 
 class MuonTime : public testing::Test {
@@ -61,35 +61,36 @@ class MuonTime : public testing::Test {
 
 TEST_F(MuonTime, WithoutZeroOrthogonalisesEveryMatrixOnEveryRank) {
   const double iterations_s = static_cast<double>(test_.model.layers()) * LayerIterations();
-  EXPECT_NEAR(Seconds(test_, "tp1.pp1.dp8.zero0"), Streamed(1.0) + iterations_s,
+  EXPECT_NEAR(OptimizerSeconds(test_, "tp1.pp1.dp8.zero0"), Streamed(1.0) + iterations_s,
               1e-9 * iterations_s);
 }
 
 // With a gather and a scatter of the momentum.
 TEST_F(MuonTime, UnderZeroAndTensorParallelSharesMatricesOut) {
   const double iterations_s = static_cast<double>(test_.model.layers()) * LayerIterations() / 8.0;
-  const double zero_s = Seconds(test_, "tp1.pp1.dp8.zero1");
+  const double zero_s = OptimizerSeconds(test_, "tp1.pp1.dp8.zero1");
   EXPECT_GT(zero_s, Streamed(8.0) + iterations_s);
   EXPECT_LT(zero_s, 1.1 * (Streamed(8.0) + iterations_s));
-  const double tensor_s = Seconds(test_, "tp8.pp1.dp1.sp1");
+  const double tensor_s = OptimizerSeconds(test_, "tp8.pp1.dp1.sp1");
   EXPECT_GT(tensor_s, iterations_s);
   EXPECT_LT(tensor_s, 1.2 * (Streamed(8.0) + iterations_s));
-  EXPECT_EQ(Seconds(test_, "tp1.pp1.dp8.zero1"), Seconds(test_, "tp1.pp1.dp8.zero3"));
+  EXPECT_EQ(OptimizerSeconds(test_, "tp1.pp1.dp8.zero1"),
+            OptimizerSeconds(test_, "tp1.pp1.dp8.zero3"));
 }
 
 // The ranks beyond the number of matrices have nothing to do.
 TEST_F(MuonTime, TakesAtLeastTheLargestMatrix) {
   const double largest_s = 5.0 * Iteration(4096, 11008);
-  EXPECT_GT(Seconds(test_, "tp1.pp1.dp1024.zero1"), largest_s);
-  EXPECT_LT(Seconds(test_, "tp1.pp1.dp1024.zero1"), 1.3 * largest_s);
+  EXPECT_GT(OptimizerSeconds(test_, "tp1.pp1.dp1024.zero1"), largest_s);
+  EXPECT_LT(OptimizerSeconds(test_, "tp1.pp1.dp1024.zero1"), 1.3 * largest_s);
 }
 
 // Experts are small matrices of their own; what has one owner is shared out over their replicas.
 TEST_F(MuonTime, OfExpertsIsThatOfEachExpert) {
   TestContext experts = PlainContext("mixtral-8x7b", 4096, 64);
   experts.training.optimizer = kMuon;
-  const double whole_s = Seconds(experts, "tp1.pp1.dp8.zero0");
-  const double divided_s = Seconds(experts, "tp1.pp1.dp8.ep8.zero0");
+  const double whole_s = OptimizerSeconds(experts, "tp1.pp1.dp8.zero0");
+  const double divided_s = OptimizerSeconds(experts, "tp1.pp1.dp8.ep8.zero0");
   const double attention_s =
       static_cast<double>(experts.model.layers()) * 5.0 *
       (2.0 * Iteration(4096, 4096) + 2.0 * Iteration(1024, 4096) + Iteration(8, 4096));

@@ -19,7 +19,7 @@ namespace meshwright::cli {
 namespace {
 
 // What a flag takes: a model, a cluster or a framework's profile.
-std::string_view KindOf(std::string_view flag) { return flag == "base" ? "cluster" : flag; }
+std::string_view SpecKindOf(std::string_view flag) { return flag == "base" ? "cluster" : flag; }
 
 bool LooksLikeFile(const std::string& value) {
   std::error_code error;
@@ -32,7 +32,7 @@ absl::Status OfOtherKind(std::string_view flag, const std::string& value, std::s
     return of == "framework" ? std::string("a framework's profile") : "a " + std::string(of);
   };
   return FieldError(flag, value,
-                    absl::StrCat("is ", named(kind), ", not ", named(KindOf(flag)), "; --",
+                    absl::StrCat("is ", named(kind), ", not ", named(SpecKindOf(flag)), "; --",
                                  std::string(kind), " takes it"));
 }
 
@@ -53,7 +53,7 @@ absl::Status CheckSpecText(std::string_view kind, const std::string& text, int64
 }
 
 // config.json says little about the model; its folder usually carries the model's name.
-std::string NameOf(const std::filesystem::path& path) {
+std::string StemOf(const std::filesystem::path& path) {
   std::string stem = path.stem().string();
   if (stem != "config") return stem;
   const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
@@ -84,7 +84,7 @@ bool IsOfProcessorCores(const planner::SpecSource& cluster) {
 
 absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
                                                    const std::string& value, int64_t seq_len) {
-  const std::string_view kind = KindOf(flag);
+  const std::string_view kind = SpecKindOf(flag);
   if (value.empty()) return FieldError(flag, value, "must name a file or a preset");
   if (const std::string preset = planner::PresetNamed(kind, value); !preset.empty()) {
     return planner::SpecSource{preset, ""};
@@ -100,7 +100,7 @@ absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::str
   const std::string_view other = planner::KindOfText(text);
   if (!other.empty() && other != kind) return OfOtherKind(flag, path, other);
   RETURN_IF_ERROR(InFile(flag, path, CheckSpecText(kind, text, seq_len)));
-  return planner::SpecSource{EscapeControls(NameOf(path)), std::move(text)};
+  return planner::SpecSource{EscapeControls(StemOf(path)), std::move(text)};
 }
 
 void OutputFlags::AddFormat(CLI::App& app) {

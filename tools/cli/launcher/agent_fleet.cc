@@ -14,7 +14,7 @@ namespace {
 constexpr int32_t kMostNodes = 1000;
 constexpr int32_t kMostGpus = 1024;
 
-std::string NameOf(const AgentFleet& fleet, int32_t number) {
+std::string AgentName(const AgentFleet& fleet, int32_t number) {
   return absl::StrCat(fleet.name, "-", number);
 }
 
@@ -33,7 +33,7 @@ absl::Status CheckMore(const std::vector<std::string>& more) {
 
 absl::Status Check(const AgentFleet& fleet) {
   RETURN_IF_ERROR(CheckRange("nodes", fleet.nodes, 1, kMostNodes));
-  RETURN_IF_ERROR(WithField(CheckAgentName(NameOf(fleet, fleet.nodes)), "job_name"));
+  RETURN_IF_ERROR(WithField(CheckAgentName(AgentName(fleet, fleet.nodes)), "job_name"));
   const std::string& address = fleet.server.address();
   if (const absl::Status status = ParseHostPort(address).status(); !status.ok()) {
     return FieldError("server", address, std::string(status.message()));
@@ -49,8 +49,8 @@ absl::Status CheckAccess(const AgentFleet& fleet) {
   for (const std::string& name : AgentNames(fleet)) {
     ASSIGN_OR_RETURN(const ServerAccess access, fleet.server.For(name).Read());
     const bool identified = !access.token.empty() || !access.certificate.empty();
-    const std::vector<std::string> first = fleet.server.For(NameOf(fleet, 1)).ToWords();
-    if (identified && fleet.nodes > 1 && fleet.server.For(NameOf(fleet, 2)).ToWords() == first) {
+    const std::vector<std::string> first = fleet.server.For(AgentName(fleet, 1)).ToWords();
+    if (identified && fleet.nodes > 1 && fleet.server.For(AgentName(fleet, 2)).ToWords() == first) {
       return FieldError(
           access.token.empty() ? "tls_cert" : "token_file", "one for all agents",
           absl::StrCat("lets one agent in: write ", kAgentInPath,
@@ -62,7 +62,8 @@ absl::Status CheckAccess(const AgentFleet& fleet) {
 
 std::vector<std::string> AgentNames(const AgentFleet& fleet) {
   std::vector<std::string> names;
-  for (int32_t number = 1; number <= fleet.nodes; ++number) names.push_back(NameOf(fleet, number));
+  for (int32_t number = 1; number <= fleet.nodes; ++number)
+    names.push_back(AgentName(fleet, number));
   return names;
 }
 

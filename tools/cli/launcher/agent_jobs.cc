@@ -24,7 +24,7 @@ std::string OnNode(const std::string& node) {
   return node.empty() ? "" : absl::StrCat(" on ", node);
 }
 
-std::string Seconds(absl::Duration duration) {
+std::string SecondsText(absl::Duration duration) {
   return absl::StrCat(absl::ToInt64Seconds(duration), " s");
 }
 
@@ -113,7 +113,7 @@ void AgentJobs::End(MonotonicTime now, const std::string& how, Entry& entry,
                                  ? absl::ZeroDuration()
                                  : now.since_start - entry.running_since.since_start;
   const std::string what = absl::StrCat("job ", entry.job, " ended as ", how, " after ",
-                                        Seconds(ran), OnNode(entry.node));
+                                        SecondsText(ran), OnNode(entry.node));
   entry.job.clear();
   entry.told.clear();
   entry.node.clear();
@@ -140,15 +140,15 @@ void AgentJobs::Fail(MonotonicTime now, const std::string& what, Entry& entry,
     entry.given_up = what;
     Say(LogLevel::kError, entry.name,
         absl::StrCat("is given up: ", entry.failures, " times in a row no job of it ran for ",
-                     Seconds(policy_.settled_after), "; ", what),
+                     SecondsText(policy_.settled_after), "; ", what),
         decisions);
     return;
   }
   absl::Duration pause = policy_.first_pause;
   for (int32_t i = 1; i < entry.failures; ++i) pause = std::min(2 * pause, policy_.longest_pause);
   entry.next = now + pause;
-  Say(LogLevel::kWarning, entry.name, absl::StrCat(what, "; submits another in ", Seconds(pause)),
-      decisions);
+  Say(LogLevel::kWarning, entry.name,
+      absl::StrCat(what, "; submits another in ", SecondsText(pause)), decisions);
 }
 
 void AgentJobs::Submitted(std::string_view name, const std::string& job) {

@@ -16,7 +16,7 @@ constexpr size_t kShownSweeps = 30;
 
 using Sweeps = std::vector<const planner::SweepReport*>;
 
-std::string Percent(const planner::OptionalNumber& fraction) {
+std::string PercentText(const planner::OptionalNumber& fraction) {
   return fraction ? FormatPercent(*fraction) : "-";
 }
 
@@ -26,7 +26,7 @@ std::string Fixed(const planner::OptionalNumber& value, int digits) {
 
 std::string Row(const planner::OptionalInt& row) { return row ? FormatCount(*row) : "-"; }
 
-std::string NameOf(const planner::SweepReport& report) {
+std::string SweepName(const planner::SweepReport& report) {
   return report.sweep.empty() ? "(no name)" : report.sweep;
 }
 
@@ -67,10 +67,10 @@ void PrintMemory(const Sweeps& sweeps, const planner::SweepReport& total, std::o
   Table table({"sweep", "rows", "modelled", "ok", "oom", "caught", "missed", "kept", "rejected",
                "accuracy", "AUC", "peak error"});
   const auto add = [&table](const planner::SweepReport& r) {
-    table.Add({NameOf(r), FormatCount(r.rows), FormatCount(r.modelled), FormatCount(r.ok),
+    table.Add({SweepName(r), FormatCount(r.rows), FormatCount(r.modelled), FormatCount(r.ok),
                FormatCount(r.oom), FormatCount(r.oom_caught), FormatCount(r.oom_missed),
-               FormatCount(r.ok_kept), FormatCount(r.ok_rejected), Percent(r.oom_accuracy),
-               Fixed(r.oom_auc, 3), Percent(r.memory_median_error)});
+               FormatCount(r.ok_kept), FormatCount(r.ok_rejected), PercentText(r.oom_accuracy),
+               Fixed(r.oom_auc, 3), PercentText(r.memory_median_error)});
   };
   for (const planner::SweepReport* sweep : sweeps) add(*sweep);
   add(total);
@@ -92,8 +92,8 @@ void PrintSpeed(const Sweeps& sweeps, const planner::ValidationReport& report, s
   Table table(
       {"sweep", "MFU error", "step error", "Spearman", "inside", "safe", "row", "likely", "row"});
   const auto add = [&table](const planner::SweepReport& r) {
-    table.Add({NameOf(r), Fixed(r.mfu_mae_points, 2), Percent(r.step_time_mape),
-               Fixed(r.spearman, 3), Percent(r.inside_interval), Fixed(r.regret_safe_points, 2),
+    table.Add({SweepName(r), Fixed(r.mfu_mae_points, 2), PercentText(r.step_time_mape),
+               Fixed(r.spearman, 3), PercentText(r.inside_interval), Fixed(r.regret_safe_points, 2),
                Row(r.pick_safe), Fixed(r.regret_likely_points, 2), Row(r.pick_likely)});
   };
   for (const planner::SweepReport* sweep : sweeps) {

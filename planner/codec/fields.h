@@ -186,6 +186,9 @@ constexpr Field InParts(TextParts parts, Field field) {
   return field;
 }
 
+// The value of a field that only messages have, of a struct that is not made of its message.
+struct NoValue {};
+
 // A value that is written as the text `to_text(value)` and read by `parse(text)`, which gives an
 // absl::StatusOr of it.
 template <typename ToText, typename Parse>

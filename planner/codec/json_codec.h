@@ -27,6 +27,12 @@
 
 namespace meshwright::planner {
 
+// JSON that was written elsewhere, as the fields of T.
+template <typename T>
+struct WrittenJson {
+  nlohmann::ordered_json json;
+};
+
 template <typename T>
 concept HasName = HasFields<T> && requires(T& value) {
   { value.name } -> std::convertible_to<std::string>;
@@ -78,6 +84,11 @@ class JsonWriter {
     }
   }
   template <typename T>
+  void Write(const Field& field, const WrittenJson<T>& written) {
+    if (!field.inside) return Put(field, Json(written.json));
+    for (const auto& [key, value] : written.json.items()) to_[key] = value;
+  }
+  template <typename T>
   void Write(const Field& field, const T& value) {
     if constexpr (HasFields<const T>) {
       if (field.inside) {
@@ -121,6 +132,8 @@ class JsonWriter {
         VisitFields(value, inner);
       }
       return object;
+    } else if constexpr (std::is_same_v<T, NoValue>) {
+      return nullptr;  // only messages have it
     } else {
       return Json(value);
     }

@@ -17,6 +17,7 @@
 #include "google/protobuf/descriptor.h"
 #include "nlohmann/json.hpp"
 #include "planner/codec/fields.h"
+#include "planner/codec/json_codec.h"
 #include "planner/containers/enum_set.h"
 #include "tests/tools/schema/proto_comments.h"
 
@@ -32,14 +33,17 @@ struct NoSchemaPart {
 template <typename T>
 struct SchemaPart : NoSchemaPart {};
 
+// The type that a field's value is described as, and whether there may be none.
 template <typename T>
 struct Unwrapped {
   using Type = T;
   static constexpr bool kOptional = false;
 };
 template <typename T>
+struct Unwrapped<planner::WrittenJson<T>> : Unwrapped<T> {};
+template <typename T>
 struct Unwrapped<std::optional<T>> {
-  using Type = T;
+  using Type = typename Unwrapped<T>::Type;
   static constexpr bool kOptional = true;
 };
 

@@ -22,6 +22,7 @@
 #include "tools/cli/io/progress.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/sweep_json.h"
 #include "tools/cli/sweep/sweep_outlook.h"
 #include "tools/cli/sweep/sweep_ranking.h"
 #include "tools/cli/sweep/sweep_text.h"

@@ -36,11 +36,13 @@ class NamesVisitor {
   void operator()(const planner::Field& field, const T&) {
     if (field.only_text) return;
     const FieldDescriptor* found = Claim(field);
-    if (found == nullptr || std::is_same_v<T, planner::NoValue>) return;
-    if (other_forms_ != nullptr && !HasForm<T>(*found)) {
-      other_forms_->insert(message_.name() + "." + found->name());
-    } else {
-      ExpectType<T>(*found);
+    if constexpr (!std::is_same_v<T, planner::NoValue>) {
+      if (found == nullptr) return;
+      if (other_forms_ != nullptr && !HasForm<T>(*found)) {
+        other_forms_->insert(message_.name() + "." + found->name());
+      } else {
+        ExpectType<T>(*found);
+      }
     }
   }
   template <typename T, size_t kCount>

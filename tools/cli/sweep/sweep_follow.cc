@@ -83,7 +83,7 @@ class Follower {
   void Take(const v1::SweepEvent& event) {
     const bool is_stored = event.sequence() > 0;  // how far a trial is, nobody stores
     if (is_stored) last_ = event.sequence();
-    const nlohmann::json data = agent::ToJson(wire::DetailsOf(event));
+    const nlohmann::json data = ToJson(wire::DetailsOf(event));
     std::string standing;
     outlook_.Take(event);
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) standing = Rank(event.trial(), data);

@@ -19,7 +19,7 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
 namespace {
 
 // As it was sent; nothing where the server did not keep it.
-std::optional<planner::WrittenJson<AnyObject>> RequestOf(const v1::Sweep& sweep) {
+std::optional<planner::WrittenJson<AnyObject>> SentRequest(const v1::Sweep& sweep) {
   absl::StatusOr<ordered_json> request = ParseOrderedJson("request", sweep.request_json());
   if (!request.ok() || request->is_null()) return std::nullopt;
   return planner::WrittenJson<AnyObject>{*std::move(request)};
@@ -29,7 +29,7 @@ std::optional<planner::WrittenJson<AnyObject>> RequestOf(const v1::Sweep& sweep)
 
 ordered_json ShownSweepToJson(const ShownSweep& shown) {
   ShownSweepText text{.sweep = {shown.sweep},
-                      .request = RequestOf(shown.sweep),
+                      .request = SentRequest(shown.sweep),
                       .peak_flops = shown.peak_flops,
                       .peak_source = PeakSource(shown.cluster),
                       .trials = {}};

@@ -15,7 +15,7 @@ namespace meshwright::cli {
 struct LocalTrialText {
   std::string layout;
   planner::WrittenJson<trial::TrialResult> result;
-  uint64_t seed = 0;
+  int64_t seed = 0;
   planner::RankedLayout predicted;
   std::string peak_source;
   std::vector<std::string> notes;

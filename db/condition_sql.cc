@@ -13,6 +13,7 @@ namespace {
 using planner::Comparison;
 using planner::Condition;
 using planner::ConditionField;
+using planner::ConditionForm;
 using planner::ConditionValue;
 
 absl::string_view Sign(Comparison comparison) {
@@ -27,7 +28,11 @@ bool IsBound(Comparison comparison) {
 
 // The last column that it needs, of columns in the order of an index's rows.
 size_t LastColumn(const Condition& condition) {
-  if (condition.kind == Condition::Kind::kCompare) return condition.field;
+  if (condition.form == ConditionForm::kCompare) {
+    // What a facet is asked for costs more than any column.
+    const MeasurementColumn& column = MeasurementColumns()[condition.field];
+    return condition.field + (column.in_facet_alone ? MeasurementColumns().size() : 0);
+  }
   size_t last = 0;
   for (const Condition& part : condition.parts) last = std::max(last, LastColumn(part));
   return last;
@@ -47,21 +52,21 @@ std::vector<const Condition*> CheapestFirst(const std::vector<Condition>& parts)
 
 class Compiler {
  public:
-  Compiler(int first_parameter, std::string_view bounded)
-      : first_parameter_(first_parameter), bounded_(bounded) {}
+  Compiler(SearchedTable table, int first_parameter, std::string_view bounded)
+      : table_(table), first_parameter_(first_parameter), bounded_(bounded) {}
 
   void Add(const Condition& condition) {
-    switch (condition.kind) {
-      case Condition::Kind::kAll:
+    switch (condition.form) {
+      case ConditionForm::kAll:
         return Join(condition, " AND ", "1");
-      case Condition::Kind::kAny:
+      case ConditionForm::kAny:
         return Join(condition, " OR ", "0");
-      case Condition::Kind::kNot:
+      case ConditionForm::kNot:
         absl::StrAppend(&sql_.text, "NOT (");
         Add(condition.parts.front());
         sql_.text += ')';
         return;
-      case Condition::Kind::kCompare:
+      case ConditionForm::kCompare:
         return Compare(condition);
     }
   }
@@ -81,6 +86,8 @@ class Compiler {
 
   void Compare(const Condition& condition) {
     const MeasurementColumn& column = MeasurementColumns()[condition.field];
+    const bool looks_up = column.in_facet_alone && table_ == SearchedTable::kMeasurements;
+    if (looks_up) sql_.text += "layout IN (SELECT layout FROM layouts WHERE ";
     // NULL compares as NULL, of which NOT is NULL again; but not by IS.
     const bool equal = condition.comparison == Comparison::kEqual;
     if (column.may_be_null && !equal) {
@@ -98,21 +105,23 @@ class Compiler {
       sql_.values.push_back(Stored(condition.field, condition.values[i]));
     }
     if (list) sql_.text += ')';
+    if (looks_up) sql_.text += ')';
   }
 
   static ConditionValue Stored(size_t index, const ConditionValue& value) {
     const ConditionField& field = MeasurementFields()[index];
-    if (field.kind != ConditionField::Kind::kWord) return value;
+    if (field.type != planner::ValueType::kWord) return value;
     return std::string(field.words[static_cast<size_t>(std::get<int64_t>(value))]);
   }
 
+  const SearchedTable table_;
   const int first_parameter_;
   const std::string_view bounded_;
   ConditionSql sql_;
 };
 
 bool IsAbout(MeasurementFacet facet, const Condition& condition) {
-  if (condition.kind == Condition::Kind::kCompare) {
+  if (condition.form == ConditionForm::kCompare) {
     return MeasurementColumns()[condition.field].facet == facet;
   }
   return std::all_of(condition.parts.begin(), condition.parts.end(),
@@ -120,11 +129,11 @@ bool IsAbout(MeasurementFacet facet, const Condition& condition) {
 }
 
 bool Fixes(const Condition& condition, std::string_view column) {
-  if (condition.kind == Condition::Kind::kCompare) {
+  if (condition.form == ConditionForm::kCompare) {
     return condition.comparison == Comparison::kEqual &&
            MeasurementColumns()[condition.field].name == column;
   }
-  return condition.kind == Condition::Kind::kAll &&
+  return condition.form == ConditionForm::kAll &&
          std::any_of(condition.parts.begin(), condition.parts.end(),
                      [&](const Condition& part) { return Fixes(part, column); });
 }
@@ -143,18 +152,18 @@ void ConditionSql::BindTo(SqliteStatement& statement) const {
   }
 }
 
-ConditionSql CompileCondition(const Condition& condition, int first_parameter,
+ConditionSql CompileCondition(const Condition& condition, SearchedTable table, int first_parameter,
                               std::string_view bounded) {
-  Compiler compiler(first_parameter, bounded);
+  Compiler compiler(table, first_parameter, bounded);
   compiler.Add(condition);
   return compiler.Take();
 }
 
 Condition PartAbout(MeasurementFacet facet, const Condition& condition) {
   if (IsAbout(facet, condition)) return condition;
-  const bool is_any = condition.kind == Condition::Kind::kAny;
-  if (!is_any && condition.kind != Condition::Kind::kAll) return Condition();
-  Condition about{.kind = condition.kind};
+  const bool is_any = condition.form == ConditionForm::kAny;
+  if (!is_any && condition.form != ConditionForm::kAll) return Condition();
+  Condition about{.form = condition.form};
   for (const Condition& part : condition.parts) {
     Condition decided = PartAbout(facet, part);
     if (!decided.holds_always()) {

@@ -5,6 +5,7 @@
 
 #include "base/text/status_macros.h"
 #include "db/integrity.h"
+#include "db/measurement_sql.h"
 #include "db/migrations.h"
 
 namespace meshwright::db {
@@ -41,6 +42,7 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenDatabase(const std::string
                           "PRAGMA wal_autocheckpoint = 4096"));
   if (path != kInMemory) KeepToOwner(path);
   RETURN_IF_ERROR(Migrate(connection.get()));
+  RETURN_IF_ERROR(AddKeyColumns(connection.get()));
   return connection;
 }
 

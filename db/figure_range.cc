@@ -8,6 +8,7 @@ namespace {
 
 using planner::Comparison;
 using planner::Condition;
+using planner::ConditionForm;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr FigureRange kNothing = {.least = kInfinity, .most = -kInfinity, .may_lack = false};
@@ -44,19 +45,19 @@ FigureRange RangeOfComparison(const Condition& condition) {
 
 FigureRange RangeOfField(std::string_view column, const Condition& condition) {
   FigureRange range;
-  switch (condition.kind) {
-    case Condition::Kind::kAll:
+  switch (condition.form) {
+    case ConditionForm::kAll:
       for (const Condition& part : condition.parts) range = Both(range, RangeOfField(column, part));
       return range;
-    case Condition::Kind::kAny:
+    case ConditionForm::kAny:
       range = kNothing;
       for (const Condition& part : condition.parts) {
         range = Either(range, RangeOfField(column, part));
       }
       return range;
-    case Condition::Kind::kNot:
+    case ConditionForm::kNot:
       return range;
-    case Condition::Kind::kCompare:
+    case ConditionForm::kCompare:
       return MeasurementColumns()[condition.field].name == column ? RangeOfComparison(condition)
                                                                   : range;
   }

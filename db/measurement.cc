@@ -1,15 +1,18 @@
 #include "db/measurement.h"
 
+#include <algorithm>
+#include <array>
+
 #include "planner/layout/condition_parser.h"
-#include "planner/layout/filter_match.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/keys.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/layout_condition.h"
 
 namespace meshwright::db {
 namespace {
 
 using planner::ConditionField;
-using Kind = ConditionField::Kind;
+using planner::ValueType;
 
 template <size_t kCount, typename Enum>
 std::vector<std::string_view> ListNames(const EnumNames<Enum, kCount>& names) {
@@ -26,6 +29,15 @@ std::vector<std::string_view> FinalStates() {
   return names;
 }
 
+// The keys that table `measurements` and its covering indexes have a column of (schema 5). Those of
+// others stand in table `layouts` alone.
+constexpr std::array<std::string_view, 13> kIndexedKeys = {
+    "tp", "cp", "pp", "dp", "ep", "etp", "mb", "vpp", "zero", "sp", "hs", "rc", "sched"};
+
+bool IsIndexed(std::string_view key) {
+  return std::find(kIndexedKeys.begin(), kIndexedKeys.end(), key) != kIndexedKeys.end();
+}
+
 struct Described {
   ConditionField field;
   MeasurementColumn column;
@@ -33,31 +45,35 @@ struct Described {
 
 std::vector<Described> Describe() {
   const auto setting = [](std::string_view name) {
-    return MeasurementColumn{name, /*may_be_null=*/false, MeasurementFacet::kSettings};
+    return MeasurementColumn{.name = name, .facet = MeasurementFacet::kSettings};
   };
   const auto origin = [](std::string_view name) {
-    return MeasurementColumn{name, /*may_be_null=*/false, MeasurementFacet::kOrigin};
+    return MeasurementColumn{.name = name, .facet = MeasurementFacet::kOrigin};
   };
   std::vector<Described> all;
-  for (const ConditionField& axis : planner::LayoutFields()) {
-    all.push_back({axis, {axis.name, /*may_be_null=*/true, MeasurementFacet::kLayout}});
+  for (const ConditionField& key : planner::LayoutFields()) {
+    all.push_back({key,
+                   {.name = key.name,
+                    .may_be_null = true,
+                    .facet = MeasurementFacet::kLayout,
+                    .in_facet_alone = !IsIndexed(key.name)}});
   }
   all.push_back(
-      {{.name = "outcome", .kind = Kind::kWord, .words = FinalStates()}, origin("outcome")});
-  all.push_back({{.name = "mfu", .kind = Kind::kReal}, {"mfu", true}});
-  all.push_back(
-      {{.name = "step_s", .kind = Kind::kReal, .also = {"step_time_s"}}, {"step_s", true}});
-  all.push_back({{.name = "peak_bytes"}, {"peak_bytes", true}});
-  all.push_back({{.name = "model", .kind = Kind::kText}, setting("model")});
-  all.push_back({{.name = "cluster", .kind = Kind::kText}, setting("cluster")});
+      {{.name = "outcome", .type = ValueType::kWord, .words = FinalStates()}, origin("outcome")});
+  all.push_back({{.name = "mfu", .type = ValueType::kReal}, {.name = "mfu", .may_be_null = true}});
+  all.push_back({{.name = "step_s", .type = ValueType::kReal, .also = {"step_time_s"}},
+                 {.name = "step_s", .may_be_null = true}});
+  all.push_back({{.name = "peak_bytes"}, {.name = "peak_bytes", .may_be_null = true}});
+  all.push_back({{.name = "model", .type = ValueType::kText}, setting("model")});
+  all.push_back({{.name = "cluster", .type = ValueType::kText}, setting("cluster")});
   all.push_back({{.name = "gpus", .also = {"devices"}}, setting("devices")});
   all.push_back({{.name = "seq_len"}, setting("seq_len")});
   all.push_back({{.name = "global_batch"}, setting("global_batch")});
-  all.push_back({{.name = "dtype", .kind = Kind::kText}, setting("precision")});
+  all.push_back({{.name = "dtype", .type = ValueType::kText}, setting("precision")});
   all.push_back(
-      {{.name = "source", .kind = Kind::kWord, .words = ListNames(kMeasurementSourceNames)},
+      {{.name = "source", .type = ValueType::kWord, .words = ListNames(kMeasurementSourceNames)},
        origin("source")});
-  all.push_back({{.name = "worker_version", .kind = Kind::kText}, origin("worker_version")});
+  all.push_back({{.name = "worker_version", .type = ValueType::kText}, origin("worker_version")});
   return all;
 }
 
@@ -86,19 +102,19 @@ absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view na
   return planner::ParseCondition(name, text, MeasurementFields());
 }
 
-std::vector<AxisValue> AxisValues(std::string_view layout_text) {
-  const planner::ConditionFields& fields = planner::LayoutFields();
-  std::vector<AxisValue> values(fields.size());
+KeyValue ValueOfKey(size_t key, const planner::Layout& layout) {
+  const planner::LayoutKey& row = planner::kLayoutKeys[key];
+  const bool is_number =
+      row.kind == planner::KeyKind::kCount || row.kind == planner::KeyKind::kSwitch;
+  if (is_number) return row.number(layout);
+  return planner::ConditionText(row, layout);
+}
+
+std::vector<KeyValue> KeyValues(std::string_view layout_text) {
+  std::vector<KeyValue> values(planner::kLayoutKeyCount);
   const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(layout_text);
   if (!layout.ok()) return values;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    const int64_t value = FilterValueOf(static_cast<planner::FilterField>(i), *layout);
-    if (fields[i].words.empty()) {
-      values[i] = value;
-    } else {
-      values[i] = fields[i].words[static_cast<size_t>(value)];
-    }
-  }
+  for (size_t key = 0; key < values.size(); ++key) values[key] = ValueOfKey(key, *layout);
   return values;
 }
 

@@ -40,6 +40,7 @@ struct MeasurementColumn {
   std::string_view name;  // in the table, and in its facet's
   bool may_be_null = false;
   MeasurementFacet facet = MeasurementFacet::kNone;
+  bool in_facet_alone = false;  // the facet's table has it, and `measurements` does not
 };
 
 // What conditions may be about, and the columns of these in the same order.
@@ -50,11 +51,11 @@ const std::vector<MeasurementColumn>& MeasurementColumns();
 absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
                                                              std::string_view text);
 
-// An axis of a layout: a whole number, a word, or nothing.
-using AxisValue = std::variant<std::monostate, int64_t, std::string_view>;
+// A key of a layout as a column has it: a whole number, a text, or nothing.
+using KeyValue = std::variant<std::monostate, int64_t, std::string>;
 
-// One for each of planner::LayoutFields(): nothing where the layout's text can't be read.
-std::vector<AxisValue> AxisValues(std::string_view layout);
+// One for each of planner::kLayoutKeys: nothing where the layout's text can't be read.
+std::vector<KeyValue> KeyValues(std::string_view layout);
 
 // Best first, rows without the figure last, equals by age.
 enum class MeasurementOrder : uint8_t { kMfu, kStepTime };

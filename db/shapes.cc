@@ -11,7 +11,6 @@
 namespace meshwright::db {
 namespace {
 
-
 constexpr size_t kShapeHashDigits = 32;
 constexpr char kName[] = "name";
 constexpr char kModel[] = "model";

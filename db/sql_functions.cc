@@ -10,7 +10,7 @@
 #include "base/text/status_macros.h"
 #include "db/measurement.h"
 #include "db/shapes.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/keys.h"
 
 namespace meshwright::db {
 namespace {
@@ -27,20 +27,14 @@ void ReturnText(sqlite3_context* context, std::string_view text) {
 }
 
 void LayoutValue(sqlite3_context* context, int, sqlite3_value** arguments) {
-  const std::string_view name = TextOf(arguments[1]);
-  const std::vector<AxisValue> values = AxisValues(TextOf(arguments[0]));
-  const planner::ConditionFields& fields = planner::LayoutFields();
-  for (size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].name != name) continue;
-    if (const auto* number = std::get_if<int64_t>(&values[i])) {
-      return sqlite3_result_int64(context, *number);
-    }
-    if (const auto* word = std::get_if<std::string_view>(&values[i])) {
-      return ReturnText(context, *word);
-    }
-    return sqlite3_result_null(context);
+  const planner::LayoutKey* const key = planner::FindKey(TextOf(arguments[1]));
+  if (key == nullptr) return sqlite3_result_error(context, "layout_value: no such key", -1);
+  const KeyValue value = KeyValues(TextOf(arguments[0]))[planner::IndexOf(*key)];
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    return sqlite3_result_int64(context, *number);
   }
-  sqlite3_result_error(context, "layout_value: no such axis", -1);
+  if (const auto* text = std::get_if<std::string>(&value)) return ReturnText(context, *text);
+  sqlite3_result_null(context);
 }
 
 // Of what the plan has under a key.

@@ -1,7 +1,8 @@
 // What migrations and writes ask of texts in SQL.
 //
-//   layout_value(layout, name)  an axis of a layout's text: a whole number, or the word of rc and
-//                               sched; NULL where the text can't be read
+//   layout_value(layout, name)  a key of a layout's text, as conditions have it: a whole number or
+//   a
+//                               text; NULL where the layout can't be read
 //   shape_hash(json)            ShapeHash() of a text
 //   shape_hash(plan, key)       the same of the plan's object `key`; '' where there is none
 //   shape_of(json)              ShapeOf() of a text

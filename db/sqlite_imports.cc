@@ -11,8 +11,9 @@ absl::Status SqliteSweeps::StoreImport(const NewImport& run) {
       "INSERT INTO measurements (source, worker_version, model, cluster, model_hash, "
       "cluster_hash, training_hash, devices, seq_len, global_batch, precision, outcome, mfu, "
       "step_s, peak_bytes, layout",
-      AxisColumns(), ") SELECT 'imported', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, l.layout",
-      AxisColumns("l."), " FROM layouts AS l WHERE l.layout = ?"));
+      MeasurementKeyColumns(),
+      ") SELECT 'imported', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, l.layout",
+      MeasurementKeyColumns("l."), " FROM layouts AS l WHERE l.layout = ?"));
   RETURN_IF_ERROR(StoreLayout(run.layout));
   RETURN_IF_ERROR(StoreSettings(run));
   RETURN_IF_ERROR(StoreOrigin(MeasurementSource::kImported, /*worker_version=*/"", run.outcome));

@@ -117,11 +117,11 @@ absl::Status SqliteSweeps::StoreOrigin(MeasurementSource source, std::string_vie
 
 absl::Status SqliteSweeps::StoreLayout(const std::string& layout) {
   static const auto* const kInsert =
-      new std::string(absl::StrCat("INSERT OR IGNORE INTO layouts (layout", AxisColumns(),
-                                   ") VALUES (?", AxisParameters(), ")"));
+      new std::string(absl::StrCat("INSERT OR IGNORE INTO layouts (layout", LayoutColumns(),
+                                   ") VALUES (?", LayoutParameters(), ")"));
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
   insert.Bind(layout);
-  BindAxes(layout, insert);
+  BindKeys(layout, insert);
   return insert.Run();
 }
 
@@ -132,11 +132,11 @@ absl::Status SqliteSweeps::StoreMeasurement(int64_t sweep_id, int32_t number, Tr
       "INSERT INTO measurements (source, sweep_id, trial, model, cluster, model_hash, "
       "cluster_hash, training_hash, devices, seq_len, global_batch, precision, layout, "
       "worker_version, outcome, mfu, step_s, step_noise, peak_bytes",
-      AxisColumns(),
+      MeasurementKeyColumns(),
       ") SELECT ?9, s.id, c.number, s.model, s.cluster, coalesce(s.model_hash, ''), "
       "s.cluster_hash, coalesce(s.training_hash, ''), s.devices, s.seq_len, s.global_batch, "
       "s.precision, c.layout, ?3, ?4, ?5, ?6, ?7, ?8",
-      AxisColumns("l."),
+      MeasurementKeyColumns("l."),
       " FROM candidates AS c JOIN sweeps AS s ON s.id = c.sweep_id "
       "LEFT JOIN layouts AS l ON l.layout = c.layout WHERE c.sweep_id = ?1 AND c.number = ?2"));
   RETURN_IF_ERROR(StoreOrigin(source, measured.worker_version, state));

@@ -87,7 +87,7 @@ absl::StatusOr<bool> SqliteSweeps::MayBeMet(const planner::Condition& where) {
   for (const auto& [facet, table] : kTables) {
     const planner::Condition part = PartAbout(facet, where);
     if (part.holds_always()) continue;
-    const ConditionSql sql = CompileCondition(part, /*first_parameter=*/1);
+    const ConditionSql sql = CompileCondition(part, SearchedTable::kFacet, /*first_parameter=*/1);
     ASSIGN_OR_RETURN(SqliteStatement select,
                      connection_->PrepareOnce(
                          absl::StrCat("SELECT 1 FROM ", table, " WHERE (", sql.text, ") LIMIT 1")));
@@ -103,7 +103,8 @@ absl::Status SqliteSweeps::ReadPlaces(const MeasurementQuery& query, bool with_f
   const bool from_place = query.after.has_value() && query.after->figure.has_value() == with_figure;
   const bool to_place = query.until.has_value() && query.until->figure.has_value() == with_figure;
   const OrderSql& order = SqlOf(query.order);
-  const ConditionSql where = CompileCondition(query.where, /*first_parameter=*/to_place ? 6 : 4,
+  const ConditionSql where = CompileCondition(query.where, SearchedTable::kMeasurements,
+                                              /*first_parameter=*/to_place ? 6 : 4,
                                               /*bounded=*/FigureColumn(query.order));
   const auto [found, left] = BetweenSql(order, with_figure, to_place);
   // In the order in which SQLite looks at them: most rows are passed over for the condition, the

@@ -6,7 +6,7 @@
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
 #include "planner/catalog/preset_text.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 #include "planner/profile/attention_default.h"
 
 namespace meshwright::planner {
@@ -56,7 +56,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   request.top = query.top;
   request.max_oom_probability = query.max_oom_probability;
   request.time_limit_s = query.time_limit_s;
-  ASSIGN_OR_RETURN(request.where, ParseFilter("where", query.where));
+  ASSIGN_OR_RETURN(request.where, ParseLayoutCondition("where", query.where));
   if (!query.objective.empty()) {
     ASSIGN_OR_RETURN(request.objective, ParseObjective("objective", query.objective));
   }

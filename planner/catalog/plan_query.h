@@ -29,7 +29,7 @@ struct PlanQuery {
   int32_t top = 10;
   std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
   std::string offload = {};  // SearchRequest::offloads as ParseOffloads() reads them
-  std::string where = {};    // SearchRequest::where as ParseFilter() reads it
+  std::string where = {};    // SearchRequest::where as ParseLayoutCondition() reads it
   std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
   std::string objective = {};  // SearchRequest::objective as ParseObjective() reads it; empty: MFU
   std::string pareto = {};     // SearchRequest::pareto as ParseMerits() reads it; empty: none

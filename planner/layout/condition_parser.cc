@@ -20,10 +20,6 @@ struct Token {
 };
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-// Characters of names and of numbers that are not whole.
-bool IsText(char c) {
-  return IsWord(c) || std::string_view(".-+:/@").find(c) != std::string_view::npos;
-}
 bool IsSign(char c) { return c == '=' || c == '!' || c == '<' || c == '>'; }
 
 std::string Listed(const std::vector<std::string_view>& words) {
@@ -59,7 +55,7 @@ class Parser {
       if (!all.parts.empty() && !Take(",")) return Expected("a comma or the end");
       ASSIGN_OR_RETURN(const size_t field, ParseField());
       if (!Take("=")) return Expected("=");
-      Condition equal = {.kind = Condition::Kind::kCompare, .field = field};
+      Condition equal = {.form = ConditionForm::kCompare, .field = field};
       ASSIGN_OR_RETURN(ConditionValue value, ParseValue(field));
       equal.values.push_back(std::move(value));
       all.parts.push_back(std::move(equal));
@@ -103,9 +99,9 @@ class Parser {
 
   // Parts joined by `word`, or the only one of them.
   template <typename ParsePart>
-  absl::StatusOr<Condition> ParseJoined(Condition::Kind kind, std::string_view word,
+  absl::StatusOr<Condition> ParseJoined(ConditionForm form, std::string_view word,
                                         const ParsePart& parse_part) {
-    Condition joined = {.kind = kind};
+    Condition joined = {.form = form};
     do {
       ASSIGN_OR_RETURN(Condition part, parse_part());
       joined.parts.push_back(std::move(part));
@@ -115,10 +111,10 @@ class Parser {
   }
 
   absl::StatusOr<Condition> ParseAny() {
-    return ParseJoined(Condition::Kind::kAny, "or", [this] { return ParseAll(); });
+    return ParseJoined(ConditionForm::kAny, "or", [this] { return ParseAll(); });
   }
   absl::StatusOr<Condition> ParseAll() {
-    return ParseJoined(Condition::Kind::kAll, "and", [this] { return ParseOne(); });
+    return ParseJoined(ConditionForm::kAll, "and", [this] { return ParseOne(); });
   }
 
   absl::StatusOr<Condition> ParseOne() {
@@ -135,7 +131,7 @@ class Parser {
   absl::StatusOr<Condition> ParseOneInside() {
     if (Take("not")) {
       ASSIGN_OR_RETURN(Condition part, ParseOne());
-      return Condition{.kind = Condition::Kind::kNot, .parts = {std::move(part)}};
+      return Condition{.form = ConditionForm::kNot, .parts = {std::move(part)}};
     }
     if (!Take("(")) return ParseComparison();
     ASSIGN_OR_RETURN(Condition inside, ParseAny());
@@ -145,7 +141,7 @@ class Parser {
 
   absl::StatusOr<Condition> ParseComparison() {
     ASSIGN_OR_RETURN(const size_t field, ParseField());
-    Condition compare = {.kind = Condition::Kind::kCompare, .field = field};
+    Condition compare = {.form = ConditionForm::kCompare, .field = field};
     ASSIGN_OR_RETURN(compare.comparison, ParseSign(field));
     if (compare.comparison != Comparison::kIn) {
       ASSIGN_OR_RETURN(ConditionValue value, ParseValue(field));
@@ -193,18 +189,27 @@ class Parser {
   }
 
   absl::StatusOr<ConditionValue> ParseValue(size_t field) {
-    switch (fields_[field].kind) {
-      case ConditionField::Kind::kWhole:
+    switch (fields_[field].type) {
+      case ValueType::kWhole:
         return ParseNumber<int64_t>("a whole number");
-      case ConditionField::Kind::kReal:
+      case ValueType::kReal:
         Widen();
         return ParseNumber<double>("a number");
-      case ConditionField::Kind::kWord:
+      case ValueType::kWord:
         return ParseWord(fields_[field].words);
-      case ConditionField::Kind::kText:
+      case ValueType::kText:
         break;
     }
-    return ParseText();
+    return fields_[field].read == nullptr ? ParseText() : ParseForm(fields_[field]);
+  }
+
+  // A text of the field's own form.
+  absl::StatusOr<ConditionValue> ParseForm(const ConditionField& field) {
+    Widen();
+    const absl::StatusOr<std::string> text = field.read(field.name, token_.text);
+    if (!text.ok()) return Expected(field.accepts);
+    Next();
+    return ConditionValue(*text);
   }
 
   absl::StatusOr<ConditionValue> ParseWord(const std::vector<std::string_view>& words) {
@@ -236,7 +241,7 @@ class Parser {
       return value;
     }
     Widen();
-    if (token_.text.empty() || !IsText(token_.text.front())) return Expected("a name");
+    if (token_.text.empty() || !IsConditionText(token_.text.front())) return Expected("a name");
     ConditionValue value = std::string(token_.text);
     Next();
     return value;
@@ -244,8 +249,8 @@ class Parser {
 
   // Takes into the token what belongs to a name, or to a number that is not whole.
   void Widen() {
-    if (token_.text.empty() || !IsText(token_.text.front())) return;
-    while (end_ < text_.size() && IsText(text_[end_])) ++end_;
+    if (token_.text.empty() || !IsConditionText(token_.text.front())) return;
+    while (end_ < text_.size() && IsConditionText(text_[end_])) ++end_;
     token_.text = text_.substr(token_.at, end_ - token_.at);
   }
 
@@ -264,6 +269,10 @@ class Parser {
 };
 
 }  // namespace
+
+bool IsConditionText(char c) {
+  return IsWord(c) || std::string_view(".-+:/@").find(c) != std::string_view::npos;
+}
 
 absl::StatusOr<Condition> ParseCondition(std::string_view name, std::string_view text,
                                          const ConditionFields& fields) {

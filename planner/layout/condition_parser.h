@@ -22,6 +22,9 @@ namespace meshwright::planner {
 inline constexpr size_t kMostFilterBytes = 4096;
 inline constexpr int kMostFilterDepth = 12;
 
+// Whether a text outside double quotes may have the character.
+bool IsConditionText(char c);
+
 // Returns the condition of a text; of an empty one, that which always holds. InvalidArgument about
 // the field `name` says where the text is wrong and what would be accepted there.
 absl::StatusOr<Condition> ParseCondition(std::string_view name, std::string_view text,

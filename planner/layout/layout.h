@@ -1,18 +1,15 @@
 // One point of the search space: how a model is laid out over devices for one training step.
 //
-// Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, with ep and etp behind dp where
-// experts are divided, then attn= and norm= where the kernels are not the framework's default, hs=
-// where ZeRO does not divide over all dp * cp ranks, stages= where the stages are not those of the
-// framework, and offload= where something is moved to the hosts' memory.
+// Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, with the other keys of
+// planner/layout/keys.h where they do not have their default.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/statusor.h"
+#include "base/text/enum_names.h"
 #include "planner/layout/offload.h"
 #include "planner/layout/recompute.h"
 #include "planner/layout/stage_split.h"
@@ -24,6 +21,15 @@ namespace meshwright::planner {
 enum class Axis : uint8_t { kTp, kCp, kPp, kDp };
 
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
+
+inline constexpr EnumNames<ScheduleKind, 6> kScheduleNames = {{
+    {ScheduleKind::kGpipe, "gpipe"},
+    {ScheduleKind::k1f1b, "1f1b"},
+    {ScheduleKind::kInterleaved, "interleaved"},
+    {ScheduleKind::kBreadthFirst, "breadth_first"},
+    {ScheduleKind::kZbH1, "zb_h1"},
+    {ScheduleKind::kZbV, "zb_v"},
+}};
 
 struct Layout {
   int32_t tp = 1;  // tensor parallel ranks
@@ -62,52 +68,15 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// Whether the text form must give an axis.
-enum class AxisText : uint8_t {
-  kNeeded,  // printed always; parsing fails without it
-  kPrinted  // printed always; 1 where a text leaves it out
-};
-
-inline constexpr int32_t kMaxAxis = 1 << 20;
-
-struct AxisField {
-  std::string_view name;  // in texts, JSON and CSV
-  int32_t Layout::*size;
-  int32_t most;  // the largest size that a layout takes
-  AxisText text;
-};
-
-// The axes, by Axis. Code that does something for every axis loops over this table.
-inline constexpr std::array kAxes = {
-    AxisField{"tp", &Layout::tp, kMaxAxis, AxisText::kNeeded},
-    AxisField{"cp", &Layout::cp, kMaxAxis, AxisText::kPrinted},
-    AxisField{"pp", &Layout::pp, kMaxAxis, AxisText::kNeeded},
-    AxisField{"dp", &Layout::dp, kMaxAxis, AxisText::kNeeded},
-};
-inline constexpr size_t kAxisCount = kAxes.size();
-
-constexpr const AxisField& AxisFieldOf(Axis axis) { return kAxes[static_cast<size_t>(axis)]; }
-
-// Returns the product of the sizes of all axes for which includes(axis) is true.
-template <typename Includes>
-constexpr int64_t ProductOfAxes(const Layout& layout, const Includes& includes) {
-  const auto product = [&]<size_t... kAxis>(std::index_sequence<kAxis...>) {
-    return (int64_t{1} * ... *
-            (includes(static_cast<Axis>(kAxis)) ? int64_t{layout.*kAxes[kAxis].size} : 1));
-  };
-  return product(std::make_index_sequence<kAxisCount>());
-}
-
-inline int64_t Layout::devices() const {
-  return ProductOfAxes(*this, [](Axis) { return true; });
-}
-
-// "tp * cp * pp * dp", for messages.
-std::string ProductOfAxesText();
-
 // Whether the backward's input and weight gradients are actions of their own.
 inline bool HasWeightActions(ScheduleKind schedule) {
   return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV;
+}
+
+// 1F1B or GPipe, or the interleaved one that chunks ask for.
+constexpr bool IsPlain(ScheduleKind schedule) {
+  return schedule == ScheduleKind::kGpipe || schedule == ScheduleKind::k1f1b ||
+         schedule == ScheduleKind::kInterleaved;
 }
 
 std::string_view ScheduleName(ScheduleKind schedule);
@@ -118,9 +87,9 @@ std::string FormatRecompute(const Layout& layout);
 // Sets what the layout recomputes. InvalidArgument says what would be accepted.
 absl::Status ParseRecompute(std::string_view value, Layout& layout);
 
-// Reads the text form, keys in any order. tp, pp and dp must be there; the others default to cp1,
-// mb1, vpp1, zero0, sp0, rc=none and sched=1f1b (interleaved where vpp > 1). InvalidArgument names
-// the part that is wrong and what would be accepted.
+// Reads the text form, keys in any order. Where a key is not there it has its default, the schedule
+// interleaved where vpp > 1. InvalidArgument names the part that is wrong or the needed key that is
+// missing, and what would be accepted.
 absl::StatusOr<Layout> ParseLayout(std::string_view text);
 
 }  // namespace meshwright::planner

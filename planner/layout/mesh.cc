@@ -41,7 +41,7 @@ std::string FormatMeshOrder(const MeshOrder& order) {
   std::string text;
   for (const Axis axis : order) {
     if (!text.empty()) text += '-';
-    text += AxisFieldOf(axis).name;
+    text += KeyOf(axis).name;
   }
   return text;
 }
@@ -52,7 +52,7 @@ absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text) {
   for (const absl::string_view part : absl::StrSplit(AbslView(text), '-')) {
     const std::string_view name(part.data(), part.size());
     const auto* field = std::find_if(kAxes.begin(), kAxes.end(),
-                                     [&](const AxisField& axis) { return axis.name == name; });
+                                     [&](const LayoutKey& axis) { return axis.name == name; });
     const auto axis = static_cast<Axis>(field - kAxes.begin());
     const auto* named = order.begin() + static_cast<ptrdiff_t>(count);
     if (field == kAxes.end() || std::find<const Axis*>(order.begin(), named, axis) != named) {
@@ -71,7 +71,7 @@ Mesh::Mesh(const Layout& layout, const MeshOrder& order)
       expert_ranks_(layout.ep),
       expert_tensor_ranks_(layout.etp) {
   for (const Axis axis : order) {
-    const int64_t size = layout.*AxisFieldOf(axis).size;
+    const int64_t size = layout.*KeyOf(axis).count;
     digits_[static_cast<size_t>(axis)] = {.size = size, .stride = ranks_};
     ranks_ *= size;
   }

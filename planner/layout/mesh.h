@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "planner/layout/group_role.h"
+#include "planner/layout/keys.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/rank_group.h"
 
@@ -28,40 +30,6 @@ inline constexpr MeshOrder kDefaultMeshOrder = {Axis::kTp, Axis::kCp, Axis::kDp,
 std::string FormatMeshOrder(const MeshOrder& order);
 // InvalidArgument naming `text` and what is wrong with it.
 absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text);
-
-// Why ranks form a group.
-enum class GroupRole : uint8_t {
-  kWorld,      // all ranks of the run
-  kTensor,     // the ranks that share every layer's matrices
-  kContext,    // the ranks that share a sequence
-  kReplicas,   // the holders of the same dense parameters: they see different tokens, sum gradients
-               // and, with ZeRO, divide states
-  kData,       // the replicas that see other sequences (kReplicas without those of one sequence)
-  kShards,     // the replicas that divide states among each other: under HSDP a part of them
-  kCopies,     // the replicas with the same shard: one of each group of kShards
-  kPipeline,   // the ranks that a micro-batch passes
-  kModelEnds,  // the holders of the first and the last stage, which have copies of tied embeddings
-  kExperts,    // the ranks that hold different experts and send each other tokens
-  kExpertTensor,   // the ranks that hold a part of the same experts each
-  kExpertReplicas  // the holders of the same parts of experts, as kReplicas of other parameters
-};
-
-// The names that communicators, records and traces use, by GroupRole.
-inline constexpr std::array<std::string_view, 12> kGroupRoleNames = {
-    "world",           "tp", "cp",  "replicas",       "dp", "shards", "copies", "pp",
-    "tied_embeddings", "ep", "etp", "expert_replicas"};
-
-constexpr std::string_view GroupRoleName(GroupRole role) {
-  return kGroupRoleNames[static_cast<size_t>(role)];
-}
-
-// Returns the role of that name, or nullopt.
-constexpr std::optional<GroupRole> GroupRoleOf(std::string_view name) {
-  for (size_t i = 0; i < kGroupRoleNames.size(); ++i) {
-    if (kGroupRoleNames[i] == name) return static_cast<GroupRole>(i);
-  }
-  return std::nullopt;
-}
 
 // Whether a group of the role holds all ranks along the axis.
 constexpr bool RunsAlong(GroupRole role, Axis axis) {

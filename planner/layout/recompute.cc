@@ -6,20 +6,8 @@
 #include "base/text/string_view.h"
 
 namespace meshwright::planner {
-namespace {
-
-constexpr EnumNames<Recompute, 5> kNames = {{
-    {Recompute::kNone, "none"},
-    {Recompute::kSelective, "selective"},
-    {Recompute::kFull, "full"},
-    {Recompute::kBlock, "block"},
-    {Recompute::kModules, "modules"},
-}};
-
-}  // namespace
-
 std::string_view RecomputeName(Recompute recompute) {
-  return meshwright::NameOf(kNames, recompute);
+  return meshwright::NameOf(kRecomputeNames, recompute);
 }
 
 std::string_view RecomputeModuleName(RecomputeModule module) {

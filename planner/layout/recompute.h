@@ -20,6 +20,14 @@ enum class Recompute : uint8_t {
   kModules,    // named parts of every layer
 };
 
+inline constexpr EnumNames<Recompute, 5> kRecomputeNames = {{
+    {Recompute::kNone, "none"},
+    {Recompute::kSelective, "selective"},
+    {Recompute::kFull, "full"},
+    {Recompute::kBlock, "block"},
+    {Recompute::kModules, "modules"},
+}};
+
 // Parts of a layer, under the names of Megatron-Core's --recompute-modules. Those that free the
 // most bytes for the FLOPs that they run again come first: norms and activations run at the
 // memory's speed, the up-projection of DeepSeek-V3 costs 0.8 kFLOP a byte, a dense FFN as many

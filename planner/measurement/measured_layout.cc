@@ -9,6 +9,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "planner/layout/keys.h"
 #include "planner/layout/mesh.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/source_words.h"
@@ -33,12 +34,12 @@ absl::StatusOr<int32_t> Size(std::string_view column, const OptionalInt& value, 
 }
 
 absl::Status ReadAxes(const Measurement& row, Layout& layout) {
-  for (const AxisField& axis : kAxes) {
-    if (axis.size == &Layout::dp) continue;
-    OptionalInt size = row.*AxisColumn(axis);
-    if (!size && axis.text != AxisText::kNeeded) size = 1;
-    ASSIGN_OR_RETURN(layout.*axis.size,
-                     Size(axis.name, size, std::min<int64_t>(kMostRanks, axis.most)));
+  for (const LayoutKey& axis : kAxes) {
+    if (axis.count == &Layout::dp) continue;
+    OptionalInt size = WholeCell(row, axis.column);
+    if (!size && axis.text != KeyText::kNeeded) size = 1;
+    ASSIGN_OR_RETURN(layout.*axis.count,
+                     Size(axis.name, size, std::min<int64_t>(kMostRanks, axis.high)));
   }
   if (row.dp) {
     ASSIGN_OR_RETURN(layout.dp, Size("dp", row.dp, kMaxDevices));
@@ -116,15 +117,13 @@ absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
-absl::Status ReadStages(const Measurement& row, Layout& layout) {
-  if (row.stages.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(layout.stages, ParseStageSplit(row.stages));
-  return absl::OkStatus();
-}
-
-absl::Status ReadOffload(const Measurement& row, Layout& layout) {
-  if (row.offload.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(layout.offload, ParseOffload(row.offload));
+// The keys whose cells are the layout's own text.
+absl::Status ReadOwnTexts(const Measurement& row, Layout& layout) {
+  for (const LayoutKey& key : kLayoutKeys) {
+    if (key.column_in_words) continue;
+    const std::string cell = CellText(row, key.column);
+    if (!cell.empty()) RETURN_IF_ERROR(ReadValue(key, cell, layout));
+  }
   return absl::OkStatus();
 }
 
@@ -182,8 +181,7 @@ absl::StatusOr<Layout> LayoutOf(const Measurement& row, const ModelSpec& model,
   RETURN_IF_ERROR(ReadRecompute(row, model, layout));
   RETURN_IF_ERROR(ReadKernels(row, layout));
   RETURN_IF_ERROR(ReadSchedule(row, layout));
-  RETURN_IF_ERROR(ReadStages(row, layout));
-  RETURN_IF_ERROR(ReadOffload(row, layout));
+  RETURN_IF_ERROR(ReadOwnTexts(row, layout));
   return layout;
 }
 

@@ -17,8 +17,8 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 // run of these ranks can have had.
 absl::StatusOr<int64_t> LeastGlobalBatch(const Measurement& row);
 
-// Empty cells: cp, vpp and micro-batch 1, no recompute, ZeRO `unsaid_zero` (3 under fsdp), kernels as
-// the framework's default, interleaved where vpp > 1 and 1f1b elsewhere; dp is what the devices
+// Empty cells: cp, vpp and micro-batch 1, no recompute, ZeRO `unsaid_zero` (3 under fsdp), kernels
+// as the framework's default, interleaved where vpp > 1 and 1f1b elsewhere; dp is what the devices
 // leave. What has no effect is left out as the planner does: sequence parallel without tp, ZeRO
 // without ranks to shard over. The result is not checked against the rules.
 // With experts ep must be there, etp is tp and sequence parallel is on where tp is above 1, as in

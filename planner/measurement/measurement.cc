@@ -11,12 +11,14 @@
 
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "planner/layout/keys.h"
 #include "planner/measurement/csv.h"
 
 namespace meshwright::planner {
 namespace {
 
-using Field = std::variant<std::string Measurement::*, OptionalInt Measurement::*,
+// monostate: a cell of Measurement::other_keys.
+using Field = std::variant<std::monostate, std::string Measurement::*, OptionalInt Measurement::*,
                            OptionalNumber Measurement::*, RunOutcome Measurement::*>;
 
 // What a number of a column may be.
@@ -81,6 +83,29 @@ constexpr std::array<Column, 41> kColumns = {{
     {"notes", &M::notes},
 }};
 
+// The columns of the format in the order of a header: those above and, behind the other columns of
+// a layout, those of keys that have no member.
+const std::vector<Column>& Columns() {
+  static const auto* const kAll = [] {
+    auto* columns = new std::vector<Column>(kColumns.begin(), kColumns.end());
+    const auto is = [](std::string_view name) {
+      return [name](const Column& column) { return column.name == name; };
+    };
+    for (const LayoutKey& key : kLayoutKeys) {
+      if (std::any_of(kColumns.begin(), kColumns.end(), is(key.column))) continue;
+      const auto schedule = std::find_if(columns->begin(), columns->end(), is("schedule"));
+      columns->insert(schedule, Column{key.column, std::monostate()});
+    }
+    return columns;
+  }();
+  return *kAll;
+}
+
+const Column& ColumnOf(std::string_view name) {
+  return *std::find_if(Columns().begin(), Columns().end(),
+                       [&](const Column& column) { return column.name == name; });
+}
+
 OptionalNumber ReadNumber(std::string_view text) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -118,6 +143,10 @@ std::string_view Take(const std::optional<T>& value, const Range& range, std::st
 // Writes a cell that is not empty; returns what it should have been, or empty where it could be
 // read.
 std::string_view Fill(const Column& column, std::string_view cell, Measurement& row) {
+  if (std::holds_alternative<std::monostate>(column.field)) {
+    row.other_keys[std::string(column.name)] = std::string(cell);
+    return {};
+  }
   if (const auto* text = std::get_if<std::string M::*>(&column.field)) {
     row.*(*text) = std::string(cell);
     return {};
@@ -143,12 +172,12 @@ absl::StatusOr<std::vector<const Column*>> ReadHeader(const CsvRecord& header) {
   std::vector<const Column*> columns;
   bool any = false;
   for (const std::string& name : header.cells) {
-    const auto* found = std::find_if(kColumns.begin(), kColumns.end(),
-                                     [&](const Column& column) { return column.name == name; });
-    columns.push_back(found == kColumns.end() ? nullptr : found);
+    const auto found = std::find_if(Columns().begin(), Columns().end(),
+                                    [&](const Column& column) { return column.name == name; });
+    columns.push_back(found == Columns().end() ? nullptr : &*found);
     if (columns.back() == nullptr) continue;
     any = true;
-    if (std::count(columns.begin(), columns.end(), found) > 1) {
+    if (std::count(columns.begin(), columns.end(), columns.back()) > 1) {
       return CellError("column", name, "stands in the header twice");
     }
   }
@@ -211,12 +240,32 @@ std::string CellOf(const std::optional<T>& value) {
   return value ? CellOf(*value) : std::string();
 }
 
+std::string TextOfCell(const Column& column, const Measurement& row) {
+  return std::visit(
+      [&](const auto member) -> std::string {
+        if constexpr (std::is_same_v<decltype(member), const std::monostate>) {
+          const auto found = row.other_keys.find(column.name);
+          return found == row.other_keys.end() ? std::string() : CellOf(found->second);
+        } else {
+          return CellOf(row.*member);
+        }
+      },
+      column.field);
+}
+
 }  // namespace
 
-OptionalInt Measurement::*AxisColumn(const AxisField& axis) {
-  const auto* column = std::find_if(kColumns.begin(), kColumns.end(),
-                                    [&](const Column& other) { return other.name == axis.name; });
-  return std::get<OptionalInt M::*>(column->field);
+std::string CellText(const Measurement& row, std::string_view column) {
+  return TextOfCell(ColumnOf(column), row);
+}
+
+OptionalInt WholeCell(const Measurement& row, std::string_view column) {
+  return row.*std::get<OptionalInt M::*>(ColumnOf(column).field);
+}
+
+absl::Status SetCell(std::string_view column, std::string_view text, Measurement& row) {
+  const std::string_view problem = Fill(ColumnOf(column), text, row);
+  return problem.empty() ? absl::OkStatus() : CellError(column, text, problem);
 }
 
 void FillShapes(std::vector<Measurement>& rows) {
@@ -236,14 +285,14 @@ void FillShapes(std::vector<Measurement>& rows) {
 
 std::string FormatMeasurements(const std::vector<Measurement>& rows) {
   std::string text;
-  for (const Column& column : kColumns) {
+  for (const Column& column : Columns()) {
     text += (text.empty() ? "" : ",") + std::string(column.name);
   }
   text += '\n';
   for (const Measurement& row : rows) {
-    for (const Column& column : kColumns) {
-      if (&column != kColumns.data()) text += ',';
-      text += std::visit([&](const auto member) { return CellOf(row.*member); }, column.field);
+    for (const Column& column : Columns()) {
+      if (&column != Columns().data()) text += ',';
+      text += TextOfCell(column, row);
     }
     text += '\n';
   }

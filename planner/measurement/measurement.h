@@ -8,13 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/layout/layout.h"
 
 namespace meshwright::planner {
 
@@ -72,6 +73,8 @@ struct Measurement {
   OptionalNumber tokens_per_s_per_gpu;
   OptionalNumber peak_mem_gib;
   std::string notes;
+  // Cells of those layout keys (planner/layout/keys.h) that no member above holds, by column.
+  std::map<std::string, std::string, std::less<>> other_keys;
   std::string file;  // where the row stands, for messages; set by who read the file
   int64_t line = 0;
   // The first cell that could not be read or holds what no run can have, with its column: such a
@@ -79,8 +82,13 @@ struct Measurement {
   std::string problem;
 };
 
-// The column of an axis' size.
-OptionalInt Measurement::*AxisColumn(const AxisField& axis);
+// The cell of a column as FormatMeasurements() writes it; empty where it is unknown. REQUIRES: a
+// column of the format.
+std::string CellText(const Measurement& row, std::string_view column);
+// The same of a column of whole numbers.
+OptionalInt WholeCell(const Measurement& row, std::string_view column);
+// Fills the cell. InvalidArgument about the column where the text is none of its values.
+absl::Status SetCell(std::string_view column, std::string_view text, Measurement& row);
 
 // Far beyond what the worst statement of a peak explains: such an MFU is a percentage, or its time
 // is not of this run.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/amounts.h"
 #include "planner/block/parameters.h"
+#include "planner/layout/keys.h"
 #include "planner/measurement/measurement.h"
 
 namespace meshwright::planner {
@@ -49,20 +50,11 @@ void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
 
 void DescribeLayout(const Layout& layout, Measurement& row) {
   row.gpus = layout.devices();
-  for (const AxisField& axis : kAxes) row.*AxisColumn(axis) = layout.*axis.size;
-  row.ep = layout.ep;
-  row.etp = layout.etp;
-  row.vpp = layout.vpp;
-  row.mbs = layout.micro_batch;
-  row.act_ckpt = FormatRecompute(layout);
-  row.attn = std::string(AttentionKernelName(layout.attention));
-  row.norm_kernel = std::string(NormKernelName(layout.norm));
-  row.seq_parallel = layout.sequence_parallel ? "1" : "0";
-  row.zero_stage = layout.zero;
-  if (layout.shard_ranks > 0) row.hs = layout.shard_ranks;
-  row.stages = FormatStageSplit(layout.stages);
-  row.offload = FormatOffload(layout.offload);
-  row.schedule = std::string(ScheduleName(layout.schedule));
+  for (const LayoutKey& key : kLayoutKeys) {
+    // An empty cell is the default.
+    if (key.text == KeyText::kUnlessDefault && HasDefault(key, layout)) continue;
+    SetCell(key.column, ValueText(key, layout), row).IgnoreError();  // a column takes its key's
+  }
 }
 
 void DescribeResult(const RunSpecs& specs, const MeasuredRun& run, Measurement& row) {

@@ -2,26 +2,29 @@
 
 #include <cmath>
 #include <cstddef>
-#include <type_traits>
+
+#include "planner/layout/keys.h"
 
 namespace meshwright::planner {
 namespace {
 
-void AddOctaves(int64_t value, TrialPoint& point) {
-  point.push_back(std::log2(static_cast<double>(value)));
-}
-
 // How far apart two words, two settings of a switch and two stages of ZeRO are.
 constexpr double kOneStep = 0.5;
 
-void AddSwitch(bool on, TrialPoint& point) { point.push_back(on ? kOneStep : 0.0); }
-
-template <typename Enum>
-void AddWord(Enum value, Enum last, TrialPoint& point) {
-  using Number = std::underlying_type_t<Enum>;
+void AddCoordinates(const LayoutKey& key, const Layout& layout, TrialPoint& point) {
+  switch (key.distance) {
+    case KeyDistance::kOctaves:
+      return point.push_back(std::log2(static_cast<double>(key.number(layout))));
+    case KeyDistance::kSteps:
+      return point.push_back(kOneStep * static_cast<double>(key.number(layout)));
+    case KeyDistance::kPresence:
+      return point.push_back(HasDefault(key, layout) ? 0.0 : kOneStep);
+    case KeyDistance::kWords:
+      break;
+  }
   const double height = kOneStep * std::sqrt(0.5);
-  for (int i = 0; i <= static_cast<Number>(last); ++i) {
-    point.push_back(static_cast<Number>(value) == i ? height : 0.0);
+  for (size_t word = 0; word < key.words.size(); ++word) {
+    point.push_back(static_cast<size_t>(key.number(layout)) == word ? height : 0.0);
   }
 }
 
@@ -29,19 +32,7 @@ void AddWord(Enum value, Enum last, TrialPoint& point) {
 
 TrialPoint PointOf(const Layout& layout) {
   TrialPoint point;
-  for (const int32_t size : {layout.tp, layout.cp, layout.pp, layout.dp, layout.ep, layout.etp,
-                             layout.micro_batch, layout.vpp}) {
-    AddOctaves(size, point);
-  }
-  point.push_back(kOneStep * layout.zero);
-  AddSwitch(layout.sequence_parallel, point);
-  AddSwitch(layout.shard_ranks > 0, point);
-  AddSwitch(!layout.stages.empty(), point);
-  AddSwitch(layout.offload != Offload{}, point);
-  AddWord(layout.recompute, Recompute::kModules, point);
-  AddWord(layout.schedule, ScheduleKind::kZbV, point);
-  AddWord(layout.attention, AttentionKernel::kEager, point);
-  AddWord(layout.norm, NormKernel::kEager, point);
+  for (const LayoutKey& key : kLayoutKeys) AddCoordinates(key, layout, point);
   return point;
 }
 

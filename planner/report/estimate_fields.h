@@ -2,13 +2,11 @@
 // them, the store keeps them and messages have them.
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "planner/codec/fields.h"
+#include "planner/layout/keys.h"
 #include "planner/report/explain.h"
 #include "planner/search/search.h"
 
@@ -16,59 +14,28 @@ namespace meshwright::planner {
 
 inline constexpr TextForm kLayoutText{&FormatLayout, &ParseLayout};
 
-// A layout's axes one by one, beside the text that says them all.
+// A layout's axes one by one, beside the text that says them all. What each is, the table of keys
+// says.
 struct LayoutAxes {
   Layout layout;
 };
 
-// What an axis says, by its key in a layout's text.
-constexpr std::string_view AxisSentence(std::string_view key) {
-  using Sentence = std::pair<std::string_view, std::string_view>;
-  constexpr std::array kSentences = {
-      Sentence{"tp", "Tensor parallel ranks"},
-      Sentence{"cp", "Context parallel ranks"},
-      Sentence{"pp", "Pipeline ranks"},
-      Sentence{"dp", "Data parallel ranks"},
-      Sentence{"ep", "Ranks that hold different experts"},
-      Sentence{"etp", "Ranks that hold a part of the same experts each"},
-      Sentence{"mb", "Sequences per micro-batch and data-parallel rank"},
-      Sentence{"vpp", "Chunks per pipeline rank"},
-      Sentence{"zero", "ZeRO stage, 0 to 3"},
-      Sentence{"sp", "1 with sequence parallel, else 0"},
-      Sentence{"rc", "Recompute: none, selective, full, block or modules"},
-      Sentence{"sched", "Schedule, such as 1f1b or interleaved"},
-      Sentence{"hs", "HSDP: ranks among which ZeRO divides states; 0 where these are all dp * cp"},
-      Sentence{"stages",
-               "Layers of each virtual stage, such as 7+14x8+7; empty where the framework "
-               "spreads them"},
-      Sentence{"offload",
-               "What is moved to the hosts' memory: act:N, opt or act:N+opt; empty where "
-               "nothing is"},
-  };
-  for (const auto& [axis, sentence] : kSentences) {
-    if (axis == key) return sentence;
-  }
-  return "";
+// A word is there also where the layout's text does not name it.
+inline std::string AxisText(const LayoutKey& key, const Layout& layout) {
+  const bool is_named = key.kind == KeyKind::kText || !HasDefault(key, layout);
+  return is_named ? ValueText(key, layout) : ConditionText(key, layout);
 }
 
 template <typename Visitor>
 void VisitFields(const LayoutAxes& axes, Visitor& visit) {
-  const Layout& layout = axes.layout;
-  const auto axis = [&](std::string_view key, const auto& value) {
-    visit(Field(key, AxisSentence(key)), value);
-  };
-  for (const AxisField& size : kAxes) axis(size.name, layout.*size.size);
-  axis("ep", layout.ep);
-  axis("etp", layout.etp);
-  axis("mb", layout.micro_batch);
-  axis("vpp", layout.vpp);
-  axis("zero", layout.zero);
-  axis("sp", int32_t{layout.sequence_parallel});
-  axis("rc", FormatRecompute(layout));
-  axis("sched", std::string(ScheduleName(layout.schedule)));
-  axis("hs", layout.shard_ranks);
-  axis("stages", FormatStageSplit(layout.stages));
-  axis("offload", FormatOffload(layout.offload));
+  for (const LayoutKey& key : kLayoutKeys) {
+    const Field field(key.name, key.help);
+    if (key.kind == KeyKind::kCount || key.kind == KeyKind::kSwitch) {
+      visit(field, key.number(axes.layout));
+    } else {
+      visit(field, AxisText(key, axes.layout));
+    }
+  }
 }
 
 template <ConstOr<StageMemory> Stage, typename Visitor>

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
+#include "planner/layout/keys.h"
 #include "planner/search/best_layout.h"
 
 namespace meshwright::planner {
@@ -47,11 +48,9 @@ std::string LayoutKindOf(const Layout& layout) {
   const auto add = [&kind](std::string_view name, bool divides) {
     if (divides) absl::StrAppend(&kind, kind.empty() ? "" : " + ", std::string(name));
   };
-  for (const AxisField& axis : kAxes) {
-    if (axis.size != &Layout::dp) add(axis.name, layout.*axis.size > 1);
+  for (const LayoutKey& key : kLayoutKeys) {
+    if (key.role && key.role != GroupRole::kData) add(key.name, key.number(layout) > 1);
   }
-  add("ep", layout.ep > 1);
-  add("etp", layout.etp > 1);
   const char* replicas = layout.zero == 3 ? (layout.shard_ranks > 0 ? "HSDP" : "FSDP") : "dp";
   add(replicas, layout.dp > 1);
   return kind.empty() ? "one device" : kind;

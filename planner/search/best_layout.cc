@@ -7,16 +7,16 @@
 #include "base/text/amounts.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 
 namespace meshwright::planner {
 
 absl::StatusOr<SearchRequest> Narrowed(SearchRequest request, std::string_view where) {
-  ASSIGN_OR_RETURN(Filter further, ParseFilter("where", where));
-  if (request.where.takes_all()) {
+  ASSIGN_OR_RETURN(Condition further, ParseLayoutCondition("where", where));
+  if (request.where.holds_always()) {
     request.where = std::move(further);
-  } else if (!further.takes_all()) {
-    request.where = {.kind = Filter::Kind::kAll,
+  } else if (!further.holds_always()) {
+    request.where = {.form = ConditionForm::kAll,
                      .parts = {std::move(request.where), std::move(further)}};
   }
   return request;

@@ -21,7 +21,7 @@ struct BestLayout {
 };
 
 // Returns the same question about those of its layouts that `where` takes as well, whose text
-// ParseFilter() reads; empty: about all of them.
+// ParseLayoutCondition() reads; empty: about all of them.
 absl::StatusOr<SearchRequest> Narrowed(SearchRequest request, std::string_view where);
 
 // Whether a search was refused for one of these fields of its request.

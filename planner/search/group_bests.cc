@@ -9,36 +9,33 @@
 #include "absl/strings/str_split.h"
 #include "base/text/field_error.h"
 #include "base/text/string_view.h"
-#include "planner/layout/filter_match.h"
+#include "planner/layout/keys.h"
+#include "planner/layout/layout_condition.h"
 
 namespace meshwright::planner {
 
-absl::StatusOr<std::vector<FilterField>> ParseGroupFields(std::string_view field,
-                                                          std::string_view text) {
+absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field,
+                                                     std::string_view text) {
   const auto refuse = [&](const std::string& problem) {
     return FieldError(
         field, text,
         absl::StrCat(problem, "; must be one to ", kMostGroupFields, " of ",
-                     absl::StrJoin(kFilterFieldNames, ", ",
-                                   [](std::string* out, auto name) { out->append(name); })));
+                     absl::StrJoin(kLayoutKeys, ", ", [](std::string* out, const LayoutKey& key) {
+                       out->append(key.name);
+                     })));
   };
-  std::vector<FilterField> fields;
-  const absl::string_view list = AbslView(text);
-  for (const absl::string_view part : absl::StrSplit(list, ',')) {
+  std::vector<size_t> keys;
+  for (const absl::string_view part : absl::StrSplit(AbslView(text), ',')) {
     const absl::string_view name = absl::StripAsciiWhitespace(part);
-    const auto found = std::find(kFilterFieldNames.begin(), kFilterFieldNames.end(),
-                                 std::string_view(name.data(), name.size()));
-    if (found == kFilterFieldNames.end()) {
-      return refuse(absl::StrCat("there is no axis \"", name, "\""));
-    }
-    const auto named = static_cast<FilterField>(found - kFilterFieldNames.begin());
-    if (std::find(fields.begin(), fields.end(), named) != fields.end()) {
+    const LayoutKey* const key = FindKey(StdView(name));
+    if (key == nullptr) return refuse(absl::StrCat("there is no axis \"", name, "\""));
+    if (std::find(keys.begin(), keys.end(), IndexOf(*key)) != keys.end()) {
       return refuse(absl::StrCat(name, " is there twice"));
     }
-    fields.push_back(named);
+    keys.push_back(IndexOf(*key));
   }
-  if (fields.size() > kMostGroupFields) return refuse("these are too many");
-  return fields;
+  if (keys.size() > kMostGroupFields) return refuse("these are too many");
+  return keys;
 }
 
 void GroupBests::Count(const Layout& layout) {
@@ -90,20 +87,28 @@ std::vector<GroupBest> GroupBests::Take(size_t most) {
 }
 
 GroupBests::Key GroupBests::KeyOf(const Layout& layout) const {
-  Key key{};
-  for (size_t i = 0; i < fields_.size(); ++i) key[i] = FilterValueOf(fields_[i], layout);
-  return key;
+  Key group;
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    const LayoutKey& key = kLayoutKeys[keys_[i]];
+    if (key.kind == KeyKind::kText) {
+      group.texts[i] = ConditionText(key, layout);
+    } else {
+      group.numbers[i] = NumberOf(keys_[i], layout);
+    }
+  }
+  return group;
 }
 
-std::string GroupBests::ConditionOf(const Key& key) const {
-  Filter all;
-  for (size_t i = 0; i < fields_.size(); ++i) {
-    all.parts.push_back({.kind = Filter::Kind::kCompare,
-                         .field = fields_[i],
-                         .comparison = Comparison::kEqual,
-                         .values = {key[i]}});
+std::string GroupBests::ConditionOf(const Key& group) const {
+  Condition all;
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    const bool is_text = kLayoutKeys[keys_[i]].kind == KeyKind::kText;
+    all.parts.push_back(
+        {.form = ConditionForm::kCompare,
+         .field = keys_[i],
+         .values = {is_text ? ConditionValue(group.texts[i]) : ConditionValue(group.numbers[i])}});
   }
-  return FormatFilter(all);
+  return FormatLayoutCondition(all);
 }
 
 }  // namespace meshwright::planner

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/layout/filter.h"
 #include "planner/search/objective.h"
 #include "planner/search/ranking.h"
 
@@ -19,14 +18,12 @@ namespace meshwright::planner {
 // The most axes that groups have in common.
 inline constexpr size_t kMostGroupFields = 4;
 
-// Returns the fields of a list such as "tp,pp": one to kMostGroupFields, none of them twice, with
-// the names of a condition (planner/layout/filter.h). InvalidArgument about `field` lists what
-// would be accepted.
-absl::StatusOr<std::vector<FilterField>> ParseGroupFields(std::string_view field,
-                                                          std::string_view text);
+// Returns the keys of a list such as "tp,offload", by their places in planner/layout/keys.h: one to
+// kMostGroupFields, none of them twice. InvalidArgument about `field` lists what would be accepted.
+absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field, std::string_view text);
 
 struct GroupBest {
-  std::string group;  // the condition that its layouts meet, as ParseFilter() reads it
+  std::string group;  // the condition that its layouts meet, as ParseLayoutCondition() reads it
   int64_t fit = 0;    // that fit
   RankedLayout best;
 
@@ -36,8 +33,7 @@ struct GroupBest {
 class GroupBests {
  public:
   // Without fields it takes nothing.
-  GroupBests(std::vector<FilterField> fields, Merit merit)
-      : fields_(std::move(fields)), merit_(merit) {}
+  GroupBests(std::vector<size_t> keys, Merit merit) : keys_(std::move(keys)), merit_(merit) {}
 
   // Of every layout that fits.
   void Count(const Layout& layout);
@@ -52,7 +48,14 @@ class GroupBests {
   std::vector<GroupBest> Take(size_t most);
 
  private:
-  using Key = std::array<int64_t, kMostGroupFields>;
+  // The values that the layouts of a group have in common: numbers, and texts of keys that have no
+  // number for each value. Texts are short enough to take no memory of their own.
+  struct Key {
+    std::array<int64_t, kMostGroupFields> numbers{};
+    std::array<std::string, kMostGroupFields> texts{};
+
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
   struct Entry {
     int64_t fit = 0;
     bool has_best = false;
@@ -61,11 +64,11 @@ class GroupBests {
     PointOrder order = 0;
   };
 
-  bool wanted() const { return !fields_.empty(); }
+  bool wanted() const { return !keys_.empty(); }
   Key KeyOf(const Layout& layout) const;
   std::string ConditionOf(const Key& key) const;
 
-  const std::vector<FilterField> fields_;
+  const std::vector<size_t> keys_;
   const Merit merit_;
   std::map<Key, Entry> groups_;
 };

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/string_view.h"
+#include "planner/layout/keys.h"
 #include "planner/layout/mesh.h"
 #include "planner/search/module_recompute.h"
 
@@ -186,12 +188,16 @@ class Fastest {
   NeighbourSearch& search_;
 };
 
-std::string StagesText(const Layout& layout) {
-  return layout.stages.empty() ? "the framework's" : FormatStageSplit(layout.stages);
-}
+constexpr std::array<LayoutKey, kLayoutKeyCount> kKeysByChange = [] {
+  std::array<LayoutKey, kLayoutKeyCount> keys = kLayoutKeys;
+  std::sort(keys.begin(), keys.end(),
+            [](const LayoutKey& a, const LayoutKey& b) { return a.change_order < b.change_order; });
+  return keys;
+}();
 
-std::string OffloadText(const Layout& layout) {
-  return layout.offload.any() ? FormatOffload(layout.offload) : "nothing";
+std::string ShownValue(const LayoutKey& key, const Layout& layout) {
+  const std::string text = ValueText(key, layout);
+  return text.empty() ? std::string(key.absent) : text;
 }
 
 }  // namespace
@@ -214,49 +220,19 @@ NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout&
 
 std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   std::vector<std::string> changes;
-  const auto arrow = [](std::string_view axis, auto a, auto b) {
-    return absl::StrCat(std::string(axis), " ", a, " -> ", b);
-  };
-  const auto add = [&](std::string_view axis, int32_t a, int32_t b) {
-    if (a != b) changes.push_back(arrow(axis, a, b));
-  };
-  for (const AxisField& axis : kAxes) {
-    if (axis.size != &Layout::dp) add(axis.name, from.*axis.size, to.*axis.size);
-  }
-  // dp makes room for the others.
-  if (from.dp != to.dp) {
-    const std::string dp = arrow("dp", from.dp, to.dp);
-    if (changes.empty()) {
-      changes.push_back(dp);
+  int32_t last = -1;  // the place of the last change
+  for (const LayoutKey& key : kKeysByChange) {
+    if (key.same(from, to)) continue;
+    // With one rank left there is nothing to shard over, which is no change of its own.
+    if (key.burden == Burden::kZero && GroupSize(GroupRole::kReplicas, to) == 1) continue;
+    const std::string change =
+        absl::StrCat(AbslView(key.name), " ", ShownValue(key, from), " -> ", ShownValue(key, to));
+    if (key.beside && last >= 0 && last / 10 == key.change_order / 10) {
+      absl::StrAppend(&changes.back(), " (", change, ")");
     } else {
-      absl::StrAppend(&changes.back(), " (", dp, ")");
+      changes.push_back(change);
     }
-  }
-  add("ep", from.ep, to.ep);
-  add("etp", from.etp, to.etp);
-  if (from.schedule != to.schedule) {
-    std::string change(ScheduleName(from.schedule));
-    change.append(" -> ").append(ScheduleName(to.schedule));
-    changes.push_back("sched " + change);
-    if (from.vpp != to.vpp) {
-      absl::StrAppend(&changes.back(), " (", arrow("vpp", from.vpp, to.vpp), ")");
-    }
-  } else {
-    add("vpp", from.vpp, to.vpp);
-  }
-  add("mb", from.micro_batch, to.micro_batch);
-  add("sp", from.sequence_parallel ? 1 : 0, to.sequence_parallel ? 1 : 0);
-  const bool shards = GroupSize(GroupRole::kReplicas, to) > 1;
-  if (shards) add("zero", from.zero, to.zero);
-  add("hs", from.shard_ranks, to.shard_ranks);
-  if (from.stages != to.stages) {
-    changes.push_back(arrow("stages", StagesText(from), StagesText(to)));
-  }
-  if (from.offload != to.offload) {
-    changes.push_back(arrow("offload", OffloadText(from), OffloadText(to)));
-  }
-  if (FormatRecompute(from) != FormatRecompute(to)) {
-    changes.push_back(arrow("rc", FormatRecompute(from), FormatRecompute(to)));
+    last = key.change_order;
   }
   return changes;
 }

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "planner/estimate/step_interval.h"
-#include "planner/layout/filter_match.h"
+#include "planner/layout/layout_condition.h"
 #include "planner/search/block_recompute.h"
 #include "planner/search/module_recompute.h"
 #include "planner/search/point_costs.h"
@@ -60,6 +60,7 @@ void Dropped::Merge(const Dropped& other) {
 SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchSpace& space)
     : request_(request),
       space_(space),
+      where_(request.where),
       context_(ContextOf(request)),
       planned_(RuleInputOf(context_, request.devices)),
       searched_(Searched(planned_)),
@@ -121,7 +122,7 @@ void SearchAccumulator::Visit(const ValidPoint& point, bool is_staged) {
     ++dropped_.by_runner;
     return Drop(*violation, 1, order_);
   }
-  const bool asked = Matches(request_.where, layout);
+  const bool asked = where_.Matches(layout);
   if (!asked) {
     ++funnel_.left_out;
     if (!AsksForPartsOf(layout)) return;
@@ -137,8 +138,8 @@ void SearchAccumulator::Visit(const ValidPoint& point, bool is_staged) {
 
 bool SearchAccumulator::AsksForPartsOf(const Layout& layout) const {
   const bool is_end = layout.recompute == Recompute::kNone || layout.recompute == Recompute::kFull;
-  return is_end && (Matches(request_.where, WithBlockRecompute(layout, 1)) ||
-                    Matches(request_.where, WithAllModules(WithModules(layout, {}), modules_)));
+  return is_end && (where_.Matches(WithBlockRecompute(layout, 1)) ||
+                    where_.Matches(WithAllModules(WithModules(layout, {}), modules_)));
 }
 
 template <typename Costs>
@@ -236,7 +237,7 @@ void SearchAccumulator::RecomputeLess(const Layout& full, const Costs& costs) {
   if (most < 2) return;
   const Layout one = WithBlockRecompute(full, 1);
   if (CheckLayout(searched_, one) || CheckRunner(one)) return;
-  if (!Matches(request_.where, one)) return;
+  if (!where_.Matches(one)) return;
   bool stops = false;  // what was found until then is not the answer
   int64_t bytes = 0;   // of the last one that was asked about
   const auto fits = [&](const Layout& layout) {
@@ -261,7 +262,7 @@ void SearchAccumulator::RecomputeLess(const Layout& full, const Costs& costs) {
 template <typename Costs>
 void SearchAccumulator::RecomputeModulesAlone(const Layout& full, const Costs& costs) {
   const Layout all = WithAllModules(WithModules(full, {}), modules_);
-  if (modules_.empty() || !Matches(request_.where, all)) return;
+  if (modules_.empty() || !where_.Matches(all)) return;
   bool stops = false;
   int64_t bytes = 0;
   const auto fits = [&](const Layout& layout) {
@@ -362,7 +363,7 @@ void SearchAccumulator::Merge(SearchAccumulator&& other) {
 // model.
 absl::Status SearchAccumulator::NoValidLayout() const {
   if (funnel_.left_out > 0) {
-    return FieldError("where", FormatFilter(request_.where),
+    return FieldError("where", FormatLayoutCondition(request_.where),
                       absl::StrCat("takes none of the ", funnel_.left_out, " layouts of ",
                                    request_.devices, " devices that can run"));
   }

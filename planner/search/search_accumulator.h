@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "planner/estimate/staged_estimate.h"
+#include "planner/layout/layout_condition.h"
 #include "planner/rules/rule_list.h"
 #include "planner/search/front.h"
 #include "planner/search/group_bests.h"
@@ -108,6 +109,7 @@ class SearchAccumulator {
 
   const SearchRequest& request_;
   const SearchSpace& space_;
+  const LayoutMatcher where_;
   const EstimateContext context_;
   const RuleInput planned_;         // of a layout that the caller names
   const RuleInput searched_;        // of the search's own

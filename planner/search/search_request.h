@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "planner/estimate/estimate.h"
-#include "planner/layout/filter.h"
+#include "planner/layout/condition.h"
 #include "planner/rules/rule_list.h"
 #include "planner/search/group_bests.h"
 #include "planner/search/objective.h"
@@ -78,13 +78,14 @@ struct SearchRequest {
   // What the search may move to the hosts, each in place of nothing. Empty: nothing is moved.
   std::vector<Offload> offloads = {};
   // What layouts it is about.
-  Filter where = {};
+  Condition where = {};  // of LayoutFields() (planner/layout/layout_condition.h)
   // What ranks them.
   Objective objective = Objective::kMfu;
   // If not empty, the layouts that no other beats in all of these are looked for as well.
   std::vector<Merit> pareto = {};
-  // If not empty, the best layout for each of the values that these have together.
-  std::vector<FilterField> best_per = {};
+  // If not empty, the best layout for each of the values that these keys of
+  // planner/layout/keys.h have together.
+  std::vector<size_t> best_per = {};
   // A layout whose standing is asked for; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
   // After so many seconds, above 0, the best so far is the answer.

@@ -93,18 +93,18 @@ std::vector<int32_t> MicroBatchesOf(int32_t dp, int64_t global_batch) {
 
 // Appends every mesh that continues `mesh` with sizes of `axes`, among which dp takes what the
 // others leave of `ranks`.
-void AddMeshes(const std::vector<int32_t>& divisors, std::span<const AxisField> axes, int64_t ranks,
+void AddMeshes(const std::vector<int32_t>& divisors, std::span<const LayoutKey> axes, int64_t ranks,
                Layout mesh, std::vector<Layout>& meshes) {
   if (axes.empty()) {
     mesh.dp = static_cast<int32_t>(ranks);
     meshes.push_back(mesh);
     return;
   }
-  const AxisField& axis = axes.front();
-  if (axis.size == &Layout::dp) return AddMeshes(divisors, axes.subspan(1), ranks, mesh, meshes);
+  const LayoutKey& axis = axes.front();
+  if (axis.count == &Layout::dp) return AddMeshes(divisors, axes.subspan(1), ranks, mesh, meshes);
   for (const int32_t size : divisors) {
-    if (size > axis.most || ranks % size != 0) continue;
-    mesh.*axis.size = size;
+    if (size > axis.high || ranks % size != 0) continue;
+    mesh.*axis.count = size;
     AddMeshes(divisors, axes.subspan(1), ranks / size, mesh, meshes);
   }
 }

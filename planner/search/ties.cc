@@ -6,17 +6,11 @@ namespace meshwright::planner {
 
 Complexity ComplexityOf(const Layout& layout) {
   Complexity complexity;
-  for (const AxisField& axis : kAxes) complexity.axes += layout.*axis.size > 1 ? 1 : 0;
-  complexity.axes += (layout.ep > 1 ? 1 : 0) + (layout.etp > 1 ? 1 : 0);
-  complexity.axes += layout.shard_ranks > 0 ? 1 : 0;
-  complexity.axes += layout.stages.empty() ? 0 : 1;
-  complexity.axes += layout.offload.any() ? 1 : 0;
-  complexity.chunks = layout.vpp > 1;
-  complexity.recompute = layout.recompute;
-  complexity.zero = layout.zero;
-  complexity.plain_schedule = layout.schedule == ScheduleKind::kGpipe ||
-                              layout.schedule == ScheduleKind::k1f1b ||
-                              layout.schedule == ScheduleKind::kInterleaved;
+  for (const LayoutKey& key : kLayoutKeys) {
+    if (key.burden == Burden::kNone || HasDefault(key, layout)) continue;
+    complexity.burdens[static_cast<size_t>(key.burden)] +=
+        key.burden_of == nullptr ? 1 : key.burden_of(layout);
+  }
   return complexity;
 }
 

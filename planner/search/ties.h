@@ -6,30 +6,22 @@
 // as uncertain as the step.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
-#include <tuple>
 #include <vector>
 
+#include "planner/layout/keys.h"
 #include "planner/search/ranking.h"
 
 namespace meshwright::planner {
 
-// How much a layout asks of who runs it, the most telling member first. Less is simpler.
+// How much a layout asks of whoever runs it, by Burden: axes with more than one rank, HSDP being
+// one; chunks; recompute; ZeRO's stage; a schedule that is not plain. Less is simpler.
 struct Complexity {
-  int32_t axes = 0;     // with more than one rank, HSDP being one
-  bool chunks = false;  // more than one chunk a pipeline rank
-  Recompute recompute = Recompute::kNone;
-  int32_t zero = 0;
-  bool plain_schedule = true;  // 1F1B or GPipe, or the interleaved one that chunks ask for
+  std::array<int32_t, kBurdens> burdens{};
 
-  friend auto operator<=>(const Complexity& a, const Complexity& b) {
-    const auto key = [](const Complexity& c) {
-      return std::tuple(c.axes, c.chunks, c.recompute, c.zero, !c.plain_schedule);
-    };
-    return key(a) <=> key(b);
-  }
-  friend bool operator==(const Complexity&, const Complexity&) = default;
+  friend auto operator<=>(const Complexity&, const Complexity&) = default;
 };
 
 Complexity ComplexityOf(const Layout& layout);

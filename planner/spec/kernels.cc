@@ -1,38 +1,36 @@
 #include "planner/spec/kernels.h"
 
-#include "base/text/enum_names.h"
+#include <algorithm>
+#include <cstddef>
 
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<AttentionKernel, 6> kAttentionKernels = {{
-    {AttentionKernel::kFlash3, "flash3"},
-    {AttentionKernel::kFlash2, "flash2"},
-    {AttentionKernel::kFlash1, "flash1"},
-    {AttentionKernel::kCudnn, "cudnn"},
-    {AttentionKernel::kFusedSoftmax, "fused_softmax"},
-    {AttentionKernel::kEager, "eager"},
-}};
-
-constexpr EnumNames<NormKernel, 2> kNormKernels = {{
-    {NormKernel::kFused, "fused"},
-    {NormKernel::kEager, "eager"},
-}};
+// The kernel of that name among those that a user can ask for: all but the first, the default.
+template <typename Kernel, size_t kCount>
+absl::StatusOr<Kernel> NamedKernel(const EnumNames<Kernel, kCount>& names, std::string_view key,
+                                   std::string_view text) {
+  EnumNames<Kernel, kCount - 1> named;
+  std::copy(names.begin() + 1, names.end(), named.begin());
+  return KindOf(named, key, text);
+}
 
 }  // namespace
 
 std::string_view AttentionKernelName(AttentionKernel kernel) {
-  return NameOf(kAttentionKernels, kernel);
+  return kernel == AttentionKernel::kDefault ? "" : NameOf(kAttentionKernelNames, kernel);
 }
 
-std::string_view NormKernelName(NormKernel kernel) { return NameOf(kNormKernels, kernel); }
+std::string_view NormKernelName(NormKernel kernel) {
+  return kernel == NormKernel::kDefault ? "" : NameOf(kNormKernelNames, kernel);
+}
 
 absl::StatusOr<AttentionKernel> ParseAttentionKernel(std::string_view text) {
-  return KindOf(kAttentionKernels, "attn", text);
+  return NamedKernel(kAttentionKernelNames, "attn", text);
 }
 
 absl::StatusOr<NormKernel> ParseNormKernel(std::string_view text) {
-  return KindOf(kNormKernels, "norm", text);
+  return NamedKernel(kNormKernelNames, "norm", text);
 }
 
 }  // namespace meshwright::planner

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/text/enum_names.h"
 
 namespace meshwright::planner {
 
@@ -20,6 +21,23 @@ enum class AttentionKernel : uint8_t {
   kEager
 };
 enum class NormKernel : uint8_t { kDefault, kFused, kEager };
+
+// The default comes first; no text of a user's names it but a condition's.
+inline constexpr EnumNames<AttentionKernel, 7> kAttentionKernelNames = {{
+    {AttentionKernel::kDefault, "default"},
+    {AttentionKernel::kFlash3, "flash3"},
+    {AttentionKernel::kFlash2, "flash2"},
+    {AttentionKernel::kFlash1, "flash1"},
+    {AttentionKernel::kCudnn, "cudnn"},
+    {AttentionKernel::kFusedSoftmax, "fused_softmax"},
+    {AttentionKernel::kEager, "eager"},
+}};
+
+inline constexpr EnumNames<NormKernel, 3> kNormKernelNames = {{
+    {NormKernel::kDefault, "default"},
+    {NormKernel::kFused, "fused"},
+    {NormKernel::kEager, "eager"},
+}};
 
 std::string_view AttentionKernelName(AttentionKernel kernel);  // "" for kDefault
 std::string_view NormKernelName(NormKernel kernel);            // "" for kDefault

@@ -6,7 +6,6 @@
 #include "db/measurement.h"
 #include "db/sqlite.h"
 #include "gtest/gtest.h"
-#include "planner/layout/filter_parser.h"
 
 namespace meshwright::db {
 
@@ -14,8 +13,9 @@ inline void ExpectFacetsOfAllRows(const std::string& path) {
   const auto connection = *SqliteConnection::Open(path, SqliteConnection::Mode::kReadOnly);
   EXPECT_GT(*connection->QueryInt("SELECT count(*) FROM measurements"), 0);
   std::string axes;
-  for (const planner::ConditionField& axis : planner::LayoutFields()) {
-    axes += " AND l." + std::string(axis.name) + " IS m." + std::string(axis.name);
+  for (const MeasurementColumn& key : MeasurementColumns()) {
+    if (key.facet != MeasurementFacet::kLayout || key.in_facet_alone) continue;
+    axes += " AND l." + std::string(key.name) + " IS m." + std::string(key.name);
   }
   EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM measurements AS m WHERE NOT EXISTS "
                                   "(SELECT 1 FROM layouts AS l WHERE l.layout = m.layout" +

@@ -11,9 +11,8 @@
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "planner/layout/filter_match.h"
-#include "planner/layout/filter_parser.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/layout_condition.h"
 #include "tests/db/measured_facets.h"
 #include "tests/db/store_records.h"
 
@@ -23,7 +22,9 @@ namespace {
 using planner::Comparison;
 using planner::Condition;
 using planner::ConditionField;
+using planner::ConditionForm;
 using planner::ConditionValue;
+using planner::ValueType;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -62,14 +63,14 @@ bool CompareNaively(const Condition& condition, const SeenRow& row) {
 
 bool HoldsNaively(const Condition& condition, const SeenRow& row) {
   const auto holds = [&](const Condition& part) { return HoldsNaively(part, row); };
-  switch (condition.kind) {
-    case Condition::Kind::kAll:
+  switch (condition.form) {
+    case ConditionForm::kAll:
       return std::all_of(condition.parts.begin(), condition.parts.end(), holds);
-    case Condition::Kind::kAny:
+    case ConditionForm::kAny:
       return std::any_of(condition.parts.begin(), condition.parts.end(), holds);
-    case Condition::Kind::kNot:
+    case ConditionForm::kNot:
       return !holds(condition.parts.front());
-    case Condition::Kind::kCompare:
+    case ConditionForm::kCompare:
       return CompareNaively(condition, row);
   }
   return false;
@@ -124,6 +125,13 @@ class MeasurementsTest : public testing::Test {
     layout.tp = OneOf<int32_t>({1, 2, 4, 8});
     layout.pp = OneOf<int32_t>({1, 2, 4});
     layout.dp = OneOf<int32_t>({1, 2});
+    layout.attention = OneOf<planner::AttentionKernel>(
+        {planner::AttentionKernel::kDefault, planner::AttentionKernel::kFlash2});
+    layout.norm =
+        OneOf<planner::NormKernel>({planner::NormKernel::kDefault, planner::NormKernel::kFused});
+    layout.offload.activation_layers = OneOf<int32_t>({0, 0, 8});
+    layout.offload.optimizer = OneOf<bool>({false, true});
+    if (Below(3) == 0) layout.stages = planner::ParseStageSplit("17+15").value();
     layout.zero = static_cast<int32_t>(Below(4));
     layout.recompute = OneOf<planner::Recompute>(
         {planner::Recompute::kNone, planner::Recompute::kFull, planner::Recompute::kSelective});
@@ -158,7 +166,7 @@ class MeasurementsTest : public testing::Test {
     row.values.resize(MeasurementFields().size());
     if (const auto layout = planner::ParseLayout(trial.layout); layout.ok()) {
       for (size_t i = 0; i < planner::LayoutFields().size(); ++i) {
-        row.values[i] = FilterValueOf(static_cast<planner::FilterField>(i), *layout);
+        row.values[i] = planner::ConditionValueOf(i, *layout);
       }
     }
     const size_t outcome = FieldNamed("outcome");
@@ -184,14 +192,14 @@ class MeasurementsTest : public testing::Test {
   Condition RandomCondition(int depth) {
     const size_t kind = depth == 0 ? 3 : Below(5);
     if (kind >= 3) return RandomComparison();
-    if (kind == 2) return {.kind = Condition::Kind::kNot, .parts = {RandomCondition(depth - 1)}};
-    Condition joined = {.kind = kind == 0 ? Condition::Kind::kAll : Condition::Kind::kAny};
+    if (kind == 2) return {.form = ConditionForm::kNot, .parts = {RandomCondition(depth - 1)}};
+    Condition joined = {.form = kind == 0 ? ConditionForm::kAll : ConditionForm::kAny};
     for (size_t i = 0; i < Below(4); ++i) joined.parts.push_back(RandomCondition(depth - 1));
     return joined;
   }
 
   Condition RandomComparison() {
-    Condition compare = {.kind = Condition::Kind::kCompare};
+    Condition compare = {.form = ConditionForm::kCompare};
     compare.field = Below(MeasurementFields().size());
     const ConditionField& field = MeasurementFields()[compare.field];
     const std::vector<Comparison> unordered = {Comparison::kEqual, Comparison::kNotEqual,
@@ -209,14 +217,14 @@ class MeasurementsTest : public testing::Test {
       if (value) return *value;
     }
     const ConditionField& field = MeasurementFields()[index];
-    switch (field.kind) {
-      case ConditionField::Kind::kReal:
+    switch (field.type) {
+      case ValueType::kReal:
         return 0.3;
-      case ConditionField::Kind::kText:
+      case ValueType::kText:
         return std::string("nobody's");
-      case ConditionField::Kind::kWord:
+      case ValueType::kWord:
         return static_cast<int64_t>(Below(field.words.size()));
-      case ConditionField::Kind::kWhole:
+      case ValueType::kWhole:
         break;
     }
     return int64_t{3};
@@ -266,7 +274,8 @@ class MeasurementsTest : public testing::Test {
       const std::vector<std::string> expected = Naively(query.where, query.order);
       answered += !expected.empty() && expected.size() < rows_.size() ? 1 : 0;
       ASSERT_EQ(Listed(query, i % 3 == 0 ? 7 : 1000), expected)
-          << CompileCondition(query.where, /*first_parameter=*/1).text;
+          << CompileCondition(query.where, SearchedTable::kMeasurements, /*first_parameter=*/1)
+                 .text;
     }
     EXPECT_GT(answered, count * 3 / 10);
   }
@@ -368,6 +377,7 @@ TEST_F(MeasurementsTest, APartOfAConditionIsAboutOneFacet) {
   using Facet = MeasurementFacet;
   const auto part = [](Facet facet, const char* text) {
     return CompileCondition(PartAbout(facet, *ParseMeasurementCondition("where", text)),
+                            SearchedTable::kFacet,
                             /*first_parameter=*/1)
         .text;
   };
@@ -396,7 +406,8 @@ TEST_F(MeasurementsTest, TheFacetsOfEveryRowAreThere) {
 
 TEST_F(MeasurementsTest, BoundsOfTheFigureThatASearchBoundsLeaveItTheIndex) {
   const auto compiled = [](const char* text) {
-    return CompileCondition(*ParseMeasurementCondition("where", text), /*first_parameter=*/4, "mfu")
+    return CompileCondition(*ParseMeasurementCondition("where", text), SearchedTable::kMeasurements,
+                            /*first_parameter=*/4, "mfu")
         .text;
   };
   EXPECT_EQ(compiled("mfu > 0.5"), "mfu IS NOT NULL AND +mfu > ?4");
@@ -407,8 +418,8 @@ TEST_F(MeasurementsTest, BoundsOfTheFigureThatASearchBoundsLeaveItTheIndex) {
 
 TEST_F(MeasurementsTest, WordsOfTheCallerAreParametersAlone) {
   const std::string text = "model = \"x' OR 1=1 --\" and outcome = ok and tp = 2 and mfu > 0.5";
-  const ConditionSql sql =
-      CompileCondition(*ParseMeasurementCondition("where", text), /*first_parameter=*/4);
+  const ConditionSql sql = CompileCondition(*ParseMeasurementCondition("where", text),
+                                            SearchedTable::kMeasurements, /*first_parameter=*/4);
   EXPECT_EQ(sql.text,
             "(tp IS ?4) AND (outcome = ?5) AND (mfu IS NOT NULL AND mfu > ?6) AND (model = ?7)");
   EXPECT_THAT(sql.values, ElementsAre(ConditionValue(int64_t{2}), ConditionValue("ok"),

@@ -20,9 +20,8 @@
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
 #include "planner/catalog/model_config.h"
-#include "planner/layout/filter_match.h"
-#include "planner/layout/filter_parser.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/layout_condition.h"
 #include "planner/measurement/measurement.h"
 #include "planner/measurement/measurement_presets.h"
 #include "planner/measurement/planned_row.h"
@@ -128,16 +127,18 @@ void ReadLayout(std::string_view text) {
 }
 
 void ReadFilter(std::string_view text) {
-  const auto read = [](std::string_view filter) { return planner::ParseFilter("where", filter); };
+  const auto read = [](std::string_view filter) {
+    return planner::ParseLayoutCondition("where", filter);
+  };
   const auto filter = read(text);
   if (!filter.ok()) return;
-  const std::string written = planner::FormatFilter(*filter);
+  const std::string written = planner::FormatLayoutCondition(*filter);
   if (written.size() <= planner::kMostFilterBytes) {
     ExpectSameAgain(*filter, read, written);
   }
   planner::Layout layout;
   layout.tp = 8;
-  planner::Matches(*filter, layout);
+  planner::LayoutMatcher(*filter).Matches(layout);
 }
 
 // Every row meets a condition or its opposite, whatever the row lacks.
@@ -150,7 +151,7 @@ void ReadHistoryFilter(std::string_view text) {
   const std::vector<int64_t> met = IdsWhere(*kStore, *where, db::MeasurementOrder::kMfu);
   Expect(met == IdsWhere(*kStore, *where, db::MeasurementOrder::kStepTime),
          "other rows are found in another order");
-  const planner::Condition opposite = {.kind = planner::Condition::Kind::kNot, .parts = {*where}};
+  const planner::Condition opposite = {.form = planner::ConditionForm::kNot, .parts = {*where}};
   std::vector<int64_t> all = IdsWhere(*kStore, opposite, db::MeasurementOrder::kMfu);
   all.insert(all.end(), met.begin(), met.end());
   std::sort(all.begin(), all.end());

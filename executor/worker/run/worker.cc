@@ -38,10 +38,10 @@ namespace {
 std::string RankName(const RankContext& context) {
   const planner::Mesh mesh(context.layout);
   std::vector<std::string> places;
-  for (const planner::AxisField& field : planner::kAxes) {
-    if (field.text != planner::AxisText::kNeeded && context.layout.*field.size == 1) continue;
-    const auto axis = static_cast<planner::Axis>(&field - planner::kAxes.data());
-    places.push_back(absl::StrCat(std::string(field.name), mesh.PlaceOf(context.rank, axis)));
+  for (const planner::LayoutKey& key : planner::kAxes) {
+    if (key.text != planner::KeyText::kNeeded && context.layout.*key.count == 1) continue;
+    const auto axis = static_cast<planner::Axis>(&key - planner::kAxes.data());
+    places.push_back(absl::StrCat(std::string(key.name), mesh.PlaceOf(context.rank, axis)));
   }
   return absl::StrCat("rank ", context.rank, " (", absl::StrJoin(places, " "), ")");
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/field_error.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -111,14 +111,14 @@ TEST_F(LimitsTest, SayWhyALayoutCantRun) {
 // What can't run between two values that can is no limit.
 TEST_F(LimitsTest, SkipMicroBatchesThatDoNotDivide) {
   request_ = MakeRequest(MakeContext("llama-3-8b", "h100", 2048, 24), 8);
-  request_.where = ParseFilter("where", "dp = 8").value();
+  request_.where = ParseLayoutCondition("where", "dp = 8").value();
   const auto limits = FindLimits(request_, std::nullopt).value();
   EXPECT_EQ(Of(limits, LimitKind::kMicroBatch).largest, 3);
 }
 
 TEST_F(LimitsTest, LookAtTheDepthThatIsAsked) {
   request_ = MakeRequest(MakeContext("llama-3-405b", "h100", 8192, 512), 448);
-  request_.where = ParseFilter("where", "pp = 7").value();
+  request_.where = ParseLayoutCondition("where", "pp = 7").value();
   const auto limits = FindLimits(request_, std::nullopt).value();
   const Limit& depth = Of(limits, LimitKind::kDepth);
   EXPECT_EQ(depth.asked, 126);
@@ -127,7 +127,7 @@ TEST_F(LimitsTest, LookAtTheDepthThatIsAsked) {
 
 TEST_F(LimitsTest, HoldForTheLayoutsOfACondition) {
   const auto any = FindLimits(request_, std::nullopt).value();
-  request_.where = ParseFilter("where", "rc = none and cp = 1").value();
+  request_.where = ParseLayoutCondition("where", "rc = none and cp = 1").value();
   const auto some = FindLimits(request_, std::nullopt).value();
   EXPECT_LT(*Of(some, LimitKind::kSequence).largest, *Of(any, LimitKind::kSequence).largest);
   EXPECT_EQ(Of(some, LimitKind::kSequence).best->layout.cp, 1);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/field_error.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -22,7 +22,7 @@ class ShortestTest : public testing::Test {
     double least = 1e30;
     SearchRequest search = request_.search;
     search.profile.communication.data_parallel_overlap = request_.overlap;
-    search.where = ParseFilter("where", where).value();
+    search.where = ParseLayoutCondition("where", where).value();
     for (const int64_t devices : request_.sizes) {
       for (const int64_t batch : BatchesFor(devices, request_.critical.batch)) {
         search.devices = devices;
@@ -101,7 +101,7 @@ TEST_F(ShortestTest, FindsTheNetworkThatARunNeeds) {
   const auto factor = [&](double bytes_per_s) {
     SearchRequest search = request_.search;
     search.profile.communication.data_parallel_overlap = request_.overlap;
-    search.where = ParseFilter("where", "vpp = 1").value();
+    search.where = ParseLayoutCondition("where", "vpp = 1").value();
     search.devices = shortest.devices;
     search.training.global_batch = shortest.global_batch;
     search.cluster.scale_out.bytes_per_s = bytes_per_s;
@@ -133,7 +133,8 @@ TEST_F(ShortestTest, LayeredAccumulationHidesWhatZeroSends) {
   request_.overlap = 0.0;
   request_.sizes = {64};
   request_.critical.batch = 1024.0;  // more than a micro-batch a rank
-  request_.search.where = ParseFilter("where", "tp = 8 and dp = 8 and zero = 3 and mb = 1").value();
+  request_.search.where =
+      ParseLayoutCondition("where", "tp = 8 and dp = 8 and zero = 3 and mb = 1").value();
   const auto runs = ShortestRuns(request_).value();
   const SizedRun& layered = *Of(runs, Strategy::kLayered).Shortest();
   const SizedRun& standard = *Of(runs, Strategy::kStandard).Shortest();
@@ -168,9 +169,10 @@ TEST_F(ShortestTest, RefusesWhatIsOutOfRange) {
   EXPECT_EQ(field_of([](ShortestRequest& r) { r.critical.batch = 1e7; }), "critical_batch");
   EXPECT_EQ(field_of([](ShortestRequest& r) { r.overlap = 1.5; }), "overlap");
   EXPECT_EQ(field_of([](ShortestRequest& r) { r.search.training.seq_len = 0; }), "seq_len");
-  EXPECT_EQ(
-      field_of([](ShortestRequest& r) { r.search.where = ParseFilter("where", "tp = 5").value(); }),
-      "where");
+  EXPECT_EQ(field_of([](ShortestRequest& r) {
+              r.search.where = ParseLayoutCondition("where", "tp = 5").value();
+            }),
+            "where");
 }
 
 TEST_F(ShortestTest, EndsWhereItIsCancelled) {

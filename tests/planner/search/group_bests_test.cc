@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/field_error.h"
+#include "planner/layout/keys.h"
 
 namespace meshwright::planner {
 namespace {
@@ -19,6 +20,9 @@ Estimate Fast(double mfu) {
   return estimate;
 }
 
+constexpr size_t kTpKey = IndexOf(*FindKey("tp"));
+constexpr size_t kScheduleKey = IndexOf(*FindKey("sched"));
+
 void Add(GroupBests& groups, const char* text, double mfu, PointOrder order) {
   const Layout layout = Divided(text);
   groups.Count(layout);
@@ -26,8 +30,7 @@ void Add(GroupBests& groups, const char* text, double mfu, PointOrder order) {
 }
 
 TEST(GroupFields, AreNamesOfACondition) {
-  EXPECT_THAT(ParseGroupFields("best_per", "tp, sched").value(),
-              ElementsAre(FilterField::kTp, FilterField::kSchedule));
+  EXPECT_THAT(ParseGroupFields("best_per", "tp, sched").value(), ElementsAre(kTpKey, kScheduleKey));
   for (const char* text : {"", "tp,", "width", "tp,pp,tp", "tp,pp,cp,dp,mb"}) {
     EXPECT_EQ(FieldOf(ParseGroupFields("best_per", text).status()), "best_per") << text;
   }
@@ -35,7 +38,7 @@ TEST(GroupFields, AreNamesOfACondition) {
 }
 
 TEST(GroupBests, KeepsTheBestOfEachAndCountsAll) {
-  GroupBests groups({FilterField::kTp, FilterField::kSchedule}, Merit::kSpeed);
+  GroupBests groups({kTpKey, kScheduleKey}, Merit::kSpeed);
   Add(groups, "tp1.pp2.dp4", 0.3, 1);
   Add(groups, "tp2.pp2.dp2", 0.5, 2);
   Add(groups, "tp1.pp4.dp2", 0.4, 3);
@@ -52,7 +55,7 @@ TEST(GroupBests, KeepsTheBestOfEachAndCountsAll) {
 }
 
 TEST(GroupBests, ListsAtMostAsManyAsAsked) {
-  GroupBests groups({FilterField::kTp}, Merit::kSpeed);
+  GroupBests groups({kTpKey}, Merit::kSpeed);
   Add(groups, "tp1.pp1.dp4", 0.3, 1);
   Add(groups, "tp2.pp1.dp2", 0.5, 2);
   const std::vector<GroupBest> found = groups.Take(1);
@@ -61,8 +64,8 @@ TEST(GroupBests, ListsAtMostAsManyAsAsked) {
 }
 
 TEST(GroupBests, DoesNotDependOnWhoSawWhat) {
-  GroupBests first({FilterField::kTp}, Merit::kSpeed);
-  GroupBests second({FilterField::kTp}, Merit::kSpeed);
+  GroupBests first({kTpKey}, Merit::kSpeed);
+  GroupBests second({kTpKey}, Merit::kSpeed);
   Add(first, "tp1.pp2.dp2", 0.3, 4);
   Add(second, "tp1.pp4.dp1", 0.3, 3);
   Add(second, "tp2.pp2.dp1", 0.2, 5);

@@ -14,7 +14,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/estimate/staged_estimate.h"
-#include "planner/layout/filter_match.h"
 #include "planner/search/block_recompute.h"
 #include "planner/search/mesh_walk.h"
 #include "planner/search/module_recompute.h"
@@ -224,13 +223,13 @@ std::vector<RankedLayout> PlainFront(const PlainSearch& plain, const std::vector
 }
 
 void ExpectSameGroups(const PlainSearch& plain, const SearchResult& found,
-                      const std::vector<FilterField>& fields) {
+                      const std::vector<size_t>& fields) {
   int64_t fit = 0;
   double before = std::numeric_limits<double>::infinity();
   for (const GroupBest& group : found.groups) {
-    const Filter condition = ParseFilter("group", group.group).value();
+    const LayoutMatcher condition(ParseLayoutCondition("group", group.group).value());
     const auto is_in = [&condition](const RankedLayout& one) {
-      return Matches(condition, one.layout);
+      return condition.Matches(one.layout);
     };
     EXPECT_EQ(group.fit, std::count_if(plain.fit.begin(), plain.fit.end(), is_in));
     EXPECT_EQ(group.best, *std::find_if(plain.fit.begin(), plain.fit.end(), is_in));

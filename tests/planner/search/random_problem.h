@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 #include "planner/layout/offload.h"
 #include "tests/planner/test_specs.h"
 
@@ -48,7 +48,8 @@ class RandomProblem {
     }
     if (OneIn(3)) {
       request.where =
-          ParseFilter("where", OneOf<const char*>({"tp <= 2 and not rc = block", "hs > 0 or pp = 2",
+          ParseLayoutCondition("where",
+                               OneOf<const char*>({"tp <= 2 and not rc = block", "hs > 0 or pp = 2",
                                                    "sp = 0", "sched != 1f1b and zero >= 1",
                                                    "rc in (block, modules)", "rc = modules"}))
               .value();

@@ -13,8 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
-#include "planner/layout/filter_match.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 #include "planner/search/module_recompute.h"
 #include "planner/search/space.h"
 #include "tests/planner/search/dominated.h"
@@ -408,11 +407,11 @@ TEST(SearchWhere, FindsPartsThatAreRecomputedWithoutTheirEnds) {
   request.top = 1000;
   const SearchResult all = Search(request).value();
   for (const char* words : {"rc = block", "rc = modules", "rc in (block, modules)"}) {
-    request.where = ParseFilter("where", words).value();
+    request.where = ParseLayoutCondition("where", words).value();
     const SearchResult parts = Search(request).value();
     std::vector<RankedLayout> expected;
     for (const RankedLayout& one : all.layouts) {
-      if (Matches(request.where, one.layout)) expected.push_back(one);
+      if (LayoutMatcher(request.where).Matches(one.layout)) expected.push_back(one);
     }
     ASSERT_GT(expected.size(), 10u) << words;
     ASSERT_GE(parts.layouts.size(), expected.size()) << words;

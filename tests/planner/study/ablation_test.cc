@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -54,12 +54,12 @@ TEST_F(StudyTest, EachArmIsTheFastestOfItsLayouts) {
   const Arm& two = ArmOf(Named(ablations, "micro_batch"), "micro-batch 2");
   ASSERT_TRUE(two.best.has_value());
   EXPECT_EQ(two.best->layout.micro_batch, 2);
-  request_.where = ParseFilter("where", "mb = 2").value();
+  request_.where = ParseLayoutCondition("where", "mb = 2").value();
   EXPECT_EQ(two.best->estimate.tokens_per_s, Best(request_));
 }
 
 TEST_F(StudyTest, TheRequestsConditionHoldsForEveryArm) {
-  request_.where = ParseFilter("where", "tp = 2").value();
+  request_.where = ParseLayoutCondition("where", "tp = 2").value();
   const auto ablations = Study(request_, 0.05).value();
   for (const Ablation& ablation : ablations) {
     for (const Arm& arm : ablation.arms) {
@@ -99,7 +99,7 @@ TEST_F(StudyTest, EagerKernelsAreSlower) {
 TEST(Study, RecommendsTheFirstProductThatFits) {
   const TestContext test = MakeContext("hagemann-65b", "a100-80", 2048, 2048);
   SearchRequest request = MakeRequest(test, 64);
-  request.where = ParseFilter("where", "zero = 1 and rc = none").value();
+  request.where = ParseLayoutCondition("where", "zero = 1 and rc = none").value();
   const auto ablations = Study(request, 0.0).value();
   const Ablation& least = Named(ablations, "model_parallel");
   bool before = true;

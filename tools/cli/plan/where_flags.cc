@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text/status_macros.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 
 namespace meshwright::cli {
 
@@ -17,11 +17,11 @@ void WhereFlags::Add(CLI::App& app) {
 }
 
 absl::StatusOr<std::string> WhereFlags::ToWhere() const {
-  ASSIGN_OR_RETURN(const planner::Filter fixed, planner::ParseFixed("fix", fix));
-  if (fixed.takes_all()) return where;
-  ASSIGN_OR_RETURN(planner::Filter condition, planner::ParseFilter("where", where));
-  if (condition.takes_all()) return planner::FormatFilter(fixed);
-  return planner::FormatFilter({.parts = {std::move(condition), fixed}});
+  ASSIGN_OR_RETURN(const planner::Condition fixed, planner::ParseFixed("fix", fix));
+  if (fixed.holds_always()) return where;
+  ASSIGN_OR_RETURN(planner::Condition condition, planner::ParseLayoutCondition("where", where));
+  if (condition.holds_always()) return planner::FormatLayoutCondition(fixed);
+  return planner::FormatLayoutCondition({.parts = {std::move(condition), fixed}});
 }
 
 }  // namespace meshwright::cli

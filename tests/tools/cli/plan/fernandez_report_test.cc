@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_format.h"
-#include "planner/layout/filter_parser.h"
+#include "planner/layout/layout_condition.h"
 #include "planner/scaling/scale_curve.h"
 #include "tests/planner/test_specs.h"
 #include "tests/tools/golden.h"
@@ -21,7 +21,7 @@ std::vector<ScalePoint> Curve(const char* cluster, const char* where) {
       planner::MakeContext("llama-2-7b", cluster, 4096, 16, "torchtitan-fsdp");
   planner::SearchRequest request = planner::MakeRequest(test, 8);
   request.top = 1;
-  request.where = planner::ParseFilter("--where", where).value();
+  request.where = planner::ParseLayoutCondition("--where", where).value();
   return planner::ScaleCurve(request, {8, 16, 32, 64, 128, 256, 512, 1024, 2048},
                              planner::ScalingMode::kWeak)
       .value();

@@ -1,0 +1,403 @@
+// A layout's keys as one table: whatever is done for every key loops over it.
+//
+// From a row follow the key's part of the text form, its JSON axis, its conditions and groups, how
+// a change of it is described, its coordinates for the policy, its part in "simplest", its column
+// of measurements and its column in the store. What a search enumerates, and how each key changes
+// memory and time, stands elsewhere.
+//
+// Order: that of the text form. The table is known to the compiler: NumberOf() is a switch over the
+// members, which a search asks for every layout.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "planner/layout/group_role.h"
+#include "planner/layout/layout.h"
+
+namespace meshwright::planner {
+
+enum class KeyKind : uint8_t {
+  kCount,   // a whole number from 1 on; 0 where the key is absent
+  kSwitch,  // 0 or 1
+  kWord,    // one of `words`
+  kText     // a text of a form of its own
+};
+
+// When the text form has the key.
+enum class KeyText : uint8_t {
+  kNeeded,       // always; a text without it is refused
+  kPrinted,      // always; a text without it means the default
+  kWithExperts,  // where experts are divided
+  kUnlessDefault
+};
+
+// How far apart two values are, to the policy (planner/policy/trial_point.h).
+enum class KeyDistance : uint8_t {
+  kOctaves,   // factors of two
+  kSteps,     // of one
+  kPresence,  // whether the key has its default
+  kWords      // any two words alike
+};
+
+// What makes a layout less simple, the most telling first (planner/search/ties.h).
+enum class Burden : uint8_t { kAxes, kChunks, kRecompute, kZero, kSchedule, kNone };
+inline constexpr size_t kBurdens = static_cast<size_t>(Burden::kNone);
+
+inline constexpr int32_t kMaxAxis = 1 << 20;
+
+struct LayoutKey {
+  std::string_view name;       // in texts, JSON, conditions and the store
+  std::string_view also = {};  // another name in conditions
+  KeyKind kind = KeyKind::kCount;
+  KeyText text = KeyText::kUnlessDefault;
+  std::string_view separator = {};  // between name and value in the text form
+  // Of a count: what a text may give. The default, which it can't give, may be below.
+  int32_t low = 1;
+  int32_t high = kMaxAxis;
+  std::span<const std::string_view> words = {};
+  // Of a text: what a condition accepts besides "none", the default.
+  std::string_view accepts = {};
+  // How a sentence calls the value where it has no text.
+  std::string_view absent = {};
+  // The groups whose ranks the key counts, and whether the run's devices are divided among them.
+  std::optional<GroupRole> role = std::nullopt;
+  bool divides_devices = false;
+  KeyDistance distance = KeyDistance::kPresence;
+  Burden burden = Burden::kNone;
+  // How much of it; where empty, 1 unless the key has its default.
+  int32_t (*burden_of)(const Layout& layout) = nullptr;
+  // The place among described changes. One that is told `beside` stands in parentheses behind a
+  // change of the same ten.
+  int32_t change_order = 0;
+  bool beside = false;
+  // The column of measurements (planner/measurement/measurement.h), and whether its cells may say
+  // the value in a source's own words rather than as the text form has it.
+  std::string_view column;
+  bool column_in_words = true;
+  std::string_view help;
+
+  // The rest is filled in by the functions that make rows. The number of a word is its place among
+  // `words`; of a text it is 1 unless the key has its default.
+  int32_t Layout::*count = nullptr;  // of a count
+  int64_t (*number)(const Layout& layout) = nullptr;
+  bool (*same)(const Layout& a, const Layout& b) = nullptr;
+  void (*set_number)(int64_t number, Layout& layout) = nullptr;  // but of a text
+  // Of words and texts: the value as the text form has it, and reading it. InvalidArgument says
+  // what would be accepted.
+  std::string (*value)(const Layout& layout) = nullptr;
+  absl::Status (*read)(std::string_view value, Layout& layout) = nullptr;
+};
+
+// The makers of rows, and what rows need of layout.cc.
+namespace layout_key {
+
+template <size_t kCount, typename Enum>
+constexpr std::array<std::string_view, kCount> WordsOf(const EnumNames<Enum, kCount>& names) {
+  std::array<std::string_view, kCount> words;
+  for (size_t i = 0; i < kCount; ++i) words[i] = names[i].second;
+  return words;
+}
+inline constexpr auto kRecomputeWords = WordsOf(kRecomputeNames);
+inline constexpr auto kScheduleWords = WordsOf(kScheduleNames);
+inline constexpr auto kAttentionWords = WordsOf(kAttentionKernelNames);
+inline constexpr auto kNormWords = WordsOf(kNormKernelNames);
+
+absl::Status ReadSchedule(std::string_view value, Layout& layout);
+absl::Status ReadAttention(std::string_view value, Layout& layout);
+absl::Status ReadNorm(std::string_view value, Layout& layout);
+absl::Status ReadStages(std::string_view value, Layout& layout);
+absl::Status ReadOffload(std::string_view value, Layout& layout);
+
+template <auto kMember>
+constexpr LayoutKey Of(KeyKind kind, LayoutKey row) {
+  row.kind = kind;
+  row.same = [](const Layout& a, const Layout& b) { return a.*kMember == b.*kMember; };
+  return row;
+}
+
+template <auto kMember>
+constexpr LayoutKey Numbered(KeyKind kind, LayoutKey row) {
+  row = Of<kMember>(kind, row);
+  row.number = [](const Layout& layout) { return static_cast<int64_t>(layout.*kMember); };
+  row.set_number = [](int64_t number, Layout& layout) {
+    using Member = std::remove_reference_t<decltype(layout.*kMember)>;
+    layout.*kMember = static_cast<Member>(number);
+  };
+  return row;
+}
+
+template <int32_t Layout::*kMember>
+constexpr LayoutKey Count(LayoutKey row) {
+  row = Numbered<kMember>(KeyKind::kCount, row);
+  row.count = kMember;
+  return row;
+}
+
+template <auto kMember>
+constexpr LayoutKey Word(LayoutKey row) {
+  row.separator = "=";
+  row.distance = KeyDistance::kWords;
+  return Numbered<kMember>(KeyKind::kWord, row);
+}
+
+template <auto kMember>
+constexpr LayoutKey Text(LayoutKey row) {
+  using Member = std::remove_reference_t<decltype(std::declval<Layout&>().*kMember)>;
+  row.separator = "=";
+  row.number = [](const Layout& layout) -> int64_t { return layout.*kMember == Member() ? 0 : 1; };
+  return Of<kMember>(KeyKind::kText, row);
+}
+
+// Recompute is a word and, behind it, numbers and modules.
+constexpr LayoutKey RecomputeKey(LayoutKey row) {
+  row = Word<&Layout::recompute>(row);
+  row.same = [](const Layout& a, const Layout& b) {
+    return a.recompute == b.recompute && a.recompute_layers == b.recompute_layers &&
+           a.recompute_modules == b.recompute_modules;
+  };
+  return row;
+}
+
+}  // namespace layout_key
+
+inline constexpr std::array kLayoutKeys = {
+    layout_key::Count<&Layout::tp>({.name = "tp",
+                                    .text = KeyText::kNeeded,
+                                    .role = GroupRole::kTensor,
+                                    .divides_devices = true,
+                                    .distance = KeyDistance::kOctaves,
+                                    .burden = Burden::kAxes,
+                                    .change_order = 1,
+                                    .column = "tp",
+                                    .help = "ranks that share every layer's matrices"}),
+    layout_key::Count<&Layout::cp>({.name = "cp",
+                                    .text = KeyText::kPrinted,
+                                    .role = GroupRole::kContext,
+                                    .divides_devices = true,
+                                    .distance = KeyDistance::kOctaves,
+                                    .burden = Burden::kAxes,
+                                    .change_order = 2,
+                                    .column = "cp",
+                                    .help = "ranks that share a sequence"}),
+    layout_key::Count<&Layout::pp>({.name = "pp",
+                                    .text = KeyText::kNeeded,
+                                    .role = GroupRole::kPipeline,
+                                    .divides_devices = true,
+                                    .distance = KeyDistance::kOctaves,
+                                    .burden = Burden::kAxes,
+                                    .change_order = 3,
+                                    .column = "pp",
+                                    .help = "ranks that share the layers, as a pipeline"}),
+    layout_key::Count<&Layout::dp>({.name = "dp",
+                                    .text = KeyText::kNeeded,
+                                    .role = GroupRole::kData,
+                                    .divides_devices = true,
+                                    .distance = KeyDistance::kOctaves,
+                                    .burden = Burden::kAxes,
+                                    .change_order = 4,  // makes room for the others
+                                    .beside = true,
+                                    .column = "dp",
+                                    .help = "ranks that share the batch"}),
+    layout_key::Count<&Layout::ep>({.name = "ep",
+                                    .text = KeyText::kWithExperts,
+                                    .role = GroupRole::kExperts,
+                                    .distance = KeyDistance::kOctaves,
+                                    .burden = Burden::kAxes,
+                                    .change_order = 10,
+                                    .column = "ep",
+                                    .help = "ranks of a stage that hold different experts"}),
+    layout_key::Count<&Layout::etp>({.name = "etp",
+                                     .text = KeyText::kWithExperts,
+                                     .role = GroupRole::kExpertTensor,
+                                     .distance = KeyDistance::kOctaves,
+                                     .burden = Burden::kAxes,
+                                     .change_order = 20,
+                                     .column = "etp",
+                                     .help = "ranks that share each expert's matrices"}),
+    layout_key::Count<&Layout::micro_batch>({.name = "mb",
+                                             .text = KeyText::kPrinted,
+                                             .distance = KeyDistance::kOctaves,
+                                             .change_order = 40,
+                                             .column = "mbs",
+                                             .help = "sequences in a micro-batch"}),
+    layout_key::Count<&Layout::vpp>({.name = "vpp",
+                                     .text = KeyText::kPrinted,
+                                     .distance = KeyDistance::kOctaves,
+                                     .burden = Burden::kChunks,
+                                     .change_order = 31,
+                                     .beside = true,
+                                     .column = "vpp",
+                                     .help = "chunks of layers that each pipeline rank holds"}),
+    layout_key::Count<&Layout::zero>(
+        {.name = "zero",
+         .text = KeyText::kPrinted,
+         .low = 0,
+         .high = 3,
+         .distance = KeyDistance::kSteps,
+         .burden = Burden::kZero,
+         .burden_of = [](const Layout& layout) { return layout.zero; },
+         .change_order = 60,
+         .column = "zero_stage",
+         .help = "what data-parallel ranks shard: 1 optimizer, 2 and gradients, 3 and weights"}),
+    layout_key::Numbered<&Layout::sequence_parallel>(
+        KeyKind::kSwitch, {.name = "sp",
+                           .text = KeyText::kPrinted,
+                           .low = 0,
+                           .high = 1,
+                           .distance = KeyDistance::kSteps,
+                           .change_order = 50,
+                           .column = "seq_parallel",
+                           .help = "1: norms are divided over tp too (sequence parallel)"}),
+    layout_key::RecomputeKey(
+        {.name = "rc",
+         .text = KeyText::kPrinted,
+         .words = layout_key::kRecomputeWords,
+         .burden = Burden::kRecompute,
+         .burden_of = [](const Layout& layout) { return static_cast<int32_t>(layout.recompute); },
+         .change_order = 120,
+         .column = "act_ckpt",
+         .help = "what the backward runs again: none, selective, full, block:N or modules",
+         .value = FormatRecompute,
+         .read = ParseRecompute}),
+    layout_key::Word<&Layout::schedule>(
+        {.name = "sched",
+         .also = "schedule",
+         .text = KeyText::kPrinted,
+         .words = layout_key::kScheduleWords,
+         .burden = Burden::kSchedule,
+         .burden_of = [](const Layout& layout) { return IsPlain(layout.schedule) ? 0 : 1; },
+         .change_order = 30,
+         .column = "schedule",
+         .help = "the order of the micro-batches",
+         .value = [](const Layout& layout) { return std::string(ScheduleName(layout.schedule)); },
+         .read = layout_key::ReadSchedule}),
+    layout_key::Word<&Layout::attention>({.name = "attn",
+                                          .words = layout_key::kAttentionWords,
+                                          .absent = "the framework's",
+                                          .change_order = 100,
+                                          .column = "attn",
+                                          .help = "the attention kernel; default: the framework's",
+                                          .value =
+                                              [](const Layout& layout) {
+                                                return std::string(
+                                                    AttentionKernelName(layout.attention));
+                                              },
+                                          .read = layout_key::ReadAttention}),
+    layout_key::Word<&Layout::norm>(
+        {.name = "norm",
+         .words = layout_key::kNormWords,
+         .absent = "the framework's",
+         .change_order = 110,
+         .column = "norm_kernel",
+         .help = "the norm kernel; default: the framework's",
+         .value = [](const Layout& layout) { return std::string(NormKernelName(layout.norm)); },
+         .read = layout_key::ReadNorm}),
+    layout_key::Count<&Layout::shard_ranks>(
+        {.name = "hs",
+         .separator = "=",
+         .low = 2,
+         .burden = Burden::kAxes,
+         .change_order = 70,
+         .column = "hs",
+         .help = "HSDP: ranks among which ZeRO divides states; 0: all of dp * cp"}),
+    layout_key::Text<&Layout::stages>(
+        {.name = "stages",
+         .accepts = "layers of each virtual stage such as 1+30x2+0",
+         .absent = "the framework's",
+         .burden = Burden::kAxes,
+         .change_order = 80,
+         .column = "stages",
+         .column_in_words = false,
+         .help = "layers of each virtual stage in order; none: the framework's own split",
+         .value = [](const Layout& layout) { return FormatStageSplit(layout.stages); },
+         .read = layout_key::ReadStages}),
+    layout_key::Text<&Layout::offload>(
+        {.name = "offload",
+         .accepts = "act:N, opt or act:N+opt",
+         .absent = "nothing",
+         .burden = Burden::kAxes,
+         .change_order = 90,
+         .column = "offload",
+         .column_in_words = false,
+         .help = "what is moved to the hosts' memory: act:N, opt, act:N+opt; none: nothing",
+         .value = [](const Layout& layout) { return FormatOffload(layout.offload); },
+         .read = layout_key::ReadOffload}),
+};
+inline constexpr size_t kLayoutKeyCount = kLayoutKeys.size();
+
+// The key of that name or of that other name; nullptr where there is none.
+constexpr const LayoutKey* FindKey(std::string_view name) {
+  for (const LayoutKey& key : kLayoutKeys) {
+    if (key.name == name || (!key.also.empty() && key.also == name)) return &key;
+  }
+  return nullptr;
+}
+
+constexpr size_t IndexOf(const LayoutKey& key) {
+  return static_cast<size_t>(&key - kLayoutKeys.data());
+}
+
+// LayoutKey::number of the key at that place of the table, which must have one. A switch over the
+// members: a call through the row would cost a search more than the rest of a comparison.
+[[gnu::always_inline]] inline int64_t NumberOf(size_t key, const Layout& layout) {
+  int64_t number = 0;
+  [&]<size_t... kKey>(std::index_sequence<kKey...> /*all*/) {
+    (void)((key == kKey && (number = kLayoutKeys[kKey].number(layout), true)) || ...);
+  }
+  (std::make_index_sequence<kLayoutKeyCount>());
+  return number;
+}
+
+bool HasDefault(const LayoutKey& key, const Layout& layout);
+
+// The value as the text form has it behind the name: "4", "1f1b", "act:8"; empty where a word or a
+// text has its default and the text form does not name it.
+std::string ValueText(const LayoutKey& key, const Layout& layout);
+// The value as conditions, JSON axes and the store's columns have it: numbers, words ("default"
+// where a kernel is the framework's, "block" for any number of layers), and texts ("none").
+std::string ConditionText(const LayoutKey& key, const Layout& layout);
+
+// Sets the key from ValueText(). InvalidArgument says what would be accepted.
+absl::Status ReadValue(const LayoutKey& key, std::string_view value, Layout& layout);
+
+// --- The axes: the keys whose product is the number of devices, in the order of Axis.
+
+inline constexpr size_t kAxisCount = [] {
+  size_t count = 0;
+  for (const LayoutKey& key : kLayoutKeys) count += key.divides_devices ? 1 : 0;
+  return count;
+}();
+
+inline constexpr std::array<LayoutKey, kAxisCount> kAxes = [] {
+  std::array<LayoutKey, kAxisCount> axes;
+  size_t count = 0;
+  for (const LayoutKey& key : kLayoutKeys) {
+    if (key.divides_devices) axes[count++] = key;
+  }
+  return axes;
+}();
+
+constexpr const LayoutKey& KeyOf(Axis axis) { return kAxes[static_cast<size_t>(axis)]; }
+
+// Returns the product of the sizes of all axes for which includes(axis) is true.
+template <typename Includes>
+constexpr int64_t ProductOfAxes(const Layout& layout, const Includes& includes) {
+  const auto product = [&]<size_t... kAxis>(std::index_sequence<kAxis...>) {
+    return (int64_t{1} * ... *
+            (includes(static_cast<Axis>(kAxis)) ? int64_t{layout.*kAxes[kAxis].count} : 1));
+  };
+  return product(std::make_index_sequence<kAxisCount>());
+}
+
+// "tp * cp * pp * dp", for messages.
+std::string ProductOfAxesText();
+
+}  // namespace meshwright::planner

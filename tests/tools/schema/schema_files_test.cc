@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "tests/tools/golden.h"
-#include "tests/tools/json_schema.h"
 
 namespace meshwright::cli {
 namespace {
@@ -13,6 +15,14 @@ namespace {
 TEST(SchemaFilesTest, AreWhatTheFieldsSay) {
   for (const auto& [name, schema] : WriteSchemaFiles().by_name) {
     ExpectFile("docs/schema/" + name + ".json", schema.dump(2) + "\n");
+  }
+}
+
+TEST(SchemaFilesTest, AreAllThereAre) {
+  const SchemaFiles files = WriteSchemaFiles();
+  const std::filesystem::path source = std::getenv("MESHWRIGHT_SOURCE_DIR");
+  for (const auto& file : std::filesystem::directory_iterator(source / "docs/schema")) {
+    EXPECT_TRUE(files.by_name.contains(file.path().stem().string())) << file.path();
   }
 }
 

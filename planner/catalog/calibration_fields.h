@@ -30,8 +30,7 @@ void VisitFields(Fit& fit, Visitor& visit) {
   visit(ByName({"constants", "By name of the constant"}), fit.constants);
 }
 
-// As the key of a file: absent where nothing was fitted. What a newer fit tells beside is passed
-// over.
+// The key of a file: absent where nothing was fitted. Unknown keys of a newer fit are ignored.
 inline Field CalibrationKey(const Calibration& fit) {
   return OnlyIf(
       !fit.command.empty(),

@@ -1,4 +1,5 @@
-// What the presets behind an answer rest on: measured runs and whose, a benchmark, a data sheet.
+// RestsOn is the evidence behind an answer's presets: measured runs and whose, a benchmark, a data
+// sheet.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace meshwright::planner {
 struct PresetEvidence {
   std::string name;
   std::string kind;                  // as EvidenceName()
-  int64_t rows = 0;                  // measured steps that it was fitted to
+  int64_t rows = 0;                  // measured steps that the preset was fitted to
   std::vector<std::string> sources;  // who measured them
 
   friend bool operator==(const PresetEvidence&, const PresetEvidence&) = default;
@@ -22,9 +23,8 @@ struct PresetEvidence {
 struct RestsOn {
   PresetEvidence cluster;
   PresetEvidence framework;
-  double step_time_sigma =
-      0.0;               // standard deviation of the logarithm, of which the interval is made
-  std::string sentence;  // one line
+  double step_time_sigma = 0.0;  // deviation of ln(step time), which gives the interval
+  std::string sentence;          // one line
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;
 };

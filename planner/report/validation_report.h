@@ -9,9 +9,9 @@
 
 namespace meshwright::planner {
 
-// "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason" and one line per row.
-// The figures are empty where the row could not be modelled, and `reason` says why. No value
-// holds a comma or a quote: commas of a reason become semicolons.
+// Returns "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason" and one line
+// per row. The figures are empty where the row could not be modelled, and `reason` says why. No
+// value holds a comma or a quote: commas of a reason become semicolons.
 std::string RowsToCsv(absl::Span<const RowPrediction> rows);
 
 }  // namespace meshwright::planner

@@ -28,7 +28,8 @@ SearchPool::SearchPool(int32_t searches, int32_t most_waiting, int32_t cores)
       queue_(searches, [cores](SearchTask task, size_t running) {
         const int32_t share = std::max(1, cores / static_cast<int32_t>(running));
         absl::Status status = task.cancelled() ? Abandoned() : task.work(share);
-        // Before the client hears of it the search has left the pool: who asks next finds room.
+        // The search leaves the pool before the client gets the answer, so that its next search
+        // finds room.
         return [done = std::move(task.done), status = std::move(status)] { done(status); };
       }) {}
 

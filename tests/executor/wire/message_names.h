@@ -17,7 +17,8 @@
 
 namespace meshwright::wire {
 
-// Visits a struct beside a message's type: each field must be the message's too, of the same type.
+// Visits a struct alongside a message's type: each field must also be in the message, with the same
+// type.
 class NamesVisitor {
  public:
   // Adds the message's fields whose values have another form in the struct to `other_forms`, as
@@ -26,7 +27,7 @@ class NamesVisitor {
                         std::set<std::string>* other_forms = nullptr)
       : message_(message), other_forms_(other_forms) {}
 
-  // Keys that have another name in the message, as "TrialStep.steps".
+  // Keys that have another name in the message, such as "TrialStep.steps".
   static std::set<std::string>& Renamed() {
     static auto* const renamed = new std::set<std::string>();
     return *renamed;
@@ -58,7 +59,7 @@ class NamesVisitor {
       EXPECT_NE(EnumeratorOf(*found->enum_type(), name), nullptr)
           << found->enum_type()->full_name() << " lacks " << name;
     }
-    // UNSPECIFIED is the empty name, which not every table has.
+    // UNSPECIFIED stands for the empty name, which not every table has.
     EXPECT_EQ(found->enum_type()->value_count(),
               static_cast<int>(kCount) + (HasEmpty(names) ? 0 : 1))
         << found->enum_type()->full_name();

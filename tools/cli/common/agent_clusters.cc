@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "agent:";
 
-// What the agent gets, and why not more.
+// Returns the trials that the agent has, and why it gets no more.
 std::string TrialsText(const v1::Agent& agent) {
   std::string text = agent.has_running() ? ShortName(agent.running().trial()) : "-";
   for (const v1::AttemptRef& beside : agent.running_beside()) {

@@ -25,8 +25,7 @@
 namespace meshwright::cli {
 namespace {
 
-// Sources of clusters go on about fits and memory after the first semicolon.
-// What a worker said last, where a message ends with its standard error.
+// Returns the worker's last words, where a message ends with its standard error.
 std::string LastLine(std::string text) {
   absl::StripTrailingAsciiWhitespace(&text);
   const size_t before = text.rfind('\n');
@@ -39,9 +38,11 @@ Style StateStyle(const std::string& state) {
   return state == "failed" ? Style::kBad : Style::kPlain;
 }
 
+// Sources of clusters go on about fits and memory after the first semicolon.
 std::string FirstClause(const std::string& text) { return text.substr(0, text.find(';')); }
 
-// The share of a peak by which `predicted` is one of `step_s`: the work of a step is the same.
+// Returns the share of the peak at `step_s`, from that at the predicted step time: the work of a
+// step is the same.
 double ShareOf(double predicted, const planner::Estimate& estimate, double step_s) {
   return predicted * estimate.time.step_s() / step_s;
 }
@@ -84,7 +85,7 @@ std::vector<std::string> TrialRow(const TrialView& view) {
   };
 }
 
-// What the table's marks mean, for those that it has.
+// Explains those of the table's marks that occur in it.
 void PrintLegend(const ShownSweep& shown, std::ostream& out) {
   out << "\nRanked by the median of the measured step times; # is the rank by predicted MFU.\n";
   const auto any = [&](const auto& has) {
@@ -148,7 +149,7 @@ TrialView ViewOf(const v1::Trial& trial) {
 }
 
 absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView> trials) {
-  constexpr int32_t kAnyCores = 1;  // the server wrote how many there are
+  constexpr int32_t kAnyCores = 1;  // the server wrote the number of cores
   ShownSweep shown{sweep, {}, 0.0, std::move(trials)};
   ASSIGN_OR_RETURN(shown.cluster, planner::ClusterFromJson(sweep.cluster_json(), kAnyCores));
   ASSIGN_OR_RETURN(const planner::Precision precision,

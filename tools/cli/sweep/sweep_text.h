@@ -1,4 +1,4 @@
-// How sweeps and their trials look for people; as JSON, see tools/cli/sweep/sweep_json.h.
+// Shows sweeps and their trials to people; as JSON, see tools/cli/sweep/sweep_json.h.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace meshwright::cli {
 
-// A step that was measured, in terms in which those of a sweep compare.
+// A measured step, in terms that are comparable within a sweep.
 struct ComparedStep {
   StepSpread step;
   StepRank rank;  // among the sweep's
@@ -27,13 +27,13 @@ struct ComparedStep {
 // A trial with its prediction and measurement in the planner's and executor's own terms.
 struct TrialView {
   v1::Trial trial;
-  std::optional<planner::RankedLayout> predicted = {};  // nothing where it can't be read
+  std::optional<planner::RankedLayout> predicted = {};  // nullopt where it can't be read
   std::optional<trial::TrialResult> measured = {};
-  std::optional<ComparedStep> compared = {};  // of a trial that went through
+  std::optional<ComparedStep> compared = {};  // of a trial that succeeded
   std::string unreadable = {};                // what can't be read, and why; empty where all can
 };
 
-// Everything but `compared`, which takes the whole sweep.
+// Sets everything but `compared`, which needs the whole sweep.
 TrialView ViewOf(const v1::Trial& trial);
 
 struct ShownSweep {
@@ -46,19 +46,20 @@ struct ShownSweep {
 // Requires sweep.cluster_json. InvalidArgument where that can't be read.
 absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView> trials);
 
-// Most that the tensors of any of its ranks held at once; 0 where none was measured.
+// Returns the largest number of bytes that the tensors of any rank held at once; 0 where none was
+// measured.
 int64_t PeakBytes(const trial::TrialResult& result);
 
 std::string StateName(v1::SweepState state);
 std::string StateName(v1::TrialState state);
-// The last part of a trial's resource name.
+// Returns the last part of a trial's resource name.
 std::string NumberOf(const std::string& trial);
 std::string FirstLine(const std::string& text);
-// "3 ok, 5 cancelled".
+// Returns "3 ok, 5 cancelled".
 std::string TrialCountsText(const v1::Sweep& sweep);
 
 void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out);
-// The sweep, its funnel, and its trials with measured beside predicted.
+// Prints the sweep, its funnel, and its trials with measured beside predicted.
 void PrintSweep(const ShownSweep& shown, std::ostream& out);
 
 }  // namespace meshwright::cli

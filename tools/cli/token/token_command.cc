@@ -35,7 +35,7 @@ struct TokenFlags {
 
 std::string RoleText(const db::TokenRecord& token) { return std::string(db::RoleName(token.role)); }
 
-// Only a new token makes a database where there is none.
+// Only creating a token creates a missing database.
 absl::StatusOr<std::unique_ptr<db::TokenStore>> OpenThere(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
@@ -82,7 +82,7 @@ absl::Status Create(const TokenFlags& flags, CommandContext& context) {
     PrintJson(planner::WriteOrderedJson(NewTokenText{{token}, secret}), context.out);
     return absl::OkStatus();
   }
-  // The token alone, so that a redirection makes a token file.
+  // Prints only the token, so that a redirection makes a token file.
   context.out << secret << "\n";
   context.err << "token " << token.name << ", role " << RoleText(token)
               << (token.agent.empty() ? "" : absl::StrCat(" of ", token.agent)) << ", "

@@ -89,7 +89,8 @@ void AddAnswers(FilesWriter& files) {
   files.AddCommand<RecommendText>("recommend");
   files.AddCommand<EstimateText>("estimate");
   files.AddCommand<CompareText>("compare");
-  files.AddCommand<ScaleText>("scale");
+  files.Add<ScaleText>("scale",
+                       "meshwright scale --format json, and recommend's for a range of sizes");
   files.AddCommand<StudyText>("study");
   files.AddCommand<FastestText>("fastest");
   files.AddCommand<FitText>("fit");

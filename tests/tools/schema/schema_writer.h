@@ -92,7 +92,7 @@ class SchemaWriter {
     if constexpr (planner::HasFields<const Value>) {
       if (field.inside) return Merge<Value>(field, Unwrapped<T>::kOptional);
     }
-    Put(field, Unwrapped<T>::kOptional, Of<Value>(field, Sent(field)));
+    Put(field, Unwrapped<T>::kOptional, Of<Value>(field, field.only_text ? nullptr : Sent(field)));
   }
   template <typename T, typename Names>
   void operator()(const planner::Field& field, const T&, const Names& names) {
@@ -132,6 +132,8 @@ class SchemaWriter {
     return absl::StrCat(path_, ".", std::string(field.name));
   }
   std::string Sentence(const planner::Field& field) {
+    // A text may say in its own words what a message has in another form.
+    if (field.only_text && !field.sentence.empty()) return std::string(field.sentence);
     const FieldDescriptor* sent = Sent(field);
     const std::string comment = sent == nullptr ? "" : sources_.comments.Of(*sent);
     if (comment.empty() && field.sentence.empty()) {
@@ -171,9 +173,13 @@ class SchemaWriter {
   }
 
   template <typename T, size_t kCount>
-  static Json TextOf(const planner::Field&, const EnumNames<T, kCount>& names) {
+  static Json TextOf(const planner::Field& field, const EnumNames<T, kCount>& names) {
     Json node = {{"type", "string"}, {"enum", Json::array()}};
-    for (const auto& entry : names) node["enum"].push_back(std::string(entry.second));
+    for (const auto& entry : names) {
+      // The empty name is what is left out.
+      if (field.optional && entry.second.empty()) continue;
+      node["enum"].push_back(std::string(entry.second));
+    }
     return node;
   }
   template <typename ToText, typename Parse>

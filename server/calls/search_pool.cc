@@ -14,7 +14,7 @@ using Queue = WorkQueue<SearchTask>;
 
 absl::Status Abandoned() { return absl::CancelledError("the call ended before its turn came"); }
 
-absl::Status Refused(const Queue::Answer& answer) {
+absl::Status RefusalOf(const Queue::Answer& answer) {
   if (answer.offered == Queue::Offered::kClosed) return ServerStops();
   return absl::ResourceExhaustedError(absl::StrCat("the server runs ", answer.running,
                                                    " searches, and ", answer.waiting,
@@ -42,7 +42,7 @@ void SearchPool::Submit(SearchTask task) {
     answer = queue_.Offer(task, most_tasks_);
   }
   for (const SearchTask& left : abandoned) left.done(Abandoned());
-  if (answer.offered != Queue::Offered::kTaken) task.done(Refused(answer));
+  if (answer.offered != Queue::Offered::kTaken) task.done(RefusalOf(answer));
 }
 
 void SearchPool::Stop() {

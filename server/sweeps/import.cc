@@ -131,7 +131,7 @@ absl::StatusOr<db::NewImport> RunOf(const Measurement& row, const std::string& h
   return run;
 }
 
-RefusedRow Refused(const Measurement& row, const absl::Status& status) {
+RefusedRow RefusedRowOf(const Measurement& row, const absl::Status& status) {
   std::string reason(status.message());
   const std::string line = planner::AtLine(row, "");
   if (reason.rfind(line, 0) == 0) reason.erase(0, line.size());
@@ -167,7 +167,7 @@ absl::StatusOr<ReadRuns> ReadImport(std::string_view csv, int32_t host_cores,
     if (run.ok()) {
       read.runs.push_back(*std::move(run));
     } else {
-      read.refused.push_back(Refused((*rows)[i], run.status()));
+      read.refused.push_back(RefusedRowOf((*rows)[i], run.status()));
     }
   }
   return read;

@@ -51,6 +51,23 @@ BENCHMARK_CAPTURE(SearchLlama3_70b, meshwright, "meshwright")
     ->Arg(4096)
     ->Unit(benchmark::kMillisecond);
 
+// A condition is asked of every layout that can run.
+void SearchWhere(benchmark::State& state) {
+  planner::PlanQuery query;
+  query.framework.name = "megatron";
+  query.model.name = "llama-3-70b";
+  query.cluster.name = "h100";
+  query.devices = 512;
+  query.training = {.seq_len = 4096, .global_batch = 1024};
+  query.where = "(tp <= 4 or cp = 1) and sched in (1f1b, interleaved) and not rc = full and mb < 8";
+  const planner::SearchRequest request = planner::Resolve(query, /*host_cores=*/1).value();
+  for ([[maybe_unused]] auto _ : state) {
+    const planner::SearchResult result = planner::Search(request).value();
+    benchmark::DoNotOptimize(result.layouts.data());
+  }
+}
+BENCHMARK(SearchWhere)->Unit(benchmark::kMillisecond);
+
 // Named problems: a model on the number of devices that it was trained on, or another plausible
 // number.
 struct Problem {

@@ -11,7 +11,7 @@
 
 namespace meshwright::cli {
 
-// Runs a program and returns its output (executor/host/run_program.h).
+// Runs a program and returns its output (base/system/run_program.h).
 using RunForOutput = std::function<absl::StatusOr<std::string>(const std::vector<std::string>&)>;
 
 // Sets `tpe_order` of each sweep, which python3 computes by tools/cli/replay/tpe_order.py, and

@@ -41,7 +41,7 @@ absl::StatusOr<StoreCheck> CheckIn(const std::string& path, OpenMode mode) {
     return IsOfAnOlderVersion(path, check.schema_version);
   }
   const absl::Status status = FindProblems(connection.get(), &check);
-  // Damage that stops the check is a finding, not a failure to look.
+  // Damage that stops the check is a finding rather than an error.
   if (absl::IsDataLoss(status)) {
     if (check.problems.empty()) check.problems.emplace_back(status.message());
     return check;
@@ -50,8 +50,8 @@ absl::StatusOr<StoreCheck> CheckIn(const std::string& path, OpenMode mode) {
   return check;
 }
 
-// Of the write-ahead log beside the file; 0 where there is none, as after a server that has
-// stopped.
+// Returns the size of the write-ahead log beside the file; 0 where there is none, as after a server
+// that has stopped.
 int64_t WalBytes(const std::string& path) {
   std::error_code error;
   const uintmax_t size = fs::file_size(path + "-wal", error);
@@ -67,7 +67,7 @@ absl::StatusOr<StoreCheck> CheckStore(const std::string& path) {
   }
   if (WalBytes(path) == 0) {
     absl::StatusOr<StoreCheck> check = CheckIn(path, OpenMode::kImmutable);
-    // A server that began to write meanwhile makes this look like damage.
+    // If a server began to write meanwhile, the findings may only look like damage.
     if (WalBytes(path) == 0) return check;
   }
   absl::StatusOr<StoreCheck> check = CheckIn(path, OpenMode::kReadOnly);

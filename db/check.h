@@ -1,4 +1,4 @@
-// Whether a database file is whole: what `meshwright db check` reports.
+// Integrity check of a database file, as `meshwright db check` reports it.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@ struct StoreCheck {
   int64_t trials = 0;
   int64_t attempts = 0;
   int64_t events = 0;
-  // Of the write-ahead log beside the file, where it could not be read: the newest changes, which
-  // were not looked at.
+  // Bytes of the write-ahead log beside the file where it could not be read: it has the newest
+  // changes, which were not checked.
   int64_t unseen_wal_bytes = 0;
   std::vector<std::string> problems;  // empty when the file is whole
 
   bool ok() const { return problems.empty(); }
 };
 
-// Changes nothing, and needs no right to: a file whose server has stopped is read as it is, one
-// with a write-ahead log together with that, where the folder lets SQLite share it with the server.
-// NotFound when there is none; FailedPrecondition when it is not a database, belongs to another
-// application, has a newer schema, or has an older one that the server has yet to migrate.
+// Checks the file without changing it or needing write permission: a file whose server has stopped
+// is read as it is, one with a write-ahead log together with that, where the folder lets SQLite
+// share it with the server. NotFound when there is no file; FailedPrecondition when it is not a
+// database, belongs to another application, has a newer schema, or has an older one that the server
+// has yet to migrate.
 absl::StatusOr<StoreCheck> CheckStore(const std::string& path);
 
 }  // namespace meshwright::db

@@ -20,7 +20,7 @@ DamageSearch::DamageSearch(std::unique_ptr<SqliteConnection> connection)
 
 DamageSearch::~DamageSearch() {
   while (!ended()) {
-    // Of what has not begun yet, an interruption ends nothing.
+    // Repeated, since an interruption has no effect on a statement that has not begun yet.
     connection_->Interrupt();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -1,5 +1,5 @@
-// A look through a database file while others work on it: as CheckIsWhole(), on a connection and a
-// thread of its own. It ends with the object, where it has not come to its end by then.
+// DamageSearch checks a database file while others use it: CheckIsWhole() on a connection and a
+// thread of its own. Destroying it ends a search that still runs.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ class DamageSearch {
   DamageSearch& operator=(const DamageSearch&) = delete;
 
   bool ended() const;
-  // Of a search that has ended: OK for a whole file, DataLoss as CheckIsWhole() says it for one
-  // that is damaged, and why it could not be looked over.
+  // Returns the finding of a search that has ended: OK for a whole file, DataLoss as from
+  // CheckIsWhole() for a damaged one, or why it could not be checked.
   absl::Status found() const;
 
  private:

@@ -11,13 +11,14 @@
 namespace meshwright::db {
 namespace {
 
-// Half a second's work where its pages are in memory, a few seconds' where they are on a disk.
+// Checking this much takes half a second where its pages are in memory, and a few seconds where
+// they are on disk.
 constexpr uintmax_t kMostBytesBefore = uintmax_t{256} << 20;
 
 }  // namespace
 
 LookOver LookOverFor(const std::string& path) {
-  std::error_code error;  // a file that is not there yet is not large
+  std::error_code error;  // a missing file has size 0
   const uintmax_t bytes = std::filesystem::file_size(path, error);
   return !error && bytes > kMostBytesBefore ? LookOver::kLater : LookOver::kBefore;
 }
@@ -26,16 +27,16 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenDatabase(const std::string
                                                                LookOver look_over) {
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
                    SqliteConnection::Open(path, SqliteConnection::Mode::kReadWriteCreate));
-  // Before anything is written: a file that is damaged or not ours stays as it is.
+  // Checked before anything is written: a damaged or foreign file stays as it is.
   const absl::StatusOr<int64_t> version = SchemaVersion(connection.get());
   if (!version.ok() && !absl::IsDataLoss(version.status())) return version.status();
   if (look_over == LookOver::kBefore || !version.ok() || *version != LatestSchemaVersion()) {
     RETURN_IF_ERROR(CheckIsWhole(connection.get()));
   }
-  // What a part of a transaction needs to be undone alone is kept in memory: with a file, every
-  // part writes there first. What a group of results touches fits into 32 MiB: with less, pages are
-  // written before the group is whole, and again with it. A checkpoint every 16 MiB writes a page
-  // once that many groups changed.
+  // temp_store = MEMORY: undo data of a savepoint stays in memory; in a file, every savepoint would
+  // write there first. cache_size: the pages that a group of results touches fit into 32 MiB; with
+  // less, pages are written before the group is complete, and again with it. wal_autocheckpoint:
+  // with a checkpoint every 16 MiB, a page that many groups changed is written once.
   RETURN_IF_ERROR(
       connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
                           "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; "

@@ -1,4 +1,4 @@
-// The database file of a server: made, checked, brought up to date and opened.
+// Creates, checks, migrates and opens the database file of a server.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace meshwright::db {
 
-// When a file is looked over for damage: before it is opened, which takes seconds for each GiB; or
-// by a DamageSearch while it is in use. One that is migrated is looked over before that in any
-// case.
+// When a file is checked for damage: before it is opened, which takes seconds per GiB, or by a
+// DamageSearch while it is in use. A file that has to be migrated is always checked first.
 enum class LookOver : uint8_t { kBefore, kLater };
 
-// kLater for files that take longer than people wait for a server to start.
+// Returns kLater for files whose check takes longer than people wait for a server to start.
 LookOver LookOverFor(const std::string& path);
 
-// Opens or creates the file and migrates it; it is in WAL mode with full synchronisation then.
-// FailedPrecondition, naming the file, for one that is not a database, belongs to another
-// application or has a newer schema; DataLoss for one that was found to be damaged. Readable for
-// the owner of the process alone.
+// Opens or creates the file and migrates it; it is then in WAL mode with full synchronisation, and
+// readable only by the process's owner. FailedPrecondition, naming the file, for one that is not a
+// database, belongs to another application or has a newer schema; DataLoss for one that was found
+// damaged.
 absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenDatabase(
     const std::string& path, LookOver look_over = LookOver::kBefore);
 

@@ -25,7 +25,7 @@ FigureRange Either(const FigureRange& a, const FigureRange& b) {
           .may_lack = a.may_lack || b.may_lack};
 }
 
-// A row without the figure meets no comparison with it.
+// A row without the figure satisfies no comparison with it.
 FigureRange RangeOfComparison(const Condition& condition) {
   FigureRange range = {.may_lack = false};
   if (condition.comparison == Comparison::kNotEqual) return range;

@@ -1,7 +1,7 @@
-// Between which places of an order the rows stand that meet a query's condition.
+// Derives from a query's condition the part of the order in which matching rows can be.
 //
-// `mfu > 0.4 and tp = 8` is met by no row behind an MFU of 0.4 and by none without an MFU: a search
-// in the order of the MFU ends there.
+// No row with an MFU of 0.4 or less, and none without an MFU, matches `mfu > 0.4 and tp = 8`: a
+// search in the order of the MFU ends there.
 #pragma once
 
 #include <limits>
@@ -10,19 +10,19 @@
 
 namespace meshwright::db {
 
-// What a figure may be in rows that meet a condition, both ends included.
+// Bounds of a figure in rows that match a condition, both inclusive.
 struct FigureRange {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool may_lack = true;  // rows without the figure may meet it, too
+  bool may_lack = true;  // rows without the figure may match too
 
   friend bool operator==(const FigureRange&, const FigureRange&) = default;
 };
 
-// Of the figure that rows are ordered by.
+// Returns the range of the figure that rows are ordered by.
 FigureRange RangeOf(MeasurementOrder order, const planner::Condition& condition);
 
-// The same query, `after` and `until` of which leave out what is not in the range of its condition.
+// Returns the query with `after` and `until` narrowed to the range of its condition.
 MeasurementQuery WithinRange(MeasurementQuery query);
 
 }  // namespace meshwright::db

@@ -8,7 +8,7 @@
 namespace meshwright::db {
 namespace {
 
-// SQLite answers "ok" or what is wrong, several lines to a row, the first of which may be a title.
+// SQLite answers "ok" or the findings, several lines to a row, the first of which may be a title.
 void AddFindings(const std::string& row, std::vector<std::string>& found) {
   for (const absl::string_view line : absl::StrSplit(row, '\n', absl::SkipWhitespace())) {
     if (line != "ok" && !absl::StartsWith(line, "***")) found.emplace_back(line);
@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<std::string>> RunCheck(SqliteConnection* connection,
   absl::StatusOr<bool> row = check.ok() ? check->Step() : check.status();
   for (; row.ok() && *row; row = check->Step()) AddFindings(check->Text(0), found);
   if (row.ok()) return found;
-  // Damage that stops the check is a finding, too.
+  // Damage that stops the check is a finding too.
   if (!absl::IsDataLoss(row.status())) return row.status();
   found.emplace_back(row.status().message());
   return found;

@@ -1,4 +1,4 @@
-// What can be wrong inside a database file, as SQLite finds it.
+// Damage inside a database file, as SQLite finds it.
 #pragma once
 
 #include <string>
@@ -9,16 +9,15 @@
 
 namespace meshwright::db {
 
-// Everything that SQLite finds wrong with pages, rows and indexes; empty for a whole file. Reads
-// all of the file.
+// Returns everything that SQLite finds wrong with pages, rows and indexes; empty for a whole file.
+// Reads all of the file.
 absl::StatusOr<std::vector<std::string>> FindDamage(SqliteConnection* connection);
 
-// One sentence for each row that refers to one that is missing.
+// Returns one sentence for each row that refers to a missing one.
 absl::StatusOr<std::vector<std::string>> DanglingReferences(SqliteConnection* connection);
 
-// DataLoss, naming the file, the first damage and what to do, unless the pages and rows hang
-// together. It reads all of the file once; unlike FindDamage() it does not look every row up in
-// every index.
+// DataLoss, naming the file, the first damage and what to do, where pages or rows are inconsistent.
+// Reads all of the file once; unlike FindDamage() it does not look every row up in every index.
 absl::Status CheckIsWhole(SqliteConnection* connection);
 
 }  // namespace meshwright::db

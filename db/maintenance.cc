@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Mode = SqliteConnection::Mode;
 
-// Facets that no measurement can have any more.
+// Deletes facets that no candidate, sweep or measurement has.
 constexpr char kForgetUnusedFacets[] =
     "DELETE FROM layouts WHERE layout NOT IN "
     "(SELECT layout FROM candidates UNION SELECT layout FROM measurements); "
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenToRead(const std::string& 
   return connection;
 }
 
-// Rows of `table` that no sweep names in `column`.
+// Deletes the rows of `table` that no sweep names in `column`. Returns how many.
 absl::StatusOr<int64_t> ForgetUnused(SqliteConnection* connection, absl::string_view table,
                                      absl::string_view column) {
   RETURN_IF_ERROR(
@@ -108,7 +108,7 @@ absl::StatusOr<CompactResult> CompactStore(const std::string& path,
                      sweeps.PruneEvents(*events_before, std::numeric_limits<int64_t>::max()));
   }
   ASSIGN_OR_RETURN(result.shapes, ForgetUnusedShapes(connection.get()));
-  // VACUUM writes all of it to a temporary database, which is not to be in memory.
+  // VACUUM writes all of the data to a temporary database, which must not be in memory.
   RETURN_IF_ERROR(
       connection->Execute("PRAGMA temp_store = FILE; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
   result.bytes_after = SizeOf(path);

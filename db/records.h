@@ -1,6 +1,6 @@
-// What the store holds, as plain data: sweeps, trials, attempts, events.
+// Plain data of the store: sweeps, trials, attempts, events.
 //
-// JSON columns are opaque here; who writes them decides what is in them.
+// JSON columns are opaque here; their writers define the content.
 #pragma once
 
 #include <array>
@@ -48,21 +48,21 @@ inline constexpr EnumNames<TrialState, kTrialStates> kTrialStateNames = {{
 inline std::string_view SweepStateName(SweepState state) { return NameOf(kSweepStateNames, state); }
 inline std::string_view TrialStateName(TrialState state) { return NameOf(kTrialStateNames, state); }
 
-// Whether no further change is possible.
+// Whether the state is final.
 bool HasEnded(SweepState state);
 bool HasEnded(TrialState state);
 // Whether an agent holds it: assigned or running.
 bool IsHeld(TrialState state);
 
-// How many trials of a sweep are in which state.
+// Numbers of a sweep's trials by state.
 class TrialCounts {
  public:
   int32_t& operator[](TrialState state) { return counts_[static_cast<size_t>(state)]; }
   int32_t operator[](TrialState state) const { return counts_[static_cast<size_t>(state)]; }
 
   int32_t total() const;
-  int32_t ended() const;  // cancelled ones among them
-  // "3 ok, 5 cancelled", in the order of the states; empty without trials.
+  int32_t ended() const;  // includes cancelled ones
+  // Returns "3 ok, 5 cancelled", in the order of the states; empty without trials.
   std::string ToText() const;
 
   friend bool operator==(const TrialCounts&, const TrialCounts&) = default;
@@ -72,10 +72,10 @@ class TrialCounts {
 };
 
 struct SweepRecord {
-  int64_t id = 0;  // given by the store
+  int64_t id = 0;  // assigned by the store
   std::string name;
   std::string
-      name_stem;  // what a name that the store makes begins with; only read where `name` is empty
+      name_stem;  // prefix of the name that the store makes; only read where `name` is empty
   std::string request_id;  // empty where the caller gave none
   SweepState state = SweepState::kPending;
   std::string reason;
@@ -86,7 +86,7 @@ struct SweepRecord {
   std::string cluster_json;
   std::string profile;
   std::string profile_json;
-  // Of the shapes (db/shapes.h); given by the store, empty where the plans have no such part.
+  // Hashes of the shapes (db/shapes.h), set by the store; empty where the plans have no such part.
   std::string model_hash;
   std::string training_hash;
   std::string cluster_hash;
@@ -101,57 +101,59 @@ struct SweepRecord {
   std::optional<int64_t> memory_limit_bytes;
   std::string funnel_json;
   std::string planner_version;
-  std::string request_json;  // what it was asked for with; empty where that was not kept
-  std::string rerun_of;      // name of the sweep whose trials these are again; empty for none
-  // So many trials at most, those that are trials from the beginning among them, while one is
-  // expected to be faster than the best by `min_gain` of it; 0 where it chooses none.
+  std::string request_json;  // the request that made it; empty where that was not kept
+  std::string rerun_of;      // name of the sweep whose trials these repeat; empty for none
+  // The sweep has at most `max_trials` trials, including those from the start, and goes on choosing
+  // while one is expected to be faster than the best by the share `min_gain`; 0 where it chooses
+  // none.
   int32_t max_trials = 0;
   double min_gain = 0.0;
   // Who asks for it, for its first event; only read where a sweep is made.
   std::string actor;
   // Counted by the store when it reads a sweep; ignored on writes.
   TrialCounts trial_counts;
-  int32_t candidates = 0;  // layouts, those of its trials among them
+  int32_t candidates = 0;  // layouts, including those of its trials
   int32_t reused = 0;      // trials that have the result of an earlier one
   int64_t last_sequence = 0;
 
   friend bool operator==(const SweepRecord&, const SweepRecord&) = default;
 };
 
-// What came of a trial: the whole result and the columns to sort and filter by.
+// A trial's outcome: the whole result, and the columns to sort and filter by.
 struct MeasuredTrial {
   std::string result_json;
   std::string worker_version;
-  std::optional<double> mfu;  // of the peak that the prediction is against
+  std::optional<double> mfu;  // share of the peak that the prediction is against
   std::optional<double> step_s;
-  // Standard deviation of ln(step_s) by the trial's own steps; nullopt where they are too few.
+  // Standard deviation of ln(step_s) over the trial's own steps; nullopt where there are too few.
   std::optional<double> step_noise;
   std::optional<int64_t> peak_bytes;
 
   friend bool operator==(const MeasuredTrial&, const MeasuredTrial&) = default;
 };
 
-// A layout that a sweep may run. It is a trial from the beginning, or once it was chosen.
+// A layout that a sweep may run. It is a trial from the start, or once it is chosen.
 struct TrialRecord {
   int64_t sweep_id = 0;
   int32_t number = 0;  // from 1, the rank by predicted MFU among the candidates
   std::string layout;
   bool requested = false;  // the request named this layout
-  bool is_open = false;  // only a candidate; read where a sweep is made, and false of what is read
+  // Only a candidate, not yet a trial. Used where a sweep is made; false in records that are read.
+  bool is_open = false;
   TrialState state = TrialState::kPending;
   std::string reason;
-  int32_t attempt = 1;        // that runs, comes next or gave the result
-  int32_t lost_attempts = 0;  // attempts whose agent vanished, or failed for what it runs on
+  int32_t attempt = 1;        // the one that runs, comes next or gave the result
+  int32_t lost_attempts = 0;  // attempts whose agent vanished or had a fault in what it runs on
   std::string agent;          // of the current or last attempt
   std::string host;
-  // Name of the trial whose result it has, as "sweep/trials/number"; empty for none. Such a trial
-  // has ended when its sweep is made, and no attempts.
+  // Name of the trial whose result it reuses, as "sweep/trials/number"; empty for none. A trial
+  // with a reused result has ended when its sweep is made, and has no attempts.
   std::string reused_from;
   std::optional<absl::Time>
       end_time;  // of its last attempt; set by the store when it reads a trial
   std::string plan_json;
   std::string predicted_json;
-  // What the choice goes by; nullopt of what a release stored that did not choose.
+  // The inputs of the choice; nullopt in rows of a release that did not choose.
   std::optional<double> predicted_step_s;
   std::optional<double> oom_probability;
   std::optional<MeasuredTrial> measured;
@@ -159,20 +161,20 @@ struct TrialRecord {
   friend bool operator==(const TrialRecord&, const TrialRecord&) = default;
 };
 
-// How an attempt ended that gave no result: its agent vanished, what that runs on failed, or it
-// handed it back.
+// Outcomes of attempts without a result: the agent vanished, what the agent runs on failed, or the
+// agent handed the attempt back.
 inline constexpr std::string_view kLostOutcome = "lost";
 inline constexpr std::string_view kBrokenOutcome = "broken";
 inline constexpr std::string_view kReturnedOutcome = "returned";
 
-// An agent that an attempt's ranks were given to: all of them, or some that follow each other.
+// An agent's share of an attempt: all of its ranks, or consecutive ones.
 struct AttemptMember {
   std::string agent;
   std::string host;
   int32_t first_rank = 0;
   int32_t ranks = 0;
-  bool failed = false;  // that the attempt gave no result is its doing
-  // Its ranks are on this one of the agent's devices and those that follow.
+  bool failed = false;  // the attempt gave no result because of this agent
+  // Its ranks use this one of the agent's devices and the following ones.
   int32_t first_device = 0;
 
   friend bool operator==(const AttemptMember&, const AttemptMember&) = default;
@@ -180,22 +182,22 @@ struct AttemptMember {
 
 struct AttemptRecord {
   int32_t number = 0;                  // from 1
-  std::vector<AttemptMember> members;  // in the order of their ranks; the first leads
+  std::vector<AttemptMember> members;  // in the order of their ranks; the first one leads
   absl::Time start_time;
   std::optional<absl::Time> end_time;
   std::string outcome;  // name of the trial's final state, or one of the above; empty while it runs
   std::string reason;
-  std::string decision;        // why this trial was next, and why there
+  std::string decision;        // why this trial was next, and why on these agents
   int32_t policy_version = 0;  // of the rules that decided it; 0 where they were not numbered
 
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
 };
 
-// What of a candidate decides what comes next.
+// What decisions need to know of a candidate.
 struct TrialSummary {
   int32_t number = 0;
   std::string layout;
-  bool has_begun = true;  // it is a trial; otherwise it waits to be chosen
+  bool has_begun = true;  // whether it is a trial; otherwise it waits to be chosen
   std::optional<double> predicted_step_s = {};
   std::optional<double> oom_probability = {};
   TrialState state = TrialState::kPending;
@@ -208,7 +210,7 @@ struct TrialSummary {
   friend bool operator==(const TrialSummary&, const TrialSummary&) = default;
 };
 
-// Who was given which attempt, and how it ended.
+// Who was given an attempt, and how it ended.
 struct AttemptHead {
   int32_t trial = 0;
   int32_t number = 0;
@@ -218,18 +220,18 @@ struct AttemptHead {
   friend bool operator==(const AttemptHead&, const AttemptHead&) = default;
 };
 
-// What was decided about an agent for what it did, whether or not it is connected.
+// Whether an agent, connected or not, gets no new trials, and why.
 struct AgentQuarantine {
   std::string agent;
-  bool drained = false;               // somebody wants it to get nothing new
-  int32_t failures = 0;               // of what it runs on, in a row
-  std::string set_aside_reason = {};  // why it gets nothing new; empty where it was not set aside
+  bool drained = false;               // an operator wants it to get nothing new
+  int32_t failures = 0;               // consecutive failures of what it runs on
+  std::string set_aside_reason = {};  // why it was quarantined; empty where it was not
 
   friend bool operator==(const AgentQuarantine&, const AgentQuarantine&) = default;
 };
 
 struct EventRecord {
-  int64_t sequence = 0;  // given by the store; grows
+  int64_t sequence = 0;  // assigned by the store; grows
   int64_t sweep_id = 0;
   int32_t trial = 0;  // 0: about the sweep itself
   int32_t attempt = 0;
@@ -237,7 +239,7 @@ struct EventRecord {
   std::string message = {};
   std::string data_json = "{}";
   absl::Time time;
-  std::string actor = {};  // who caused it; empty where the server asks nobody who they are
+  std::string actor = {};  // who caused it; empty where callers need not authenticate
 
   friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };

@@ -146,7 +146,7 @@ const std::string& RowsOf(std::string_view rows) {
   return *kSelect;
 }
 
-// Tables as the records have them: what a query does not name of them is not read.
+// Tables with the records' columns. SQLite does not read the columns that a query does not name.
 constexpr std::string_view kSweepRows =
     "(SELECT s.*, r.request_id, r.request_json, r.funnel_json, c.json AS cluster_json, "
     "p.json AS profile_json FROM sweeps AS s LEFT JOIN requests AS r ON r.sweep_id = s.id "
@@ -166,7 +166,7 @@ constexpr std::string_view kTrialRows =
     "LEFT JOIN trainings AS g ON g.hash = s.training_hash "
     "LEFT JOIN measurements AS m ON m.sweep_id = t.sweep_id AND m.trial = t.number "
     "LEFT JOIN results AS r ON r.measurement = m.id) AS trials";
-// A candidate that has not begun is as its trial will be when it is made.
+// A candidate that has not begun has the values that its trial will start with.
 constexpr std::string_view kHeadRows =
     "(SELECT c.sweep_id, c.number, c.layout, c.predicted_step_s, c.oom_probability, "
     "t.number IS NOT NULL AS has_begun, coalesce(t.state, 'pending') AS state, "
@@ -188,7 +188,7 @@ const std::string& SelectSweeps() {
     return new std::string(
         absl::StrCat("SELECT ", ColumnsOf<SweepRecord>(kRead),
                      ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)",
-                     // All states in one look at the sweep's trials.
+                     // Counts all states in one scan of the sweep's trials.
                      ", (SELECT ", counts, " FROM trials WHERE sweep_id = sweeps.id)",
                      ", (SELECT count(*) FROM candidates WHERE sweep_id = sweeps.id)",
                      ", (SELECT count(*) FROM trials WHERE sweep_id = sweeps.id AND "

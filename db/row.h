@@ -1,4 +1,4 @@
-// How records and rows of the tables correspond.
+// Conversion between records and rows of the tables.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace meshwright::db {
 
 int64_t ToMicros(absl::Time time);
 
-// "SELECT ... FROM ... ": rows as the Read functions expect them, to be narrowed by WHERE and ORDER
-// BY with the names of the records' columns.
+// Return "SELECT ... FROM ..." of rows as the Read functions expect them, to be narrowed by WHERE
+// and ORDER BY on the records' column names.
 const std::string& SelectSweeps();
 const std::string& SelectTrials();
-// The same with '' for the texts.
+// The same with '' in place of the texts.
 const std::string& SelectBriefTrials();
 const std::string& SelectPlans();
 const std::string& SelectAttempts();
@@ -30,7 +30,7 @@ std::string ReadPlan(const SqliteStatement& row);
 AttemptRecord ReadAttempt(const SqliteStatement& row);
 TrialSummary ReadTrialSummary(const SqliteStatement& row);
 AttemptHead ReadAttemptHead(const SqliteStatement& row);
-// A member, and which attempt it is one of.
+// A member, with the trial and attempt that it belongs to.
 struct PlacedMember {
   AttemptMember member;
   int32_t trial = 0;
@@ -40,7 +40,7 @@ PlacedMember ReadMember(const SqliteStatement& row);
 EventRecord ReadEvent(const SqliteStatement& row);
 
 absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep);
-// A candidate, and its trial unless that is open. `plan_json` is the plan's own part.
+// Inserts a candidate, and its trial unless `is_open`. `plan_json` is the plan's own part.
 absl::Status InsertCandidate(SqliteConnection* connection, const TrialRecord& candidate);
 absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event);
 

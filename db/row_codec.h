@@ -1,5 +1,5 @@
-// Structs with fields (planner/codec/fields.h) as rows of a table: each field is the column of its
-// name. An absl::Time is a column of microseconds since 1970 whose name ends in `_time_us`.
+// Maps structs with fields (planner/codec/fields.h) to rows of a table: each field is the column of
+// its name. An absl::Time is a column of microseconds since 1970 whose name ends in `_time_us`.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,23 @@
 
 namespace meshwright::db {
 
-// A row is written when it is made and read as it is then: the store gives numbers, and transitions
-// set columns of their own. What of a record does not change may have a table of its own.
+// Which fields are read and which are written when a row is inserted: the store assigns numbers,
+// and transitions set columns of their own. Fields that never change may be in a second table.
 inline constexpr planner::TextParts kWritten = 1;
 inline constexpr planner::TextParts kRead = 2;
 inline constexpr planner::TextParts kWrittenOnce = 4;  // in the record's other table
 
-// Not written when a row is made.
+// Not written when a row is inserted.
 constexpr planner::Field ReadOnly(planner::Field field) { return InParts(kRead, field); }
 
-// In the record's own table alone.
+// In the record's own table only.
 constexpr planner::Field Changing(planner::Field field) { return InParts(kRead | kWritten, field); }
 
-// In the record's other table alone.
+// In the record's other table only.
 constexpr planner::Field Once(planner::Field field) { return InParts(kRead | kWrittenOnce, field); }
 
-// "name, state, ...": the columns that are written, or that are read, in the order of the fields.
+// Collects "name, state, ...": the columns that are written, or those that are read, in the order
+// of the fields.
 class ColumnNames {
  public:
   explicit ColumnNames(planner::TextParts parts) : parts_(parts) {}
@@ -74,14 +75,14 @@ class RowReader {
   template <typename T, typename Names>
   void operator()(const planner::Field& field, T& value, const Names& names) {
     if ((field.parts & kRead) == 0) return;
-    // Columns of names have CHECK constraints, so that what they hold always parses.
+    // Columns of names have CHECK constraints, so that their values always parse.
     if (absl::StatusOr<T> read = planner::ParseBy(names, field.name, row_.Text(column_++));
         read.ok()) {
       value = *std::move(read);
     }
   }
 
-  // The column behind those that were read.
+  // Returns the column after those that were read.
   int column() const { return column_; }
 
  private:
@@ -98,7 +99,7 @@ class RowReader {
       value = static_cast<T>(row_.Int(column_++));
     }
   }
-  // A struct is there where its first column is.
+  // A struct is present where its first column is.
   template <typename T>
   void Read(std::optional<T>& value) {
     T read{};
@@ -145,7 +146,7 @@ class RowBinder {
       statement_.Bind(static_cast<int64_t>(value));
     }
   }
-  // Structs that may be absent are columns that only transitions set.
+  // Optional structs are columns that only transitions set.
   template <typename T>
   void Bind(const std::optional<T>& value) {
     if (value.has_value()) {

@@ -66,7 +66,7 @@ PlanParts SplitPlan(const std::string& plan_json, std::string_view model_name) {
 std::string JoinPlan(const std::string& own, std::string_view model, std::string_view model_name,
                      std::string_view training) {
   if (model.empty() && training.empty()) return own;
-  // Every assignment joins a plan, so that nothing of it is parsed.
+  // Every assignment joins a plan, so that the plan is spliced as text and never parsed.
   const bool is_whole = FindMember(own, kModel) || FindMember(own, kTraining);
   std::optional<std::string> plan = own;
   if (!is_whole && !model.empty()) {

@@ -17,12 +17,12 @@
 namespace meshwright::db {
 namespace {
 
-// Within what a service that stops has to end.
+// Below the time within which a service must stop.
 constexpr int kBusyTimeoutMs = 2000;
-// Of statements that stay compiled: more than this project has.
+// Most statement texts that stay compiled: more than this project has.
 constexpr size_t kMostTexts = 128;
-// Of the values that a connection that writes keeps from one statement to the next: with SQLite's
-// own 40 most of them are allocated anew each time.
+// Lookaside buffers for the values that a writing connection keeps between statements: with
+// SQLite's default of 40, most would be allocated anew each time.
 constexpr int kLookasideSlots = 500;
 constexpr int kLookasideSlotBytes = 1200;
 constexpr mode_t kOwnerOnly = 0600;
@@ -34,14 +34,14 @@ void MakeForOwner(const std::string& path) {
   if (fd >= 0) close(fd);
 }
 
-// SQLite counts its allocations, each under a lock of all threads, unless it is told not to before
-// anything else; nobody reads the count.
+// SQLite counts its allocations under a global lock, unless told not to before anything else;
+// nobody reads the count.
 void CountNoAllocations() {
   static const int kOnce = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(kOnce);
 }
 
-// `path` in an SQLite URI.
+// Escapes `path` for an SQLite URI.
 std::string EscapePath(const std::string& path) {
   std::string escaped;
   for (const char c : path) {
@@ -58,7 +58,7 @@ absl::Status CantWrite(const std::string& path, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("can't write ", path, ": ", why));
 }
 
-// A new name is on the disk once its folder is.
+// A new name is durable only once its folder is synced.
 absl::Status SyncFolderOf(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -158,7 +158,7 @@ void KeepToOwner(const std::string& path) {
   for (const char* suffix : {"", "-wal", "-shm"}) {
     const std::string name = path + suffix;
     struct stat file = {};
-    // Not through a descriptor: closing one ends every lock that this process has on the file.
+    // Not through a descriptor: closing one releases every lock that this process has on the file.
     if (stat(name.c_str(), &file) == 0 && S_ISREG(file.st_mode)) chmod(name.c_str(), kOwnerOnly);
   }
 }
@@ -180,7 +180,7 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const s
   std::unique_ptr<SqliteConnection> connection(new SqliteConnection(path, db));
   if (code != SQLITE_OK) return connection->Error(code);
   if (mode == Mode::kReadWriteCreate) {
-    // Where it fails, SQLite goes on with what it had.
+    // On failure, SQLite keeps its default buffers.
     sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, nullptr, kLookasideSlotBytes, kLookasideSlots);
   }
   sqlite3_extended_result_codes(db, 1);
@@ -190,7 +190,7 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const s
 
 void SqliteStatement::GiveBack::operator()(sqlite3_stmt* statement) const {
   if (statement == nullptr) return;
-  // A statement that is not over would keep the read lock.
+  // A statement that is not reset would keep the read lock.
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
   std::unique_ptr<sqlite3_stmt, Finalize> over(statement);
@@ -292,7 +292,7 @@ bool SqliteConnection::InTransaction() const { return sqlite3_get_autocommit(db_
 absl::StatusOr<SqliteTransaction> SqliteTransaction::Begin(SqliteConnection* connection) {
   const int depth = connection->transactions_;
   if (depth == 0) {
-    // Immediate: the write lock is taken now, so that no later statement fails for it.
+    // Immediate takes the write lock now, so that no later statement fails to get it.
     RETURN_IF_ERROR(connection->Run("BEGIN IMMEDIATE"));
   } else if (connection->InTransaction()) {
     RETURN_IF_ERROR(connection->Run(absl::StrCat("SAVEPOINT part", depth)));
@@ -305,7 +305,7 @@ absl::StatusOr<SqliteTransaction> SqliteTransaction::Begin(SqliteConnection* con
 
 SqliteTransaction::~SqliteTransaction() {
   if (connection_ == nullptr) return;
-  // An error that already rolled back (disk full) makes this a no-op that fails; both are fine.
+  // Fails without effect where an error (disk full) already rolled back.
   const std::string undo =
       depth_ == 0 ? "ROLLBACK" : absl::StrCat("ROLLBACK TO part", depth_, "; RELEASE part", depth_);
   connection_->Execute(undo).IgnoreError();

@@ -1,6 +1,6 @@
-// A thin RAII layer over SQLite: a connection, prepared statements, transactions.
+// A thin RAII layer over SQLite: connections, prepared statements, transactions.
 //
-// Errors come back as absl::Status: Unavailable for what may pass (locked, disk full, read-only,
+// Errors come back as absl::Status: Unavailable for transient ones (locked, disk full, read-only,
 // I/O), FailedPrecondition for a file that is not a database, AlreadyExists for a unique column,
 // DataLoss for a damaged file.
 #pragma once
@@ -22,16 +22,16 @@
 
 namespace meshwright::db {
 
-// The path of a database that is in memory alone.
+// The path of an in-memory database.
 inline constexpr char kInMemory[] = ":memory:";
 
 class SqliteConnection;
 
-// One prepared statement. Bind, then Step until it returns false. Ends before its connection, which
-// keeps what it was compiled to for the next one of the same text.
+// One prepared statement: Bind, then Step until it returns false. It must end before its
+// connection, which keeps the compiled form for the next statement of the same text.
 class SqliteStatement {
  public:
-  // Positions count from 1 in the order of calls.
+  // Parameters are bound from position 1 in the order of the calls.
   SqliteStatement& Bind(int64_t value);
   SqliteStatement& Bind(double value);
   SqliteStatement& Bind(std::string_view value);
@@ -41,7 +41,7 @@ class SqliteStatement {
     return value ? Bind(*value) : BindNull();
   }
 
-  // True when there is a row to read.
+  // Returns true when there is a row to read.
   absl::StatusOr<bool> Step();
   // For statements without rows.
   absl::Status Run();
@@ -56,10 +56,10 @@ class SqliteStatement {
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
-  // Compiled statements of one text that nobody uses now.
+  // Compiled statements of one text that are not in use.
   using Idle = std::vector<std::unique_ptr<sqlite3_stmt, Finalize>>;
   struct GiveBack {
-    Idle* idle;  // null for one that is not kept
+    Idle* idle;  // null for a statement that is not kept
     void operator()(sqlite3_stmt* statement) const;
   };
   SqliteStatement(SqliteConnection* connection, sqlite3_stmt* statement, Idle* idle)
@@ -76,46 +76,45 @@ class SqliteStatement {
 class SqliteConnection {
  public:
   enum class Mode {
-    kReadWriteCreate,  // only the owner of the process may read or write the file from then on
+    kReadWriteCreate,  // makes the file accessible only to the owner of the process
     kReadOnly,         // needs to write a -shm file beside a file in WAL mode
-    // Writes nothing and takes no lock: for a file that nobody else writes. What is still in its
-    // WAL is not seen.
+    // Writes nothing and takes no lock: for a file that nobody else writes. Ignores what is still
+    // in its WAL.
     kImmutable,
   };
 
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path, Mode mode);
 
   absl::StatusOr<SqliteStatement> Prepare(std::string_view sql);
-  // One whose text will hardly come again: what it was compiled to is not kept.
+  // For a text that is unlikely to come again: its compiled form is not kept.
   absl::StatusOr<SqliteStatement> PrepareOnce(std::string_view sql);
   // Runs statements without parameters; rows are ignored.
   absl::Status Execute(const std::string& sql);
-  // Ends what other threads run on this connection now, as an error of theirs.
+  // Makes the statements that other threads now run on this connection end with an error.
   void Interrupt();
   // Runs one statement without parameters or rows, which stays compiled.
   absl::Status Run(std::string_view sql);
-  // The first column of the first row of a statement that must have one.
+  // Return the first column of the first row of a statement that must have one.
   absl::StatusOr<int64_t> QueryInt(std::string_view sql);
   absl::StatusOr<std::string> QueryText(std::string_view sql);
 
-  // Makes `function` callable in SQL, which relies on its answer being the same for the same
-  // arguments.
+  // Makes `function` callable in SQL. It must be deterministic, which SQLite relies on.
   using Function = void (*)(sqlite3_context* context, int count, sqlite3_value** arguments);
   absl::Status AddFunction(const char* name, int arguments, Function function);
 
-  // Writes all that this connection sees to `path`, readable for the owner alone; the file is there
-  // whole or not at all, and replaces one of that name.
+  // Writes everything that this connection sees to `path`, readable only by the owner. The file
+  // appears whole or not at all, and replaces an existing one.
   absl::Status CopyTo(const std::string& path);
 
   int64_t LastInsertId() const;
-  // Rows that the last statement changed.
+  // Returns the number of rows that the last statement changed.
   int64_t Changes() const;
   const std::string& path() const { return path_; }
 
-  // Whether a transaction is under way: not where an error has ended it.
+  // Whether a transaction is active: false where an error has ended it.
   bool InTransaction() const;
 
-  // The last error of this connection, `code` being what SQLite returned.
+  // Returns the last error of this connection; `code` is what SQLite returned.
   absl::Status Error(int code) const;
 
  private:
@@ -133,14 +132,14 @@ class SqliteConnection {
   std::string path_;
   std::unique_ptr<sqlite3, Close> db_;
   std::unordered_map<std::string, SqliteStatement::Idle, TextHash, std::equal_to<>> idle_;
-  int transactions_ = 0;  // that are under way, one inside the other
+  int transactions_ = 0;  // active transactions, nested
 };
 
-// Rolls back unless Commit() succeeded. One that begins inside another is a part of it, which can
-// be undone alone and is stored with the whole.
+// Rolls back unless Commit() succeeded. A nested one is a savepoint: it can be undone alone, and is
+// stored with the outer one.
 class SqliteTransaction {
  public:
-  // Unavailable where an error has ended the transaction around it.
+  // Unavailable where an error has ended the outer transaction.
   static absl::StatusOr<SqliteTransaction> Begin(SqliteConnection* connection);
   SqliteTransaction(SqliteTransaction&& other) noexcept
       : connection_(std::exchange(other.connection_, nullptr)), depth_(other.depth_) {}
@@ -155,10 +154,10 @@ class SqliteTransaction {
   void End() { connection_->transactions_ = depth_; }
 
   SqliteConnection* connection_;
-  int depth_;  // transactions around it
+  int depth_;  // number of outer transactions
 };
 
-// Leaves the database at `path` and the files beside it to their owner alone.
+// Makes the database at `path` and the files beside it accessible only to their owner.
 void KeepToOwner(const std::string& path);
 
 }  // namespace meshwright::db

@@ -1,4 +1,4 @@
-// The part of SqliteSweeps that is about attempts, and who holds which ranks of them.
+// SqliteSweeps: attempts, and who holds which of their ranks.
 #include <utility>
 #include <vector>
 
@@ -10,8 +10,8 @@
 namespace meshwright::db {
 namespace {
 
-// Adds the members that `select` finds to their attempts, both in the order of `place_of`. Those of
-// attempts that began since the others were read are passed over.
+// Adds the members that `select` finds to their attempts; both are in the order of `place_of`.
+// Members of attempts that began after `attempts` was read are skipped.
 template <typename Attempt, typename PlaceOf>
 absl::Status AddMembers(SqliteStatement& select, std::vector<Attempt>& attempts,
                         const PlaceOf& place_of) {

@@ -1,4 +1,4 @@
-// The part of SqliteSweeps that is about runs from elsewhere.
+// SqliteSweeps: imported runs.
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
 #include "db/measurement_sql.h"

@@ -1,4 +1,4 @@
-// The part of SqliteSweeps that stores measurements, and finds those that count for a new sweep.
+// SqliteSweeps: storing measurements, and finding the earlier results that a new sweep uses.
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
 #include "db/measurement_sql.h"
@@ -53,7 +53,8 @@ absl::StatusOr<std::vector<EarlierResult>> SqliteSweeps::ListEarlierResults(
 
 absl::StatusOr<std::vector<SweepShape>> SqliteSweeps::ListSweepShapes(int64_t sweep_id,
                                                                       int32_t limit) {
-  // Whichever sweeps there are, so many rows are looked at.
+  // The limit applies before the filters, so that the number of rows scanned does not depend on the
+  // sweeps.
   ASSIGN_OR_RETURN(
       SqliteStatement select,
       connection_->Prepare("SELECT s.id, s.name, coalesce(m.json, ''), c.json, s.cluster_hash, "

@@ -1,4 +1,4 @@
-// The part of SqliteSweeps that searches measurements.
+// SqliteSweeps: searching measurements.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -13,12 +13,12 @@
 namespace meshwright::db {
 namespace {
 
-// How rows are ordered, and the indexes that have that order.
+// An order of rows, and the indexes that have that order.
 struct OrderSql {
   absl::string_view figure;
   absl::string_view direction;
-  absl::string_view behind;  // how a figure compares with one before it in the order
-  absl::string_view before;  // and with one behind it
+  absl::string_view behind;  // comparison of a figure with one before it in the order
+  absl::string_view before;  // comparison of a figure with one behind it
   double first;              // no figure comes before it
   absl::string_view index;
 };
@@ -39,16 +39,17 @@ const OrderSql& SqlOf(MeasurementOrder order) {
   return order == MeasurementOrder::kMfu ? kMfu : kStepTime;
 }
 
-// Which index decides how long it takes; SQLite, which has no statistics, would guess.
+// Chooses the index explicitly, as it decides the running time; SQLite has no statistics here and
+// would guess.
 absl::string_view IndexFor(const MeasurementQuery& query) {
   if (query.sweep_id) return "measurements_by_trial";
   return FixesModelClusterAndOutcome(query.where) ? "measurements_by_model"
                                                   : SqlOf(query.order).index;
 }
 
-// Of the rows that have the figure, or of those that don't, the ones behind the place that ?1 and
-// ?2 are and, where it `ends`, up to the one that ?4 and ?5 are: first what an index finds, then
-// what is left to look at in each row.
+// Returns SQL for the rows with the figure, or those without, behind the place (?1, ?2) and, where
+// `ends`, up to the place (?4, ?5): first the part that an index evaluates, then the part that is
+// evaluated per row.
 std::pair<std::string, std::string> BetweenSql(const OrderSql& order, bool with_figure, bool ends) {
   if (!with_figure) {
     return {absl::StrCat(order.figure, " IS NULL AND ?1 IS NULL AND id > ?2",
@@ -65,15 +66,15 @@ std::pair<std::string, std::string> BetweenSql(const OrderSql& order, bool with_
   return sql;
 }
 
-// Of a row that is an id and a figure.
+// Reads a row of an id and a figure.
 MeasurementPlace ReadPlace(const SqliteStatement& row) {
   MeasurementPlace place = {.id = row.Int(0)};
   if (!row.IsNull(1)) place.figure = row.Real(1);
   return place;
 }
 
-// Chosen: rows as far from each other in time as from the next say well enough how many are between
-// two places.
+// Chosen, not derived: sampled rows, evenly spaced by id, show well enough how many rows are
+// between two places.
 constexpr int64_t kSampledRows = 64;
 constexpr size_t kSamplesPerStretch = 4;
 
@@ -107,8 +108,8 @@ absl::Status SqliteSweeps::ReadPlaces(const MeasurementQuery& query, bool with_f
                                               /*first_parameter=*/to_place ? 6 : 4,
                                               /*bounded=*/FigureColumn(query.order));
   const auto [found, left] = BetweenSql(order, with_figure, to_place);
-  // In the order in which SQLite looks at them: most rows are passed over for the condition, the
-  // columns of which stand before the source in an index.
+  // The conditions are in the order in which SQLite evaluates them: `where` rejects most rows, and
+  // its columns precede the source in an index.
   ASSIGN_OR_RETURN(
       SqliteStatement select,
       connection_->PrepareOnce(absl::StrCat(
@@ -167,8 +168,8 @@ absl::StatusOr<std::vector<MeasurementPlace>> SqliteSweeps::SamplePlaces(
   }
   std::sort(places.begin(), places.end(),
             [&](const auto& a, const auto& b) { return ComesBefore(query.order, a, b); });
-  // An index finds a figure, and all rows that have it are read: a stretch for each of two places
-  // with the same figure would read them twice.
+  // An index finds a figure, and then all rows with it are read: stretches that begin at two places
+  // with the same figure would read those rows twice.
   const auto same = [](const MeasurementPlace& a, const MeasurementPlace& b) {
     return a == b || (a.figure.has_value() && a.figure == b.figure);
   };
@@ -180,14 +181,14 @@ absl::StatusOr<std::vector<MeasurementQuery>> SqliteSweeps::StretchesOf(
     const MeasurementQuery& everywhere, int64_t most_rows) {
   const MeasurementQuery query = WithinRange(everywhere);
   std::vector<MeasurementQuery> stretches;
-  // Otherwise it takes a look at every row to see that none is met.
+  // Without this, every row would be read to see that none matches.
   ASSIGN_OR_RETURN(const bool may_be_met, MayBeMet(query.where));
   if (!may_be_met) return stretches;
   stretches.push_back(query);
-  // The first rows that there are fill an answer without a condition.
+  // Without a condition the first rows fill the answer.
   if (query.where.holds_always() || IndexFor(query) != SqlOf(query.order).index) return stretches;
   ASSIGN_OR_RETURN(const std::vector<MeasurementPlace> places, SamplePlaces(query, most_rows));
-  // Nobody helps with the first, which suffices where many rows meet the condition: it is short.
+  // The caller alone searches the first stretch. It is short, and enough where many rows match.
   for (size_t i = 1; i < places.size(); i += kSamplesPerStretch) {
     stretches.back().until = places[i];
     stretches.push_back(query);

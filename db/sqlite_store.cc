@@ -11,7 +11,7 @@
 namespace meshwright::db {
 namespace {
 
-constexpr int32_t kMostSearchThreads = 8;  // chosen: others have work, too
+constexpr int32_t kMostSearchThreads = 8;  // chosen, not derived: leaves cores to other work
 constexpr size_t kMostIdleReaders = 8 + kMostSearchThreads;
 
 }  // namespace
@@ -61,7 +61,7 @@ auto SqliteSweepStore::Reading(const Read& read) -> decltype(read(std::declval<S
   absl::StatusOr<std::unique_ptr<Session>> reader = TakeReader();
   if (!reader.ok()) return reader.status();
   auto result = read((*reader)->sweeps);
-  // One that failed may be broken.
+  // A connection whose read failed may be broken.
   if (result.ok() || absl::IsNotFound(result.status())) GiveBack(*std::move(reader));
   return result;
 }
@@ -169,8 +169,8 @@ absl::StatusOr<std::vector<MeasuredRow>> SqliteSweepStore::ListMeasured(
   ASSIGN_OR_RETURN(
       const std::vector<MeasurementQuery> stretches,
       Reading([&](SqliteSweeps& sweeps) { return sweeps.StretchesOf(query, most_rows_alone_); }));
-  // Of readers that begin at different moments, each row is seen by one at most: its place stays as
-  // long as it is not deleted, and its id given to another.
+  // Readers that start at different moments never see the same row in two stretches: its place does
+  // not change until it is deleted and its id reused.
   ASSIGN_OR_RETURN(
       const std::vector<MeasurementPlace> places,
       search_.Run(stretches, query.limit, [&](const MeasurementQuery& stretch) {

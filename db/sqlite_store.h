@@ -1,10 +1,10 @@
-// SweepStore in an SQLite file, or in memory.
+// SqliteSweepStore is a SweepStore in an SQLite file, or in memory.
 //
 // The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
 // of the process and of the machine. One process writes sweeps; others may read them, and write
-// tokens (db/token_store.h). Reads of a file have connections of their own and wait for no write;
-// in memory there is one connection for all. A search of many measurements, the first of which
-// don't fill its answer, is shared by several connections, each on a thread of its own.
+// tokens (db/token_store.h). Reads of a file use connections of their own and wait for no write; in
+// memory one connection serves all. A search of many measurements whose first rows don't fill its
+// answer is shared by several connections, each on a thread of its own.
 #pragma once
 
 #include <memory>
@@ -21,17 +21,17 @@
 
 namespace meshwright::db {
 
-// How searches of a file's measurements are done by several threads.
+// How threads share searches of a file's measurements.
 struct SearchThreads {
   int32_t threads = OfThisMachine();
-  int64_t most_rows_alone = 100'000;  // nobody helps where ids span no more than these
+  int64_t most_rows_alone = 100'000;  // a search uses one thread where ids span no more than this
 
   static int32_t OfThisMachine();
 };
 
 class SqliteSweepStore final : public SweepStore {
  public:
-  // As OpenDatabase().
+  // Has the contract of OpenDatabase().
   static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(
       const std::string& path, LookOver look_over = LookOver::kBefore, SearchThreads search = {});
 
@@ -78,11 +78,11 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
   absl::Status Together(Work work) override;
 
-  // The largest size of the file in pages of 4096 bytes; for tests of a full disk.
+  // Sets the largest size of the file in pages of 4096 bytes, for tests of a full disk.
   absl::Status LimitPages(int64_t pages);
 
  private:
-  // A connection and what is done with it.
+  // A connection and its SqliteSweeps.
   struct Session {
     explicit Session(std::unique_ptr<SqliteConnection> opened)
         : connection(std::move(opened)), sweeps(connection.get()) {}
@@ -97,13 +97,13 @@ class SqliteSweepStore final : public SweepStore {
         writer_(std::move(connection)),
         search_(search.threads) {}
 
-  // An idle connection for reading, or a new one.
+  // Returns an idle connection for reading, or a new one.
   absl::StatusOr<std::unique_ptr<Session>> TakeReader();
   void GiveBack(std::unique_ptr<Session> reader);
   // Returns read(SqliteSweeps&).
   template <typename Read>
   auto Reading(const Read& read) -> decltype(read(std::declval<SqliteSweeps&>()));
-  // Returns write(SqliteSweeps&), which is alone.
+  // Returns write(SqliteSweeps&), run under exclusive access.
   template <typename Write>
   auto Writing(const Write& write) -> decltype(write(std::declval<SqliteSweeps&>()));
 

@@ -116,7 +116,7 @@ absl::StatusOr<std::optional<SweepRecord>> SqliteSweeps::FindRequest(const Sweep
   if (!found) return std::nullopt;
   ASSIGN_OR_RETURN(SweepRecord made, ReadSweepById(select.Int(0)));
   const std::string hash = select.Text(1);
-  // Of what an earlier version stored the request is not known.
+  // A sweep stored by an earlier version has no request hash.
   if (hash.empty() || hash == RequestHash(sweep)) return made;
   return FieldError(
       "request_id", absl::StrCat("\"", sweep.request_id, "\""),
@@ -235,7 +235,7 @@ absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id, absl::Time time, std::s
                                         "WHERE sweep_id = ?2), 1)), ?3, ?4"));
   retire.Bind(sweep.name).Bind(sweep_id).Bind(absl::ToUnixMicros(time)).Bind(actor);
   RETURN_IF_ERROR(retire.Run());
-  // Trials, attempts and events go with it.
+  // Its trials, attempts and events are deleted with it.
   ASSIGN_OR_RETURN(SqliteStatement remove, connection_->Prepare("DELETE FROM sweeps WHERE id = ?"));
   remove.Bind(sweep_id);
   RETURN_IF_ERROR(remove.Run());
@@ -325,7 +325,7 @@ absl::StatusOr<int64_t> SqliteSweeps::StoreEvent(EventRecord event) {
 }
 
 absl::StatusOr<int64_t> SqliteSweeps::AppendEvent(const EventRecord& event) {
-  // One statement, which is stored or leaves nothing behind.
+  // A single statement is atomic by itself.
   return StoreEvent(event);
 }
 

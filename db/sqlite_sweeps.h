@@ -1,4 +1,5 @@
-// SweepAccess over one SQLite connection. Not thread-safe: callers hold a lock of their own.
+// SqliteSweeps implements SweepAccess over one SQLite connection. Not thread-safe: callers hold a
+// lock of their own.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@ namespace meshwright::db {
 
 class SqliteSweeps final : public SweepAccess {
  public:
-  // `connection`, of a database that was migrated, outlives it.
+  // `connection` is of a migrated database and outlives it.
   explicit SqliteSweeps(SqliteConnection* connection) : connection_(connection) {}
 
   absl::StatusOr<std::string> StoreId() override;
@@ -58,25 +59,26 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,
                                                       int32_t limit) override;
 
-  // ListMeasured() in parts, so that several connections can find places at once.
+  // StretchesOf(), FindPlaces() and ReadMeasured() are ListMeasured() in parts, so that several
+  // connections can find places at once.
   //
-  // The query, cut in the order of its answer into queries about a part of the rows each where ids
-  // span more than `most_rows`, it has a condition, and the index that it reads has that order;
-  // otherwise the query alone. None where no row can meet the condition.
+  // Returns the query cut into consecutive stretches of its order, where ids span more than
+  // `most_rows`, it has a condition, and its index has that order; otherwise the query alone. Empty
+  // where no row can match the condition.
   absl::StatusOr<std::vector<MeasurementQuery>> StretchesOf(const MeasurementQuery& query,
                                                             int64_t most_rows);
-  // The places of the rows that ListMeasured() lists.
+  // Returns the places of the rows that ListMeasured() lists.
   absl::StatusOr<std::vector<MeasurementPlace>> FindPlaces(const MeasurementQuery& query);
-  // The rows in these places, but for those that were deleted since.
+  // Returns the rows in these places, without those deleted since.
   absl::StatusOr<std::vector<MeasuredRow>> ReadMeasured(const std::vector<MeasurementPlace>& places,
                                                         bool with_texts);
 
-  // The events that were stored since the last call, by sequence. Those of calls that failed are
-  // not among them.
+  // Returns the events that were stored since the last call, by sequence, without those of calls
+  // that failed.
   std::vector<EventRecord> TakeEvents() { return std::exchange(events_, {}); }
 
  private:
-  // A transaction, or a part of one that can be undone alone, with the events that it stores.
+  // A transaction, or a savepoint, with the events that it stores.
   class Change {
    public:
     static absl::StatusOr<Change> Begin(SqliteSweeps* sweeps);
@@ -102,46 +104,46 @@ class SqliteSweeps final : public SweepAccess {
 
   absl::StatusOr<std::vector<SweepRecord>> ReadSweeps(SqliteStatement& select);
   absl::StatusOr<SweepRecord> ReadSweepById(int64_t id);
-  // NotFound, with who deleted it where somebody did.
+  // Returns NotFound, with who deleted the sweep where somebody did.
   absl::Status WhyNotFound(std::string_view name);
-  // The name of a sweep that was given none.
+  // Returns a name for a sweep that was given none.
   absl::StatusOr<std::string> NextName(std::string_view stem);
-  // The number that the first attempts of a new sweep get.
+  // Returns the number of the first attempts of a new sweep of this name.
   absl::StatusOr<int32_t> FirstAttempt(std::string_view name);
   absl::Status BeginTrial(const TrialTransition& transition);
   absl::Status StoreTransition(const TrialTransition& transition);
   absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number, bool with_texts);
-  // `rows` selects them.
+  // `rows` is the SELECT of the trials.
   absl::StatusOr<std::vector<TrialRecord>> ReadTrials(const std::string& rows, int64_t sweep_id,
                                                       TrialOrder order, int32_t offset,
                                                       int32_t limit);
   absl::Status ApplyTransition(const TrialTransition& transition);
-  // False where no row can meet the condition, by what the facets of all rows are.
+  // False where no row can match the condition, by the facets that rows have.
   absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
-  // Places between `after` and `until`, about as many rows between one and the next as between any
-  // other two, each figure once; none where ids span no more than `most_rows`.
+  // Returns places between `after` and `until` with about equally many rows between neighbours,
+  // each figure at most once; none where ids span no more than `most_rows`.
   absl::StatusOr<std::vector<MeasurementPlace>> SamplePlaces(const MeasurementQuery& query,
                                                              int64_t most_rows);
-  // Adds rows that have the figure which the query orders by, or those that don't, until there are
-  // as many as it wants.
+  // Adds rows with the figure that the query orders by, or rows without it, until there are as many
+  // as it wants.
   absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
                           std::vector<MeasurementPlace>& places);
   absl::StatusOr<MeasuredRow> ReadMeasuredRow(const MeasurementPlace& place, bool with_texts);
-  // The rest of a row from elsewhere.
+  // Reads the remaining columns of an imported row.
   absl::Status ReadImport(MeasuredRow& row);
-  // The sweep that was made for this request id, if there is one.
+  // Returns the sweep that this request id made, if any.
   absl::StatusOr<std::optional<SweepRecord>> FindRequest(const SweepRecord& sweep);
-  // A new sweep with its shapes and its request; sets its id and its hashes.
+  // Inserts a new sweep with its shapes and its request; sets its id and its hashes.
   absl::Status StoreSweep(SweepRecord& sweep, const PlanParts& plan);
   absl::Status StoreRequest(const SweepRecord& sweep);
-  // Unless it is there.
+  // Inserts the shape unless it is there.
   absl::Status StoreShape(absl::string_view table, const std::string& hash,
                           const std::string& shape);
-  // Of a trial that has its result from now on.
+  // Inserts the measurement of a trial that now has its result.
   absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status StoreImport(const NewImport& run);
-  // What a measurement may have from now on, unless it is known; comes before it.
+  // Insert a facet unless it is known; before the first measurement that has it.
   absl::Status StoreLayout(const std::string& layout);
   absl::Status StoreOrigin(MeasurementSource source, std::string_view worker_version,
                            TrialState outcome);
@@ -158,10 +160,10 @@ class SqliteSweeps final : public SweepAccess {
   }
   absl::Status RecordNewAttempt(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
-  // Whether it is for the transition's `failed_agent`, or all members, that the attempt gave no
+  // Sets whether the transition's `failed_agent`, or all members, caused the attempt to give no
   // result.
   absl::Status SetFailed(const TrialTransition& transition, int32_t attempt, bool failed);
-  // Not ended without `end_us`.
+  // Without `end_us` the attempt has not ended.
   absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,
                           std::optional<int64_t> end_us, std::string_view outcome,
                           const std::string& reason);

@@ -1,4 +1,4 @@
-// The part of SqliteSweeps that is about trials and their attempts.
+// SqliteSweeps: trials and their transitions.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +14,7 @@ constexpr char kUpdate[] =
     "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + ?, "
     "agent = coalesce(nullif(?, ''), agent), host = coalesce(nullif(?, ''), host) "
     "WHERE sweep_id = ?7 AND number = ?8 AND state = ? AND attempt = ?";
-// Of a new attempt, whose number may not have been another's.
+// Condition for a new attempt: its number is not in use.
 constexpr char kUnlessThatAttemptWas[] =
     " AND NOT EXISTS (SELECT 1 FROM attempts AS a "
     "WHERE a.sweep_id = ?7 AND a.trial = ?8 AND a.number = ?2)";
@@ -125,8 +125,8 @@ absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
 }
 
 absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
-  // Only a trial that begins can be refused behind the first change: what else fails there is the
-  // store, and takes the transaction around it along.
+  // Only a trial that begins can be refused after the first change, and so needs a savepoint: any
+  // other failure is the store's, and aborts the outer transaction.
   if (connection_->InTransaction() && !transition.begins) return StoreTransition(transition);
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   RETURN_IF_ERROR(StoreTransition(transition));
@@ -134,7 +134,7 @@ absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
 }
 
 absl::Status SqliteSweeps::BeginTrial(const TrialTransition& transition) {
-  // Of a trial that was there before the transition says what it found.
+  // For a trial that exists already, the transition reports the state found.
   ASSIGN_OR_RETURN(SqliteStatement insert,
                    connection_->Prepare("INSERT OR IGNORE INTO trials "
                                         "(sweep_id, number, state, reason, attempt) "
@@ -153,7 +153,7 @@ absl::Status SqliteSweeps::StoreTransition(const TrialTransition& transition) {
     RETURN_IF_ERROR(StoreMeasurement(transition.sweep_id, transition.number, transition.to_state,
                                      *transition.measured, MeasurementSource::kRan));
   }
-  // Of the two attempts the earlier one is what it is about: the other comes next, or is over.
+  // The event is about the earlier of the two attempts: the later one comes next, or is over.
   const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
   return StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,
                                 transition.event_kind, transition.event_message,

@@ -11,7 +11,7 @@
 namespace meshwright::db {
 
 absl::StatusOr<StoreLock> StoreLock::Take(const std::string& path) {
-  // flock()'s locks are not those of SQLite, which are fcntl()'s.
+  // flock() locks do not interact with SQLite's, which are fcntl() locks.
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!file.is_open()) {
     return absl::UnavailableError(

@@ -1,5 +1,5 @@
-// One server at a time works on a database: two would give each trial out twice, each with leases
-// of its own.
+// StoreLock ensures that one server at a time uses a database: two would assign each trial twice,
+// each with leases of its own.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace meshwright::db {
 
-// Held for as long as the object lives, which must be longer than the store's; a process that is
-// killed leaves it. Readers and `db check` need none.
+// Held during the object's life, which must exceed the store's; released when the process is
+// killed. Readers and `db check` need none.
 class StoreLock {
  public:
   StoreLock() = default;
 
-  // Makes an empty file, for its owner alone, where there is none. FailedPrecondition where another
-  // process holds the lock, Unavailable where the file can't be opened.
+  // Creates an empty file, for its owner only, where there is none. FailedPrecondition where
+  // another process holds the lock, Unavailable where the file can't be opened.
   static absl::StatusOr<StoreLock> Take(const std::string& path);
 
  private:

@@ -23,7 +23,7 @@ class Stretches {
         find_(find),
         found_(queries.size()) {}
 
-  // Takes one after the other, `most` of them at most, as long as any is wanted.
+  // Takes one stretch after another, `most` at most, while any is wanted.
   void Search(size_t most) {
     for (size_t taken = 0; taken < most; ++taken) {
       const std::optional<size_t> stretch = Take();
@@ -59,7 +59,7 @@ class Stretches {
     return next_++;
   }
 
-  // All that was found stands before what was not begun.
+  // Everything found so far precedes the stretches that were not begun.
   bool IsOver() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     size_t found = 0;
     for (const Places& places : found_) found += places.size();
@@ -100,7 +100,7 @@ absl::StatusOr<Places> StretchSearch::Run(const std::vector<MeasurementQuery>& q
     try {
       threads.emplace_back([&] { stretches.Search(queries.size()); });
     } catch (const std::system_error&) {
-      break;  // the process may have no more threads: those that there are do it
+      break;  // the process can't start more threads: the existing ones do the search
     }
   }
   stretches.Search(queries.size());

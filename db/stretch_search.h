@@ -1,9 +1,9 @@
-// A search that many rows have to be looked at for, cut into stretches of its order: where the
-// first does not fill the answer, threads take the others.
+// StretchSearch runs a search over many rows in stretches of its order: where the first stretch
+// does not fill the answer, threads take the others.
 //
-// Callers may rely on: the answer is that of the stretches one after the other, however many
-// threads there are; with one thread, or while other searches have all of them, the caller does it
-// alone. All functions may be called from any thread.
+// Callers may rely on: the answer is that of the stretches one after the other, whatever the number
+// of threads; with one thread, or while other searches use all helpers, the caller searches alone.
+// All functions may be called from any thread.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@ namespace meshwright::db {
 
 class StretchSearch {
  public:
-  // Each search runs on its caller's thread, and all searches share `threads` - 1 that help.
+  // Each search runs on its caller's thread, and all searches share `threads` - 1 helpers.
   explicit StretchSearch(int32_t threads) : idle_helpers_(std::max(0, threads - 1)) {}
 
-  // What meets a query, in its order. Called on several threads at once.
+  // Returns the matching places of a query, in its order. Called on several threads at once.
   using Find =
       absl::FunctionRef<absl::StatusOr<std::vector<MeasurementPlace>>(const MeasurementQuery&)>;
 
-  // The first `limit` places of consecutive stretches, or an error of `find`. Behind what fills
-  // the answer no stretch is begun.
+  // Returns the first `limit` places of consecutive stretches, or an error of `find`. Once the
+  // answer is full no further stretch is begun.
   absl::StatusOr<std::vector<MeasurementPlace>> Run(const std::vector<MeasurementQuery>& stretches,
                                                     int32_t limit, Find find);
 

@@ -1,4 +1,4 @@
-// What callers name themselves with: a token, of which a database keeps the hash alone.
+// Callers' tokens, of which a database keeps only the hash.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace meshwright::db {
 
-// What a caller may do. An operator may do what a viewer may; an agent is apart.
+// What a caller may do. An operator may do everything that a viewer may; an agent has rights of its
+// own.
 enum class Role : uint8_t { kViewer, kOperator, kAgent };
 
 inline constexpr EnumNames<Role, 3> kRoleNames = {{
@@ -24,10 +25,11 @@ inline constexpr EnumNames<Role, 3> kRoleNames = {{
 inline std::string_view RoleName(Role role) { return NameOf(kRoleNames, role); }
 
 struct TokenRecord {
-  std::string name;       // letters, digits, '.', '-' and '_'; stays taken once it is revoked
+  std::string name;       // letters, digits, '.', '-' and '_'; stays taken after revocation
   std::string hash = {};  // as HashOf() makes it
   Role role = Role::kViewer;
-  std::string agent = {};  // whom a token of the role agent belongs to; empty for the others
+  // The agent that a token of the role agent belongs to; empty for other roles.
+  std::string agent = {};
   absl::Time create_time;
   std::optional<absl::Time> expire_time = std::nullopt;  // none: never
   std::optional<absl::Time> revoke_time = std::nullopt;  // none: it was not revoked
@@ -35,19 +37,19 @@ struct TokenRecord {
   friend bool operator==(const TokenRecord&, const TokenRecord&) = default;
 };
 
-// OK, or Unauthenticated that says since when the token counts no more and what to do.
+// OK, or Unauthenticated that says since when the token is not valid and what to do.
 absl::Status CheckCounts(const TokenRecord& token, absl::Time now);
 
-// A new token: "mwt_" and 256 bits from the system, hexadecimal.
+// Returns a new token: "mwt_" and 256 random bits from the system, in hexadecimal.
 absl::StatusOr<std::string> NewToken();
 
 // Whether `text` has the form of a token.
 bool LooksLikeToken(std::string_view text);
 
-// SHA-256 of the token, hexadecimal.
+// Returns the SHA-256 of the token in hexadecimal.
 std::string HashOf(std::string_view token);
 
-// In a time that does not depend on where the two differ.
+// Compares two hashes in a time that does not depend on where they differ.
 bool SameHash(std::string_view a, std::string_view b);
 
 }  // namespace meshwright::db

@@ -24,7 +24,7 @@ void VisitFields(Token& token, Visitor& visit) {
 
 namespace {
 
-// Of a hash, what the index holds. It alone decides how long a look-up takes.
+// Length of the hash prefix that is indexed. Only this prefix affects how long a look-up takes.
 constexpr size_t kHashStart = 16;
 
 }  // namespace

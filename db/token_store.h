@@ -1,4 +1,4 @@
-// The tokens in a server's database, seen and changed while the server runs.
+// TokenStore reads and changes the tokens in a server's database while the server runs.
 //
 // Callers may rely on: what Add() and Revoke() reported as done is durable, and every other store
 // of the same file, in this process or another, sees it at once. All functions may be called from
@@ -24,21 +24,20 @@ namespace meshwright::db {
 
 class TokenStore {
  public:
-  // Opens the file beside the server that works on it. One that is new, or of an older schema, is
-  // made or brought up to date as OpenDatabase() does, for which no server may work on it:
-  // FailedPrecondition where one does.
+  // Opens the file, also while a server uses it. A file that is new or has an older schema is first
+  // created or migrated as by OpenDatabase(): FailedPrecondition where a server uses it meanwhile.
   static absl::StatusOr<std::unique_ptr<TokenStore>> Open(const std::string& path);
 
-  // AlreadyExists where the name is taken, be it by a token that counts no more.
+  // AlreadyExists where the name is taken, also by a token that is no longer valid.
   absl::Status Add(const TokenRecord& token);
-  // `stem`, or the first of stem-2, stem-3, … that no token has.
+  // Returns `stem`, or the first of stem-2, stem-3, … that no token has.
   absl::StatusOr<std::string> FreeName(const std::string& stem);
   // By name.
   absl::StatusOr<std::vector<TokenRecord>> List();
-  // The token of this hash, whether it still counts or not.
+  // Returns the token of this hash, valid or not.
   absl::StatusOr<std::optional<TokenRecord>> Find(std::string_view hash);
-  // NotFound, with the nearest names, where there is none; FailedPrecondition where it was revoked
-  // before.
+  // NotFound, with the nearest names, where there is none; FailedPrecondition where it is already
+  // revoked.
   absl::Status Revoke(const std::string& name, absl::Time time);
 
  private:
@@ -50,7 +49,7 @@ class TokenStore {
 
   absl::Mutex mutex_;
   // Taken where the file had to change. Closing its descriptor ends the locks of the connection,
-  // which therefore goes first.
+  // which is therefore destroyed first.
   StoreLock lock_;
   const std::unique_ptr<SqliteConnection> connection_ ABSL_PT_GUARDED_BY(mutex_);
 };

@@ -1,4 +1,4 @@
-// The part of an AdamW update that is the same for every element.
+// The coefficients of an AdamW update that are the same for every element.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace meshwright::kernels {
 
-// A is the type that the update is computed in.
+// A is the type in which the update is computed.
 template <typename A>
 struct AdamWCoefficients {
   A beta1;
@@ -17,10 +17,10 @@ struct AdamWCoefficients {
   A epsilon;
   A step_size;     // learning rate over the first moment's bias correction
   A inverse_root;  // 1 / sqrt of the second moment's bias correction
-  A decay;         // what the weight is multiplied with first
+  A decay;         // factor that the weight is multiplied by first
 };
 
-// Static: see kernels/element.h.
+// Static, as explained in kernels/element.h.
 template <typename A>
 [[maybe_unused]] static inline AdamWCoefficients<A> CoefficientsOf(const AdamW& a) {
   const auto step = static_cast<double>(a.step);

@@ -20,8 +20,8 @@ struct Bf16 {
   uint16_t bits;
 };
 
-// What operators on elements of T compute in: statistics, gradients of weights and optimizer states
-// have this type.
+// The type in which operators on elements of T compute, and which statistics, gradients of weights
+// and optimizer states have.
 template <typename T>
 struct AccumulatorOf {
   using Type = float;
@@ -33,8 +33,8 @@ struct AccumulatorOf<double> {
 template <typename T>
 using Accumulator = typename AccumulatorOf<T>::Type;
 
-// Static, not inline: files that include this are compiled for several instruction sets, and one
-// shared copy could need instructions that the machine lacks.
+// Static, not inline: including files are compiled for several instruction sets, and one shared
+// copy could need instructions that the machine lacks.
 
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float Widen(float value) { return value; }
 
@@ -55,10 +55,10 @@ using Accumulator = typename AccumulatorOf<T>::Type;
   out = value;
 }
 
-// Rounds to nearest, ties to even; NaN stays NaN, though devices and hosts choose different ones.
+// Rounds to nearest, ties to even. NaN stays NaN, though its bits differ between GPUs and CPUs.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void Narrow(float value, Bf16& out) {
 #if defined(__CUDA_ARCH__)
-  // One instruction, which takes two neighbours at once.
+  // A single instruction, which converts two neighbours at once.
   out.bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
 #else
   uint32_t bits;

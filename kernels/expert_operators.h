@@ -1,7 +1,7 @@
-// The fused operators of a mixture of experts (kernels/operators.h says what holds of all).
+// The fused operators of a mixture of experts. kernels/operators.h has the rules for all arguments.
 //
-// A slot is one of the top_k experts of a token: slots of a token are neighbours. Rows are slots in
-// the order of their experts.
+// A slot is one of the top_k experts of a token; a token's slots are adjacent. Rows are slots
+// sorted by expert.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace meshwright::kernels {
 
-// What makes scores of a router's logits: the softmax over all experts, or each one's sigmoid.
+// How a router turns logits into scores: a softmax over all experts, or a sigmoid of each.
 enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 
-// Picks each token's experts and weighs them. The best scores are picked, the lowest expert first
-// among equals; where there are groups of neighbouring experts, from the `top_groups` groups whose
-// `group_best` best scores have the largest sums. A bias of each expert is added to its score for
-// that alone. The weights of a token are its scores divided by their sum; a single score stays as
-// it is.
+// Selects each token's experts and computes their weights. The highest scores are selected, the
+// lowest expert first among equals; with groups of adjacent experts, only from the `top_groups`
+// groups with the largest sums of their `group_best` best scores. selection_bias is added to scores
+// for selection only. A token's weights are the selected scores divided by their sum; where top_k
+// is 1, the score itself.
 struct RouterForward {
   static constexpr int64_t kMostPicks = 32;
   static constexpr int64_t kMostGroups = 32;
@@ -29,31 +29,31 @@ struct RouterForward {
   int64_t experts;
   int64_t top_k;       // at most kMostPicks
   int64_t groups;      // divides experts; at most kMostGroups
-  int64_t top_groups;  // together they have top_k experts
-  int64_t group_best;  // at most kMostGroupBest, and no more than a group has
+  int64_t top_groups;  // together they have at least top_k experts
+  int64_t group_best;  // at most kMostGroupBest, and at most a group's experts
   RouterScore score;
-  bool picks;                            // false: `picked` says already which experts are taken
+  bool picks;                            // false: `picked` already has the selected experts
   const void* selection_bias = nullptr;  // [experts], acc; null: none
   const void* logits;                    // [rows, experts]
   int32_t* picked;                       // [rows, top_k]
   void* weights;                         // [rows, top_k], acc
 };
 
-// What keeps a router in shape, by its gradient. The balance loss is the sum of
-// scale * slots * score over experts and tokens, where `slots` counts those of the token's sequence
-// that go to the expert, and the token's scores are divided by their sum; the z-loss is
+// A router's auxiliary losses, applied through its gradient. The balance loss is the sum of
+// scale * slots * score over experts and tokens, where `slots` counts the slots of the token's
+// sequence that go to the expert, and the token's scores are divided by their sum. The z-loss is
 // z_scale / 2 * log(sum over experts of exp(logit))^2 of each token.
 struct RouterLosses {
   const void* slots = nullptr;  // [sequences, experts], acc; null: no balance loss
   double scale = 0.0;
-  int64_t first_row = 0;  // row r is of sequence (first_row + r) / sequence_rows
+  int64_t first_row = 0;  // row r belongs to sequence (first_row + r) / sequence_rows
   int64_t sequence_rows = 1;
   double z_scale = 0.0;  // 0: no z-loss
 
   constexpr bool any() const { return slots != nullptr || z_scale != 0.0; }
 };
 
-// The gradient of the logits, from that of the weights and of the router's losses.
+// Computes the gradient of the logits from that of the weights and from the router's losses.
 struct RouterBackward {
   ElementType type;
   int64_t rows;
@@ -78,17 +78,17 @@ struct GatherRows {
   void* y;               // [rows, width]
 };
 
-// y[index[i]] = x[i]; rows that no index names stay as they are.
+// y[index[i]] = x[i]; rows without an index are unchanged.
 struct ScatterRows {
   ElementType type;
   int64_t rows;  // of x
   int64_t width;
-  const int32_t* index;  // [rows], no two alike
+  const int32_t* index;  // [rows], all distinct
   const void* x;         // [rows, width]
   void* y;               // [.., width]
 };
 
-// y[i] = sum over j of x[index[i, j]], without those whose index is negative.
+// y[i] = sum over j of x[index[i, j]], skipping negative indices.
 struct SumRows {
   ElementType type;
   int64_t rows;  // of y
@@ -99,21 +99,22 @@ struct SumRows {
   void* y;               // [rows, width]
 };
 
-// What SwiGLU makes of its two operands: min(gate, limit), whose sigmoid has a slope, and up within
-// [-limit, limit] plus an offset. Beyond the limit there is no gradient.
+// Modifies SwiGLU: the gate is clamped to at most `limit` and its sigmoid's argument is multiplied
+// by `slope`; up is clamped to [-limit, limit] and `offset` is added. Clamped values have no
+// gradient.
 struct SwigluForm {
   double limit = std::numeric_limits<double>::infinity();
   double slope = 1.0;
   double offset = 0.0;
 };
 
-// GPT-OSS' (its modeling_gpt_oss.py in transformers).
+// GPT-OSS's form (modeling_gpt_oss.py in transformers).
 constexpr SwigluForm ClampedSwiglu(double limit) {
   return {.limit = limit, .slope = 1.702, .offset = 1.0};
 }
 
-// product = gate * sigmoid(slope * gate) * (up + offset) * the row's weight, of operands within the
-// form's limit. A row of gate_up is gate, then up.
+// product = gate * sigmoid(slope * gate) * (up + offset) * the row's weight, with operands clamped
+// by the form's limit. A row of gate_up is gate, then up.
 struct ExpertSwigluForward {
   ElementType type;
   int64_t rows;
@@ -135,7 +136,7 @@ struct ExpertSwigluBackward {
   void* weights;         // [rows], acc
 };
 
-// y += the row's weight * bias: of a product of rows that were weighed before it.
+// y += the row's weight * bias, after a product of weighted rows.
 struct WeighedBias {
   ElementType type;
   int64_t rows;
@@ -145,7 +146,7 @@ struct WeighedBias {
   void* y;              // [rows, width]
 };
 
-// The gradient of its weights: dweights += dy . bias. That of the bias is BiasGradient's.
+// The gradient of its weights: dweights += dy . bias. BiasGradient computes the bias's.
 struct WeighedBiasBackward {
   ElementType type;
   int64_t rows;

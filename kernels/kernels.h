@@ -1,8 +1,8 @@
-// The fused operators on one kind of device.
+// Kernels runs the fused operators on one kind of device.
 //
-// Implementations: a plain reference (the definition, for tests), vectorised CPU code for several
-// instruction sets, and CUDA. Calls on a CUDA implementation are ordered on its stream and return
-// at once; on a CPU they are finished on return.
+// Implementations are a plain reference (the definition, for tests), vectorised CPU code for
+// several instruction sets, and CUDA. CUDA calls are ordered on a stream and return at once; CPU
+// calls are finished on return.
 #pragma once
 
 #include <memory>
@@ -55,16 +55,17 @@ class Kernels {
   virtual void Run(const Dequantise& args) const = 0;
 };
 
-// Written for clarity alone, one thread.
+// Single-threaded, written only for clarity.
 std::unique_ptr<Kernels> MakeReferenceKernels();
 
-// For the best instruction set of this machine.
+// Uses the best instruction set of this machine.
 std::unique_ptr<Kernels> MakeCpuKernels(Parallel parallel);
-// For a given one: "base", "v3" (AVX2) or "v4" (AVX-512). Null where this machine lacks it.
+// Uses the given instruction set: "base", "v3" (AVX2) or "v4" (AVX-512). Returns null where this
+// machine lacks it.
 std::unique_ptr<Kernels> MakeCpuKernels(Parallel parallel, std::string_view instruction_set);
 
-// On the stream that `current_stream` returns at each call (a cudaStream_t). Only where CUDA was
-// built in.
+// Runs on the stream (a cudaStream_t) that `current_stream` returns at each call. Only in builds
+// with CUDA.
 std::unique_ptr<Kernels> MakeCudaKernels(void* (*current_stream)());
 
 }  // namespace meshwright::kernels

@@ -1,9 +1,9 @@
-// The fused operators' arguments, shared by every implementation.
+// Arguments of the fused operators, shared by every implementation.
 //
 // Pointers address dense row-major arrays of the element type `type` unless a comment says
-// otherwise. "acc" is the accumulator type, which statistics, gradients of weights and optimizer
-// states have: fp32, or fp64 where `type` is fp64. Sizes count elements; rows, widths and heads are
-// below 2^30, their products need not be. Arrays may only overlap where a comment says so.
+// otherwise. "acc" is the accumulator type of statistics, gradients of weights and optimizer
+// states: fp32, or fp64 where `type` is fp64. Sizes count elements; rows, widths and heads are
+// below 2^30, but their products may be larger. Arrays may overlap only where a comment says so.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace meshwright::kernels {
 
 // y = s * rstd * weight, rstd = 1 / sqrt(mean(s^2) + epsilon) per row, where s is x, or x + branch
-// (rounded to the element type) where there is a branch.
+// (rounded to the element type) if there is a branch.
 struct RmsNormForward {
   ElementType type;
   int64_t rows;
@@ -44,7 +44,7 @@ struct RmsNormBackward {
 };
 
 // y = (s - mean) * rstd * weight + bias, rstd = 1 / sqrt(mean((s - mean)^2) + epsilon) per row,
-// with s as above.
+// with s as in RmsNormForward.
 struct LayerNormForward {
   ElementType type;
   int64_t rows;
@@ -59,7 +59,7 @@ struct LayerNormForward {
   void* statistics;    // [2, rows], acc: rstd, then means
 };
 
-// dx = residual_gradient + gradient through the norm; the weight's and the bias' are added to.
+// dx = residual_gradient + gradient through the norm; gradients of weight and bias are added to.
 struct LayerNormBackward {
   ElementType type;
   int64_t rows;
@@ -74,7 +74,7 @@ struct LayerNormBackward {
   void* bias_gradient;            // likewise
 };
 
-// The same RMSNorm of every head, x_head_stride apart in rows that are x_stride apart.
+// RMSNorm of every head with one weight; heads are x_head_stride and rows x_stride apart.
 struct HeadNormForward {
   ElementType type;
   int64_t rows;
@@ -129,9 +129,9 @@ struct SwigluBackward {
   void* gate_up;         // [rows, 2 width]
 };
 
-// What stands between the matrices of an FFN without a gate.
+// The function between the matrices of an FFN without a gate.
 enum class Activation : uint8_t {
-  kGelu,  // x times the share of the normal distribution below x, and not tanh's likeness of it
+  kGelu,  // x times the normal distribution function at x, not its approximation by tanh
   kRelu
 };
 
@@ -144,17 +144,17 @@ struct ActivationForward {
   void* product;   // [count]
 };
 
-// Replaces dproduct or up by the gradient of up.
+// Writes the gradient of up, in place of dproduct or up if wanted.
 struct ActivationBackward {
   ElementType type;
   Activation activation;
   int64_t count;
   const void* dproduct;  // [count]
-  const void* up;        // [count]; of ReLU the product will do
+  const void* up;        // [count]; for ReLU the product also works
   void* gradient;        // [count]; may be dproduct or up
 };
 
-// bias_gradient += sum of the rows of dy, each times its weight if there are any.
+// bias_gradient += sum of the rows of dy, each times its weight if there are weights.
 struct BiasGradient {
   ElementType type;
   int64_t rows;
@@ -164,8 +164,8 @@ struct BiasGradient {
   void* bias_gradient;            // [width], acc
 };
 
-// Rotary embedding: the pair (i, i + head_dim / 2) of every head is turned by the angle of its
-// row's position, row % seq_len. `inverse` turns back, which is the gradient.
+// Rotary embedding: rotates the pair (i, i + head_dim / 2) of every head by the angle of its row's
+// position, row % seq_len. `inverse` rotates back, which is the gradient.
 struct Rope {
   ElementType type;
   int64_t rows;
@@ -183,16 +183,16 @@ struct Rope {
   int64_t y_head_stride;
 };
 
-// Elements from one to the next batch, query and head of a tensor over all three.
+// Elements between consecutive batches, queries and heads of a tensor over all three.
 struct HeadStrides {
   int64_t batch;
   int64_t query;
   int64_t head;
 };
 
-// Attention to some keys, in place, becomes that to further ones as well: both outputs weighted by
-// their keys' share of the softmax. A log-sum-exp of -inf stands for no keys; `output` is not read
-// there.
+// Merges attention to further keys into `output` and `log_sum_exp`, in place: both outputs are
+// weighted by their keys' share of the softmax. A log-sum-exp of -inf stands for no keys; `output`
+// is not read there.
 struct AttentionMerge {
   ElementType type;  // of the part
   int64_t batch;
@@ -203,15 +203,15 @@ struct AttentionMerge {
   HeadStrides output_strides;
   void* log_sum_exp;  // of each query and head, acc
   HeadStrides log_sum_exp_strides;
-  const void* part_output;  // of the further keys, likewise but of the element type
+  const void* part_output;  // of the further keys; same shape, element type `type`
   HeadStrides part_output_strides;
   const void* part_log_sum_exp;  // acc
   HeadStrides part_log_sum_exp_strides;
 };
 
-// A score of each head, its sink, joins the softmax of every query, in place: the log-sum-exp
-// becomes that of the keys and of the sink, whose value is 0, and the output is what the keys then
-// have a share of (GPT-OSS).
+// Adds a score per head, its sink, to the softmax of every query, in place: the log-sum-exp becomes
+// that of the keys and the sink, whose value is 0, and the output is scaled by the keys' share
+// (GPT-OSS).
 struct AttentionSink {
   ElementType type;
   int64_t batch;
@@ -226,8 +226,8 @@ struct AttentionSink {
   HeadStrides log_sum_exp_strides;
 };
 
-// sink_gradient -= sum over queries of exp(sink - log_sum_exp) * (output . doutput), with both as
-// AttentionSink left them.
+// sink_gradient -= sum over queries of exp(sink - log_sum_exp) * (output . doutput), with output
+// and log_sum_exp as AttentionSink left them.
 struct AttentionSinkGradient {
   ElementType type;
   int64_t batch;
@@ -245,9 +245,9 @@ struct AttentionSinkGradient {
   void* sink_gradient;  // acc
 };
 
-// One rank's share of a softmax cross entropy over a vocabulary that is divided over ranks:
-// columns [vocab_begin, vocab_begin + width). local_sum is relative to local_max; target_logit is 0
-// where another rank holds the target.
+// One rank's share of a softmax cross entropy over a vocabulary divided over ranks: columns
+// [vocab_begin, vocab_begin + width). local_sum is relative to local_max; target_logit is 0 where
+// another rank holds the target.
 struct CrossEntropyStatistics {
   ElementType type;
   int64_t rows;
@@ -274,7 +274,7 @@ struct CrossEntropyLoss {
   ElementType type;  // of the logits
   int64_t rows;
   const void* sum;           // [rows], acc, over all ranks
-  const void* target_logit;  // [rows], acc, of whichever rank holds it
+  const void* target_logit;  // [rows], acc, from the rank that holds it
   void* max_to_log_sum_exp;  // [rows], acc: global max in, log-sum-exp out
   double* loss_sum;          // [1]
 };
@@ -303,8 +303,8 @@ struct EmbeddingForward {
   void* y;                // [rows, width]
 };
 
-// table_gradient[tokens[r] - vocab_begin] += dy[r], in an order that depends on the sizes and the
-// tokens alone, so that every run gives the same bits.
+// table_gradient[tokens[r] - vocab_begin] += dy[r]. The order of additions depends only on the
+// sizes and tokens, so that every run gives the same bits.
 struct EmbeddingBackward {
   ElementType type;
   int64_t rows;
@@ -324,9 +324,8 @@ struct Accumulate {
   void* target;  // acc
 };
 
-// *sum += sum of x^2, in fp64. The order of the additions depends on `count` alone, so that every
-// run and every number of threads gives the same bits. A norm is the root of the sum over all
-// buffers.
+// *sum += sum of x^2, in fp64. The order of additions depends only on `count`, so that every run
+// and number of threads gives the same bits. A norm is the root of the sum over all buffers.
 struct SumOfSquares {
   static constexpr int64_t kPartialSums = 1024;
 
@@ -337,8 +336,8 @@ struct SumOfSquares {
   double* sum;           // [1]
 };
 
-// values[r, c] = deviation * z, where z is element begin + r * stride + c of a tensor whose
-// elements are normal with mean 0 and deviation 1, a pure function of the key and the element.
+// values[r, c] = deviation * z, where z is element begin + r * stride + c of a tensor of standard
+// normal numbers, a pure function of key and element.
 struct RandomNormal {
   uint64_t key;
   int64_t begin;
@@ -349,8 +348,8 @@ struct RandomNormal {
   float* values;  // [rows, columns]
 };
 
-// Decoupled weight decay (arXiv 1711.05101), one pass over flat buffers. `step` counts from 1.
-// With bf16 weights `master` holds them in fp32; otherwise it is null.
+// AdamW with decoupled weight decay (arXiv 1711.05101), one pass over flat buffers. `step` counts
+// from 1. With bf16 weights `master` holds them in fp32; otherwise it is null.
 struct AdamW {
   ElementType type;
   int64_t count;

@@ -1,5 +1,5 @@
-// How a CPU kernel spreads a loop over threads: the caller brings the loop, so that kernels share
-// the thread pool of the library that runs the matrix products.
+// Parallel runs a CPU kernel's loop on several threads. The caller provides it, so that kernels
+// share the thread pool of the library that runs the matrix products.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace meshwright::kernels {
 using RangeBody = void (*)(void* state, int64_t begin, int64_t end);
 
 struct Parallel {
-  // Calls `body` with disjoint ranges that cover [0, count), none smaller than `grain` unless it is
-  // the last, and returns when all calls did.
+  // Calls `body` with disjoint ranges that cover [0, count), none smaller than `grain` except the
+  // last, and returns when all calls have.
   void (*run)(int64_t count, int64_t grain, RangeBody body, void* state);
 };
 

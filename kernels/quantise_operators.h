@@ -1,9 +1,9 @@
-// Arguments of the operators that turn matrices into E4M3 numbers with a scale for each tile, and
-// back. kernels/operators.h says what holds of all arguments, kernels/fp8.h how numbers round.
+// Arguments of the operators that convert matrices to E4M3 numbers with a scale per tile, and back.
+// kernels/operators.h has the rules for all arguments, kernels/fp8.h the rounding.
 //
-// Tiles of one row stand for a factor whose columns are contracted, those of one column for one
-// whose rows are. The last tiles of a matrix may be cut off. Scales stand in rows of tiles along
-// the contracted dimension, as cuBLASLt reads them (VEC128_32F):
+// Tiles of one row are for a factor whose columns are contracted, tiles of one column for one whose
+// rows are. A matrix's last tiles may be cut off. Scales are stored in rows of tiles along the
+// contracted dimension, as cuBLASLt reads them (VEC128_32F):
 //
 //   kRows     1 x 128    scales [ceil(columns / 128), rows]
 //   kColumns  128 x 1    scales [ceil(rows / 128), columns]
@@ -19,7 +19,7 @@ namespace meshwright::kernels {
 
 enum class ScaleTiles : uint8_t { kRows, kColumns, kBlocks };
 
-// Scales of a matrix, with what pads their rows.
+// Dimensions of a matrix's scales, including padding of their rows.
 struct ScaleShape {
   int64_t rows;
   int64_t columns;
@@ -48,11 +48,11 @@ struct Quantise {
   const void* x;  // [rows, columns], rows x_stride apart
   int64_t x_stride;
   uint8_t* values;  // [rows, columns]
-  float* scales;    // ScalesOf() of them; what pads rows is not written
+  float* scales;    // of ScalesOf(); padding is not written
 };
 
-// y = values * scale for a piece [rows, columns] of a matrix, which begins at its row `first_row`
-// and column `first_column`.
+// y = values * scale for a piece [rows, columns] of a matrix that begins at its row `first_row` and
+// column `first_column`.
 struct Dequantise {
   ElementType type;  // of y
   ScaleTiles tiles;
@@ -60,9 +60,9 @@ struct Dequantise {
   int64_t first_column;
   int64_t rows;
   int64_t columns;
-  const uint8_t* values;  // of the matrix, rows value_stride apart
+  const uint8_t* values;  // the matrix's, rows value_stride apart
   int64_t value_stride;
-  const float* scales;  // likewise
+  const float* scales;  // the matrix's, rows scale_stride apart
   int64_t scale_stride;
   void* y;  // [rows, columns]
 };

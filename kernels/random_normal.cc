@@ -5,10 +5,10 @@
 namespace meshwright::kernels {
 namespace {
 
-// What a thread makes at least, so that waking it is worth it.
+// Least elements per thread that are worth waking it.
 constexpr int64_t kGrainElements = int64_t{1} << 14;
 
-// A pair is made once where a row has both of it.
+// Computes each pair once where the row has both of its elements.
 void FillRow(const RandomNormal& a, int64_t row) {
   float* out = a.values + row * a.columns;
   const int64_t begin = a.begin + row * a.stride;

@@ -1,5 +1,5 @@
-// Normal numbers as a pure function of a key and their place, so that any part of a tensor can be
-// made anywhere, and in any order.
+// Normal numbers as a pure function of a key and a position, so that any part of a tensor can be
+// computed anywhere and in any order.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace meshwright::kernels {
 
-// The finaliser of splitmix64: a bijection whose outputs pass as random for counter inputs.
+// The finaliser of splitmix64: a bijection whose outputs on counters pass as random.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline uint64_t Mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -24,7 +24,7 @@ struct NormalPair {
   float second;
 };
 
-// Elements 2 i and 2 i + 1, by Box and Muller's transform.
+// Elements 2 i and 2 i + 1, by the Box-Muller transform.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline NormalPair NormalPairAt(uint64_t key,
                                                                               int64_t i) {
   const uint64_t bits = Mix(key ^ Mix(static_cast<uint64_t>(i)));
@@ -43,8 +43,8 @@ struct NormalPair {
   return element % 2 == 0 ? pair.first : pair.second;
 }
 
-// On a host's processor. Not among what is compiled for each instruction set: hosts that differ
-// start from the same bits.
+// Fills on the CPU. Not compiled per instruction set, so that different hosts start from the same
+// bits.
 void FillNormal(const RandomNormal& args, const Parallel& parallel);
 
 }  // namespace meshwright::kernels

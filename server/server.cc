@@ -23,8 +23,8 @@ namespace meshwright::server {
 namespace {
 
 constexpr std::chrono::milliseconds kTick(250);
-// CallDispatcher that wait for the store at once. It stores them together, and in milliseconds:
-// more would gain nothing, and while it can't be written those behind them have time.
+// Calls that wait for the store at once. It stores them together, within milliseconds: more threads
+// would gain nothing, and while it can't be written the calls behind them can wait.
 constexpr int32_t kThreadsThatWait = 32;
 constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
@@ -38,7 +38,7 @@ RefusalSink CountsAndLogs(const ServerOptions& options) {
   return [metrics = options.metrics, log = options.log](
              std::string_view limit, const std::string& caller, const absl::Status& refusal) {
     if (metrics != nullptr) metrics->CountRefusal(std::string(limit));
-    // Not for every reader: who calls too often would fill the log too.
+    // Logged at debug level only: a caller that calls too often would fill the log as well.
     if (log) {
       log({.level = LogLevel::kDebug,
            .message = absl::StrCat("refused a call: ", refusal.message()),
@@ -91,8 +91,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<db::SweepS
 std::shared_ptr<grpc::ServerCredentials> Server::Credentials() {
   if (!options_.tls) return grpc::InsecureServerCredentials();
   const ServerTls& tls = *options_.tls;
-  // A client may come with a token in place of a certificate; a certificate that comes has to be
-  // one of the client's CA.
+  // A client may present a token in place of a certificate; a certificate that it presents has to
+  // be signed by the client CA.
   grpc::SslServerCredentialsOptions options(tls.client_ca.empty()
                                                 ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
                                                 : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
@@ -114,7 +114,7 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
-  // A peer that is gone without a word, or stands still, is noticed by itself too.
+  // The server itself probes for half-open connections and stalled peers too.
   const auto probe_ms = static_cast<int>(absl::ToInt64Milliseconds(options_.keepalive));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, probe_ms);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, probe_ms);
@@ -189,7 +189,7 @@ absl::Status Server::WarnWhereNobodyCanCall() {
 
 void Server::SayServing(bool serving) {
   grpc::HealthCheckServiceInterface* const health = grpc_->GetHealthCheckService();
-  // Of the server as a whole, and of each service by its name.
+  // For the server as a whole, and for each service by name.
   health->SetServingStatus(serving);
   for (const char* const service :
        {v1::Planner::service_full_name(), v1::Sweeps::service_full_name(),
@@ -204,7 +204,7 @@ void Server::RunTimer() {
   std::unique_lock lock(timer_mutex_);
   while (!timer_wakes_.wait_for(lock, kTick, stopping)) {
     engine_->Tick();
-    // Of watchers of sweeps in which nothing happens, who else would see that they count no more?
+    // Without events nothing else would notice that a watcher's token no longer counts.
     const MonotonicTime now = options_.monotonic_clock();
     if (!access_.asks() || now < next_check) continue;
     next_check = now + kCheckShare * options_.engine.heartbeat;
@@ -214,7 +214,7 @@ void Server::RunTimer() {
 
 void Server::Stop() {
   if (stopping_.exchange(true)) return;
-  // Whoever spreads calls over servers hears of it before calls fail.
+  // Load balancers hear of it before calls fail.
   if (grpc_ != nullptr) SayServing(false);
   if (options_.metrics != nullptr) options_.metrics->SetFigures({});
   hub_.NotifyAll();
@@ -225,10 +225,10 @@ void Server::Stop() {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();
   }
-  // A call on its way in is none yet for which gRPC waits.
+  // gRPC does not yet wait for a call that is still being checked.
   if (checker_ != nullptr) checker_->Close();
   if (timer_.joinable()) {
-    // Under the lock the timer either sees that the server stops or waits to be woken.
+    // The timer either sees, under the lock, that the server stops, or waits to be woken.
     { const std::lock_guard lock(timer_mutex_); }
     timer_wakes_.notify_all();
     timer_.join();

@@ -1,12 +1,11 @@
-// The server as a whole: store, engine, services and the port they listen on.
+// Server owns the store, the engine, the services and the port they listen on.
 //
-// Callers may rely on: the port is bound before the store is opened, so that one server at most
-// brings a file up to date; until the store is open calls end with UNAVAILABLE and the health
-// service says NOT_SERVING. Searches run on threads of their own, and so do calls that wait until
-// what they change is stored. Stop() says NOT_SERVING first, ends every call within 2 s, and leaves
-// the store closed and whole, with all that was decided in it where it can be written. No port that
-// other machines reach is opened without TLS, and behind TLS every caller says who they are
-// (server/calls/access.h).
+// Callers may rely on: the port is bound before the store is opened, so that at most one server
+// migrates a file; until the store is open calls end with UNAVAILABLE and the health service says
+// NOT_SERVING. Searches, and calls that wait until their changes are stored, run on threads of
+// their own. Stop() says NOT_SERVING first, ends every call within 2 s, and closes the store
+// consistent, with every decision stored if it can be written. No port that other machines reach is
+// opened without TLS, and with TLS every caller authenticates (server/calls/access.h).
 #pragma once
 
 #include <atomic>
@@ -39,9 +38,9 @@ namespace meshwright::server {
 
 // Texts in PEM.
 struct ServerTls {
-  std::string certificate;  // of the server, those of its issuers behind it
+  std::string certificate;  // of the server, followed by its issuers'
   std::string key;
-  std::string client_ca;  // who vouches for clients' certificates; empty: none are asked for
+  std::string client_ca;  // CA that signs clients' certificates; empty: none are requested
 };
 
 using TokenOpener = std::function<absl::StatusOr<std::unique_ptr<db::TokenStore>>()>;
@@ -49,21 +48,21 @@ using TokenOpener = std::function<absl::StatusOr<std::unique_ptr<db::TokenStore>
 struct ServerOptions {
   std::string listen = "127.0.0.1:7077";  // HOST:PORT; port 0 picks a free one
   std::optional<ServerTls> tls;           // none: plain text, on loopback only
-  // The tokens of the store's database; needed with TLS, and called once the store is open.
+  // Opens the tokens of the store's database. Needed with TLS; called once the store is open.
   TokenOpener open_tokens;
   int32_t host_cores = 1;  // physical cores, for clusters of processes on them
   std::string version;
   Clock clock;
   MonotonicClock monotonic_clock = MonotonicNow;
   EngineOptions engine;
-  // A connection on which nothing came for so long is probed, and ends without an answer within as
-  // long again.
+  // A connection that was silent for this long is probed, and closed if no answer comes within the
+  // same time again.
   absl::Duration keepalive = absl::Seconds(10);
   LogFunction log;             // may be empty
   Metrics* metrics = nullptr;  // outlives the server; null: nothing is counted
   // Two, so that a short search need not wait for a long one.
   int32_t searches_at_once = 2;
-  int32_t search_cores = 1;  // that they share
+  int32_t search_cores = 1;  // shared by the searches
   int32_t most_waiting_searches = 32;
   Recommender recommend = planner::AnswerRecommend;
   LimitOptions limits;
@@ -77,18 +76,18 @@ absl::Status CheckListenAddress(const std::string& listen, bool has_tls);
 
 class Server {
  public:
-  // InvalidArgument for an address that can't be used; Unavailable when the port is taken: the
-  // store was not touched then. Else what `open` returns.
+  // InvalidArgument for an address that can't be used; Unavailable when the port is taken, in which
+  // case the store was not touched. Otherwise the error of `open`.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const StoreOpener& open,
                                                        ServerOptions options);
-  // With a store that is open already.
+  // Starts with a store that is open already.
   static absl::StatusOr<std::unique_ptr<Server>> Start(std::unique_ptr<db::SweepStore> store,
                                                        ServerOptions options);
   ~Server();
 
   // HOST:PORT with the real port.
   const std::string& address() const { return address_; }
-  // For whoever brings agents up beside it.
+  // For code in this process that starts and ends agents.
   SweepEngine& engine() { return *engine_; }
   void Stop();
 
@@ -96,11 +95,11 @@ class Server {
   explicit Server(ServerOptions options);
   std::shared_ptr<grpc::ServerCredentials> Credentials();
   absl::Status Listen();
-  // Works with this store from now on, and lets calls in.
+  // Uses this store from now on, and lets calls in.
   absl::Status Begin(std::unique_ptr<db::SweepStore> store);
-  // Says so where TLS asks for what nobody has.
+  // Logs a warning where TLS requires credentials that nobody has.
   absl::Status WarnWhereNobodyCanCall();
-  // To the standard health service.
+  // Sets the status of the standard health service.
   void SayServing(bool serving);
   void RunTimer();
 
@@ -121,8 +120,8 @@ class Server {
   AgentsService agents_service_;
   std::string address_;
   std::unique_ptr<grpc::Server> grpc_;
-  // Not Abseil's, whose timed waits end by the wall clock: one that is set back would hold up
-  // leases.
+  // A std:: mutex, since timed waits on absl:: ones end by the wall clock: setting it back would
+  // hold up leases.
   std::mutex timer_mutex_;
   std::condition_variable timer_wakes_;
   std::thread timer_;  // wakes the engine so that leases end in time

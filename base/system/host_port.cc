@@ -37,7 +37,7 @@ std::string ToText(const HostPort& address) {
 
 bool IsLoopback(const HostPort& address) {
   if (address.host == "localhost" || address.host == "[::1]") return true;
-  // A name may begin with "127." and lead anywhere.
+  // A name may begin with "127." and resolve to any address.
   in_addr ipv4 = {};
   if (inet_pton(AF_INET, address.host.c_str(), &ipv4) != 1) return false;
   constexpr uint32_t kLoopbackNet = 127;

@@ -1,4 +1,4 @@
-// HOST:PORT, as servers listen on it and clients dial it.
+// HostPort is HOST:PORT, as servers listen on it and clients dial it.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct HostPort {
   friend bool operator==(const HostPort&, const HostPort&) = default;
 };
 
-// InvalidArgument says what an address looks like.
+// Parses an address. InvalidArgument says what an address looks like.
 absl::StatusOr<HostPort> ParseHostPort(std::string_view text);
 
-// Of a name or a numeric address, which gets brackets where it is an IPv6 one.
+// Returns the address of a host name or a numeric address, which gets brackets where it is IPv6.
 HostPort WithPort(const std::string& host, int32_t port);
 
 std::string ToText(const HostPort& address);
 
-// Whether only this machine reaches it, as far as the host itself says: localhost, [::1], or an
-// IPv4 address of 127.0.0.0/8.
+// Returns whether only this machine can reach it, judged by the host text alone: localhost, [::1],
+// or an IPv4 address of 127.0.0.0/8.
 bool IsLoopback(const HostPort& address);
 
 }  // namespace meshwright

@@ -1,5 +1,5 @@
-// What a long-running program tells its operator, line by line. Who writes the lines, how and
-// where, is for the program to say; libraries only get the function.
+// LogEntry is one line that a long-running program logs for its operator. The program decides how
+// and where lines are written; libraries only receive the function.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,29 @@
 
 namespace meshwright {
 
-// From what needs a hand to what only a developer reads.
+// From errors that need an operator to details for developers.
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
-// What a line is about, so that lines can be filtered by it. Empty, or 0: about none.
+// The subject of a line, for filtering. Empty, or 0: none.
 struct LogFields {
   std::string sweep = {};  // the last part of its name
   int32_t trial = 0;
   int32_t attempt = 0;
   std::string agent = {};
   std::string method = {};  // of a call, "meshwright.v1.Sweeps/CreateSweep"
-  std::string caller = {};  // as events name it, "token ann"
+  std::string caller = {};  // as in events, "token ann"
   std::string code = {};    // of a status, "PERMISSION_DENIED"
 };
 
 struct LogEntry {
   LogLevel level = LogLevel::kInfo;
   // A sentence that may hold any text from outside. It leaves out the sweep, trial and attempt that
-  // it is about, which are written beside it in every format, and says all else.
+  // it is about, which every format writes separately, and states everything else.
   std::string message;
   LogFields about = {};
 };
 
-// Takes one line. Can be called from any thread.
+// Takes one entry. Thread-safe.
 using LogFunction = std::function<void(const LogEntry&)>;
 
 }  // namespace meshwright

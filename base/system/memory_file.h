@@ -1,4 +1,4 @@
-// Files that are in memory alone.
+// Creates files that exist in memory alone.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace meshwright {
 
-// The descriptor of one that holds `text` and is read from its beginning, closed in programs that
-// are started; the caller closes it. `name` is for people who look at the process. Unavailable
-// where there is no memory for it.
+// Returns the descriptor of a file that holds `text`, positioned at its beginning and closed on
+// exec. The caller closes it. `name` is for people who inspect the process. Unavailable where there
+// is no memory for it.
 absl::StatusOr<int> MemoryFile(const char* name, std::string_view text);
 
 }  // namespace meshwright

@@ -1,8 +1,8 @@
-// Moments on a clock that only runs forward, whatever is done to the wall clock: for leases,
-// heartbeats and every other question of how long. What people read is told by absl::Time.
+// MonotonicTime is a time on a clock that only runs forward, whatever is done to the wall clock:
+// for leases, heartbeats and every other duration. Times for people are absl::Time.
 //
-// Moments of one process compare; to another process, or to the next run of this one, they mean
-// nothing.
+// Times of one process compare with each other; in another process, or in the next run of this one,
+// they are meaningless.
 #pragma once
 
 #include <compare>
@@ -13,9 +13,9 @@
 namespace meshwright {
 
 struct MonotonicTime {
-  absl::Duration since_start;  // of the clock, which began whenever it did
+  absl::Duration since_start;  // since the clock's arbitrary start
 
-  // Later than every other moment, and earlier.
+  // Later, and earlier, than every other time.
   static MonotonicTime Never() { return {absl::InfiniteDuration()}; }
   static MonotonicTime Always() { return {-absl::InfiniteDuration()}; }
 
@@ -33,7 +33,7 @@ struct MonotonicTime {
 
 using MonotonicClock = std::function<MonotonicTime()>;
 
-// By the system's monotonic clock.
+// Returns the time on the system's monotonic clock.
 MonotonicTime MonotonicNow();
 
 }  // namespace meshwright

@@ -63,7 +63,7 @@ absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, const Str
   return pid;
 }
 
-// Whether `fd` has something to read, or its end, before `until`.
+// Returns whether `fd` has something to read, or its end, before `until`.
 bool WaitFor(int fd, Clock::time_point until) {
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
@@ -75,7 +75,7 @@ bool WaitFor(int fd, Clock::time_point until) {
   }
 }
 
-// Everything up to the end of the stream; false where that does not come before `until`.
+// Reads up to the end of the stream; false where that does not come before `until`.
 bool ReadAll(int fd, Clock::time_point until, std::string& text) {
   std::array<char, 4096> buffer;
   while (WaitFor(fd, until)) {
@@ -90,7 +90,7 @@ bool ReadAll(int fd, Clock::time_point until, std::string& text) {
   return false;
 }
 
-// The end of what was written to `file`, after a colon; empty where nothing was.
+// Returns the end of what was written to `file`, after a colon; empty where nothing was.
 std::string TailOf(int file) {
   const off_t size = ::lseek(file, 0, SEEK_END);
   if (size <= 0) return "";
@@ -121,7 +121,7 @@ absl::StatusOr<std::string> RunProgramOn(std::string_view input,
   const absl::StatusOr<int> standard_input = MemoryFile("stdin", input);
   if (!standard_input.ok()) return standard_input.status();
   const absl::Cleanup close_input = [&] { ::close(*standard_input); };
-  // A file, so that a program which writes a lot there is not held up.
+  // A file rather than a pipe, so that a program which writes a lot there does not block.
   const absl::StatusOr<int> errors = MemoryFile("stderr", "");
   if (!errors.ok()) return errors.status();
   const absl::Cleanup close_errors = [&] { ::close(*errors); };

@@ -1,4 +1,4 @@
-// A file descriptor that is closed with its owner.
+// UniqueFd owns a file descriptor and closes it.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ class UniqueFd {
   }
   ~UniqueFd() { Close(); }
 
-  // -1 where there is none.
+  // Returns the descriptor; -1 where there is none.
   int get() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
   void Close() {

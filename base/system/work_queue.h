@@ -1,9 +1,9 @@
 // WorkQueue runs tasks on a fixed number of threads, first come, first served.
 //
-// Callers may rely on: tasks begin in the order in which they were offered; each task is either run
-// once or handed back, by TakeIf() or Close(). A task counts as running until `run` has returned;
-// what `run` returned is called after that, so that whoever it tells finds the thread free. All
-// functions may be called from any thread, from `run` too, but for Join().
+// Tasks begin in the order in which they were offered. Each task is either run once or handed back,
+// by TakeIf() or Close(). A task counts as running until `run` has returned; the function that
+// `run` returned is called after that, so that whoever it notifies finds the thread free. All
+// functions except Join() may be called from any thread, including from `run`.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ namespace meshwright {
 template <typename Task>
 class WorkQueue {
  public:
-  // Runs one task. `running` is how many tasks run, this one included. The function that it
-  // returns may be empty.
+  // Runs one task. `running` is the number of running tasks, this one included. The function that
+  // it returns may be empty.
   using Run = std::function<std::function<void()>(Task task, size_t running)>;
 
   enum class Offered { kTaken, kFull, kClosed };
   struct Answer {
     Offered offered = Offered::kTaken;
-    // As the task came, without it.
+    // Numbers of tasks when this one was offered, without it.
     size_t running = 0;
     size_t waiting = 0;
   };
@@ -46,8 +46,8 @@ class WorkQueue {
     Join();
   }
 
-  // Moves from `task` only where it is taken: not where `most_tasks` run and wait already, nor once
-  // the queue is closed.
+  // Moves from `task` only if the queue accepts it: not where `most_tasks` are already running or
+  // waiting, nor once the queue is closed.
   Answer Offer(Task& task, size_t most_tasks = std::numeric_limits<size_t>::max()) {
     const absl::MutexLock lock(&mutex_);
     Answer answer = {Offered::kTaken, running_, waiting_.size()};
@@ -61,8 +61,8 @@ class WorkQueue {
     return answer;
   }
 
-  // Hands back the waiting tasks of which `predicate` is true, in their order. It runs under the
-  // queue's lock.
+  // Removes and returns, in order, the waiting tasks for which `predicate` is true. It runs under
+  // the queue's lock.
   template <typename Predicate>
   std::vector<Task> TakeIf(const Predicate& predicate) {
     std::vector<Task> taken;
@@ -85,14 +85,15 @@ class WorkQueue {
     mutex_.Await(absl::Condition(this, &WorkQueue::IsIdleOrClosed));
   }
 
-  // Takes no more tasks, and hands back those that wait.
+  // Accepts no more tasks, and returns those that wait.
   std::deque<Task> Close() {
     const absl::MutexLock lock(&mutex_);
     closed_ = true;
     return std::exchange(waiting_, {});
   }
 
-  // Returns once what runs has ended. Close() comes first; not on one of the queue's own threads.
+  // Returns once the running tasks have ended. Requires Close() before; must not be called on one
+  // of the queue's own threads.
   void Join() {
     for (std::thread& thread : threads_) {
       if (thread.joinable()) thread.join();

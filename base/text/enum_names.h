@@ -1,4 +1,4 @@
-// Names of enumerators as a table of (value, name), and what follows from it.
+// Names of enumerators as a table of (value, name), and the lookups both ways.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace meshwright {
 template <typename Kind, size_t kCount>
 using EnumNames = std::array<std::pair<Kind, std::string_view>, kCount>;
 
-// "" for a value that the table leaves out.
+// Returns "" for a value that the table leaves out.
 template <typename Kind, size_t kCount>
 constexpr std::string_view NameOf(const EnumNames<Kind, kCount>& names, Kind wanted) {
   for (const auto& [kind, name] : names) {
@@ -24,7 +24,7 @@ constexpr std::string_view NameOf(const EnumNames<Kind, kCount>& names, Kind wan
   return "";
 }
 
-// InvalidArgument naming `key`, `text` and every name of the table.
+// Returns the value of a name. InvalidArgument naming `key`, `text` and every name of the table.
 template <typename Kind, size_t kCount>
 absl::StatusOr<Kind> KindOf(const EnumNames<Kind, kCount>& names, std::string_view key,
                             std::string_view text) {

@@ -6,7 +6,7 @@
 namespace meshwright {
 namespace {
 
-// U+0080 to U+009F, which terminals take for controls too.
+// U+0080 to U+009F, which terminals also take for controls.
 bool IsLateControl(std::string_view text, size_t at) {
   return static_cast<unsigned char>(text[at]) == 0xc2 &&
          static_cast<unsigned char>(text[at + 1]) < 0xa0;

@@ -1,4 +1,4 @@
-// Text from outside as text that can't do more than be read.
+// Escapes text from outside so that it can only be read.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace meshwright {
 
-// What a terminal, a shell or a reader of lines would take for more than text is written as \n, \r,
-// \t or \x1b: control characters, and bytes that are not UTF-8.
+// Returns `text` with everything that a terminal, a shell or a line reader would interpret (control
+// characters, and bytes that are not UTF-8) written as \n, \r, \t or \x1b.
 std::string EscapeControls(std::string_view text);
 
 }  // namespace meshwright

@@ -14,7 +14,7 @@ namespace meshwright {
 namespace {
 
 constexpr char kFieldPayload[] = "meshwright/field";
-constexpr size_t kShownBytes = 400;  // a path or a layout in full, a file in part
+constexpr size_t kShownBytes = 400;  // enough for a path or a layout in full, and part of a file
 
 }  // namespace
 

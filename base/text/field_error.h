@@ -1,4 +1,4 @@
-// Errors about one named input field: what it was and what would be accepted.
+// Errors about one named input field: its value and what is accepted.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace meshwright {
 
-// InvalidArgument "`field` = value: problem". The field's name travels as a payload of the status,
+// Returns InvalidArgument "`field` = value: problem". The field's name is a payload of the status,
 // so that a server can report it as a field violation.
 absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem);
 absl::Status FieldError(std::string_view field, int64_t value, std::string_view problem);
 
-// `status` as one about `field`; for statuses that come from elsewhere.
+// Returns `status`, which comes from elsewhere, as one about `field`.
 absl::Status WithField(absl::Status status, std::string_view field);
 
-// The field that `status` is about, empty where none was named.
+// Returns the field that `status` is about; empty where none was named.
 std::string FieldOf(const absl::Status& status);
 
 // OK when low <= value <= high.

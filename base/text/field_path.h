@@ -1,4 +1,4 @@
-// Where a field stands in a text or a message, for who says what is wrong there.
+// FieldPath is the position of a field in a text or a message, for error messages.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace meshwright {
 
-// A path such as "ranks[2].phases.bubble_s", put together only when it is asked for. Refers to the
-// place around it and to the key, which must outlive it.
+// A path such as "ranks[2].phases.bubble_s", assembled only when it is asked for. Refers to the
+// enclosing path and to the key, which must outlive it.
 class FieldPath {
  public:
-  // The whole text: what the paths of its fields begin with.
+  // The root, with which the paths of its fields begin.
   explicit FieldPath(std::string_view root) : key_(root) {}
   FieldPath(const FieldPath& around, std::string_view key) : around_(&around), key_(key) {}
   FieldPath(const FieldPath& around, size_t index)

@@ -7,12 +7,12 @@
 namespace meshwright {
 namespace {
 
-// Goes through the members of an object's text.
+// Iterates over the members of an object's text.
 class MemberReader {
  public:
   explicit MemberReader(std::string_view object) : text_(object) {}
 
-  // Whether there was one more; behind the last, is_well_formed() says whether all was read.
+  // Returns whether there was one more; after the last, is_well_formed() says whether all was read.
   bool Read() {
     if (at_ == 0) {
       if (!Take('{')) return false;
@@ -33,7 +33,7 @@ class MemberReader {
   }
   bool is_well_formed() const { return well_formed_; }
 
-  // Of the member that was read: its key and value, and where its text begins and ends.
+  // The current member: its key and value, and the range of its text.
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
   size_t begin() const { return begin_; }
@@ -100,7 +100,7 @@ std::optional<std::string_view> FindMember(std::string_view object, std::string_
 
 std::optional<std::string> WithMember(std::string_view object, std::string_view key,
                                       std::string_view value) {
-  // What of the text the member takes the place of.
+  // The range of the text that the member replaces.
   std::optional<size_t> begin;
   size_t end = 0;
   MemberReader reader(object);

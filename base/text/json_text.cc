@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kShownJsonBytes = 60;
 
-// Where the text first goes deeper than kMaxJsonDepth; npos where it doesn't. The parser could not
-// tell without building what it is to refuse.
+// Returns the position where the text first exceeds kMaxJsonDepth; npos where it doesn't. The
+// parser could not tell without building the value that is to be rejected.
 size_t TooDeepAt(std::string_view text) {
   int depth = 0;
   bool quoted = false;
@@ -53,7 +53,7 @@ absl::StatusOr<Json> Parse(std::string_view what, std::string_view text, size_t 
   try {
     return Json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    // Counted from 1, and beyond the last byte where the text breaks off.
+    // Counted from 1, and past the last byte where the text ends early.
     const size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
     return FieldError(what, LineAndColumn(text, at), "is not valid JSON");
   } catch (const nlohmann::json::exception&) {

@@ -41,7 +41,7 @@ std::vector<std::string> WordsOf(std::string_view name) {
   return absl::StrSplit(lower, absl::ByAnyChar("-_."), absl::SkipEmpty());
 }
 
-// Whether each word of `name` begins with its counterpart in `candidate`, or nothing is left of
+// Returns whether each word of `name` begins with its counterpart in `candidate`, up to the end of
 // `candidate`: "sequence-length" of "seq-len", "global-batch-size" of "global-batch".
 bool IsLongFormOf(const std::vector<std::string>& name, const std::vector<std::string>& candidate) {
   if (candidate.empty() || name.size() < candidate.size()) return false;
@@ -71,7 +71,7 @@ struct Candidate {
   std::string name;
 };
 
-// Whether `candidate` is noise beside the likeliest one.
+// Returns whether `candidate` is much less likely than the likeliest one.
 bool IsFarBehind(const Candidate& candidate, const Candidate& likeliest) {
   if (likeliest.likeness != Likeness::kOther) return candidate.likeness != likeliest.likeness;
   return candidate.distance > 2 * std::max<size_t>(likeliest.distance, 1);

@@ -1,4 +1,4 @@
-// Text that others wrote, short enough to stand in a message.
+// Shortens text from outside for messages.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace meshwright {
 
-// `text`, or what of it fits into `most_bytes` followed by "... (N bytes)"; UTF-8 is cut between
-// characters.
+// Returns `text`, or as much of it as fits into `most_bytes` followed by "... (N bytes)"; UTF-8 is
+// cut between characters.
 std::string ShortText(std::string_view text, size_t most_bytes);
 
 }  // namespace meshwright

@@ -1,4 +1,4 @@
-// The bridge between std::string_view and absl::string_view, which are two types where Abseil was
+// Converts between std::string_view and absl::string_view, which are two types where Abseil was
 // built for C++14, as Debian's was.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace meshwright {
 inline absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view StdView(absl::string_view text) { return {text.data(), text.size()}; }
 
-// Whether `part` occurs in `text`.
+// Returns whether `part` occurs in `text`.
 inline bool Contains(std::string_view text, std::string_view part) {
   return absl::StrContains(AbslView(text), AbslView(part));
 }

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// The characters that a first byte may begin: how many bytes they have, and which second bytes
-// leave out overlong forms, surrogates and what lies above U+10FFFF.
+// The characters that a first byte may begin: their number of bytes, and the second bytes that
+// exclude overlong forms, surrogates and what lies above U+10FFFF.
 struct Lead {
   size_t bytes = 0;  // 0: it begins none
   uint8_t second_low = 0x80;
@@ -28,8 +28,8 @@ Lead LeadOf(uint8_t byte) {
   return {};
 }
 
-// How much of a character stands at the start of `text`: all of its bytes, or those before the
-// first that does not belong to it.
+// Returns how many bytes of a character are at the start of `text`: all of them, or those before
+// the first that does not belong to it.
 size_t Matching(std::string_view text, const Lead& lead) {
   size_t count = 1;
   while (count < lead.bytes && count < text.size()) {

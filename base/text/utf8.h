@@ -1,4 +1,4 @@
-// Text from outside as text that protobuf and JSON take: both refuse a message for one bad byte.
+// Repairs text from outside for protobuf and JSON, both of which reject a message for one bad byte.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,13 @@
 
 namespace meshwright {
 
-// `text` with U+FFFD in place of what is not UTF-8: one for each byte that begins no character, and
-// one for a character that is cut off or broken by the next. Valid text comes back as it is.
+// Returns `text` with U+FFFD in place of what is not UTF-8: one for each byte that begins no
+// character, and one for a character that is cut off or broken by the next. Valid text is returned
+// unchanged.
 std::string ValidUtf8(std::string_view text);
 
-// Bytes of the character that `text` begins with; 0 where it begins with none, or is empty.
+// Returns the bytes of the character that `text` begins with; 0 where it begins with none, or is
+// empty.
 size_t CharacterBytes(std::string_view text);
 
 }  // namespace meshwright

@@ -22,7 +22,8 @@ namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);  // how soon a stop is noticed
 constexpr absl::Duration kProgressEvery = absl::Milliseconds(200);
-// What ending workers may take, of a lease: they are gone when the server gives their trial away.
+// The part of a lease reserved for ending workers, so that they are gone before the server
+// reassigns their trial.
 constexpr int64_t kShareToEnd = 10;
 constexpr absl::Duration kMostToEnd = absl::Seconds(1);
 
@@ -30,7 +31,7 @@ absl::Duration UsableOf(absl::Duration lease) {
   return lease - std::min(lease / kShareToEnd, kMostToEnd);
 }
 
-// How a trial ended, in a line.
+// Returns how a trial ended, for a log line.
 std::string EndOf(const trial::TrialResult& result) {
   const std::string_view outcome = trial::TrialOutcomeName(result.outcome);
   std::string text = absl::StrCat("ended: ", AbslView(outcome));
@@ -42,7 +43,7 @@ std::string EndOf(const trial::TrialResult& result) {
   return text;
 }
 
-// Whether a server can be worked for.
+// Checks that the server's protocol and answer are usable.
 absl::Status CheckRegistered(const v1::Registered& registered, const std::string& address) {
   RETURN_IF_ERROR(wire::CheckServerProtocol(registered.protocol(), address));
   if (!IsStoreId(registered.store_id())) {
@@ -58,7 +59,7 @@ absl::Status CheckRegistered(const v1::Registered& registered, const std::string
 Agent::Agent(AgentOptions options) : options_(std::move(options)) {}
 
 Agent::~Agent() {
-  // The threads push into the inbox: they end first.
+  // Their threads push into the inbox, so they end before it.
   stream_.reset();
   trials_.reset();
 }
@@ -135,7 +136,7 @@ void Agent::Dial() {
 
 void Agent::DoDue() {
   const MonotonicTime now = options_.clock();
-  // Also while a server that was dialled does not answer, or one that is connected says nothing.
+  // Also applies while a dialled server does not answer or a connected one is silent.
   if (now >= lease_ends_ && !running_.empty()) {
     const std::vector<Running> all = running_;
     for (const Running& running : all) {
@@ -276,7 +277,7 @@ void Agent::On(const Stepped& event) {
 }
 
 void Agent::On(const Ended& event) {
-  // Of two stores' attempts of one name the older ends first.
+  // Where attempts of two stores share a name, the older one ends first.
   const Running* const running = FindRunning(event.key);
   if (running == nullptr) return;
   const Running ran = *running;
@@ -286,7 +287,7 @@ void Agent::On(const Ended& event) {
 }
 
 void Agent::Send(const v1::AgentMessage& message) {
-  // What can't be sent now is sent again after the next connection.
+  // What can't be sent now is sent after the next connection.
   if (stream_ != nullptr && registered_) stream_->Send(message);
 }
 

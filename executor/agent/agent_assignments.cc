@@ -1,4 +1,4 @@
-// The part of Agent that takes assignments.
+// The part of Agent that handles assignments.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -20,7 +20,8 @@ trial::TrialResult CantRun(const absl::Status& status) {
                              trial::Fault::kLayout);
 }
 
-// Where `ranks` ranks of the plan are for devices that the agent has.
+// Returns the slots for `ranks` ranks of the plan, after checking that they are for the agent's
+// devices.
 absl::StatusOr<wire::DeviceShare> ShareFor(const trial::TrialPlan& plan, int64_t ranks,
                                            int32_t first_device, const wire::DeviceSet& devices) {
   const std::string_view kind = planner::DeviceKindName(devices.kind);
@@ -38,7 +39,7 @@ absl::StatusOr<trial::TrialPlan> PlanOf(const v1::Assignment& assignment) {
   return trial::TrialPlanFromJson(json);
 }
 
-// InvalidArgument where the members don't have all of `ranks`, or this one is none of them.
+// InvalidArgument where the members don't cover all of `ranks`, or this agent is not among them.
 absl::StatusOr<gang::Membership> MembershipOf(const v1::Gang& gang, int64_t ranks,
                                               const std::string& address) {
   gang::Membership place{.member = gang.member(), .secret = gang.secret(), .address = address};
@@ -51,7 +52,7 @@ absl::StatusOr<gang::Membership> MembershipOf(const v1::Gang& gang, int64_t rank
   return place;
 }
 
-// What the agent is to run of an attempt.
+// Returns what the agent has to run of an attempt.
 absl::StatusOr<TrialJob> JobOf(const v1::Assignment& assignment, const wire::AttemptKey& key,
                                const AgentOptions& options) {
   TrialJob job{.key = key, .plan = {}, .share = {}};
@@ -90,7 +91,7 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
     AnswerUnnamed(assignment, key.status());
     return;
   }
-  // Its goodbye gives it back.
+  // The agent's goodbye returns the assignment to the server.
   if (leaving_) return;
   const std::vector<wire::AttemptKey> held = Held();
   if (std::find(held.begin(), held.end(), *key) != held.end()) return;
@@ -141,7 +142,7 @@ void Agent::OnStart(const v1::StartAttempt& start) {
   const absl::StatusOr<wire::AttemptKey> key = wire::FromWire(start.ref());
   if (!key.ok()) return;
   Running* const running = FindRunning(*key, store_id_);
-  // What has started goes on.
+  // An attempt that has started goes on.
   if (running == nullptr || !running->prepared) return;
   TrialJob job = *std::exchange(running->prepared, std::nullopt);
   job.place->rendezvous = start.rendezvous();

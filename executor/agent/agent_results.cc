@@ -12,8 +12,8 @@ namespace {
 constexpr absl::Duration kResultPoll = absl::Milliseconds(50);
 constexpr absl::Duration kRedelivery = absl::Seconds(5);
 constexpr absl::Duration kRewrite = absl::Seconds(5);
-// Of the 5 s within which a service that is stopped should have ended: what runs, what it measured,
-// and the last word.
+// Shares of the 5 s within which a stopped service should end: for running trials, for delivery,
+// and the rest for the goodbye.
 constexpr absl::Duration kStopWait = absl::Seconds(2);
 constexpr absl::Duration kDeliverWait = absl::Milliseconds(2500);
 constexpr absl::Duration kLeaveWait = absl::Seconds(3);
@@ -35,8 +35,8 @@ void Agent::OnAck(const v1::ResultAck& ack) {
 }
 
 void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
-  // Only the server that is there waits to hear that a trial has stopped, and a goodbye tells it of
-  // all of them.
+  // Only the connected server waits to hear that a trial was cancelled, and a goodbye covers all of
+  // them.
   const bool is_awaited = ran.store_id == store_id_ && !leaving_;
   if (result.outcome == trial::TrialOutcome::kCancelled && !is_awaited) return;
   if (result.host.empty()) result.host = options_.host;
@@ -82,7 +82,7 @@ void Agent::Leave() {
   for (const Running& running : all)
     EndAttempt(running.key, running.store_id, "the agent was stopped");
   while (!running_.empty() && options_.clock() < begin + kStopWait) HandleNext(kResultPoll);
-  // What is measured gets its chance to arrive, also what was measured just now.
+  // Gives all results, including those just measured, a chance to arrive.
   while (registered_ && HasResults() && options_.clock() < begin + kDeliverWait)
     HandleNext(kResultPoll);
   trials_.reset();

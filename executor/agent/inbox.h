@@ -1,4 +1,4 @@
-// A queue that several threads fill and one empties.
+// Inbox is a queue with several producers and one consumer.
 #pragma once
 
 #include <condition_variable>
@@ -22,14 +22,14 @@ class Inbox {
     pushed_.notify_one();
   }
 
-  // The oldest item, waiting for one as long as it takes.
+  // Returns the oldest item; blocks until there is one.
   T Pop() {
     std::unique_lock lock(mutex_);
     pushed_.wait(lock, [this] { return !items_.empty(); });
     return Take();
   }
 
-  // The oldest item; nullopt when none came within `timeout`.
+  // Returns the oldest item; nullopt where none arrives within `timeout`.
   std::optional<T> Pop(absl::Duration timeout) {
     std::unique_lock lock(mutex_);
     pushed_.wait_for(lock, absl::ToChronoMilliseconds(timeout), [this] { return !items_.empty(); });
@@ -44,7 +44,7 @@ class Inbox {
     return item;
   }
 
-  // Not Abseil's, whose timed waits end by the wall clock: one that is set back would hold them up.
+  // Not Abseil's: its timed waits follow the wall clock, and setting that back would prolong them.
   std::mutex mutex_;
   std::condition_variable pushed_;
   std::deque<T> items_;

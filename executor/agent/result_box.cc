@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxStoreId = 64;
 
-// Empty and 0 where there is none.
+// These return an empty string and 0 where the key is missing.
 std::string StringOf(const nlohmann::json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -35,7 +35,7 @@ int32_t NumberOf(const nlohmann::json& json, const char* key) {
   return found != json.end() && found->is_number_integer() ? found->get<int32_t>() : 0;
 }
 
-// `name` with %XX for every byte that has a meaning in paths or is not plain text.
+// Returns `name` with %XX for every byte that is special in paths or not plain text.
 std::string FileNameOf(const std::string& name) {
   std::string encoded;
   for (const char c : name) {
@@ -74,7 +74,7 @@ absl::Status Failed(const std::string& path) {
   return absl::UnavailableError(absl::StrCat("can't write ", path, ": ", std::strerror(errno)));
 }
 
-// A file's name is on the disk once its folder is.
+// A new file's name is durable only once its folder is synced.
 absl::Status SyncFolder(const std::string& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return Failed(folder);
@@ -83,7 +83,7 @@ absl::Status SyncFolder(const std::string& folder) {
   return synced ? absl::OkStatus() : Failed(folder);
 }
 
-// A disk that is nearly full takes a part first, and says what is wrong once it is asked for more.
+// A nearly full disk first accepts a part of the text, and fails on the next call.
 bool WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(fd, text.data(), text.size());
@@ -94,7 +94,7 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-// The file is there with all of its text, or not at all.
+// Writes the file atomically: with all of its text, or not at all.
 absl::Status WriteDurably(const std::string& path, const std::string& text) {
   const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -10,9 +10,9 @@ namespace {
 
 std::shared_ptr<grpc::Channel> Dial(const ServerAccess& server) {
   grpc::ChannelArguments arguments;
-  // Tries are paced by the agent: no memory of earlier failures in gRPC's own pool.
+  // The agent paces its attempts itself, so gRPC's global pool must not remember earlier failures.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // A network that silently drops the connection is noticed within half a minute.
+  // Detects a silently dropped connection within half a minute.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

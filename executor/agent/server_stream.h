@@ -1,6 +1,6 @@
-// The agent's end of its stream to the server.
+// ServerStream is the agent's end of its stream to the server.
 //
-// One thread sends and decides; a thread of the stream's own reads and hands on what it reads.
+// One thread of the caller's sends; the stream's own thread reads and passes on messages.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@ namespace meshwright::agent {
 
 class ServerStream {
  public:
-  // Dials the server. `received` and then, once, `ended` are called on the reading thread.
+  // Dials the server. `received`, and finally `ended` once, are called on the reading thread.
   ServerStream(const ServerAccess& server, std::function<void(v1::ServerMessage)> received,
                std::function<void()> ended);
-  // Cancels the stream if it still runs, and waits for the reading thread.
+  // Cancels the stream if it still runs, and joins the reading thread.
   ~ServerStream();
 
-  // False when the stream is over.
+  // Returns false once the stream is over.
   bool Send(const v1::AgentMessage& message);
-  // No more messages will be sent.
+  // Half-closes the stream.
   void CloseSending();
-  // Why the stream is over. Only after `ended`.
+  // Returns why the stream is over. REQUIRES: `ended` was called.
   absl::Status Finish();
 
  private:

@@ -34,7 +34,7 @@ bool IsIdentity(const std::string& text) {
          });
 }
 
-// What the process that has the folder wrote about itself; it may not have come to that yet.
+// Returns what the lock's holder wrote about itself; it may not have written yet.
 std::string HolderOf(int lock) {
   std::array<char, 200> text{};
   const ssize_t length = ::pread(lock, text.data(), text.size(), 0);
@@ -53,7 +53,7 @@ absl::StatusOr<UniqueFd> Take(const std::string& folder, const std::string& agen
         absl::StrCat("the state folder ", folder, " is in use by ", HolderOf(lock.get()),
                      ": give each agent another --name or --state-dir"));
   }
-  // Only for who is refused: the lock itself is the kernel's, and ends with the process.
+  // Only informs those who are refused: the lock itself is the kernel's and ends with the process.
   const std::string holder = absl::StrCat("agent ", agent, " (process ", ::getpid(), ")\n");
   if (::ftruncate(lock.get(), 0) != 0 || ::pwrite(lock.get(), holder.data(), holder.size(), 0) !=
                                              static_cast<ssize_t>(holder.size())) {
@@ -84,7 +84,7 @@ absl::Status StateDir::ReadOrMakeIdentity(const std::function<uint64_t()>& rando
   if (IsIdentity(identity_)) return absl::OkStatus();
   const uint64_t high = random();
   identity_ = absl::StrFormat("%016x%016x", high, random());
-  // Under its name only when it is whole.
+  // The file gets its final name only once complete.
   const std::string temporary = path + ".tmp";
   std::ofstream file(temporary);
   file << identity_ << "\n";

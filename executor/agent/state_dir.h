@@ -1,7 +1,7 @@
-// The folder of an agent: what outlives its process.
+// StateDir is an agent's folder: what outlives its process.
 //
-// One process at a time has it: results of two agents in one folder would be delivered twice, and
-// an identity that two agents have would let each take the other's place at the server.
+// Only one process may hold it: two agents sharing a folder would deliver results twice, and
+// sharing an identity would let each replace the other at the server.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace meshwright::agent {
 
 class StateDir {
  public:
-  // Makes the folder where there is none, and takes it for as long as this object lives; a process
-  // that is killed leaves it. FailedPrecondition names the agent and the process that have it.
-  // `random` makes the identity of a new folder.
+  // Creates the folder if needed and locks it for this object's lifetime; the lock ends with the
+  // process, even if killed. FailedPrecondition names the agent and process that hold it. `random`
+  // generates a new folder's identity.
   static absl::StatusOr<StateDir> Open(const std::string& folder, const std::string& agent,
                                        const std::function<uint64_t()>& random);
 
-  // 32 hexadecimal digits, the same in every process that had this folder.
+  // 32 hexadecimal digits, the same in every process that held this folder.
   const std::string& identity() const { return identity_; }
-  // Where results wait for their server (executor/agent/result_box.h).
+  // Folder of undelivered results (executor/agent/result_box.h).
   std::string results() const { return folder_ + "/results"; }
 
  private:

@@ -11,7 +11,7 @@ namespace meshwright::agent {
 
 namespace {
 
-// What the ranks here take of the host's memory.
+// Returns the host memory that the job's ranks here need.
 int64_t HostBytesOf(const TrialJob& job) {
   if (job.plan.device != planner::DeviceKind::kCpu) return 0;
   std::vector<int32_t> ranks;
@@ -56,7 +56,7 @@ void TrialThreads::Start(TrialJob job) {
 
 void TrialThreads::Cancel(const wire::AttemptKey& key) {
   const absl::MutexLock lock(&mutex_);
-  // Of two stores there may be one each; the older is meant.
+  // Attempts of two stores may share a name; the older one is meant.
   for (Entries* entries : {&running_, &waiting_}) {
     const auto found = std::find_if(entries->begin(), entries->end(),
                                     [&](const Entry& entry) { return entry.job.key == key; });
@@ -79,7 +79,7 @@ bool TrialThreads::MayRunBeside(const Entry& entry, const Entry& running) const 
   const TrialJob& job = entry.job;
   const TrialJob& other = running.job;
   if (job.key == other.key || job.share.Overlaps(other.share)) return false;
-  // Once one has ended without a measurement nobody waits for another to bring it.
+  // Once a trial of this kind has ended without a measurement, others no longer wait for one.
   const bool both_measure = !job.place && !other.place && KindOf(job.plan) == KindOf(other.plan) &&
                             KnownPeak(job.plan) == 0.0 && !tried_.contains(KindOf(job.plan));
   return !both_measure;
@@ -170,7 +170,7 @@ trial::TrialResult TrialThreads::Run(Entry& entry) {
     if (callbacks_.warn) callbacks_.warn(job.key, text);
   };
   if (job.place) {
-    // Whether it is measured again all members have to agree on.
+    // All members have to agree whether to measure, so a gang always does.
     return runners_.together(job.plan, *job.place, options);
   }
   trial::TrialPlan plan = job.plan;

@@ -1,5 +1,5 @@
-// Member links that came to the gate, from the thread that shakes hands to the one that runs the
-// trial.
+// Arrivals hands member links from the relay's thread, which shakes hands for them, to the thread
+// that runs the trial. Thread-safe.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace meshwright::gang {
 
 class Arrivals {
  public:
-  // Closes it where nobody waits for members any more.
+  // Queues `link`, or closes it once Close() was called.
   void Push(UniqueFd link) {
     const absl::MutexLock lock(&mutex_);
     if (open_) links_.push_back(std::move(link));

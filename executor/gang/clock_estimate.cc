@@ -6,7 +6,7 @@
 namespace meshwright::gang {
 namespace {
 
-// Clocks drift: an answer of long ago says little.
+// Clocks drift, so old exchanges are dropped.
 constexpr size_t kMostSamples = 64;
 
 }  // namespace

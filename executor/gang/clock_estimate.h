@@ -1,4 +1,4 @@
-// How far another host's clock is ahead of this one's, from questions for its time.
+// ClockEstimate estimates the offset of another host's clock from request and reply times.
 #pragma once
 
 #include <deque>
@@ -7,18 +7,18 @@ namespace meshwright::gang {
 
 class ClockEstimate {
  public:
-  // A question that left at `sent_s` and whose answer came at `received_s`, both of this host's
-  // clock, and the other clock's time in the answer.
+  // Adds one exchange: the request left at `sent_s` and its reply came at `received_s`, both on
+  // this host's clock; the reply carries `far_s`, the other clock's time.
   void Take(double sent_s, double far_s, double received_s);
 
-  // By the answer that took least of the last ones, which is off by half of its way at the most; 0
-  // without any.
+  // Returns by how many seconds the other clock is ahead, from the recent exchange with the
+  // shortest round trip. The error is at most half of that round trip. 0 without exchanges.
   double ahead_s() const;
   int answers() const { return answers_; }
 
  private:
   struct Sample {
-    double way_s = 0.0;  // there and back
+    double way_s = 0.0;  // round trip
     double ahead_s = 0.0;
   };
 

@@ -24,7 +24,7 @@ using trial::TrialResult;
 constexpr std::chrono::milliseconds kCancelPoll(20);
 constexpr char kEnded[] = "this agent's part of the trial was ended";
 
-// Takes this host's workers to the gate, behind which the store of rank 0 is.
+// Relays this host's workers to the leader's listener, behind which rank 0's store is.
 RelayOptions ToListener(const Membership& place, const SocketAddress& gate, const Timing& timing,
                         int listener) {
   RelayOptions options;
@@ -53,20 +53,20 @@ class FollowerRun {
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
 
-  // OK once the leader wants the workers started. An error where this member can't take part;
-  // Cancelled where it was, or the leader has no use for it.
+  // Returns OK once the leader tells this member to start its workers, Cancelled where the trial
+  // was cancelled or the leader ends the run, and another error where this member can't take part.
   absl::Status WaitForStart(LeaderLink& link) const;
   absl::StatusOr<std::vector<trial::WorkerProcess>> StartOwn(uint16_t store_port) const;
   void Forward(Forwarding forwarding, LeaderLink& link) const;
-  // Else the leader would take the end of this part for a failure.
+  // Tells the leader that this member was cancelled, lest it take the end for a failure.
   void Withdraw(LeaderLink& link) const;
-  // The result where they can't be run.
+  // Runs the ranks. Returns a result only where they can't be run.
   std::optional<TrialResult> RunRanks(const SocketAddress& gate, LeaderLink& link) const;
   TrialResult CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const;
-  // The result of one that has not come to the leader. What the leader has to say of why it is gone
-  // counts for more, and gets the time to come first.
+  // Returns the result where this member did not reach or lost the leader. The leader may know the
+  // cause better, so its own result is given time to arrive first.
   TrialResult Unled(const absl::Status& why) const;
-  // Until the run of all is over.
+  // Waits until the whole run is over.
   TrialResult WaitForCancel() const;
 
   const trial::TrialPlan& plan_;
@@ -150,7 +150,7 @@ void FollowerRun::Forward(Forwarding forwarding, LeaderLink& link) const {
 }
 
 TrialResult FollowerRun::CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const {
-  // Another host would have the same trouble with the layout.
+  // A layout's failure would be the same on any host.
   const std::string message = fault == Fault::kLayout
                                   ? std::string(why.message())
                                   : absl::StrCat("agent ", place_.own().agent, ": ", why.message());

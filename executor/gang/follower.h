@@ -1,4 +1,4 @@
-// A follower's part of a gang's run.
+// The follower's part of a gang's run.
 #pragma once
 
 #include "executor/gang/gang.h"
@@ -8,8 +8,8 @@
 
 namespace meshwright::gang {
 
-// Joins, runs this member's ranks for the leader and waits to be cancelled. The place is valid and
-// not the first member's.
+// Joins the leader, runs this member's ranks for it and waits to be cancelled. REQUIRES: `place` is
+// valid and a follower's.
 trial::TrialResult Follow(const trial::TrialPlan& plan, const Membership& place,
                           const trial::TrialRunnerOptions& options, const Timing& timing);
 

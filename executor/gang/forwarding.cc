@@ -52,7 +52,7 @@ void Forwarding::WaitForSomething() const {
 }
 
 void Forwarding::Forward(Worker& worker) {
-  // Before its pipes are drained for the last time, so that nothing is missed.
+  // Reap before the pipes are drained for the last time, so that no output is missed.
   const bool ended = worker.process.TryReap();
   for (std::string& line : worker.process.ReadEvents()) {
     link_.Send(EventFrame{.rank = worker.rank, .line = std::move(line)});

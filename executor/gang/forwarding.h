@@ -1,4 +1,5 @@
-// A follower's workers while the leader hears them through it.
+// Forwarding passes a follower's worker events and exits to the leader, and the leader's commands
+// to the workers.
 #pragma once
 
 #include <vector>
@@ -10,14 +11,14 @@ namespace meshwright::gang {
 
 class Forwarding {
  public:
-  // Of `ranks`, in the order of the workers. The link outlives it.
+  // `workers` run `ranks`, in the same order. REQUIRES: `link` outlives this object.
   Forwarding(std::vector<trial::WorkerProcess> workers, std::vector<int32_t> ranks,
              LeaderLink& link);
 
-  // Sends what the workers tell and how they end, and hears the leader; waits a moment for either.
+  // Sends pending events and exits to the leader and handles what it sent; waits briefly for
+  // either.
   void Step();
-  // Kills the workers that still run and tells how they ended. Takes trial::kLongestKill at the
-  // most.
+  // Kills the workers that still run and reports how they ended. Takes at most trial::kLongestKill.
   void EndAll();
 
  private:
@@ -29,7 +30,7 @@ class Forwarding {
   void WaitForSomething() const;
   void Forward(Worker& worker);
   void TellExit(const Worker& worker, bool left);
-  // The leader does not keep up: the workers have to wait.
+  // Whether the leader does not keep up: reading from the workers then pauses (back-pressure).
   bool is_behind() const;
 
   std::vector<Worker> workers_;

@@ -1,5 +1,5 @@
-// What the members of a gang say to each other, and how it lies in a stream: four bytes of length,
-// the highest first, and so many of JSON.
+// Frames are the messages between members of a gang. On the stream each is a length of four bytes,
+// big-endian, followed by that many bytes of JSON.
 #pragma once
 
 #include <cstddef>
@@ -17,68 +17,72 @@
 
 namespace meshwright::gang {
 
-// From a follower, first of all: "join".
+// "join": the first frame of a follower.
 struct JoinFrame {
   int32_t member = 0;
-  std::string version = {};  // of its workers
+  std::string version = {};  // of the follower's workers
 };
 
-// To a follower that can't be one: "refuse".
+// "refuse": the leader rejects a follower.
 struct RefuseFrame {
   std::string message = {};
 };
 
-// To a follower: "admit", it is one; "start" its workers; "end", end them.
+// From the leader: "admit" accepts the follower, "start" has it start its workers, "end" has it end
+// them.
 struct AdmitFrame {};
 struct StartFrame {};
 struct EndFrame {};
 
-// To a follower, and back at once: "ping", "pong".
+// "ping" from the leader, answered at once by "pong".
 struct PingFrame {
-  double sent_s = 0.0;  // by the leader's clock
+  double sent_s = 0.0;  // on the leader's clock
 };
 struct PongFrame {
   double sent_s = 0.0;   // the ping's
-  double clock_s = 0.0;  // by the follower's clock
+  double clock_s = 0.0;  // on the follower's clock
 };
 
-// From a follower: "event", a line that a rank's worker wrote.
+// From a follower: "event", one line written by a rank's worker.
 struct EventFrame {
   int32_t rank = 0;
   std::string line = {};
 };
 
-// From a follower: "exit", the end of a rank's worker.
+// From a follower: "exit", how a rank's worker ended.
 struct ExitFrame {
   int32_t rank = 0;
-  int32_t wait_status = 0;  // as waitpid() has it
+  int32_t wait_status = 0;  // as returned by waitpid()
   std::string output_tail = {};
-  std::optional<int32_t> left_pid = std::nullopt;  // it was left, since it can't be ended
+  // Set where the worker could not be ended and was left running.
+  std::optional<int32_t> left_pid = std::nullopt;
 };
 
-// From a follower: "fail", none of its ranks runs, or will. Without a fault it was told to end.
+// From a follower: "fail", none of its ranks runs any more or ever will. kNone as fault means that
+// the follower was told to end by its own agent.
 struct FailFrame {
   std::string message = {};
   trial::Fault fault = trial::Fault::kInfrastructure;
 };
 
-// Nothing stands for a frame of a kind that is not known.
+// std::monostate stands for a frame of unknown kind.
 using Frame = std::variant<std::monostate, JoinFrame, RefuseFrame, AdmitFrame, StartFrame, EndFrame,
                            PingFrame, PongFrame, EventFrame, ExitFrame, FailFrame>;
 
-// An event may be as long as JSON is read.
+// An event frame may be as long as the longest JSON that is read.
 inline constexpr size_t kMostFrameBytes = kMaxJsonBytes;
 
-// A line that would make too long a frame is cut, and then no event. Texts are made valid UTF-8.
+// Encodes a frame. An event line that would exceed kMostFrameBytes is cut, after which it no longer
+// parses as an event. Strings are made valid UTF-8.
 std::string EncodeFrame(Frame frame);
 
-// The frames of a stream.
+// FrameReader splits a byte stream into frames.
 class FrameReader {
  public:
   explicit FrameReader(size_t most_bytes = kMostFrameBytes) : most_bytes_(most_bytes) {}
 
-  // Takes bytes in and gives the frames that are whole by now. InvalidArgument where one is too
-  // long or can't be read: nothing of the stream is of use then.
+  // Appends bytes and returns the frames that are now complete. InvalidArgument where a frame is
+  // too long or can't be parsed; the stream is unusable from then on.
   absl::StatusOr<std::vector<Frame>> TakeIn(std::string_view bytes);
 
  private:

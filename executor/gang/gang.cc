@@ -9,7 +9,7 @@
 namespace meshwright::gang {
 namespace {
 
-// Whoever knows a shorter one may have guessed it.
+// A shorter secret could be guessed.
 constexpr size_t kLeastSecretBytes = 16;
 
 }  // namespace
@@ -34,7 +34,7 @@ absl::Status Validate(const Membership& place, int64_t devices) {
   RETURN_IF_ERROR(CheckMembers(place.members, devices));
   RETURN_IF_ERROR(
       CheckRange("member", place.member, 0, static_cast<int64_t>(place.members.size()) - 1));
-  // Not shown: whoever reads it may join.
+  // The error omits the secret: whoever reads it could join.
   if (place.secret.size() < kLeastSecretBytes) {
     return FieldError("secret", absl::StrCat(place.secret.size(), " bytes"),
                       absl::StrCat("must have at least ", kLeastSecretBytes));

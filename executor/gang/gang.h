@@ -1,7 +1,7 @@
-// A gang: the agents that run one trial together, each some of its ranks on its host.
+// A gang is the set of agents that run one trial together, each with some of its ranks on its host.
 //
-// The first member leads: it hears all ranks and tells what came of the trial. The others start
-// theirs when it says so, and forward what they tell.
+// The first member leads: it receives the events of all ranks and produces the trial's result. The
+// followers start their workers when the leader says so, and forward their events.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshwright::gang {
 
-// One agent, and the contiguous ranks that it runs.
+// One agent and its contiguous range of ranks.
 struct Member {
   std::string agent = {};
   int32_t first_rank = 0;
@@ -23,29 +23,29 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-// Where one agent stands in a gang's run.
+// One agent's view of its gang.
 struct Membership {
   std::vector<Member> members = {};  // in order of their ranks; together all of the layout's
-  int32_t member = 0;                // this one
-  std::string secret = {};           // known to the members of this attempt alone
-  std::string address = {};          // this host's numeric address or name, as the others reach it
-  std::string rendezvous = {};       // host:port of the leader's gate; for followers
-  std::shared_ptr<Listener> gate = nullptr;  // the leader's, opened while the gang was prepared
+  int32_t member = 0;                // index of this agent
+  std::string secret = {};           // known only to the members of this attempt
+  std::string address = {};          // numeric address or name by which the others reach this host
+  std::string rendezvous = {};       // host:port of the leader's listener; set on followers
+  // Set on the leader; opened while the gang was prepared.
+  std::shared_ptr<Listener> gate = nullptr;
 
   bool leads() const { return member == 0; }
   const Member& own() const { return members[static_cast<size_t>(member)]; }
 };
 
-// InvalidArgument unless the members have all ranks of a layout of `devices`, in their order.
+// InvalidArgument unless the members cover all ranks of a layout of `devices` devices, in order.
 absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices);
 
-// InvalidArgument unless the members are of a layout of `devices` ranks and the place has what its
-// member needs.
+// InvalidArgument unless CheckMembers() holds and `place` has the fields that its member needs.
 absl::Status Validate(const Membership& place, int64_t devices);
 
 std::vector<int32_t> RanksOf(const Member& member);
 
-// "agent b (ranks 2 to 3)".
+// Returns for example "agent b (ranks 2 to 3)".
 std::string NameOf(const Member& member);
 
 }  // namespace meshwright::gang

@@ -1,4 +1,4 @@
-// Runs a trial together with other agents.
+// Runs a trial as one member of a gang.
 #pragma once
 
 #include "executor/gang/gang.h"
@@ -8,14 +8,14 @@
 
 namespace meshwright::gang {
 
-// Runs this member's ranks of the plan. The leader's result is the whole trial's, as RunTrial()
-// (executor/trial) gives it for one host; a follower returns once options.cancel turns true, with
-// the outcome cancelled, or at once with a failed result where it could not take part.
+// Runs this member's ranks of the plan. The leader returns the whole trial's result, as RunTrial()
+// (executor/trial) does on one host. A follower returns a cancelled result once options.cancel is
+// true, or at once a failed one where it could not take part.
 //
-// One member's failure ends all, with its reason in the leader's result: a follower ends its
-// workers when the leader says so, when its connection to the leader is lost, or when it is
-// cancelled, and the leader ends all when a follower is lost. The calling thread must outlive the
-// workers: they die when it ends (PR_SET_PDEATHSIG).
+// One member's failure ends the gang's run, and the leader's result has the reason: a follower ends
+// its workers when the leader says so, when it loses the leader or when it is cancelled; the leader
+// ends all workers when it loses a follower. The calling thread must outlive the workers: they die
+// when it ends (PR_SET_PDEATHSIG).
 trial::TrialResult RunMember(const trial::TrialPlan& plan, const Membership& place,
                              const trial::TrialRunnerOptions& options, const Timing& timing = {});
 

@@ -31,7 +31,7 @@ Greeting::Greeting(UniqueFd socket, Handshake handshake, MonotonicTime deadline)
       output_(handshake_.TakeOutput()) {}
 
 pollfd Greeting::descriptor() const {
-  // The socket can be written to once it is connected.
+  // A socket becomes writable once it is connected.
   const auto events = static_cast<short>(output_.empty() ? POLLIN : POLLOUT);
   return {.fd = socket_.get(), .events = events, .revents = 0};
 }

@@ -1,4 +1,5 @@
-// A connection to a gate while its two ends shake hands (executor/gang/handshake.h).
+// Greeting is a connection to a listener during its handshake (executor/gang/handshake.h). It never
+// blocks.
 #pragma once
 
 #include <poll.h>
@@ -16,29 +17,29 @@ namespace meshwright::gang {
 
 class Greeting {
  public:
-  // Of a connection that came to the gate.
+  // For a connection that the listener accepted.
   static absl::StatusOr<Greeting> OfListener(UniqueFd socket, const std::string& secret,
                                              MonotonicTime deadline);
-  // Begins to connect to the gate.
+  // Begins to connect to the listener at `gate`.
   static absl::StatusOr<Greeting> Begin(const SocketAddress& gate, const std::string& secret,
                                         Purpose purpose, MonotonicTime deadline);
 
-  // What it waits for.
+  // Returns the descriptor and event to poll for.
   pollfd descriptor() const;
-  // Goes as far as it can without waiting. An error where the connection fails, the other end is a
-  // stranger or the deadline has passed.
+  // Proceeds as far as it can without blocking. Returns an error where the connection fails, the
+  // peer can't authenticate or the deadline has passed.
   absl::Status Step(MonotonicTime now);
   bool done() const { return handshake_.done() && output_.empty(); }
   Purpose purpose() const { return handshake_.purpose(); }
 
-  // The connection, of which nothing was read but the handshake. Requires that it is done.
+  // Returns the connection; nothing beyond the handshake was read from it. REQUIRES: done().
   UniqueFd TakeSocket() { return std::move(socket_); }
 
  private:
   Greeting(UniqueFd socket, Handshake handshake, MonotonicTime deadline);
 
   absl::Status SendOutput();
-  // False where nothing has come.
+  // Returns false where nothing has arrived.
   absl::StatusOr<bool> ReadInput();
 
   UniqueFd socket_;

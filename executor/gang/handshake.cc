@@ -62,7 +62,7 @@ absl::Status Handshake::TakeIn(std::string_view bytes) {
   input_.append(bytes.substr(0, wanted_bytes()));
   if (done()) return absl::OkStatus();
   const std::string_view begin = std::string_view(input_).substr(0, kMagic.size());
-  // Most strangers are known before they have said all.
+  // Rejects most strangers before their whole greeting has arrived.
   if (wanted_bytes_ == kGreetingBytes && !kMagic.starts_with(begin)) {
     return Stranger("it greets in another way");
   }

@@ -1,12 +1,12 @@
-// How the two ends of a connection to a gate learn that the other is of the same gang: each proves
-// that it knows the gang's secret, which does not travel.
+// Handshake authenticates both ends of a connection to a listener: each proves that it knows the
+// gang's secret without sending it.
 //
-//   dialer: "MWGANG1\n", what the connection is for (1 byte), a nonce (32)
-//   gate:   a nonce (32), its proof (32)
-//   dialer: its proof (32)
+//   dialer:   "MWGANG1\n", purpose of the connection (1 byte), nonce (32 bytes)
+//   listener: nonce (32), proof (32)
+//   dialer:   proof (32)
 //
-// A proof is the HMAC-SHA256, under the secret, of whose proof it is, what the connection is for
-// and both nonces. Nothing behind the handshake is encrypted.
+// A proof is HMAC-SHA256, keyed with the secret, of the prover's side, the purpose and both nonces.
+// Traffic after the handshake is not encrypted.
 #pragma once
 
 #include <cstddef>
@@ -20,31 +20,32 @@
 
 namespace meshwright::gang {
 
-// What a connection is for: the frames of a member (executor/gang/frame.h), or the bytes of a
-// worker on their way to the store of rank 0.
+// Purpose of a connection: kLink carries a member's frames (executor/gang/frame.h), kTunnel a
+// worker's bytes to rank 0's store.
 enum class Purpose : uint8_t { kLink = 'L', kTunnel = 'T' };
 
 inline constexpr size_t kNonceBytes = 32;
 
-// Unavailable where the system gives no random numbers.
+// Returns kNonceBytes random bytes. Unavailable where the system provides none.
 absl::StatusOr<std::string> NewNonce();
 
-// One end, without the connection: bytes go in and come out.
+// One end of the handshake, independent of any socket: bytes go in and come out.
 class Handshake {
  public:
-  // `nonce` is fresh and of kNonceBytes.
+  // REQUIRES: `nonce` is fresh and has kNonceBytes.
   static Handshake OfDialer(std::string secret, Purpose purpose, std::string nonce);
   static Handshake OfListener(std::string secret, std::string nonce);
 
-  // What is to be sent now; once.
+  // Returns the bytes to send now and forgets them.
   std::string TakeOutput();
-  // How many bytes it waits for; what follows them is not the handshake's. 0 once it is done.
+  // Returns how many more bytes it needs, 0 once done. Bytes beyond that belong to the connection's
+  // payload.
   size_t wanted_bytes() const { return wanted_bytes_ - input_.size(); }
-  // Takes `bytes` in, no more than it waits for. PermissionDenied where the other end is a
-  // stranger.
+  // Consumes `bytes`, at most wanted_bytes(). PermissionDenied where the peer does not know the
+  // secret.
   absl::Status TakeIn(std::string_view bytes);
   bool done() const { return wanted_bytes_ == 0; }
-  // Known to the gate once it is done.
+  // On the listener's side known once done().
   Purpose purpose() const { return purpose_; }
 
  private:

@@ -12,7 +12,7 @@ namespace meshwright::gang {
 namespace {
 
 constexpr int kJoiningPollMs = 50;
-// For a refusal to arrive.
+// Time for a refusal to reach the other end.
 constexpr double kRefusalS = 1.0;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How the followers join: the leader waits for all of them before any worker is started.
+// Joining collects a gang's followers: the leader waits for all of them before any worker starts.
 #pragma once
 
 #include <functional>
@@ -17,28 +17,28 @@ namespace meshwright::gang {
 
 class Joining {
  public:
-  // All of these outlive it.
+  // REQUIRES: all three outlive this object.
   Joining(const Membership& place, const Timing& timing, Arrivals& arrivals);
 
-  // Waits until all followers have joined, or for the result of a trial that one of them keeps from
-  // beginning: it can't run its ranks, it is lost, or it did not come in time.
+  // Waits until all followers have joined and returns nothing, or returns the trial's result where
+  // one of them prevents the start: it can't run its ranks, is lost, or does not join in time.
   std::optional<trial::TrialResult> Wait(const std::function<bool()>& cancelled);
 
-  // In the order of their ranks. Requires that all have joined.
+  // Returns the members in order of their ranks. REQUIRES: all have joined.
   std::vector<std::shared_ptr<RemoteMember>> members() const;
 
  private:
-  // A link of which it isn't known whose it is.
+  // A link whose member has not identified itself yet.
   struct Unknown {
     Link link;
     MonotonicTime deadline;
   };
 
   void TakeArrivals();
-  // False once it is no longer unknown, or of no use.
+  // Returns false once the link has been identified or dropped.
   bool StaysUnknown(Unknown& unknown);
   void Join(const JoinFrame& join, Link link, std::vector<Frame> rest);
-  // Why it is none of the members that are waited for; empty where it is one.
+  // Returns why `join` is not from an awaited member; empty where it is.
   std::string Objection(const JoinFrame& join) const;
   static void Refuse(std::string why, Link link);
   std::optional<trial::TrialResult> FailureOfAny() const;
@@ -51,7 +51,7 @@ class Joining {
   Arrivals& arrivals_;
   std::vector<Unknown> unknown_;
   std::map<int32_t, std::shared_ptr<RemoteMember>> joined_;  // by member
-  std::optional<trial::TrialResult> refused_;                // one that is needed
+  std::optional<trial::TrialResult> refused_;  // set where an awaited member was refused
 };
 
 }  // namespace meshwright::gang

@@ -20,7 +20,7 @@ using trial::FailedResult;
 using trial::Fault;
 using trial::TrialResult;
 
-// Takes members to `arrivals` and workers to the store of rank 0, which listens on `store_port`.
+// Relays members' links to `arrivals` and workers to rank 0's store, which listens on `store_port`.
 RelayOptions AtListener(const Membership& place, const Timing& timing, uint16_t store_port,
                         Arrivals& arrivals) {
   RelayOptions options;
@@ -55,7 +55,7 @@ class LeaderRun {
 
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
-  // With all followers there.
+  // REQUIRES: all followers have joined.
   TrialResult RunRanks(const std::vector<std::shared_ptr<RemoteMember>>& followers);
   absl::StatusOr<std::vector<trial::StartedRank>> StartOwn();
   void SayWhoFailed(trial::RanksRun& run) const;
@@ -82,7 +82,7 @@ TrialResult LeaderRun::Run() {
   auto failed = joining.Wait([this] { return Cancelled(); });
   arrivals_.Close();
   if (failed) {
-    // Those that came have done nothing wrong.
+    // The followers that joined are not at fault: end them.
     for (const auto& follower : joining.members()) follower->End();
     return *std::move(failed);
   }
@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<trial::StartedRank>> LeaderRun::StartOwn() {
                                         .master_port = store_.port,
                                         .listen_fd = devices > 1 ? store_.socket.get() : -1},
                                        ranks));
-  // Connections to the store fail once rank 0 has ended.
+  // Closed here, so that connections to the store fail once rank 0 has ended.
   store_.socket.Close();
   std::vector<trial::StartedRank> started;
   for (size_t i = 0; i < ranks.size(); ++i) {
@@ -134,7 +134,8 @@ TrialResult LeaderRun::RunRanks(const std::vector<std::shared_ptr<RemoteMember>>
 bool LeaderRun::CantTellWhose(const trial::RanksRun& run, const trial::RankRecord& cause) const {
   if (cause.failure && cause.failure->kind == trial::FailureKind::kCommunication) return true;
   if (run.result.outcome != trial::TrialOutcome::kTimeout) return false;
-  // Of ranks that are silent in the same step any may be the one that the others wait for.
+  // Where ranks of several members are silent in the same step, any of them may be blocking the
+  // others.
   return std::any_of(run.records.begin(), run.records.end(), [&](const trial::RankRecord& other) {
     return MemberOf(other.rank) != MemberOf(cause.rank) && !other.done &&
            other.begun_steps == cause.begun_steps;

@@ -8,8 +8,8 @@
 
 namespace meshwright::gang {
 
-// Waits for the followers, runs its own ranks, hears all and tells what came of the trial. The
-// place is valid and the first member's.
+// Waits for the followers, runs its own ranks, collects the events of all and returns the trial's
+// result. REQUIRES: `place` is valid and the leader's.
 trial::TrialResult Lead(const trial::TrialPlan& plan, const Membership& place,
                         const trial::TrialRunnerOptions& options, const Timing& timing);
 

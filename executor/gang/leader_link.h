@@ -1,4 +1,5 @@
-// A follower's connection to its leader: how it gets there, and what it is told.
+// LeaderLink is a follower's connection to its leader: it connects, joins and tracks the leader's
+// commands.
 #pragma once
 
 #include <poll.h>
@@ -17,27 +18,27 @@ namespace meshwright::gang {
 
 class LeaderLink {
  public:
-  // Goes to the gate and says who comes. An error where nobody of the gang answers there within
-  // timing.join_s; Cancelled once `cancelled` is.
+  // Connects to `gate` and sends the join frame. Returns an error where no member of the gang
+  // answers within timing.join_s, Cancelled once `cancelled` returns true.
   static absl::StatusOr<LeaderLink> Reach(const Membership& place, const SocketAddress& gate,
                                           const Timing& timing,
                                           const std::function<bool()>& cancelled);
 
   void Send(Frame frame) { link_.Send(std::move(frame)); }
-  // Takes in what has come, and tells the leader the time where it asks.
+  // Handles what has arrived; answers pings.
   void Pump();
   void AddDescriptor(std::vector<pollfd>& descriptors) const { link_.AddDescriptor(descriptors); }
-  // Waits for something to come, or a moment.
+  // Waits briefly for something to arrive.
   void Wait() const;
 
   bool admitted() const { return admitted_; }
   bool started() const { return started_; }
-  // That the leader has ended the run, or is lost.
+  // Whether the leader has ended the run or is lost.
   bool ended() const { return ended_; }
-  // Why there is no way on, where the leader did not say so.
+  // Why the leader refused this member or was lost; empty after an ordinary end.
   const std::string& why_lost() const { return why_lost_; }
   size_t unsent_bytes() const { return link_.unsent_bytes(); }
-  // Sees that what was said arrives.
+  // Closes the connection after what was sent has arrived.
   void Close();
 
  private:

@@ -12,7 +12,7 @@
 namespace meshwright::gang {
 namespace {
 
-// Of one call, so that whoever receives gets to other things.
+// Limit per call, so that the receiver's thread gets to its other work.
 constexpr size_t kMostReceivedBytes = size_t{1} << 20;
 
 void Poll(std::vector<pollfd>& descriptors, int timeout_ms) {

@@ -1,5 +1,5 @@
-// A member's connection to the leader, and the leader's to it: frames in both directions, without
-// waiting, until one end is gone.
+// Link is the connection between the leader and one follower, seen from either end: non-blocking
+// frames in both directions, until one end is gone.
 #pragma once
 
 #include <poll.h>
@@ -16,24 +16,24 @@ namespace meshwright::gang {
 
 class Link {
  public:
-  // Of a socket in which nothing waits.
+  // REQUIRES: `socket` is non-blocking.
   Link(UniqueFd socket, MonotonicClock clock);
 
-  // Sends what can be sent at once and keeps the rest for later calls.
+  // Sends as much as the socket takes and keeps the rest for later calls.
   void Send(Frame frame);
-  // What has come. Sends what was kept.
+  // Returns the frames that have arrived, and sends kept bytes.
   std::vector<Frame> Receive();
-  // Adds what there is to wait for.
+  // Adds the descriptor and events to poll for.
   void AddDescriptor(std::vector<pollfd>& descriptors) const;
 
-  // Why it is of no use any more; OK while it is. What came before can still be received.
+  // OK while the link works, else why it does not. What arrived before can still be received.
   const absl::Status& status() const { return status_; }
   size_t unsent_bytes() const { return unsent_.size(); }
-  // Since something came.
+  // Seconds since anything arrived.
   double silence_s() const;
 
-  // Tells the other end that nothing more comes, and waits for its goodbye or for `limit_s`: what
-  // was sent may be lost where a connection is closed at once.
+  // Shuts down the sending side and waits at most `limit_s` for the other end to close: closing at
+  // once could lose what was sent.
   void Close(double limit_s);
 
  private:
@@ -45,7 +45,7 @@ class Link {
   FrameReader reader_;
   std::string unsent_;
   MonotonicTime heard_;
-  absl::Status send_status_;  // what the other end said before it went may still be there
+  absl::Status send_status_;  // kept apart: the peer's last frames may still be readable
   absl::Status status_;
 };
 

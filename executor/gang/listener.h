@@ -1,6 +1,6 @@
-// The leader's gate: the listening socket that the other members of a gang come to.
+// Listener is the leader's listening socket, to which the other members of a gang connect.
 //
-// Connections wait in it until the leader's run takes them; without one nobody answers.
+// Connections wait in its backlog until the leader's run accepts them.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace meshwright::gang {
 class Listener {
  public:
   // Binds to `address`, numeric or a name of this host, on a port that the kernel chooses.
-  // Unavailable where that can't be done.
+  // Unavailable where that fails.
   static absl::StatusOr<std::shared_ptr<Listener>> Open(const std::string& address);
 
   uint16_t port() const { return port_; }
-  // Where the others find it: "host:port", an IPv6 address in brackets.
+  // Returns "host:port" for the followers, an IPv6 address in brackets.
   std::string rendezvous() const;
-  // Never waits in accept().
+  // Non-blocking: accept() never waits.
   int socket() const { return socket_.get(); }
 
  private:

@@ -39,7 +39,7 @@ absl::StatusOr<std::string> OwnAddress(const std::string& address) {
 
 absl::StatusOr<std::string> AddressTowards(const std::string& peer) {
   ASSIGN_OR_RETURN(const SocketAddress to, ResolveHostPort(peer));
-  // Of datagrams, for which connecting only looks up the way.
+  // Connecting a datagram socket only looks up the route.
   const UniqueFd socket(::socket(to.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return SocketError("socket");
   if (::connect(socket.get(), to.get(), to.size) != 0) {

@@ -1,4 +1,4 @@
-// The address by which this host is known where it is going.
+// Finds the address under which other hosts reach this one.
 #pragma once
 
 #include <string>
@@ -7,14 +7,13 @@
 
 namespace meshwright::gang {
 
-// The numeric address from which this host sends to `peer`, "host:port": what others on the way
-// there reach it by, unless something between them translates addresses. Nothing is sent. A name is
-// looked up, which may take seconds. Unavailable where there is no way there.
+// Returns the numeric address from which this host sends to `peer` ("host:port"): hosts on that
+// network reach it there, unless addresses are translated in between. Sends nothing. Resolves a
+// name, which may take seconds. Unavailable where there is no route.
 absl::StatusOr<std::string> AddressTowards(const std::string& peer);
 
-// The numeric form of `address`, a numeric address or a name, at which this host can be met.
-// InvalidArgument for one that stands for every address of the host, Unavailable where no socket
-// can listen there. A name is looked up.
+// Returns the numeric form of `address`, a numeric address or a name of this host. InvalidArgument
+// for a wildcard address, Unavailable where no socket can listen there. Resolves a name.
 absl::StatusOr<std::string> OwnAddress(const std::string& address);
 
 }  // namespace meshwright::gang

@@ -11,11 +11,11 @@
 namespace meshwright::gang {
 namespace {
 
-// Strangers may come to a gate, and each takes a descriptor until its time is up.
+// Anybody may connect to a listener, and each connection takes a descriptor until its deadline.
 constexpr size_t kMostWaiting = 256;
-// Of the gang's own, none takes longer while others wait for their turn.
+// After this long a handshake may be dropped for a newer one; members need less.
 constexpr absl::Duration kFairWait = absl::Seconds(1);
-// After which deadlines are looked at, and after which accepting is tried again.
+// Poll timeouts: for deadlines, and before accepting is tried again.
 constexpr int kRelayPollMs = 200;
 constexpr int kRestMs = 50;
 

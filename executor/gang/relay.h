@@ -1,8 +1,8 @@
-// The thread that brings the bytes of workers from host to host: it takes connections from a
-// listener, shakes hands for them and joins them to others as tunnels, all at once.
+// Relay carries workers' bytes between hosts on a thread of its own: it accepts connections from a
+// listening socket, shakes hands for them and joins them to others as tunnels, all concurrently.
 //
-// A leader's takes what comes to the gate and joins tunnels to the store of rank 0; a follower's
-// takes its workers and joins them to the gate.
+// The leader's relay accepts from the gang's listener and joins tunnels to rank 0's store; a
+// follower's accepts its workers and joins them to the leader's listener.
 #pragma once
 
 #include <functional>
@@ -20,18 +20,18 @@
 
 namespace meshwright::gang {
 
-// A connection on its way to be a tunnel.
+// A connection on its way to become a tunnel.
 struct Newcomer {
   Greeting greeting;
-  UniqueFd worker;  // whose it is; on a follower
+  UniqueFd worker;  // the worker's own connection; set on a follower
 };
 
 struct RelayOptions {
-  int listener = -1;  // outlives the relay; nothing waits in it
-  // These two are called on the relay's thread and must not block. What an accepted connection has
-  // to go through; an error drops it.
+  int listener = -1;  // non-blocking; REQUIRES: outlives the relay
+  // Both callbacks run on the relay's thread and must not block. `admit` returns the handshake that
+  // an accepted connection has to pass; an error drops it.
   std::function<absl::StatusOr<Newcomer>(UniqueFd accepted)> admit;
-  // What is joined to what, once hands are shaken; nothing where the connection is for others.
+  // Returns the two ends to join after the handshake; nothing where the connection is no tunnel.
   std::function<std::optional<TunnelEnds>(Newcomer newcomer)> join;
   MonotonicClock clock = MonotonicNow;
 };
@@ -39,19 +39,20 @@ struct RelayOptions {
 class Relay {
  public:
   static absl::StatusOr<std::unique_ptr<Relay>> Start(RelayOptions options);
-  // Closes all that it has.
+  // Closes all connections.
   ~Relay();
 
  private:
   Relay(RelayOptions options, UniqueFd wake);
 
   void Loop();
-  // Returns false where it is time to end.
+  // Returns false once the relay has to stop.
   bool WaitForSomething();
   void AcceptAll();
   void Admit(UniqueFd accepted);
   void ShakeHands();
-  // For one more to wait, if need be in place of one who has had its time.
+  // Returns whether one more connection may wait. Drops the oldest if need be, once it had its
+  // time.
   bool MakeRoom();
 
   struct Waiting {
@@ -61,7 +62,7 @@ class Relay {
 
   const RelayOptions options_;
   const UniqueFd wake_;
-  bool rests_ = false;  // from accepting, for which there was no descriptor
+  bool rests_ = false;  // accepting pauses, since descriptors ran out
   std::vector<Waiting> waiting_;
   Tunnels tunnels_;
   std::thread thread_;

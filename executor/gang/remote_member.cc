@@ -8,7 +8,7 @@
 namespace meshwright::gang {
 namespace {
 
-// So many follow each other at once, that even a short trial has an answer that was fast.
+// The first pings follow each other at once, so that even a short trial has one fast exchange.
 constexpr int kFirstPings = 8;
 
 double SecondsOf(MonotonicTime time) { return absl::ToDoubleSeconds(time.since_start); }

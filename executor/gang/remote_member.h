@@ -1,4 +1,5 @@
-// A follower as the leader has it: what its ranks tell, its clock, and whether it is still there.
+// RemoteMember is a follower as the leader sees it: its ranks' events, its clock offset and whether
+// it is lost.
 #pragma once
 
 #include <poll.h>
@@ -19,30 +20,30 @@ namespace meshwright::gang {
 
 class RemoteMember {
  public:
-  // What was heard of one rank and nobody took yet.
+  // What one rank sent and nobody has taken yet.
   struct RankNews {
     std::vector<std::string> lines = {};
     std::optional<ExitFrame> exit = std::nullopt;
   };
 
-  // Admits it.
+  // Sends the admit frame.
   RemoteMember(Member member, Link link, const Timing& timing);
 
   const Member& member() const { return member_; }
   void Start() { link_.Send(StartFrame()); }
-  // Has it end its workers; once is enough.
+  // Tells it to end its workers. Idempotent.
   void End();
 
-  // Takes in what has come, asks for its time, and notices where it is silent.
+  // Handles what has arrived, pings, and detects silence.
   void Pump();
   void Take(Frame frame);
   void AddDescriptor(std::vector<pollfd>& descriptors) const { link_.AddDescriptor(descriptors); }
 
-  // REQUIRES: one of its ranks.
+  // REQUIRES: `rank` is one of this member's.
   RankNews& news(int32_t rank) { return news_.at(rank); }
-  // That none of its ranks runs any more, or will, and why.
   // Whether its agent was told to end its part, which is nobody's failure.
   bool withdrew() const { return failure_ && failure_->fault == trial::Fault::kNone; }
+  // Why none of its ranks runs any more or ever will; nothing while they may.
   const std::optional<FailFrame>& failure() const { return failure_; }
   double clock_ahead_s() const { return clock_.ahead_s(); }
 

@@ -1,4 +1,4 @@
-// A rank of another member, as a process that its group can hear and end.
+// RemoteRank is a rank of another member as a process that its WorkerGroup can hear and end.
 #pragma once
 
 #include <memory>
@@ -23,9 +23,9 @@ class RemoteRank final : public trial::RankProcess {
   void ReadOutput() override {}
   const std::string& output_tail() const override;
 
-  // Ends all of its member's: they end together.
+  // Ends all ranks of its member: they end together.
   void Kill() override { member_->End(); }
-  // Where the member does not say in time that it ended, its workers end with the connection.
+  // Where the member does not report the end in time, its workers end when the connection closes.
   bool End(std::chrono::milliseconds limit) override;
   bool ended() const override { return ended_; }
   pid_t pid() const override;
@@ -37,7 +37,7 @@ class RemoteRank final : public trial::RankProcess {
 
   const std::shared_ptr<RemoteMember> member_;
   const int32_t rank_;
-  bool ended_ = false;  // as its group was told, after it has heard all before
+  bool ended_ = false;  // as reported by TryReap(), after all earlier news
 };
 
 }  // namespace meshwright::gang

@@ -21,7 +21,7 @@
 namespace meshwright::gang {
 namespace {
 
-// Small messages go out at once: ranks wait for each of them.
+// Disables Nagle's algorithm: ranks wait for each small message.
 void SendAtOnce(int socket) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -55,7 +55,7 @@ absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text) {
   if (!address.ok() || address->port == 0) {
     return FieldError("rendezvous", text, "must be host:port");
   }
-  // Brackets are of the text, not of the address.
+  // Brackets belong to the text, not to the address.
   const bool bracketed = address->host.front() == '[';
   const std::string name =
       bracketed ? address->host.substr(1, address->host.size() - 2) : address->host;

@@ -1,4 +1,4 @@
-// Addresses of TCP sockets, and sockets that never wait.
+// TCP socket addresses and non-blocking sockets.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,31 +22,30 @@ struct SocketAddress {
   uint16_t port() const;
 };
 
-// The first that a numeric address or a name stands for. A name is looked up, which may take
-// seconds. Unavailable where it stands for none.
+// Returns the first address of a numeric address or name. Resolving a name may take seconds.
+// Unavailable where it has none.
 absl::StatusOr<SocketAddress> Resolve(const std::string& host, uint16_t port);
-// Of "host:port", an IPv6 address in brackets. InvalidArgument where it is not of this form.
+// Resolves "host:port", an IPv6 address in brackets. InvalidArgument where the text is malformed.
 absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text);
 
 SocketAddress Loopback(uint16_t port);
 
-// For `address`, neither bound nor connected; nothing waits in it.
+// Returns a non-blocking socket for `address`, neither bound nor connected.
 absl::StatusOr<UniqueFd> OpenSocket(const SocketAddress& address);
 
-// From now on nothing waits in it.
 void SetNonBlocking(const UniqueFd& socket);
 
-// Begins to connect: the socket can be written to once it is connected, and reading and writing
-// fail where that fails. Unavailable where it fails at once.
+// Begins to connect. The socket becomes writable once connected; reads and writes fail where
+// connecting fails. Unavailable where it fails at once.
 absl::StatusOr<UniqueFd> Dial(const SocketAddress& address);
 
-// What came to a listening socket; one that is not open where nothing did.
+// Returns the next connection of a listening socket; a closed descriptor where there is none.
 UniqueFd Accept(int listener);
 
-// Whether it says no more than that there is nothing to read, or no room to write, yet.
+// Whether `error` only means that nothing can be read or written yet (EAGAIN and the like).
 bool IsForLater(int error);
 
-// Unavailable with what errno says.
+// Returns Unavailable with the text of errno.
 absl::Status SocketError(absl::string_view what);
 
 }  // namespace meshwright::gang

@@ -1,4 +1,4 @@
-// How long the members of a gang wait for each other, and by which clock.
+// Timeouts of a gang's members, and the clock they use.
 #pragma once
 
 #include "base/system/monotonic_time.h"
@@ -6,14 +6,15 @@
 namespace meshwright::gang {
 
 struct Timing {
-  // Until all members have joined, from the leader's start, and until the leader lets it in, from a
-  // follower's.
+  // For the leader, from its start until all members have joined; for a follower, until the leader
+  // admits it.
   double join_s = 60.0;
-  double handshake_s = 10.0;  // of a connection that came to the gate
-  double ping_s = 1.0;        // from one ping to the next
-  double last_word_s = 15.0;  // that a leader which is gone has for its result to come first
-  double silence_s = 30.0;    // a member of which nothing is heard for so long is lost
-  // This host's; the one that its workers tell times of.
+  double handshake_s = 10.0;  // for the handshake of an accepted connection
+  double ping_s = 1.0;        // interval between pings
+  // A follower that lost its leader waits so long for the leader's own result.
+  double last_word_s = 15.0;
+  double silence_s = 30.0;  // a member that sends nothing for so long is lost
+  // This host's clock, on which its workers report times.
   MonotonicClock clock = MonotonicNow;
 };
 

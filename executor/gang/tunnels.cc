@@ -26,7 +26,7 @@ short Tunnels::WantedEvents(const Stream& from, const Stream& to) {
 
 void Tunnels::AddDescriptors(std::vector<pollfd>& descriptors) const {
   const auto add = [&](int fd, short events) {
-    // One that nothing is wanted of would tell of its end again and again.
+    // Without events poll() would report its hang-up again and again.
     if (events != 0) descriptors.push_back({.fd = fd, .events = events, .revents = 0});
   };
   for (const Tunnel& tunnel : tunnels_) {

@@ -1,7 +1,7 @@
-// Pairs of connections of which each gets what the other sends.
+// Tunnels joins pairs of connections: each receives what the other sends.
 //
-// Buffers are bounded: who sends faster than the other end reads has to wait. Where one end has
-// said all, the other is told so and may go on; where one fails, both are closed.
+// Buffers are bounded, so a fast sender waits for a slow receiver (back-pressure). Half-closing one
+// end is passed on and the other may go on sending; a failure of one end closes both.
 #pragma once
 
 #include <poll.h>
@@ -14,7 +14,7 @@
 
 namespace meshwright::gang {
 
-// Of sockets in which nothing waits.
+// REQUIRES: both sockets are non-blocking.
 struct TunnelEnds {
   UniqueFd near;
   UniqueFd far;
@@ -24,19 +24,19 @@ class Tunnels {
  public:
   void Add(TunnelEnds ends);
 
-  // Adds what there is to wait for.
+  // Adds the descriptors and events to poll for.
   void AddDescriptors(std::vector<pollfd>& descriptors) const;
-  // Moves what can be moved without waiting, and lets go of tunnels that have ended.
+  // Moves what can be moved without blocking, and drops tunnels that have ended.
   void Pump();
 
   size_t size() const { return tunnels_.size(); }
 
  private:
-  // Bytes of one direction.
+  // One direction.
   struct Stream {
-    std::string held = {};    // read, and not written yet
-    bool ended = false;       // nothing more comes
-    bool told_ended = false;  // which the receiver knows
+    std::string held = {};    // read and not written yet
+    bool ended = false;       // the sender will send nothing more
+    bool told_ended = false;  // and the receiver was told so
   };
   struct Tunnel {
     TunnelEnds ends;
@@ -45,7 +45,7 @@ class Tunnels {
   };
 
   static short WantedEvents(const Stream& from, const Stream& to);
-  // False where one end has failed.
+  // Returns false where one end has failed.
   static bool Move(int from, int to, Stream& stream);
 
   std::vector<Tunnel> tunnels_;

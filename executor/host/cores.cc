@@ -14,7 +14,7 @@
 namespace meshwright::host {
 namespace {
 
-// A file of the kernel's about a hardware thread; empty where it does not tell.
+// Reads one of the kernel's topology files of a hardware thread; empty where it has none.
 std::string Topology(int hardware_thread, const std::string& file) {
   std::ifstream in("/sys/devices/system/cpu/cpu" + std::to_string(hardware_thread) + "/topology/" +
                    file);
@@ -29,13 +29,13 @@ std::vector<Core> Cores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return {{0}};
-  // By package, then by the first of its hardware threads.
+  // By package, then by the core's first hardware thread.
   std::map<std::pair<std::string, int>, Core> cores;
   std::map<std::string, int> first_of;
   for (int thread = 0; thread < CPU_SETSIZE; ++thread) {
     if (!CPU_ISSET(thread, &mask)) continue;
     const std::string siblings = Topology(thread, "thread_siblings_list");
-    // Where the kernel does not tell, each hardware thread is a core.
+    // Without topology files each hardware thread counts as a core.
     const int first =
         siblings.empty() ? thread : first_of.try_emplace(siblings, thread).first->second;
     cores[{Topology(thread, "physical_package_id"), first}].push_back(thread);

@@ -1,4 +1,5 @@
-// The processor cores that this process may use, and parts of them for what runs side by side.
+// Queries the processor cores that this process may use and partitions them among concurrent
+// trials.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +9,20 @@
 
 namespace meshwright::host {
 
-// A physical core: its hardware threads, by the kernel's numbers.
+// A physical core: the kernel's numbers of its hardware threads.
 using Core = std::vector<int>;
 
-// Those of the calling thread's affinity mask, the cores of a package behind each other. At least
-// one.
+// Returns the cores in the calling thread's affinity mask, grouped by package. At least one.
 std::vector<Core> Cores();
 
-// The hardware threads of `count` parts from `first` on, of as many as there are `parts`. A part
-// has cores that follow each other and that no other part has, as many as each other one; what is
-// left over is nobody's. There are at least as many cores as parts.
+// Divides `cores` into `parts` equal, disjoint parts of consecutive cores and returns the hardware
+// threads of the parts from `first` to `first + count - 1`. Cores left over belong to no part.
+// REQUIRES: at least as many cores as parts.
 std::vector<int> HardwareThreadsOf(const std::vector<Core>& cores, int32_t first, int32_t count,
                                    int32_t parts);
 
-// The calling thread, and what it starts from now on, runs on these hardware threads alone.
+// Restricts the calling thread, and threads and processes that it starts later, to these hardware
+// threads.
 absl::Status BindThisThread(const std::vector<int>& hardware_threads);
 
 }  // namespace meshwright::host

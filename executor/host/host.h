@@ -1,4 +1,4 @@
-// What this machine is: its name, and the processor cores and memory that this process may use.
+// Describes this machine: its name, and the processor cores and memory that this process may use.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,17 @@
 
 namespace meshwright::host {
 
-// Physical cores among the processors in this process's affinity mask; hardware threads of one core
-// count once. At least 1.
+// Returns the number of physical cores in this process's affinity mask; hardware threads of one
+// core count once. At least 1.
 int32_t PhysicalCores();
 
 std::string HostName();
 
-// As the kernel has it, such as "AMD EPYC 9654 96-Core Processor"; "CPU" where it does not tell.
+// Returns the kernel's name of the processor, such as "AMD EPYC 9654 96-Core Processor"; "CPU"
+// where it has none.
 std::string ProcessorName();
 
-// Main memory, or what control groups leave of it; at least 1.
+// Returns the bytes of main memory, or what control groups leave of it; at least 1.
 int64_t MemoryBytes();
 
 }  // namespace meshwright::host

@@ -19,11 +19,11 @@ namespace {
 // Version 1 writes "no limit" as the largest number of pages, in bytes.
 constexpr int64_t kNoLimitBytes = int64_t{1} << 60;
 
-// What the files of a version are called.
+// File names of a control group version.
 struct CgroupFiles {
   const char* limit;
   const char* usage;
-  // Lines of memory.stat that count the page cache of the group and those inside it.
+  // Lines of memory.stat that count the page cache of the group and of those inside it.
   std::vector<absl::string_view> cache;
 };
 
@@ -50,7 +50,7 @@ std::optional<int64_t> NumberIn(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
-// The number behind `name` in a file of lines "name number …"; 0 where there is none.
+// Returns the number after `name` in a file of lines "name number …"; 0 where there is none.
 int64_t NamedNumber(const std::filesystem::path& path, absl::string_view name) {
   for (const std::string& line : LinesOf(path)) {
     const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
@@ -62,15 +62,15 @@ int64_t NamedNumber(const std::filesystem::path& path, absl::string_view name) {
   return 0;
 }
 
-// A tree of groups: where it is mounted, and which group of the tree lies there.
+// A mounted tree of control groups: its mount point, and the group mounted there.
 struct CgroupMount {
   std::string folder;
   std::string group;
   bool unified = false;  // version 2
 };
 
-// Of the lines "id parent device group folder options … - type source options" those of trees that
-// count memory.
+// Returns the trees that account memory from the lines "id parent device group folder options … -
+// type source options".
 std::vector<CgroupMount> MemoryMounts(const std::filesystem::path& root) {
   std::vector<CgroupMount> mounts;
   for (const std::string& line : LinesOf(root / "proc/self/mountinfo")) {
@@ -89,8 +89,8 @@ std::vector<CgroupMount> MemoryMounts(const std::filesystem::path& root) {
   return mounts;
 }
 
-// The group of this process in the tree, as a path from the tree's root. Lines are
-// "number:controllers:path"; version 2 has the number 0 and no controllers.
+// Returns this process's group as a path from the tree's root. Lines are "number:controllers:path";
+// version 2 has the number 0 and no controllers.
 std::optional<std::string> OwnGroup(const std::filesystem::path& root, bool unified) {
   for (const std::string& line : LinesOf(root / "proc/self/cgroup")) {
     const std::vector<std::string> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
@@ -103,8 +103,8 @@ std::optional<std::string> OwnGroup(const std::filesystem::path& root, bool unif
   return std::nullopt;
 }
 
-// `group` below what is mounted, such as "a/b". A group outside of it, as a container without a
-// namespace of its own names it, counts as the one that is mounted.
+// Returns `group` relative to the mounted group, such as "a/b". A group outside of it, as seen in a
+// container without its own namespace, counts as the mounted one.
 std::string BelowMount(absl::string_view group, absl::string_view mounted) {
   if (mounted == "/") mounted = "";
   const bool inside = absl::ConsumePrefix(&group, mounted) &&

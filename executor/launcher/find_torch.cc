@@ -5,8 +5,7 @@
 namespace meshwright::launcher {
 namespace {
 
-// Prints where the package lies. A folder in the working directory that happens to be called torch
-// is none.
+// Prints the package's location. A folder named torch in the working directory does not count.
 constexpr char kLocateTorch[] =
     "import importlib.util, os, sys\n"
     "sys.path[:] = [path for path in sys.path if path]\n"
@@ -71,7 +70,7 @@ TorchSearch Check(const TorchCandidate& place, const std::string& needed, const 
   if (!machine.is_folder(folder + "/lib")) {
     return {{}, "no LibTorch in " + where + ": it has no folder lib" + expected};
   }
-  // A link to the folder says nothing about what lies beside it.
+  // Resolve links: only the real folder's surroundings are known.
   return {machine.real_path(folder), {}};
 }
 

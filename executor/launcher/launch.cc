@@ -17,7 +17,7 @@ void AddOnce(const std::string& folder, std::vector<std::string>& folders) {
   folders.push_back(folder);
 }
 
-// CUPTI lies outside the folder of the other libraries in a toolkit.
+// In a toolkit CUPTI is in a folder of its own.
 void AddToolkit(const std::string& root, const Machine& machine,
                 std::vector<std::string>& folders) {
   for (const char* inside :

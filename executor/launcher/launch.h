@@ -1,5 +1,5 @@
-// What the launcher turns into: a program that is linked to LibTorch, in an environment in which
-// its linker finds it.
+// Plans what the launcher executes: a program linked to LibTorch, in an environment in which the
+// dynamic linker finds it.
 #pragma once
 
 #include <string>
@@ -10,24 +10,24 @@
 namespace meshwright::launcher {
 
 struct Launch {
-  // argument 0 included.
+  // Includes argument 0.
   std::vector<std::string> arguments;
-  // NAME=VALUE, all of them.
+  // The whole environment, as NAME=VALUE.
   std::vector<std::string> environment;
-  // Why nothing is started; the rest is empty then.
+  // Why nothing can be started; the other members are empty then.
   std::string problem;
 };
 
 // `arguments` and `environment` are the launcher's own. `--exec PROGRAM ARGUMENT...` starts that
-// program, anything else is for the archive's worker. Needs LibTorch of the version `needed` (see
+// program; anything else goes to the archive's worker. Requires LibTorch of version `needed` (see
 // FindTorch).
 Launch PlanLaunch(const std::string& archive_root, const std::string& needed,
                   const std::vector<std::string>& arguments,
                   const std::vector<std::string>& environment, const Machine& machine);
 
-// The folders in which the linker is to look: LibTorch's own, the CUDA libraries that pip puts
-// beside it (nvidia/*/lib), a CUDA toolkit of the machine, and then those of LD_LIBRARY_PATH. Those
-// of the machine that exist, each once, separated by colons.
+// Returns the linker's search path: LibTorch's own folder, the CUDA libraries that pip installs
+// beside it (nvidia/*/lib), the machine's CUDA toolkit, then LD_LIBRARY_PATH. Contains each
+// existing folder once, separated by colons.
 std::string LibraryPath(const std::string& torch_folder, const Machine& machine);
 
 }  // namespace meshwright::launcher

@@ -33,7 +33,7 @@ bool IsFolder(const std::string& path) {
 std::string RealPath(const std::string& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
-  // Drops a slash at the end.
+  // Drops a trailing slash.
   return error ? path : (real.has_filename() ? real : real.parent_path()).string();
 }
 

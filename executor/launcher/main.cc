@@ -1,10 +1,10 @@
-// bin/meshwright-worker of an unpacked archive: finds LibTorch and becomes the worker, which is
+// bin/meshwright-worker of an unpacked archive: finds LibTorch and executes the worker, which is
 // linked to it.
 //
 // usage: meshwright-worker [ARGUMENT...]                  the worker with these arguments
 //        meshwright-worker --exec PROGRAM [ARGUMENT...]   another program that needs LibTorch
-// Exits with 2 where LibTorch can't be had, and says where it looked. The process stays the same
-// one, with the descriptors and the parent that the worker expects.
+// Exits with 2, listing where it looked, where LibTorch is not found. It execs, so the process
+// keeps the descriptors and the parent that the worker expects.
 #include <unistd.h>
 
 #include <cerrno>

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Starts the program with its standard output in `out`. -1 where it can't be started.
+// Starts the program with its standard output in `out`. Returns -1 where it can't be started.
 pid_t Spawn(const std::vector<std::string>& command, int out) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
@@ -34,7 +34,7 @@ pid_t Spawn(const std::vector<std::string>& command, int out) {
   return error == 0 ? pid : -1;
 }
 
-// Reads to the end of the stream; false where `deadline` comes first.
+// Reads to the end of the stream; returns false where `deadline` comes first.
 bool ReadUntil(int fd, Clock::time_point deadline, std::string& out) {
   std::array<char, 4096> buffer;
   while (true) {
@@ -51,8 +51,7 @@ bool ReadUntil(int fd, Clock::time_point deadline, std::string& out) {
   }
 }
 
-// A program may close its output and stay: its end is awaited as long as the rest of the time
-// allows.
+// Waits for the program's end: it may close its output and keep running.
 bool WaitUntil(pid_t pid, Clock::time_point deadline, int& status) {
   while (::waitpid(pid, &status, WNOHANG) == 0) {
     if (Clock::now() >= deadline) return false;

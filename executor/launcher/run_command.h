@@ -1,4 +1,4 @@
-// Runs another program and waits for it, for a bounded time and without a shell.
+// Runs another program and waits for it, with a time limit and without a shell.
 #pragma once
 
 #include <chrono>
@@ -10,14 +10,14 @@ namespace meshwright::launcher {
 struct CommandEnd {
   enum class Reason { kNotStarted, kTimedOut, kEnded };
   Reason kind = Reason::kNotStarted;
-  // Of a program that ended by itself; 128 + the signal that ended it.
+  // Exit code of a program that ended by itself; 128 + the signal that killed it.
   int exit_code = 0;
-  // Its standard output.
+  // The program's standard output.
   std::string out;
 };
 
-// Finds command[0] on PATH. The program gets an empty standard input, no other descriptor of this
-// process, and its standard error is dropped. After `limit` it is killed.
+// Finds command[0] on PATH. The program gets an empty standard input and no other descriptors of
+// this process; its standard error is discarded. It is killed after `limit`.
 CommandEnd RunCommand(const std::vector<std::string>& command, std::chrono::milliseconds limit);
 
 }  // namespace meshwright::launcher

@@ -5,8 +5,8 @@
 namespace meshwright::launcher {
 namespace {
 
-// The string that a line `name = '...'` or `name: type = '...'` assigns; nullopt where there is
-// none.
+// Returns the string assigned by a line `name = '...'` or `name: type = '...'`; nullopt where there
+// is none.
 std::optional<std::string> AssignedString(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

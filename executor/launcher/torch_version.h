@@ -1,4 +1,4 @@
-// Which build of LibTorch a folder holds, by its version.py.
+// Identifies a LibTorch build by its version.py.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace meshwright::launcher {
 
-// The version with the CUDA release that it was built for, like "2.11.0+cu130": a build that does
-// not name CUDA in its version is completed from the line `cuda = '13.0'`; one without CUDA stays
-// as it is. nullopt where the text names no version.
+// Returns the version with the CUDA release it was built for, like "2.11.0+cu130". Where the
+// version does not name CUDA it is completed from the line `cuda = '13.0'`; a build without CUDA
+// stays as it is. nullopt where the text has no version.
 std::optional<std::string> TorchVersion(std::string_view version_py);
 
 }  // namespace meshwright::launcher

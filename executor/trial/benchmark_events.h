@@ -1,6 +1,6 @@
-// What the workers of a device benchmark tell beside a rank's hello and error
-// (executor/trial/rank_events.h): rank 0 what it runs on and what it measured, the others that they
-// are alive.
+// Events that workers of a device benchmark send beside a rank's hello and error
+// (executor/trial/rank_events.h): rank 0 sends its device and its measurements, the others signs of
+// life.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshwright::trial {
 
-// "device": members as in planner::DeviceBenchmark.
+// "device": fields as in planner::DeviceBenchmark.
 struct DeviceEvent {
   std::string name;
   int64_t memory_bytes = 0;
@@ -24,11 +24,11 @@ struct DeviceEvent {
   friend bool operator==(const DeviceEvent&, const DeviceEvent&) = default;
 };
 
-// "measured": one case more is over.
+// "measured": one more case is finished.
 struct MeasuredEvent {
-  int32_t done = 0;   // cases that are over
-  int32_t cases = 0;  // all of them
-  // One of these, or none where the case was passed over.
+  int32_t done = 0;   // cases finished so far
+  int32_t cases = 0;  // in total
+  // At most one is set; none where the case was skipped.
   std::optional<planner::MatmulTiming> matmul = std::nullopt;
   std::optional<planner::CopyTiming> copy = std::nullopt;
   std::optional<planner::CollectiveTiming> collective = std::nullopt;
@@ -36,7 +36,7 @@ struct MeasuredEvent {
   friend bool operator==(const MeasuredEvent&, const MeasuredEvent&) = default;
 };
 
-// "alive": the same of a rank that does not tell what it measured.
+// "alive": the same progress, from a rank that does not report measurements.
 struct AliveEvent {
   int32_t done = 0;
   int32_t cases = 0;
@@ -44,7 +44,7 @@ struct AliveEvent {
   friend bool operator==(const AliveEvent&, const AliveEvent&) = default;
 };
 
-// "benchmark_done": the rank has gone through all cases.
+// "benchmark_done": the rank has finished all cases.
 struct BenchmarkDoneEvent {
   friend bool operator==(const BenchmarkDoneEvent&, const BenchmarkDoneEvent&) = default;
 };
@@ -53,7 +53,8 @@ using BenchmarkEvent =
     std::variant<std::monostate, DeviceEvent, MeasuredEvent, AliveEvent, BenchmarkDoneEvent>;
 
 nlohmann::json ToJson(const BenchmarkEvent& event);
-// Nothing for an event of another kind. InvalidArgument naming the key that is missing or wrong.
+// Returns std::monostate for an event of another kind. InvalidArgument naming the key that is
+// missing or wrong.
 absl::StatusOr<BenchmarkEvent> BenchmarkEventFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

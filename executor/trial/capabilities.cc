@@ -22,7 +22,7 @@ constexpr std::array kSchedules = {
 constexpr std::array kRecompute = {planner::Recompute::kNone, planner::Recompute::kSelective,
                                    planner::Recompute::kFull, planner::Recompute::kBlock};
 
-// The names of those values for which has(value) is true.
+// Returns the names of the values for which has(value) is true.
 template <typename Values, typename Has, typename Name>
 std::vector<std::string> Names(const Values& values, const Has& has, const Name& name) {
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
-// What the workers can run: what the profile `meshwright` supports, under the planner's rules.
-// `meshwright-worker --capabilities` prints it.
+// Lists what the workers can run: what the profile `meshwright` supports, under the planner's
+// rules. `meshwright-worker --capabilities` prints it.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,11 +9,11 @@
 
 namespace meshwright::trial {
 
-// The preset `meshwright`.
+// Returns the preset `meshwright`.
 const planner::FrameworkProfile& WorkerProfile();
 
-// OK when the layout breaks no rule (planner/rules/rule_list.h) under the workers' profile;
-// Unimplemented with the sentence of the first that it breaks.
+// OK where the layout breaks no rule (planner/rules/rule_list.h) under the workers' profile; else
+// Unimplemented with the sentence of the first broken rule.
 absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& layout,
                         const planner::TrainingSpec& training, planner::DeviceKind device);
 

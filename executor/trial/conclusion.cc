@@ -19,7 +19,7 @@ int32_t StepsFinishedByAll(const std::vector<RankRecord>& records) {
   return steps;
 }
 
-// A step takes as long as on its slowest rank.
+// A step takes as long as its slowest rank.
 double StepTime(const std::vector<RankRecord>& records, int32_t step) {
   double slowest = 0.0;
   for (const RankRecord& record : records) {
@@ -37,7 +37,7 @@ std::optional<double> LossOf(const std::vector<RankRecord>& records, int32_t ste
   return std::nullopt;
 }
 
-// Nothing unless every rank told its part.
+// Returns nothing unless every rank reported its part.
 std::optional<double> GradientNormOf(const std::vector<RankRecord>& records, int32_t step) {
   double square_sum = 0.0;
   for (const RankRecord& record : records) {
@@ -48,13 +48,13 @@ std::optional<double> GradientNormOf(const std::vector<RankRecord>& records, int
   return std::sqrt(square_sum);
 }
 
-// 0 where the plan says nothing.
+// Returns 0 where the plan has no figure.
 int64_t OnRank(const std::vector<int64_t>& by_pipeline_rank, int32_t pipeline_rank) {
   const auto rank = static_cast<size_t>(pipeline_rank);
   return rank < by_pipeline_rank.size() ? by_pipeline_rank[rank] : 0;
 }
 
-// Means over the timed steps, by rank.
+// Returns mean profiles of the timed steps, by rank.
 std::vector<StepProfile> ProfilesOf(const std::vector<RankRecord>& records, int32_t steps) {
   std::vector<std::vector<StepProfile>> by_rank(records.size());
   for (int32_t step = FirstTimedStep(steps); step < steps; ++step) {
@@ -79,7 +79,7 @@ void AddProfiles(const std::vector<RankRecord>& records, int32_t steps, TrialRes
   }
 }
 
-// What is known whatever the outcome.
+// Fills in the figures that do not depend on the outcome.
 TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& records) {
   TrialResult result;
   const int32_t steps = StepsFinishedByAll(records);
@@ -114,8 +114,8 @@ std::string WhichRank(const RankRecord& record) {
   return absl::StrCat("rank ", record.rank, " (pipeline rank ", record.pipeline_rank, ")");
 }
 
-// Ranks with trouble after they were done: the first of them, and how many more there are. Returns
-// the first; null without any.
+// Adds a sentence on the first rank with trouble after it was done, and on how many more have some.
+// Returns that rank; null where none has.
 const RankRecord* AddTroubleAfterDone(const std::vector<RankRecord>& records,
                                       std::vector<std::string>& sentences) {
   std::vector<const RankRecord*> troubled;
@@ -139,13 +139,13 @@ void AddLeftProcesses(const std::vector<RankRecord>& records, std::vector<std::s
   }
 }
 
-// Whether trouble after the end of a rank's work may have to do with what `cause` tells of: it may
-// have cost others their peer, but follows from any other failure.
+// Whether trouble after a rank was done belongs in the message beside `cause`. It may be why other
+// ranks lost their peer; any other failure explains it.
 bool MayMatter(const RankRecord* cause) {
   return cause == nullptr || cause->failure->kind == FailureKind::kCommunication;
 }
 
-// `sentences`, and the end of the output of `speaker`, if any.
+// Joins `sentences` and appends the tail of `speaker`'s output, if any.
 std::string Message(const std::vector<std::string>& sentences, const RankRecord* speaker) {
   std::string message = absl::StrJoin(sentences, "; ");
   if (speaker != nullptr && !speaker->output_tail.empty()) {
@@ -156,7 +156,7 @@ std::string Message(const std::vector<std::string>& sentences, const RankRecord*
 
 std::string OomMessage(const RankRecord& record) {
   const OomDetail& oom = *record.oom;
-  // A library does not always say how much it asked for.
+  // Some libraries do not report the requested size.
   const std::string requested =
       oom.requested_bytes > 0 ? absl::StrCat(oom.requested_bytes, " bytes") : "memory";
   return absl::StrCat(WhichRank(record), " ran out of memory: ", requested, " requested with ",

@@ -1,4 +1,4 @@
-// From what is known of the ranks to the trial's result. Pure functions.
+// Derives a trial's result from the records of its ranks. Pure functions.
 #pragma once
 
 #include <optional>
@@ -9,26 +9,26 @@
 
 namespace meshwright::trial {
 
-// The failure that explains the others: by kind, then by rank. Null without any.
+// Returns the failed rank whose failure explains the others, by kind and then by rank; null where
+// none failed.
 const RankRecord* Cause(const std::vector<RankRecord>& records);
 
-// The result of a trial that ran to its end or into a failure of some rank.
+// The result of a trial that ran to its end or into some rank's failure.
 TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& records);
 
-// The result of a trial that was ended because nothing was heard of `silent_rank` for the plan's
-// timeout.
+// The result of a trial that was ended because `silent_rank` sent nothing for the plan's timeout.
 TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>& records,
                             int32_t silent_rank);
 
 TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecord>& records);
 
-// Of one rank alone. Requires a step.
+// Returns the mean profile of one rank's timed steps. REQUIRES: a finished step.
 StepProfile MeanOfTimedSteps(const RankRecord& record);
 
-// Which of the silent ranks holds the others up: the one that is furthest behind.
+// Returns the silent rank that is furthest behind, which most likely holds up the others.
 int32_t FurthestBehind(const std::vector<RankRecord>& records);
 
-// Steps that all ranks have finished, the slowest rank's time of the last one and its loss.
+// The last step that all ranks have finished, with the slowest rank's time and the loss.
 struct FinishedStep {
   int32_t steps = 0;
   double step_s = 0.0;

@@ -33,7 +33,7 @@ class BenchmarkRun {
   absl::StatusOr<planner::DeviceBenchmark> Run(const BenchmarkPlan& plan);
 
  private:
-  // Events that only a benchmark has; the others are a trial's too.
+  // Handles events that only a benchmark has; the others are shared with trials.
   void TakeEvent(const std::string& line, RankRecord& record);
   absl::Status TakeOwn(const json& json, RankRecord& record);
   absl::Status TakeMeasured(const MeasuredEvent& event);
@@ -108,7 +108,8 @@ absl::StatusOr<planner::DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& 
   if (const RankRecord* cause = Cause(workers_.records())) {
     return Failed(*cause, cause->failure->message);
   }
-  // Done is the last that a worker tells; there is little to lose.
+  // "benchmark_done" is a worker's last event. A failure after it still fails the benchmark, which
+  // is cheap to repeat.
   for (const RankRecord& record : workers_.records()) {
     if (!record.after_done.empty()) return Failed(record, record.after_done.front());
   }

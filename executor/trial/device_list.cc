@@ -9,7 +9,7 @@
 namespace meshwright::trial {
 namespace {
 
-// Loading CUDA takes seconds, on a machine with many devices.
+// Loading CUDA takes seconds on a machine with many devices.
 constexpr double kDeviceListTimeoutS = 60.0;
 
 }  // namespace

@@ -1,7 +1,8 @@
-// The CUDA devices that a worker of this machine would be shown: `meshwright-worker --devices`.
+// DeviceList holds the CUDA devices visible to a worker on this machine (`meshwright-worker
+// --devices`).
 //
-// Only CUDA knows what CUDA_VISIBLE_DEVICES, control groups and MIG leave of a machine's devices,
-// so the worker asks it; everybody else asks the worker.
+// Only CUDA knows which of a machine's devices CUDA_VISIBLE_DEVICES, control groups and MIG leave
+// visible, so the worker asks CUDA and everybody else asks the worker.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct ListedDevice {
 
 struct DeviceList {
   std::vector<ListedDevice> devices;
-  std::string reason;  // why there is none
+  std::string reason;  // why the list is empty
 
   int32_t count() const { return static_cast<int32_t>(devices.size()); }
 
@@ -35,14 +36,14 @@ struct DeviceList {
 nlohmann::json ToJson(const DeviceList& list);
 absl::StatusOr<DeviceList> DeviceListFromJson(const nlohmann::json& json);
 
-// Runs a program for what it prints, within a time: RunProgram, or a test's own.
+// Runs a program and returns its output, within a timeout: RunProgram, or a test's stand-in.
 using ProgramRunner = std::function<absl::StatusOr<std::string>(
     const std::vector<std::string>& arguments, double timeout_s)>;
 
-// Asks the worker at `worker_path`. A worker that is missing, fails or does not answer is an error;
-// a machine without a device is an empty list with the reason.
+// Asks the worker at `worker_path`. Returns an error where the worker is missing, fails or does not
+// answer; an empty list with the reason where the machine has no device.
 absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const ProgramRunner& run);
-// The same by running it.
+// ListDevices() with RunProgram.
 absl::StatusOr<DeviceList> ListDevicesHere(const std::string& worker_path);
 
 }  // namespace meshwright::trial

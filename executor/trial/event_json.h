@@ -1,4 +1,5 @@
-// Events of workers as JSON: the fields of one alternative of a variant, and its kind as `event`.
+// Converts worker events to and from JSON: the fields of one alternative of a variant, with its
+// kind under `event`.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace meshwright::trial {
 
-// `event` is the key of every event.
+// Reads the key `event`, which every event has.
 struct EventKind {
   std::string kind;
 };
@@ -24,7 +25,7 @@ void VisitFields(Kind& kind, Visitor& visit) {
   visit(planner::Needed("event"), kind.kind);
 }
 
-// The kinds of a variant's alternatives, of which the first stands for no event.
+// Kinds of a variant's alternatives, by index; the first stands for no event.
 template <typename Event>
 using EventKinds = std::array<std::string_view, std::variant_size_v<Event>>;
 
@@ -53,7 +54,7 @@ absl::StatusOr<Event> ReadEvent(const EventKinds<Event>& kinds, std::string_view
   }
 }
 
-// An event without a value for a kind that the variant does not have.
+// Returns the variant's first alternative for an unknown kind.
 template <typename Event>
 absl::StatusOr<Event> EventFromJson(const EventKinds<Event>& kinds, const nlohmann::json& json) {
   EventKind kind;

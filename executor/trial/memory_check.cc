@@ -12,14 +12,14 @@
 namespace meshwright::trial {
 namespace {
 
-// Plans come from other machines: no estimate may overflow the sum of a layout's ranks.
+// Plans come from other machines: this bound keeps the sum over a layout's ranks from overflowing.
 constexpr int64_t kMostRankBytes = int64_t{1} << 50;
 
 bool HasEstimate(const TrialPlan& plan) {
   return plan.layout.pp > 0 && plan.estimated_bytes.size() == static_cast<size_t>(plan.layout.pp);
 }
 
-// Beside the allocator's. Requires an estimate.
+// Returns the bytes beside the allocator's. REQUIRES: an estimate.
 int64_t FixedBytesOf(const TrialPlan& plan, size_t pipeline_rank) {
   const std::vector<int64_t>& communicators = plan.estimated_communicator_bytes;
   const int64_t communicator_bytes =
@@ -30,11 +30,11 @@ int64_t FixedBytesOf(const TrialPlan& plan, size_t pipeline_rank) {
 }
 
 size_t PipelineRankOf(const TrialPlan& plan, int32_t rank) {
-  // Pipeline ranks are outermost.
+  // Pipeline ranks are the outermost axis.
   return static_cast<size_t>(rank / (plan.layout.devices() / plan.layout.pp));
 }
 
-// Requires an estimate.
+// REQUIRES: an estimate.
 int64_t BytesOf(const TrialPlan& plan, int32_t rank) {
   const size_t pipeline_rank = PipelineRankOf(plan, rank);
   const int64_t allocator_bytes =
@@ -47,7 +47,7 @@ std::string Bytes(int64_t bytes) {
   return absl::StrFormat("%d bytes (%.2f GiB)", bytes, static_cast<double>(bytes) / kBytesPerGib);
 }
 
-// `fixed_bytes` is what all the ranks take beside their allocators.
+// `fixed_bytes` is what all the ranks need beside their allocators.
 std::string Accepted(int64_t room_bytes, int64_t fixed_bytes, size_t ranks) {
   const double limit_gib =
       static_cast<double>(room_bytes - fixed_bytes) / static_cast<double>(ranks) / kBytesPerGib;

@@ -1,4 +1,4 @@
-// What a rank's memory came to at most during its steps.
+// MemoryPeaks holds the largest amounts of memory that a rank used during its steps.
 #pragma once
 
 #include <cstdint>
@@ -6,24 +6,24 @@
 
 namespace meshwright::trial {
 
-// Of a device, beside what tensors hold. A CPU has nothing of it.
+// Device memory beside what tensors hold; absent on a CPU.
 struct DeviceMemoryUse {
-  // Most that the allocator took of the device: what tensors held, with what it kept of what they
-  // released. A memory limit bounds this.
+  // Peak bytes that the allocator reserved on the device: tensors, and freed blocks that it cached.
+  // A memory limit bounds this.
   int64_t peak_reserved_bytes = 0;
-  // How often it found nothing and gave back what it kept before it went on: each waits for the
-  // device.
+  // How often the allocator found no free block and released its cache before retrying; each time
+  // waits for the device.
   int64_t allocator_retries = 0;
-  // In use of the device outside the allocator at the end, less what there was before the groups
-  // were connected, which leaves out the context: buffers of communicators, and code that was
-  // loaded since. Counts whatever is on the device, as if the rank had it alone. 0 without groups.
+  // Bytes in use on the device outside the allocator at the end, less those before the groups were
+  // connected, which excludes the context: buffers of communicators, and code loaded since.
+  // Counts all use of the device, as if the rank had it alone. 0 without groups.
   int64_t communicator_bytes = 0;
 
   friend bool operator==(const DeviceMemoryUse&, const DeviceMemoryUse&) = default;
 };
 
 struct MemoryPeaks {
-  int64_t allocated_bytes = 0;  // most that tensors held at once
+  int64_t allocated_bytes = 0;  // peak bytes of live tensors
   std::optional<DeviceMemoryUse> device;
 
   friend bool operator==(const MemoryPeaks&, const MemoryPeaks&) = default;

@@ -16,7 +16,8 @@ ModelForm FormOf(const planner::ModelSpec& model) {
     to.head_dim = group.attention.head_dim;
     to.qkv_bias = group.attention.qkv_bias;
     to.qk_norm = group.attention.qk_norm;
-    // Workers of other versions read what has always been there.
+    // These are written only where they differ, so that workers of other versions can read plans
+    // without them.
     const auto say = [](const auto& of_group, const auto& of_model, auto& said) {
       if (of_group != of_model) said = of_group;
     };

@@ -1,5 +1,5 @@
-// The model of a trial's plan as its text has it: attention is the model's, and a group of layers
-// says only what it has otherwise. Attention is latent where keys and values have a latent
+// ModelForm is a plan's model as its JSON has it: the model states its attention once, and a group
+// of layers states only where it differs. Attention is latent where keys and values have a latent
 // (`kv_rank`).
 #pragma once
 
@@ -24,7 +24,7 @@ struct LayerGroupForm {
   std::optional<int64_t> window;
   std::optional<bool> chunked;
   std::optional<bool> sinks;
-  std::optional<int64_t> query_rank;  // these four of latent attention
+  std::optional<int64_t> query_rank;  // this and the next three belong to latent attention
   std::optional<int64_t> kv_rank;
   std::optional<int64_t> rotary_dim;
   std::optional<int64_t> value_dim;
@@ -65,7 +65,8 @@ void VisitFields(Group& group, Visitor& visit) {
   visit(planner::Needed("count"), group.count);
 }
 
-// How the model differs from Llama's family. Where it does not, plans read as they always did.
+// Visits what differs from Llama's family; omitted where nothing does, so that plans of Llama
+// models stay readable by older workers.
 template <planner::ConstOr<ModelForm> Form, typename Visitor>
 void VisitFamilyFields(Form& form, Visitor& visit) {
   using planner::OnlyIf;

@@ -1,4 +1,4 @@
-// Layouts as plans for the worker name them.
+// Names the attention kernel that the worker is to use in a layout.
 #pragma once
 
 #include "executor/trial/trial.h"
@@ -7,15 +7,16 @@
 
 namespace meshwright::trial {
 
-// `layout`, which is planned for with `profile`, with the attention kernel named where it leaves it
-// to the profile and that is the worker's own and has chosen another than the worker's default:
-// what the worker runs is what the estimate is about. On a CPU the worker has one kernel, and it
-// has none of another framework's: there `layout` stays as it is.
+// Returns `layout` for the worker, with the attention kernel of `profile` named where the layout
+// leaves the choice to the profile, the profile's engine is the worker, and its kernel differs from
+// the worker's default: the worker then runs what was estimated. Returns `layout` unchanged on a
+// CPU, where the worker has one kernel, and for another framework's profile, whose kernels it
+// lacks.
 planner::Layout WithNamedKernels(const planner::Layout& layout,
                                  const planner::FrameworkProfile& profile,
                                  planner::DeviceKind device);
 
-// The worker as what is to run layouts that are planned for with `profile`.
+// Returns the worker as the runner of layouts planned with `profile`.
 planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile,
                                planner::DeviceKind device);
 

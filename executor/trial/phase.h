@@ -1,4 +1,4 @@
-// What the time of a step goes to: every moment of a rank belongs to exactly one phase.
+// Phase classifies the time of a step: every moment of a rank belongs to exactly one phase.
 #pragma once
 
 #include <array>
@@ -14,17 +14,17 @@ enum class Phase : uint8_t {
   kOther,
   kForward,
   kBackward,
-  kTensorParallel,   // waiting for the TP group's collectives
-  kContextParallel,  // waiting for the CP group's
-  kPipeline,         // waiting for a message that is on its way
-  kBubble,           // waiting for a neighbour that has not come to the message yet
+  kTensorParallel,   // waiting for collectives of the TP group
+  kContextParallel,  // waiting for those of the CP group
+  kPipeline,         // waiting for a message in transit
+  kBubble,           // waiting for a neighbour that has not issued its side of the message
   kDataParallel,     // waiting for gradient reductions and gathered weights
   kOptimizer,
-  kExpertParallel  // waiting for tokens on the way to experts and back
+  kExpertParallel  // waiting for tokens in transit to and from experts
 };
 inline constexpr size_t kPhases = 10;
 
-// "forward_s", "backward_s", ...: what a phase's seconds are called where they are told by name.
+// Returns the key of a phase's seconds: "forward_s", "backward_s", ...
 constexpr std::string_view PhaseKey(Phase phase) {
   constexpr std::array<std::string_view, kPhases> kKeys = {
       "other_s",    "forward_s", "backward_s",      "tensor_parallel_s", "context_parallel_s",
@@ -32,13 +32,13 @@ constexpr std::string_view PhaseKey(Phase phase) {
   return kKeys[static_cast<size_t>(phase)];
 }
 
-// "forward", "backward", ...
+// Returns "forward", "backward", ...
 constexpr std::string_view PhaseName(Phase phase) {
   const std::string_view key = PhaseKey(phase);
   return key.substr(0, key.size() - 2);
 }
 
-// Where waiting for a group's operations belongs.
+// Returns the phase to which waiting for a group's operations belongs.
 constexpr Phase PhaseOf(planner::GroupRole role) {
   switch (role) {
     case planner::GroupRole::kTensor:
@@ -81,7 +81,7 @@ class PhaseSeconds {
   std::array<double, kPhases> seconds_{};
 };
 
-// Calls visit(phase) for each phase, in their order.
+// Calls visit(phase) for each phase, in enumeration order.
 template <typename Visit>
 void ForEachPhase(const Visit& visit) {
   for (size_t i = 0; i < kPhases; ++i) visit(static_cast<Phase>(i));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kReapInterval(50);
 
-// A child that someone else reaped has ended too; nobody can tell how.
+// A child reaped by someone else has ended too; its status is lost.
 bool Ended(pid_t pid, const ProcessWait& wait, int& status) {
   const pid_t reaped = wait.waitpid(pid, &status, WNOHANG);
   if (reaped == pid) return true;

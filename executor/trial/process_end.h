@@ -1,4 +1,5 @@
-// The end of child processes. One that a driver holds may not come to it, not even after SIGKILL.
+// Waits for the end of child processes. One blocked in a driver may
+// not end, not even after SIGKILL.
 #pragma once
 
 #include <sys/types.h>
@@ -10,21 +11,22 @@
 
 namespace meshwright::trial {
 
-// What waiting needs of the system.
+// The system calls that waiting needs.
 struct ProcessWait {
   using Clock = std::chrono::steady_clock;
 
   std::function<pid_t(pid_t pid, int* status, int options)> waitpid;
   std::function<Clock::time_point()> now;
-  // Returns after that time, or before it where something may have happened.
+  // Returns after this time, or earlier where something may have happened.
   std::function<void(std::chrono::milliseconds)> pause;
 };
 
-// Reaps `pid`, a child, for no longer than `limit`; at least once. False where it did not end.
+// Tries at least once to reap the child `pid`, for at most `limit`. Returns false where it has not
+// ended.
 bool WaitForEnd(pid_t pid, std::chrono::milliseconds limit, const ProcessWait& wait, int& status);
 
-// Children that nobody waits for any more. They end when they can, and are then reaped by whoever
-// calls Reap(), so that they don't stay zombies for as long as this process lives.
+// LeftProcesses keeps children that nobody waits for any more. Reap() reaps those that have ended,
+// so that they don't remain zombies. Thread-safe.
 class LeftProcesses {
  public:
   void Add(pid_t pid);

@@ -1,6 +1,6 @@
-// The fields of a rank's events (planner/codec/fields.h), and of what they tell of a step.
+// Fields of a rank's events and of the step records in them (planner/codec/fields.h).
 //
-// Spans of time, and whatever a step has tens of thousands of, are lists without keys.
+// Time spans, and whatever a step has tens of thousands of, are JSON arrays without keys.
 #pragma once
 
 #include "executor/trial/rank_events.h"

@@ -1,5 +1,5 @@
-// The events by which a rank of a trial tells what it does: the worker writes each as a line of
-// JSON, with the keys `event`, its kind, and `rank` beside its fields, and the runner reads them.
+// Events by which a rank of a trial reports. The worker writes each as a line of JSON, with the
+// event's kind under `event` and its `rank` beside its fields; the runner reads them.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@
 
 namespace meshwright::trial {
 
-// "hello": the rank's process is there.
+// "hello": the rank's process has started.
 struct HelloEvent {
   int64_t pid = 0;
   std::string host = {};
   std::string version = {};
 };
 
-// "begin": it begins a step.
+// "begin": the rank begins a step.
 struct BeginEvent {
   int32_t step = 0;
 };
 
-// "step": it has finished one.
+// "step": the rank has finished a step.
 struct StepEvent {
   int32_t step = 0;
   double step_s = 0.0;
   StepProfile profile = {};
-  std::optional<double> loss = std::nullopt;  // of the rank that knows it
-  // Its part of the squared norm of all gradients; none of a slice.
+  std::optional<double> loss = std::nullopt;  // set on the rank that computes it
+  // The rank's part of the squared norm of all gradients; absent in a slice trial.
   std::optional<double> gradient_square_sum = std::nullopt;
 };
 
-// What a rank did in the last step, and what to call it: "rank 3 (tp0 pp1 dp0)".
+// One rank's record of the last step, and its display name: "rank 3 (tp0 pp1 dp0)".
 struct TracedStep {
   std::string name = {};
   StepRecord record = {};
 };
 
-// "done": it has finished its steps.
+// "done": the rank has finished its steps.
 struct DoneEvent {
   StopReason stop_reason = StopReason::kNone;
   int64_t peak_bytes = 0;
@@ -53,13 +53,13 @@ struct DoneEvent {
   int64_t peak_host_bytes = 0;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
-  double expert_load = 0.0;  // these three as in RankResult
+  double expert_load = 0.0;  // this and the next two as in RankResult
   std::vector<int64_t> expert_tokens = {};
   std::optional<int64_t> estimated_routed_bytes = std::nullopt;
-  std::optional<TracedStep> trace = std::nullopt;  // where the plan wants it
+  std::optional<TracedStep> trace = std::nullopt;  // set where the plan asks for a trace
 };
 
-// "oom": its device's memory does not suffice.
+// "oom": the device's memory does not suffice.
 struct OomEvent {
   int32_t pipeline_rank = 0;
   int64_t requested_bytes = 0;
@@ -74,17 +74,17 @@ inline constexpr EnumNames<ErrorKind, 3> kErrorKindNames = {{
     {ErrorKind::kPlan, "plan"},
 }};
 
-// "error": it can't go on, or, after it was done, end well.
+// "error": the rank can't go on or, after "done", did not end cleanly.
 struct ErrorEvent {
   ErrorKind kind = ErrorKind::kInternal;
   std::string message = {};
 };
 
-// Nothing stands for an event that is not a trial's.
+// std::monostate stands for an event that is not a trial's.
 using RankEvent = std::variant<std::monostate, HelloEvent, BeginEvent, StepEvent, DoneEvent,
                                OomEvent, ErrorEvent>;
 
-// Fields of executor/trial/rank_event_fields.h, where these are defined, and `event`.
+// Writes the fields of executor/trial/rank_event_fields.h, and `event`.
 nlohmann::json ToJson(const RankEvent& event);
 // InvalidArgument names the field. JSON has no infinity or NaN: a number that is not finite is
 // absent.

@@ -1,5 +1,5 @@
-// One rank's process as its group sees it: a worker that was started here, or one on another host
-// of which is heard.
+// RankProcess is one rank's process as its group sees it: a local worker, or one on another host
+// whose events are forwarded.
 #pragma once
 
 #include <poll.h>
@@ -19,28 +19,28 @@ class RankProcess {
  public:
   virtual ~RankProcess() = default;
 
-  // Adds those that become ready when there is something to take in.
+  // Adds descriptors that become ready when there is something to read.
   virtual void AddDescriptors(std::vector<pollfd>& descriptors) const = 0;
 
-  // Looks, without waiting, whether it has ended; true from then on. What it told until then can
-  // still be read.
+  // Checks without waiting whether the process has ended; true from then on. What it wrote before
+  // can still be read.
   virtual bool TryReap() = 0;
-  // Reads what is there. Returns complete lines.
+  // Reads what is available and returns complete lines.
   virtual std::vector<std::string> ReadEvents() = 0;
   virtual void ReadOutput() = 0;
-  // The last of what it wrote to standard output and error.
+  // Returns the tail of its standard output and error.
   virtual const std::string& output_tail() const = 0;
 
   virtual void Kill() = 0;
-  // Kills it where it still runs and waits for its end, for `limit` at the most. False where it is
-  // known to be left, as pid().
+  // Kills the process if it still runs and waits at most `limit` for its end. Returns false where
+  // it is known to run on, as process pid().
   virtual bool End(std::chrono::milliseconds limit) = 0;
   virtual bool ended() const = 0;
   virtual pid_t pid() const = 0;
-  // Takes how it ended into `record`. Requires that it has.
+  // Records how it ended. REQUIRES: ended().
   virtual void TellEnd(RankRecord& record) const = 0;
 
-  // How far the clock of the times that it tells is ahead of this host's.
+  // Returns by how many seconds the clock of its reported times is ahead of this host's.
   virtual double clock_ahead_s() const { return 0.0; }
 };
 

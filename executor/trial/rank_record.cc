@@ -20,8 +20,7 @@ namespace {
 
 constexpr size_t kShownBytes = 1000;
 
-// What devices and their driver say of themselves, whatever the program did (CUDA's
-// cudaGetErrorString).
+// Errors that devices and their driver report whatever the program did (cudaGetErrorString()).
 constexpr std::string_view kDeviceErrors[] = {
     "uncorrectable ECC error",
     "uncorrectable NVLink error",
@@ -34,7 +33,7 @@ constexpr std::string_view kDeviceErrors[] = {
 };
 
 Fault FaultOf(ErrorKind kind, std::string_view message) {
-  // That a peer is gone says nothing of the layout.
+  // A lost peer says nothing about the layout.
   if (kind == ErrorKind::kCommunication) return Fault::kInfrastructure;
   const bool of_device = std::any_of(
       std::begin(kDeviceErrors), std::end(kDeviceErrors),
@@ -42,7 +41,7 @@ Fault FaultOf(ErrorKind kind, std::string_view message) {
   return of_device ? Fault::kInfrastructure : Fault::kLayout;
 }
 
-// Whether somebody else sent the signal; a program's own faults end it with others.
+// Whether the signal came from another process; a program's own faults raise other signals.
 bool IsFromOutside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
          signal == SIGQUIT;
@@ -59,7 +58,7 @@ void Fail(RankRecord& record, FailureKind kind, std::string message, Fault fault
   }
 }
 
-// Where a step's number is not finite: JSON has no infinity or NaN, so it arrives as null.
+// Fails the record where a step's number is null: JSON has no infinity or NaN.
 void FailWhereNull(const nlohmann::json& event, const char* key, const char* what,
                    RankRecord& record) {
   const auto value = event.find(key);

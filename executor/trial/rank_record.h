@@ -1,4 +1,4 @@
-// What the runner knows of one rank: the events it sent and how its process ended.
+// RankRecord is what the runner knows of one rank: its events and how its process ended.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace meshwright::trial {
 
-// How a rank failed. An out-of-memory explains the other ranks' failures, and a lost peer is
-// explained by any other failure. A rank that is lost with its host may have been so for what
-// another rank did.
+// How a rank failed. An out-of-memory explains other ranks' failures, and any other failure
+// explains a lost peer (kCommunication). A rank lost with its host (kLost) may have been lost
+// because of what another rank did.
 enum class FailureKind : uint8_t { kOutOfMemory, kOwn, kLost, kCommunication };
 
 struct RankFailure {
   FailureKind kind = FailureKind::kOwn;
-  std::string message;  // without naming the rank
+  std::string message;  // without the rank's name
   Fault fault = Fault::kLayout;
 };
 
@@ -31,10 +31,10 @@ struct RankRecord {
   std::string host;
   std::string version;
   int32_t begun_steps = 0;
-  std::map<int32_t, double> step_times_s;   // finished steps
-  std::map<int32_t, StepProfile> profiles;  // of finished steps
-  std::map<int32_t, double> losses;         // on the rank that knows them
-  // Of finished steps: the rank's part of the squared norm of all gradients. None of a slice.
+  std::map<int32_t, double> step_times_s;   // by finished step
+  std::map<int32_t, StepProfile> profiles;  // by finished step
+  std::map<int32_t, double> losses;         // set on the rank that computes them
+  // By finished step: the rank's part of the squared norm of all gradients. Empty in a slice trial.
   std::map<int32_t, double> gradient_square_sums;
   bool done = false;
   StopReason stop_reason = StopReason::kNone;
@@ -46,29 +46,30 @@ struct RankRecord {
   double expert_load = 0.0;
   std::vector<int64_t> expert_tokens;
   std::optional<int64_t> estimated_routed_bytes;
-  std::optional<RankTrace> trace;  // of the last step, where the plan wants it
+  std::optional<RankTrace> trace;  // of the last step, where the plan asks for one
   std::optional<OomDetail> oom;
   std::optional<RankFailure> failure;
-  // Trouble after it was done, which does not touch what it measured: without naming the rank.
+  // Problems after it was done, without the rank's name. They do not affect what it measured.
   std::vector<std::string> after_done;
-  std::optional<int32_t> left_pid;  // of a process that could not be ended
+  std::optional<int32_t> left_pid;  // pid of a process that could not be ended
   std::string output_tail;          // valid UTF-8
 
   int32_t finished_steps() const { return static_cast<int32_t>(step_times_s.size()); }
 };
 
-// Takes in one line of events (executor/trial/rank_events.h). A line that is not one becomes the
-// rank's failure, or trouble after it was done.
+// Applies one line of events (executor/trial/rank_events.h). A malformed line becomes the rank's
+// failure, or trouble after it was done.
 void ApplyEvent(const std::string& line, RankRecord& record);
 
-// Takes in the end of the process, as waitpid() tells it. An end that the events don't explain
-// becomes the rank's failure, or trouble after it was done.
+// Applies the end of the process, with its status from waitpid(). An end that the events don't
+// explain becomes the rank's failure, or trouble after it was done.
 void ApplyExit(int wait_status, RankRecord& record);
 
-// Takes in that nothing more will be heard of the process: "can't go on: agent b was lost".
+// Records that the process can't be observed any more; `message` is for example "can't go on: agent
+// b was lost".
 void ApplyLoss(std::string message, Fault fault, RankRecord& record);
 
-// Puts all moments that the rank told `by_s` later: on another host's clock.
+// Adds `by_s` to all times that the rank reported, to bring them onto another host's clock.
 void ShiftTimes(double by_s, RankRecord& record);
 
 }  // namespace meshwright::trial

@@ -13,10 +13,10 @@
 namespace meshwright::trial {
 namespace {
 
-// The difference of two readings of a clock may be rounded to this much below 0.
+// Rounding may put the difference of two clock readings this far below 0.
 constexpr double kRounding = 1e-9;
 
-// Of a processor's measured peak, which whatever runs beside it makes smaller.
+// Factor on a CPU's measured peak, which other load may have lowered.
 constexpr double kMostOfProcessor = 10.0;
 
 absl::Status CheckNumber(const nlohmann::json& number, const std::string& path, bool signed_value) {
@@ -26,8 +26,8 @@ absl::Status CheckNumber(const nlohmann::json& number, const std::string& path, 
   return FieldError(path, absl::StrCat(value), "must not be negative");
 }
 
-// Every number of the result, whatever part of it is the next to get one. `path` is as before when
-// it returns OK: only a problem needs it as a text of its own.
+// Checks every number of the result, including fields added later. Restores `path` when it returns
+// OK; a text of its own is made only for an error.
 absl::Status CheckNumbers(const nlohmann::json& json, std::string& path, bool signed_value) {
   if (json.is_number()) return CheckNumber(json, path, signed_value);
   const size_t length = path.size();
@@ -68,7 +68,7 @@ absl::Status CheckMemory(const TrialResult& result, const ResultLimits& limits) 
   return absl::OkStatus();
 }
 
-// A median lies among what it is the median of. A slice's step is composed, not timed.
+// A median lies within its sample. A slice's step is composed, not timed.
 absl::Status CheckStep(const TrialResult& result) {
   const double step_s = result.step_s;
   const std::vector<double>& times_s = result.step_times_s;
@@ -100,7 +100,7 @@ absl::Status CheckShare(const char* field, double share, double most) {
 absl::Status CheckUtilisation(const TrialResult& result, const ResultLimits& limits) {
   const bool is_cuda = limits.device_kind == planner::DeviceKind::kCuda;
   const double most = is_cuda ? 1.0 : kMostOfProcessor;
-  // PaLM's counts all of attention, of which a causal model computes half.
+  // PaLM's MFU counts all of attention, of which a causal model computes half.
   RETURN_IF_ERROR(CheckShare("mfu_causal", result.mfu_causal, most));
   RETURN_IF_ERROR(CheckShare("mfu", result.mfu, 2 * most));
   if (!is_cuda || !result.peak_flops) return absl::OkStatus();

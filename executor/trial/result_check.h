@@ -1,4 +1,4 @@
-// Whether a result that came from another machine is one that a trial can have.
+// Checks whether a result that came from another machine is plausible.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct ResultLimits {
   int64_t devices = 0;
   int64_t steps = 0;  // at most
   planner::DeviceKind device_kind = planner::DeviceKind::kCpu;
-  std::optional<int64_t> memory_limit_bytes = std::nullopt;  // of a rank
+  std::optional<int64_t> memory_limit_bytes = std::nullopt;  // per rank
 };
 
-// InvalidArgument, naming the first number that is not finite, below 0 where that has no meaning,
-// beyond what the trial can have counted, or that others of the result contradict: a step that is
-// none of those that were timed, more bytes than a rank was allowed, more FLOPs than its devices
-// do. A processor's peak is a preset's guess: what it reached is held to what it measured of
-// itself, with room for what else ran meanwhile.
+// InvalidArgument naming the first number that is not finite, is negative without meaning, exceeds
+// what the trial can have counted, or contradicts others of the result: a step time outside the
+// timed steps, more bytes than a rank was allowed, more FLOPs than its devices can do. A CPU's
+// preset peak is a guess, so a CPU's result is checked only against the peak that it measured, with
+// a margin for other load during that measurement.
 absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits);
-// With `json`, the result's JSON, of a caller that needs it besides.
+// Overload for a caller that has the result's JSON already.
 absl::Status CheckResult(const TrialResult& result, const nlohmann::json& json,
                          const ResultLimits& limits);
 

@@ -14,7 +14,7 @@ absl::StatusOr<int64_t> RoutedBytes(const TrialPlan& plan, int32_t pipeline_rank
                                     int32_t physical_cores) {
   ASSIGN_OR_RETURN(planner::ClusterSpec cluster,
                    planner::FindCluster("local-cpu", static_cast<int32_t>(plan.layout.devices())));
-  // Of the cluster, tensors' sizes depend on the kind of device and its threads alone.
+  // Of a cluster's fields, tensor sizes depend only on the kind of device and its threads.
   cluster.physical_cores = plan.device == planner::DeviceKind::kCpu ? physical_cores : 0;
   ASSIGN_OR_RETURN(const planner::FrameworkProfile profile, planner::FindProfile("meshwright"));
   const planner::EstimateContext context{plan.model, cluster, plan.training, profile};

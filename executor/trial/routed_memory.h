@@ -1,7 +1,7 @@
-// The estimate of a rank's memory for the routing that a trial measured.
+// Estimates a rank's memory for the routing measured in a trial.
 //
-// A plan's estimate takes routing to be balanced. Where routers send tokens as they have learned
-// to, a rank holds what they send, and its peak is that of the step in which this is the most.
+// A plan's estimate assumes balanced routing. Where trained routers send tokens unevenly, a rank
+// holds what it is sent, and its peak is that of the step with the most.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace meshwright::trial {
 
-// The plan's estimate of a device of `pipeline_rank`, which it has, with tokens as the rows of each
-// step say (planner::EstimateRoutedRankMemory()). `physical_cores` are the host's. InvalidArgument
+// Returns the estimate for a device of `pipeline_rank`, which the plan has, given the rows of each
+// step (planner::EstimateRoutedRankMemory()). `physical_cores` are the host's. InvalidArgument
 // where rows of a step are missing.
 absl::StatusOr<int64_t> RoutedBytes(const TrialPlan& plan, int32_t pipeline_rank,
                                     const std::vector<std::vector<planner::ExpertRows>>& steps,

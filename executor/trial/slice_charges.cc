@@ -10,7 +10,7 @@
 namespace meshwright::trial {
 namespace {
 
-// An issue or the begin of a wait.
+// The issue of an operation, or the begin of a wait.
 struct Moment {
   double at_s = 0.0;
   bool waits = false;
@@ -30,7 +30,7 @@ std::vector<Moment> MomentsOf(const StepRecord& record) {
   return moments;
 }
 
-// Where the time at `at_s` belongs.
+// Returns the entry to which time at `at_s` is added.
 PhaseSeconds& PlaceOf(const StepRecord& record, double at_s, ReplayedStep& step) {
   const auto behind = std::upper_bound(
       record.actions.begin(), record.actions.end(), at_s,
@@ -40,12 +40,12 @@ PhaseSeconds& PlaceOf(const StepRecord& record, double at_s, ReplayedStep& step)
   return at_s <= record.actions[index].time.end_s ? step.actions[index] : step.behind;
 }
 
-// The time of the record without what issuing operations took. Goes forward only.
+// Converts the record's times to times without issuing. Moves forward only.
 class ReplayClock {
  public:
   double Seconds(double at_s) const { return std::max(at_s, returned_s_) - issuing_s_; }
 
-  // Stands still while the operation is issued. One call may issue two.
+  // Excludes the issuing call from the clock. One call may issue two operations.
   void Issue(const CommunicationSpan& span) {
     const double begin_s = std::max(span.issued_s, returned_s_);
     issuing_s_ += std::max(0.0, span.returned_s - begin_s);
@@ -54,7 +54,7 @@ class ReplayClock {
 
  private:
   double issuing_s_ = 0.0;
-  double returned_s_ = 0.0;  // from the call before
+  double returned_s_ = 0.0;  // of the previous call
 };
 
 }  // namespace
@@ -86,7 +86,7 @@ double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span) {
     case planner::CollectiveKind::kReduceScatter:
       return planner::ReduceScatterTime(step.network, *group, bytes);
     case planner::CollectiveKind::kBroadcast:
-      // Once around the ring, like a gather.
+      // A broadcast passes once around the ring, like a gather.
       return planner::AllGatherTime(step.network, *group, bytes);
     case planner::CollectiveKind::kSend:
       return planner::SendTime(step.network, *group, bytes);
@@ -105,7 +105,7 @@ ReplayedStep Replay(const StepRecord& record,
   std::vector<double> done_s(record.communication.size(), 0.0);
   std::map<std::string, double> group_done_s;
   ReplayClock clock;
-  double delay_s = 0.0;  // all waiting so far
+  double delay_s = 0.0;  // total waiting so far
   for (const Moment& moment : MomentsOf(record)) {
     const CommunicationSpan& span = record.communication[moment.operation];
     const double now_s = clock.Seconds(moment.at_s) + delay_s;

@@ -1,4 +1,4 @@
-// Puts modelled communication into the record of a rank that ran alone.
+// Adds modelled communication time to the record of a rank that ran alone.
 #pragma once
 
 #include <functional>
@@ -12,27 +12,27 @@
 
 namespace meshwright::trial {
 
-// Where a group of the worker lies; nothing for groups that are not charged by operation: the
-// pipeline's, which the simulator times, and that of all ranks, which no step uses.
+// Returns the ranks of a worker's group; nothing for groups not charged by operation: the
+// pipeline's, which the simulator times, and the group of all ranks, which no step uses.
 std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
                                                std::string_view group);
 
-// Seconds of the cost model for one operation; 0 where its group is not charged, and for the
+// Returns the cost model's seconds for one operation; 0 where its group is not charged, and for the
 // receiving side of a message.
 double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span);
 
-// By phase (tensor, context or data parallel), what waiting for communication adds.
+// Seconds added by waiting for communication, by phase.
 struct ReplayedStep {
-  std::vector<PhaseSeconds> actions;  // in the record's order
+  std::vector<PhaseSeconds> actions;  // in the order of the record
   PhaseSeconds behind;                // outside of actions
 
   friend bool operator==(const ReplayedStep&, const ReplayedStep&) = default;
 };
 
-// Goes through `record` as if each operation took `charge` from its issue, or from the end of the
-// one before in its group: where the rank waits for it, what is not over by then is added and
-// delays everything behind. What was computed in between hides it. Calls that issue operations take
-// no time: what a rank that is alone does there, a device that communicates would not do.
+// Replays `record` as if each operation took `charge` seconds from its issue, or from the end of
+// its group's previous operation if later. Time left at the rank's wait is added and delays
+// everything after it; computation in between hides the rest. Issuing an operation takes no time:
+// the work of a lone rank in these calls is not what a communicating device would do.
 ReplayedStep Replay(const StepRecord& record,
                     const std::function<double(const CommunicationSpan&)>& charge);
 

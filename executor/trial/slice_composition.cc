@@ -17,7 +17,7 @@
 namespace meshwright::trial {
 namespace {
 
-// What of an action's time is charged, and the phase of a replayed step that tells it.
+// The charged parts of an action's time, and the phase of a replayed step that holds each.
 constexpr std::array<std::pair<planner::TimePart, Phase>, 4> kCharged = {{
     {planner::TimePart::kTp, Phase::kTensorParallel},
     {planner::TimePart::kCp, Phase::kContextParallel},
@@ -25,7 +25,7 @@ constexpr std::array<std::pair<planner::TimePart, Phase>, 4> kCharged = {{
     {planner::TimePart::kDp, Phase::kDataParallel},
 }};
 
-// What a chunk holds: the embedding, the head, layers by group.
+// The contents of a chunk: embedding, head and layers by group.
 struct ChunkContents {
   bool has_embedding = false;
   bool has_head = false;
@@ -50,7 +50,7 @@ std::vector<ChunkContents> ContentsOf(const planner::ModelSpec& model,
   return chunks;
 }
 
-// Means over all actions of a kind in a chunk: what was measured, and what the replay adds.
+// Returns means over all actions of a kind in a chunk: measured time, and time added by the replay.
 std::vector<SliceAction> ActionsOf(const MeasuredSlice& slice, const ReplayedStep& replayed) {
   std::vector<SliceAction> actions;
   for (const ActionTotal& total : slice.mean.actions) {

@@ -1,4 +1,4 @@
-// From slices that ran alone to the step of the whole layout. Pure functions.
+// Composes the step of a whole layout from slices that ran alone. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,31 @@
 
 namespace meshwright::trial {
 
-// Pipeline ranks whose chunks hold the same kinds of layers, and whether the embedding and the
-// head.
+// Pipeline ranks with the same chunk contents: kinds of layers, embedding and head.
 struct DistinctStage {
   std::vector<int32_t> pipeline_ranks;
-  int32_t measured_rank = 0;  // of them the one that holds the most
+  int32_t measured_rank = 0;  // the one of them with the largest estimated memory
 
   friend bool operator==(const DistinctStage&, const DistinctStage&) = default;
 };
 
-// In the order of their first ranks. `estimated_bytes` is by pipeline rank; without it the first of
-// equal ranks is measured.
+// Returns the distinct stages in order of their first ranks. `estimated_bytes` is indexed by
+// pipeline rank; without it the first of equal ranks is measured.
 std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model,
                                           const planner::Layout& layout,
                                           const std::vector<int64_t>& estimated_bytes);
 
-// What running the measured rank of a distinct stage told.
+// Measurements from running the measured rank of a distinct stage.
 struct MeasuredSlice {
   DistinctStage stage;
   StepProfile mean;  // of the timed steps
-  StepRecord last;   // the last of them, for what was communicated when
+  StepRecord last;   // the last timed step, for when it communicated what
   int64_t peak_bytes = 0;
   int64_t estimated_bytes = 0;
 };
 
-// `context` holds the cluster that the layout is meant for. Requires one slice for each distinct
-// stage; an error of the simulator comes back.
+// Composes the step. `context` holds the cluster that the layout is meant for. Returns the
+// simulator's error if it has one. REQUIRES: one slice per distinct stage.
 absl::StatusOr<SliceResult> ComposeSlices(const planner::EstimateContext& context,
                                           const planner::Layout& layout,
                                           const std::vector<MeasuredSlice>& slices);

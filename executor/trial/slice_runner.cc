@@ -14,7 +14,7 @@
 namespace meshwright::trial {
 namespace {
 
-// Pipeline ranks are outermost.
+// Pipeline ranks are the outermost axis.
 int32_t FirstRankOf(const planner::Layout& layout, int32_t pipeline_rank) {
   return pipeline_rank * static_cast<int32_t>(layout.devices() / layout.pp);
 }
@@ -55,10 +55,10 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const planner::EstimateContext&
   slice_plan.slice = true;
   slice_plan.trace = true;
   TrialRunnerOptions slice_options = options;
-  slice_options.trace = {};  // there is no step of all ranks
+  slice_options.trace = {};  // no step of all ranks exists to trace
   TrialResult result;
   std::vector<DistinctStage> stages = DistinctStages(plan.model, plan.layout, plan.estimated_bytes);
-  // Before the first of them runs: they run one at a time, so each has all that is left.
+  // Checked before the first slice runs. Slices run one at a time, so each has all the memory left.
   for (const DistinctStage& stage : stages) {
     const int32_t rank = FirstRankOf(plan.layout, stage.measured_rank);
     const absl::Status fits = CheckMemory(slice_plan, {rank}, slice_options);
@@ -68,7 +68,7 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const planner::EstimateContext&
   for (DistinctStage& stage : stages) {
     const int32_t rank = FirstRankOf(plan.layout, stage.measured_rank);
     if (options.progress) {
-      // A stage alone has made-up activations to work with: its loss says nothing.
+      // A stage alone gets made-up activations, so its loss is meaningless.
       slice_options.progress = [&](TrialProgress progress) {
         progress.loss.reset();
         progress.part = absl::StrCat("pipeline rank ", stage.measured_rank);
@@ -77,7 +77,7 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const planner::EstimateContext&
     }
     const RanksRun run = RunRanks(slice_plan, {rank}, slice_options);
     if (run.result.outcome != TrialOutcome::kOk) return run.result;
-    // One peak for all, so that their MFU is one figure.
+    // All slices share one peak, so that their MFU is one figure.
     slice_plan.known_peak_flops = run.result.measured_peak_flops;
     AddRun(run.result, result);
     slices.push_back(SliceOf(std::move(stage), run));

@@ -13,7 +13,7 @@ bool IsMessage(const CommunicationSpan& span) {
          span.operation == planner::CollectiveKind::kReceive;
 }
 
-// The entry that `matches`, made from `fresh` where there is none. Entries are few.
+// Returns the entry that `matches`, adding `fresh` where there is none. Linear, as entries are few.
 template <typename T, typename Matches>
 T& EntryOf(std::vector<T>& entries, const Matches& matches, T fresh) {
   const auto found = std::find_if(entries.begin(), entries.end(), matches);
@@ -53,7 +53,7 @@ void AddMessage(const CommunicationSpan& span, std::vector<MessageTimes>& messag
   times.done_s.push_back(span.done_s);
 }
 
-// Group, sender, receiver, which side: names one end of a sequence of messages.
+// One end of a sequence of messages: group, sender, receiver, and which side it is.
 using End = std::tuple<std::string, int32_t, int32_t, bool>;
 
 End EndOf(const MessageTimes& times, int32_t rank) {
@@ -62,8 +62,8 @@ End EndOf(const MessageTimes& times, int32_t rank) {
 }
 
 struct Matched {
-  double bubble_s = 0.0;     // of the waits on this side
-  double under_way_s = 0.0;  // of the messages
+  double bubble_s = 0.0;     // seconds of this side's waits
+  double under_way_s = 0.0;  // seconds of the messages
 };
 
 Matched Match(const MessageTimes& here, const MessageTimes& there) {
@@ -138,7 +138,7 @@ void MatchMessages(std::vector<StepProfile>& ranks) {
       const auto found = ends.find(other);
       if (found != ends.end()) pairs.emplace_back(&times, found->second);
     }
-    // What one side alone could tell makes room.
+    // Replaces what one side alone could tell.
     for (const auto& [here, there] : pairs) TotalOf(*here, ranks[rank]).under_way_s = 0.0;
     for (const auto& [here, there] : pairs) Apply(*here, Match(*here, *there), ranks[rank]);
   }

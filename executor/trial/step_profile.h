@@ -1,4 +1,4 @@
-// What one rank's steps came to: seconds by phase, and what each group communicated.
+// StepProfile summarizes one rank's step: seconds by phase, and each group's communication.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace meshwright::trial {
 
-// All operations of one kind in one group during one step, or the mean of several steps.
+// All operations of one kind in one group during a step, or the mean over several steps.
 struct CommunicationTotal {
   std::string group;
   planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
   double calls = 0.0;
   double bytes = 0.0;        // full buffers, as in CommunicationSpan
-  double waited_s = 0.0;     // of the rank's own time
-  double under_way_s = 0.0;  // beside computation or not
+  double waited_s = 0.0;     // seconds that the rank itself waited
+  double under_way_s = 0.0;  // seconds in transit, whether hidden by computation or not
 
   friend bool operator==(const CommunicationTotal&, const CommunicationTotal&) = default;
 };
@@ -29,19 +29,19 @@ struct ActionTotal {
   int32_t chunk = 0;
   double calls = 0.0;
   double seconds = 0.0;
-  double communication_s = 0.0;  // of them
+  double communication_s = 0.0;  // part of `seconds`
 
   friend bool operator==(const ActionTotal&, const ActionTotal&) = default;
 };
 
-// The messages of one step in one group between a rank and a peer, in their order.
+// Messages of one step in one group between the rank and a peer, in order.
 struct MessageTimes {
   std::string group;
   int32_t peer = 0;
-  bool sent = false;  // by the rank, else received
+  bool sent = false;  // sent by the rank; else received
   std::vector<double> issued_s;
   std::vector<TimeSpan> waits;
-  std::vector<double> done_s;  // at the latest
+  std::vector<double> done_s;  // upper bounds
 
   friend bool operator==(const MessageTimes&, const MessageTimes&) = default;
 };
@@ -57,16 +57,17 @@ struct StepProfile {
 
 StepProfile ProfileOf(const StepRecord& record);
 
-// Puts all its moments `by_s` later: on another clock.
+// Adds `by_s` to all its times, to bring them onto another clock.
 void ShiftTimes(double by_s, StepProfile& profile);
 
-// One step of all ranks, by rank: what only both sides of a message together tell. The part of each
-// wait in which the peer had not issued its side goes from the pipeline to the bubble, and a
-// message is under way from when both sides were issued until it is received. Messages whose other
-// side is not there stay as they are.
+// Matches the two sides of each message in one step of all ranks (indexed by rank). The part of a
+// wait during which the peer had not issued its side moves from the pipeline phase to the bubble,
+// and a message is in transit from when both sides were issued until it is received. Messages
+// without their other side stay unchanged.
 void MatchMessages(std::vector<StepProfile>& ranks);
 
-// Phases, actions and communication; messages are left out. Requires at least one step.
+// Returns the mean of phases, actions and communication, without messages. REQUIRES: at least one
+// step.
 StepProfile MeanOf(const std::vector<StepProfile>& steps);
 
 }  // namespace meshwright::trial

@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 constexpr int32_t kComputeThread = 0;
 constexpr double kMicro = 1e6;
-// Further groups come behind them.
+// Threads of other groups are numbered after these.
 constexpr std::array<std::string_view, 6> kThreads = {
     "compute",
     "pipeline receives",
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 6> kThreads = {
     planner::GroupRoleName(planner::GroupRole::kContext),
     planner::GroupRoleName(planner::GroupRole::kReplicas)};
 
-// The thread's name for what a group does.
+// Returns the name of the thread that shows the operation.
 std::string ThreadName(const CommunicationSpan& span) {
   if (!planner::IsLaneName(span.group)) return span.group;
   return span.operation == planner::CollectiveKind::kSend ? "pipeline sends" : "pipeline receives";
@@ -57,7 +57,7 @@ class RankWriter {
  private:
   struct GroupThread {
     int32_t number = 0;
-    double done_s = 0.0;  // of what it showed last
+    double done_s = 0.0;  // end of the last event shown
   };
 
   void Write(int32_t thread, std::string name, const char* category, const TimeSpan& time,
@@ -113,7 +113,7 @@ class RankWriter {
 // Group, sender, receiver.
 using Channel = std::tuple<std::string, int32_t, int32_t>;
 
-// Messages of a channel are received in the order in which they are sent.
+// Messages of a channel are received in the order of sending.
 void EndSendsWithReceives(std::vector<RankTrace>& ranks) {
   std::map<Channel, std::deque<double>> received_s;
   for (const RankTrace& rank : ranks) {

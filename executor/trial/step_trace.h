@@ -1,4 +1,4 @@
-// One step of all ranks as a trace that Perfetto opens.
+// Writes one step of all ranks as a trace for Perfetto.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct RankTrace {
   StepRecord record;
 };
 
-// One process per rank, its threads: what it computes, pipeline messages that it receives and that
-// it sends, and one for each other group. Time 0 is the first rank's begin of the step. Events of a
-// thread don't overlap: what a group has to do waits for what it does.
-// A send lasts until it is received, not until its rank gets to look after it.
+// Each rank is a process of the trace. Its threads are computation, received pipeline messages,
+// sent ones, and one per other group. Time 0 is the earliest begin of the step on any rank. Events
+// of a thread don't overlap: a group's operations queue behind each other. A send lasts until it is
+// received, not until its rank checks for its completion.
 std::string StepTrace(const planner::Layout& layout, std::vector<RankTrace> ranks);
 
 }  // namespace meshwright::trial

@@ -12,9 +12,9 @@ namespace {
 // Probability of missing the median on each side.
 constexpr double kMiss = 0.025;
 
-// How many times may lie outside of the interval on each side, plus one: the largest k for which k
-// - 1 or fewer of n fair coins show heads with a probability of at most kMiss. 0 where there is
-// none.
+// Returns how many times may lie outside the interval on each side, plus one: the largest k for
+// which k - 1 or fewer of n fair coins show heads with a probability of at most kMiss. 0 where
+// there is none.
 size_t RankOfBound(size_t n) {
   double probability = 1.0;  // of exactly k heads
   for (size_t i = 0; i < n; ++i) probability /= 2.0;
@@ -32,7 +32,7 @@ size_t RankOfBound(size_t n) {
 }  // namespace
 
 std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s) {
-  // Half a thousand coins are beyond the smallest double; that many steps need no exact interval.
+  // 2^-n underflows a double soon after n = 1000, and that many steps need no exact interval.
   constexpr size_t kMost = 1000;
   if (times_s.size() > kMost) times_s.erase(times_s.begin(), times_s.end() - kMost);
   const size_t rank = RankOfBound(times_s.size());
@@ -42,7 +42,8 @@ std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s) {
 }
 
 double LogDeviationOf(const MedianInterval& interval) {
-  constexpr double kWidth = 2.0 * 1.959964;  // of 95 % of a normal, in deviations
+  // Width of a normal distribution's 95 % interval, in standard deviations.
+  constexpr double kWidth = 2.0 * 1.959964;
   return std::log(interval.high_s / interval.low_s) / kWidth;
 }
 

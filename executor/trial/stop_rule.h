@@ -1,4 +1,4 @@
-// When a trial has run enough steps. Pure functions of the steps' times.
+// Decides when a trial has run enough steps. Pure functions of the step times.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 namespace meshwright::trial {
 
 enum class StopReason : uint8_t {
-  kNone,     // it goes on
-  kSteps,    // the steps that were asked for
-  kTight,    // the median is known well enough
-  kBeaten,   // the median is beyond doubt above the best one known
-  kMostTime  // no time left
+  kNone,     // the trial goes on
+  kSteps,    // the requested number of steps was run
+  kTight,    // the median is known precisely enough
+  kBeaten,   // the median is significantly above the best one known
+  kMostTime  // out of time
 };
 
 inline constexpr EnumNames<StopReason, 5> kStopReasonNames = {{
@@ -25,8 +25,8 @@ inline constexpr EnumNames<StopReason, 5> kStopReasonNames = {{
     {StopReason::kMostTime, "most_time"},
 }};
 
-// Holds the median of what was drawn from with a probability of at least 95 %, whatever the
-// distribution: two order statistics with as many times outside on either side.
+// A distribution-free confidence interval that covers the median with at least 95 %: two order
+// statistics with equally many times outside on each side.
 struct MedianInterval {
   double low_s = 0.0;
   double high_s = 0.0;
@@ -34,29 +34,30 @@ struct MedianInterval {
   friend bool operator==(const MedianInterval&, const MedianInterval&) = default;
 };
 
-// Nothing for fewer than 6 times: even the widest interval holds the median less often.
+// Returns nothing for fewer than 6 times, for which even the widest interval covers less.
 std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s);
 
-// Standard deviation of the median's logarithm, as the interval is a normal's with 95 %. Requires
-// times above 0.
+// Returns the standard deviation of the median's logarithm, taking the interval as a normal
+// distribution's 95 % interval. REQUIRES: times above 0.
 double LogDeviationOf(const MedianInterval& interval);
 
-// The first step touches every page for the first time: it is not timed unless it is the only one.
+// Returns the first step that counts. Step 0 touches every page for the first time, so it is not
+// timed unless it is the only one.
 int32_t FirstTimedStep(int32_t steps);
 
-// Where nobody says how many steps a trial may run.
+// The limit where nobody says how many steps a trial may run.
 inline constexpr int32_t kMostAdaptiveSteps = 50;
 
 struct StopOptions {
-  int32_t steps = 5;        // exactly so many, or at most where it is adaptive
-  bool adaptive = false;    // whether fewer will do
-  double tight = 0.01;      // width of the interval over the median that is narrow enough
-  double most_s = 60.0;     // of timed steps
-  int32_t least_timed = 3;  // steps before the time counts
+  int32_t steps = 5;        // exact count, or maximum if adaptive
+  bool adaptive = false;    // whether fewer steps may do
+  double tight = 0.01;      // interval width relative to the median that is precise enough
+  double most_s = 60.0;     // limit on the sum of timed steps
+  int32_t least_timed = 3;  // timed steps before most_s applies
   std::optional<double> beat_step_s = std::nullopt;  // best median known so far
 };
 
-// What to do after steps of these times, the first one included.
+// Decides after steps of these times, including the first one.
 StopReason DecideStop(const std::vector<double>& times_s, const StopOptions& options);
 
 }  // namespace meshwright::trial

@@ -1,4 +1,4 @@
-// How long the ranks of a trial may be silent, and their communication may take.
+// Limits on the silence of a trial's ranks and on their communication.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,11 @@ namespace meshwright::trial {
 
 inline constexpr double kMostTimeoutS = 7 * 24 * 3600.0;
 
-// InvalidArgument about timeout_s unless it is above 0 and at most kMostTimeoutS.
+// InvalidArgument for timeout_s unless it is above 0 and at most kMostTimeoutS.
 absl::Status CheckTimeout(double timeout_s);
 
-// For one operation among ranks. Longer than the longest silence: who runs the ranks notices a hang
-// first, and says which rank it was.
+// Returns the timeout of one operation between ranks. It exceeds the longest allowed silence, so
+// that the runner notices a hang first and can name the rank.
 std::chrono::milliseconds OperationTimeout(double timeout_s);
 
 }  // namespace meshwright::trial

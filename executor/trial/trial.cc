@@ -16,7 +16,7 @@ namespace {
 constexpr planner::TextForm kLayoutText{&planner::FormatLayout, &planner::ParseLayout};
 constexpr planner::TextForm kDeviceText{&planner::DeviceKindName, &planner::ParseDeviceKind};
 
-// A plan as its text has it.
+// A plan as its JSON has it.
 struct PlanForm {
   TrialPlan plan;  // without its model
   ModelForm model;

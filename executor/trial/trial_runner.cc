@@ -61,7 +61,7 @@ void TrialRun::TellProgress() {
 
 RanksRun TrialRun::Finish() {
   for (RankRecord& record : workers_.records()) {
-    // Pipeline ranks are outermost.
+    // Pipeline ranks are the outermost axis.
     record.pipeline_rank = record.rank / (world_size() / plan_.layout.pp);
   }
   const WorkersEnd end = workers_.Watch({.timeout_s = plan_.timeout_s,

@@ -1,4 +1,4 @@
-// How much of what ranks could compute a step's model FLOPs are.
+// Computes model FLOPs utilisation (MFU) from step times.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,17 @@
 
 namespace meshwright::trial {
 
-// What of a plan an MFU follows from, besides the time of a step.
+// What MFU depends on besides the step time.
 struct PlannedWork {
-  double palm_flops = 0.0;           // of a step, by PaLM's definition
-  double causal_flops = 0.0;         // of a step, by Megatron-LM's
-  std::optional<double> peak_flops;  // of a rank, of the cluster that it was planned for
+  double palm_flops = 0.0;           // per step, PaLM definition
+  double causal_flops = 0.0;         // per step, Megatron-LM definition
+  std::optional<double> peak_flops;  // per rank, of the cluster planned for
 };
 PlannedWork PlannedWorkOf(const TrialPlan& plan);
 
-// Fills in every MFU of a step by `ranks` ranks, whose step_s and measured_peak_flops `result` has:
-// by PaLM's definition and Megatron-LM's, each against the peak that was measured and, where the
-// plan has one, against the peak of the cluster that it was planned for. A predicted MFU is against
-// the latter.
+// Fills in every MFU of a step by `ranks` ranks from result's step_s and measured_peak_flops:
+// PaLM's and Megatron-LM's definition, each against the measured peak and, where the plan has one,
+// the peak of the cluster planned for. Predicted MFU refers to the latter.
 void AddUtilisation(const TrialPlan& plan, int64_t ranks, TrialResult& result);
 void AddUtilisation(const PlannedWork& work, int64_t ranks, TrialResult& result);
 

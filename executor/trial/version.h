@@ -5,7 +5,7 @@
 
 namespace meshwright::trial {
 
-// Of this build; the worker and the runner are built together.
+// The runner is built together with the worker, so it has the same version.
 constexpr std::string_view WorkerVersion() { return MESHWRIGHT_VERSION; }
 
 }  // namespace meshwright::trial

@@ -16,7 +16,7 @@ namespace {
 // How long the other ranks may still report after the first failure.
 constexpr auto kGrace = std::chrono::milliseconds(2000);
 constexpr auto kPollInterval = std::chrono::milliseconds(100);
-// How long a worker may take to end when all are done.
+// How long a worker may take to end once all are done.
 constexpr double kLongestExitS = 30.0;
 
 }  // namespace
@@ -124,13 +124,13 @@ void WorkerGroup::TakeIn(size_t rank) {
   RankProcess& process = *workers_[rank].process;
   RankRecord& record = records_[rank];
   if (process.ended()) return;
-  // Before its pipes are drained for the last time, so that nothing is missed.
+  // Reap before the pipes are drained for the last time, so that no output is missed.
   const bool ended = process.TryReap();
   const std::vector<std::string> lines = process.ReadEvents();
   for (const std::string& line : lines) take_event_(line, record);
   if (!lines.empty()) workers_[rank].last_sign = Clock::now();
   process.ReadOutput();
-  // It may begin inside a character, and programs print what they like.
+  // The tail may begin inside a character, and programs may print any bytes.
   record.output_tail = ValidUtf8(process.output_tail());
   if (ended) process.TellEnd(record);
 }

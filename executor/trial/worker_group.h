@@ -1,4 +1,4 @@
-// The workers of one run, wherever they are: heard together, killed together.
+// WorkerGroup listens to the workers of one run, local or remote, and ends them together.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,13 @@
 
 namespace meshwright::trial {
 
-// How Watch() came to its end.
+// Why Watch() returned.
 enum class WorkersEnd : uint8_t { kEnded, kCancelled, kSilent };
 
 class WorkerGroup {
  public:
-  // Takes one line of events into the record of the rank that sent it: ApplyEvent(), or a caller's
-  // own.
+  // Applies one line of events to the record of the rank that sent it: ApplyEvent(), or the
+  // caller's own function.
   using TakeEvent = std::function<void(const std::string& line, RankRecord& record)>;
 
   explicit WorkerGroup(TakeEvent take_event) : take_event_(std::move(take_event)) {}
@@ -29,24 +29,24 @@ class WorkerGroup {
   // Spawns `ranks` workers that read `plan`. The calling thread must outlive them: they die when it
   // ends.
   absl::Status Start(const std::string& worker_path, const std::string& plan, int32_t ranks);
-  // The same for some of the ranks of a run. `launch` says the rest of them, but for the
-  // rendezvous, which is on this host.
+  // Starts some of a run's ranks. `launch` has everything else but the rendezvous, which is on this
+  // host.
   absl::Status Start(WorkerLaunch launch, const std::vector<int32_t>& ranks);
-  // Takes one that was started, of a rank behind those that are there.
+  // Adds a started rank. REQUIRES: its number is above those added before.
   void Add(StartedRank started);
 
   struct WatchOptions {
-    double timeout_s = 0.0;           // longest silence of a worker that runs
+    double timeout_s = 0.0;           // longest silence of a running worker
     std::function<bool()> cancelled;  // may be empty
-    std::function<void()> heard;      // something may have come; may be empty
+    std::function<void()> heard;      // called when something may have arrived; may be empty
   };
-  // Listens until all workers have ended, shortly after the first failure, or until there is a
-  // reason to give up. A worker that is done may be silent; where all are, those that don't end
-  // soon are ended. No worker is left then but those that can't be: their records tell. All times
-  // in the records are those of this host's clock then.
+  // Listens until all workers have ended, until shortly after the first failure, or until it gives
+  // up. A worker that is done may be silent; once all are done, those that don't end soon are
+  // ended. When it returns no worker is left but those that can't be ended, which their records
+  // show, and all times in the records are on this host's clock.
   WorkersEnd Watch(const WatchOptions& options);
 
-  // In the order of the ranks.
+  // In order of the ranks.
   std::vector<RankRecord>& records() { return records_; }
   const std::vector<RankRecord>& records() const { return records_; }
 
@@ -60,7 +60,7 @@ class WorkerGroup {
   WorkersEnd Listen(const WatchOptions& options);
   bool AllEnded() const;
   bool AnyFailed() const;
-  // For longer than `timeout_s`, of the ranks that are done or of the others.
+  // Whether a rank was silent for longer than `timeout_s`, among those done or among the others.
   bool AnySilent(Clock::time_point now, double timeout_s, bool done) const;
   bool AllDone() const;
   void EndAll();

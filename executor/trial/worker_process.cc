@@ -31,16 +31,16 @@ extern "C" {
 namespace meshwright::trial {
 namespace {
 
-// Where the worker finds its descriptors.
+// Descriptor numbers inside the worker.
 constexpr int kEventFd = 3;
 constexpr int kListenFd = 4;
 constexpr int kFirstUnused = 5;
-// Above all targets, so that no dup2() overwrites a source that is still needed.
+// Above all targets, so that no dup2() overwrites a source still needed.
 constexpr int kFirstSource = 64;
 
 constexpr size_t kTailBytes = 4096;
 
-// Of this process, whichever worker they were.
+// Workers of this process that were left running.
 LeftProcesses& Left() {
   static LeftProcesses left;
   return left;
@@ -70,7 +70,7 @@ absl::StatusOr<Pipe> MakePipe() {
   return pipe;
 }
 
-// An anonymous file with `text`, to be read from its start.
+// Returns an anonymous file with `text`, positioned at its start.
 absl::StatusOr<UniqueFd> FileWith(const std::string& text) {
   ASSIGN_OR_RETURN(const int file, MemoryFile("meshwright-plan", text));
   return MoveUp(UniqueFd(file));
@@ -106,7 +106,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Child ends of the worker's descriptors.
+// The child's ends of the worker's descriptors.
 struct ChildEnds {
   int input;
   int output;
@@ -154,7 +154,7 @@ absl::StatusOr<pid_t> SpawnWith(const WorkerLaunch& launch, const ChildEnds& end
   return pid;
 }
 
-// Appends what can be read without waiting; closes at the end of the stream.
+// Appends what can be read without waiting; closes `fd` at the end of the stream.
 void ReadAvailable(UniqueFd& fd, std::string& out) {
   std::array<char, 4096> buffer;
   while (fd.is_open()) {
@@ -215,7 +215,7 @@ WorkerProcess::~WorkerProcess() {
 }
 
 void WorkerProcess::AddDescriptors(std::vector<pollfd>& descriptors) const {
-  // The last becomes readable at the end.
+  // The last becomes readable when the process ends.
   for (const UniqueFd* fd : {&events_, &output_, &exit_}) {
     if (fd->is_open()) descriptors.push_back({.fd = fd->get(), .events = POLLIN, .revents = 0});
   }
@@ -238,7 +238,7 @@ void WorkerProcess::ReadOutput() {
 }
 
 void WorkerProcess::Kill() {
-  // Not reaped yet, so the id can't belong to another process; one that was left is reaped
+  // Not reaped yet, so the pid can't belong to another process; a worker that was left is reaped
   // elsewhere.
   if (!ended() && !left_) ::kill(pid_, SIGKILL);
 }

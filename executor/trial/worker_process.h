@@ -1,4 +1,4 @@
-// One worker as a child process: its start, its two streams, its end.
+// WorkerProcess is one worker as a child process: start, event and output streams, end.
 #pragma once
 
 #include <sys/types.h>
@@ -17,30 +17,30 @@ namespace meshwright::trial {
 
 struct WorkerLaunch {
   std::string path;  // of the meshwright-worker binary
-  std::string plan;  // its standard input
+  std::string plan;  // the worker's standard input
   int32_t rank = 0;
-  int32_t local_rank = 0;    // its device
-  int32_t first_device = 0;  // of SpawnWorkers() that of the first rank
+  int32_t local_rank = 0;    // index of its device
+  int32_t first_device = 0;  // for SpawnWorkers(): the first rank's device
   int32_t world_size = 1;
-  int32_t local_world_size = 1;       // ranks of this host
-  std::string address = "127.0.0.1";  // of this host, as the other ranks reach it
-  uint16_t master_port = 0;           // on this host, whichever has rank 0
-  int listen_fd = -1;                 // handed to rank 0, which serves the rendezvous
+  int32_t local_world_size = 1;       // ranks on this host
+  std::string address = "127.0.0.1";  // this host, as the other ranks reach it
+  uint16_t master_port = 0;           // on this host, wherever rank 0 runs
+  int listen_fd = -1;                 // passed to rank 0, which serves the rendezvous
 };
 
-// What the kernel may take to end a worker that was killed: all of its memory is given back.
+// The kernel needs time to end a killed worker, as it frees all of its memory.
 inline constexpr std::chrono::milliseconds kLongestKill(5000);
 
 class WorkerProcess final : public RankProcess {
  public:
-  // The worker gets the environment of this process with torchrun's variables for its rank, a
-  // process group of its own, and no descriptor beside standard streams, events and the listener.
-  // It is killed when the calling thread ends.
+  // Spawns a worker with this process's environment plus torchrun's variables for its rank, a
+  // process group of its own, and no descriptors but standard streams, events and the listener. It
+  // is killed when the calling thread ends.
   static absl::StatusOr<WorkerProcess> Spawn(const WorkerLaunch& launch);
 
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
-  // Ends a worker that still runs; says on standard error where it can't be ended.
+  // Ends a worker that still runs; reports on standard error where that fails.
   ~WorkerProcess() override;
 
   void AddDescriptors(std::vector<pollfd>& descriptors) const override;
@@ -50,12 +50,12 @@ class WorkerProcess final : public RankProcess {
   const std::string& output_tail() const override { return tail_; }
 
   void Kill() override;
-  // One that is left is reaped when another worker is spawned after its end.
+  // A process left running is reaped when another worker is spawned after its end.
   bool End(std::chrono::milliseconds limit) override;
   bool ended() const override { return pid_ < 0; }
   pid_t pid() const override { return pid_; }
   void TellEnd(RankRecord& record) const override { ApplyExit(wait_status_, record); }
-  // As waitpid() has it; valid once ended.
+  // From waitpid(); valid once ended.
   int wait_status() const { return wait_status_; }
 
  private:
@@ -73,13 +73,13 @@ class WorkerProcess final : public RankProcess {
   std::string tail_;
 };
 
-// Workers for `ranks`, all that this host has of a run, in their order; `launch` says the rest of
-// them, and holds the listener for rank 0. Those that were started are ended where one can't be.
+// Spawns workers for `ranks`, all that this host has of a run, in order. `launch` has everything
+// else, and the listener for rank 0. Where one can't be started, the earlier ones are ended.
 absl::StatusOr<std::vector<WorkerProcess>> SpawnWorkers(WorkerLaunch launch,
                                                         const std::vector<int32_t>& ranks);
 
-// A socket that listens on 127.0.0.1 on a port that the kernel chose. The workers' rendezvous is
-// handed this socket, so no other process can take the port in between.
+// A listening socket on 127.0.0.1 on a port that the kernel chose. The rendezvous gets the socket
+// itself, so no other process can take the port in between.
 struct Listener {
   UniqueFd socket;
   uint16_t port = 0;

@@ -1,4 +1,4 @@
-// Whether a program is the worker of this build.
+// Checks whether a program is the worker of this build.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace meshwright::trial {
 
-// Asks `meshwright-worker --version`. InvalidArgument about the field `worker`, with both versions,
-// where it is of another build or no worker at all.
+// Runs `meshwright-worker --version`. InvalidArgument about the field `worker`, with both versions,
+// where the program is of another build or not a worker.
 absl::Status CheckWorkerVersion(const std::string& worker_path, const ProgramRunner& run);
 
 }  // namespace meshwright::trial

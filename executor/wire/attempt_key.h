@@ -1,4 +1,4 @@
-// Which try at which trial: what assignments, heartbeats and results name.
+// AttemptKey names one attempt at one trial in assignments, heartbeats and results.
 #pragma once
 
 #include <compare>
@@ -11,15 +11,15 @@
 namespace meshwright::wire {
 
 struct AttemptKey {
-  std::string sweep;  // the last part of the sweep's name
+  std::string sweep;  // last segment of the sweep's resource name
   int32_t trial = 0;
   int32_t attempt = 0;
 
-  // clang-tidy 14 takes the 0 that its answer is compared with for a pointer.
+  // clang-tidy 14 takes the 0 that the comparison's result is compared with for a pointer.
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;  // NOLINT
 };
 
-// For a log line about the attempt, on `agent` where that is named.
+// Returns fields for a log line about the attempt, on `agent` if given.
 inline LogFields AboutAttempt(const AttemptKey& key, std::string agent = "") {
   return {
       .sweep = key.sweep, .trial = key.trial, .attempt = key.attempt, .agent = std::move(agent)};

@@ -1,4 +1,4 @@
-// The devices that an agent owns, and parts of them for trials that run side by side.
+// DeviceSet describes the devices that an agent owns, divided into slots for concurrent trials.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace meshwright::wire {
 
 struct DeviceSet {
   planner::DeviceKind kind = planner::DeviceKind::kCpu;
-  int32_t count = 0;                       // ranks on the CPU, or GPUs
-  std::vector<int64_t> memory_bytes = {};  // of each GPU; empty where it is not known
-  // Equal parts, each with its part of the host's cores and of the memory that ranks on its
-  // processor share. A trial has whole ones, whether or not others are used meanwhile.
+  int32_t count = 0;                       // CPU ranks, or GPUs
+  std::vector<int64_t> memory_bytes = {};  // per GPU; empty where unknown
+  // Equal parts of the devices, each with its part of the host's cores and of the memory that CPU
+  // ranks share. A trial gets whole slots, whether or not others are in use.
   int32_t slots = 1;
 
   int32_t devices_per_slot() const { return count / slots; }
@@ -24,21 +24,20 @@ struct DeviceSet {
   friend bool operator==(const DeviceSet&, const DeviceSet&) = default;
 };
 
-// Most slots that an agent may have.
 inline constexpr int32_t kMostSlots = 64;
 
-// InvalidArgument about the field unless as many slots as it says are equal parts of so many
-// devices, and no more than there may be.
+// InvalidArgument about `field` unless `slots` divides `devices` into equal parts and is at most
+// kMostSlots.
 absl::Status CheckEqualSlots(std::string_view field, int32_t slots, int32_t devices);
-// The same, and each slot has at least one of the host's `cores`.
+// CheckEqualSlots(), and each slot must have at least one of the host's `cores`.
 absl::Status CheckSlots(const DeviceSet& devices, int32_t cores);
 
-// Slots that have devices for so many ranks.
+// Returns how many slots hold `ranks` devices.
 inline int64_t SlotsFor(int64_t ranks, int32_t devices_per_slot) {
   return (ranks + devices_per_slot - 1) / devices_per_slot;
 }
 
-// Slots that follow each other.
+// A range of consecutive slots.
 struct DeviceShare {
   int32_t first_device = 0;
   int32_t first_slot = 0;
@@ -51,8 +50,8 @@ struct DeviceShare {
   friend bool operator==(const DeviceShare&, const DeviceShare&) = default;
 };
 
-// The slots that `ranks` ranks take on `first_device` and those behind it. FailedPrecondition where
-// the agent has fewer devices, InvalidArgument where no slot begins there.
+// Returns the slots that `ranks` ranks occupy from `first_device` on. FailedPrecondition where the
+// agent has too few devices, InvalidArgument where no slot begins at `first_device`.
 absl::StatusOr<DeviceShare> ShareOf(const DeviceSet& devices, int32_t first_device, int64_t ranks);
 
 }  // namespace meshwright::wire

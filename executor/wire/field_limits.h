@@ -1,4 +1,4 @@
-// How long a text on the wire may be: one table for all messages, whoever sends them.
+// Limits on the size of wire messages and their fields: one table for all messages and senders.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,15 @@
 
 namespace meshwright::wire {
 
-// What a server takes in one message. Above the sum of what its fields may hold, so that a field
-// that is too long is refused by its name.
+// Largest message that a server accepts. It exceeds the sum of the field limits, so that a field
+// that is too long is refused by name.
 inline constexpr int kMaxMessageBytes = 32 << 20;
 
-// Entries of one list or map: a trial has at most 100,000 steps.
+// Most entries of one list or map: a trial has at most 100,000 steps.
 inline constexpr int kMaxListEntries = 100'000;
 
-// InvalidArgument for the first text or list of `message`, however deep inside, that is longer than
-// its limit: names the field by its path, such as "plan.model.config_json", with its length and
-// what would be accepted.
+// InvalidArgument for the first string or list in `message`, at any depth, that exceeds its limit.
+// Names the field by its path, such as "plan.model.config_json", with its length and the limit.
 absl::Status CheckLimits(const google::protobuf::Message& message);
 
 }  // namespace meshwright::wire

@@ -5,14 +5,15 @@
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// The normal distribution at x: its share below x, and its density.
+// The normal distribution at x: distribution function and density.
 template <typename A>
 struct Normal {
   A below;
   A density;
 };
 
-// Abramowitz and Stegun 7.1.26: the share is within 1e-7, and a loop over it vectorises.
+// Abramowitz and Stegun 7.1.26: the distribution function is within 1e-7, and loops over it
+// vectorise.
 inline Normal<float> NormalAt(float x) {
   const float size = x < 0.0f ? -x : x;
   const float exp = FastExp(-0.5f * x * x);

@@ -31,7 +31,7 @@ void Update(const AdamW& a, const Parallel& parallel) {
   constexpr bool kHasMaster = !std::is_same_v<T, A>;
   const auto coefficients = CoefficientsOf<A>(a);
   A* full = static_cast<A*>(kHasMaster ? a.master : a.weights);
-  // In pieces that stay in cache between the update and the rounding.
+  // In pieces that stay in cache between update and rounding.
   constexpr int64_t kPiece = 4096;
   const int64_t pieces = (a.count + kPiece - 1) / kPiece;
   ForRange(parallel, pieces, kPiece, [&](int64_t begin, int64_t end) {

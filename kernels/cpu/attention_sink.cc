@@ -6,7 +6,7 @@
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// The sum of both exponentials is taken relative to the larger of them.
+// Both exponentials are computed relative to the larger one.
 template <typename T>
 void JoinHead(const AttentionSink& a, int64_t batch, int64_t query, int64_t head) {
   using A = Accumulator<T>;
@@ -55,7 +55,7 @@ void Run(const AttentionSink& args, const Parallel& parallel) {
   });
 }
 
-// A head's queries are added up in their order, whoever does it.
+// A head's queries are summed in order, on whichever thread.
 void Run(const AttentionSinkGradient& args, const Parallel& parallel) {
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);

@@ -3,7 +3,7 @@
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// Not a number stays what it is.
+// Clamps operands; NaN stays NaN.
 template <typename A>
 struct Form {
   explicit Form(const SwigluForm& form)

@@ -11,7 +11,7 @@ Accumulator<T> MeanOf(const T* x, int64_t width) {
   return sum / static_cast<Accumulator<T>>(width);
 }
 
-// The mean of the sum, which is written.
+// Writes the sum and returns its mean.
 template <typename T>
 Accumulator<T> MeanOfSum(const T* x, const T* branch, T* to, int64_t width) {
   Accumulator<T> sum = 0;
@@ -23,7 +23,7 @@ Accumulator<T> MeanOfSum(const T* x, const T* branch, T* to, int64_t width) {
   return sum / static_cast<Accumulator<T>>(width);
 }
 
-// Of squares around the mean: their sum would lose what is left of large ones.
+// Sums squares around the mean: a sum of plain squares would cancel for large means.
 template <typename T>
 Accumulator<T> RstdOf(const T* x, Accumulator<T> mean, double epsilon, int64_t width) {
   using A = Accumulator<T>;
@@ -59,7 +59,7 @@ void ForwardRow(const LayerNormForward& a, int64_t row) {
   static_cast<A*>(a.statistics)[a.rows + row] = mean;
 }
 
-// `sums` gets the row's share of the weight's gradient added, and of the bias' `width` behind.
+// Adds the row's share of the weight's gradient to `sums`, and of the bias's to sums + width.
 template <typename T>
 void BackwardRow(const LayerNormBackward& a, int64_t row, Accumulator<T>* sums) {
   using A = Accumulator<T>;

@@ -1,6 +1,6 @@
-// What the CPU kernels share. Every file of kernels/cpu is compiled once per instruction set, each
-// time in a namespace of its own (MESHWRIGHT_CPU_VARIANT), so nothing here may have a copy that
-// another variant could pick up.
+// Helpers of the CPU kernels. Every file of kernels/cpu is compiled once per instruction set, each
+// time in its own namespace (MESHWRIGHT_CPU_VARIANT): nothing here may have a copy that the linker
+// could share with another variant.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@
 
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 
-// Elements that are worth a thread of their own.
+// Least elements that are worth a thread.
 inline constexpr int64_t kGrainElements = 16384;
 
-// body(begin, end) over [0, count), where one item stands for `item_elements` elements.
+// Calls body(begin, end) on ranges of [0, count), where one item stands for `item_elements`
+// elements.
 template <typename Body>
 void ForRange(const Parallel& parallel, int64_t count, int64_t item_elements, const Body& body) {
   const int64_t grain = item_elements >= kGrainElements ? 1 : kGrainElements / item_elements;
@@ -39,8 +40,8 @@ void WithElement(ElementType type, const Body& body) {
   }
 }
 
-// exp(x) to about 2 units in the last place for x <= 88, 0 below -87: a polynomial on
-// [-ln2/2, ln2/2] and an exponent shift, so that a loop over it vectorises.
+// exp(x) to about 2 units in the last place for x <= 88, 0 below -87: a polynomial on [-ln2/2,
+// ln2/2] and an exponent shift, so that loops over it vectorise.
 static inline float FastExp(float x) {
   const float bounded = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
   const float shifted = bounded * 1.44269504088896341f + 12582912.0f;  // rounds to an integer
@@ -66,7 +67,7 @@ static inline double FastExp(double x) {
   const double shifted = bounded * 1.4426950408889634074 + kRound;
   const double n = shifted - kRound;
   const double r = (bounded - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
-  // Taylor's series: on [-ln2/2, ln2/2] its remainder is below the rounding.
+  // Taylor series: on [-ln2/2, ln2/2] its remainder is below the rounding error.
   double p = 1.0 / 6227020800.0;
   p = p * r + 1.0 / 479001600.0;
   p = p * r + 1.0 / 39916800.0;
@@ -80,7 +81,7 @@ static inline double FastExp(double x) {
   p = p * r + 1.0 / 6.0;
   p = p * r + 0.5;
   p = p * r * r + r + 1.0;
-  // The integer stands in the low bits of `shifted`: no conversion, which AVX2 lacks.
+  // The low bits of `shifted` hold the integer: this avoids a conversion that AVX2 lacks.
   uint64_t bits;
   __builtin_memcpy(&bits, &shifted, sizeof(bits));
   bits = (bits + 1023) << 52;

@@ -22,7 +22,7 @@ void Scatter(const ScatterRows& a, int64_t row) {
               static_cast<const T*>(a.x) + row * a.width, static_cast<size_t>(a.width) * sizeof(T));
 }
 
-// A few columns at once, so that their sums stay in registers.
+// Columns processed together, few enough that their sums stay in registers.
 constexpr int64_t kColumns = 64;
 
 template <typename T>

@@ -26,7 +26,7 @@ Accumulator<T> NormRow(const T* x, const T* weight, T* y, Accumulator<T> squares
   return rstd;
 }
 
-// `sums` gets the row's share of the weight gradient added; null where it isn't wanted.
+// Adds the row's share of the weight gradient to `sums`; null where it isn't wanted.
 template <typename T>
 Accumulator<T> DotOfRow(const T* dy, const T* x, const T* weight, Accumulator<T> rstd,
                         Accumulator<T>* sums, int64_t width) {
@@ -46,7 +46,7 @@ Accumulator<T> DotOfRow(const T* dy, const T* x, const T* weight, Accumulator<T>
   return dot;
 }
 
-// `residual` is added to dx; null for none. dx may be dy or x.
+// Adds `residual` to dx; null for none. dx may be dy or x.
 template <typename T>
 void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T* dx,
                  Accumulator<T> rstd, Accumulator<T>* sums, int64_t width) {
@@ -67,13 +67,14 @@ void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T*
   }
 }
 
-// Groups of rows add up their part of a vector's gradient, and then all groups do: every element is
-// read once, and the order of the additions depends on the number of rows alone.
+// RowGroups sums a vector's gradient over rows: each group of rows sums its part, then the groups
+// are added up. Every element is read once, and the order of additions depends only on the number
+// of rows.
 template <typename A>
 class RowGroups {
  public:
-  // Of `rows` of `width`. `gradient` [width] gets the sums added, and `second`, if any, further
-  // ones; null where they aren't wanted.
+  // For `rows` of `width`. Sums are added to `gradient` [width], and a second vector's to `second`;
+  // null where they aren't wanted.
   RowGroups(int64_t rows, int64_t width, A* gradient, A* second = nullptr)
       : all_rows_(rows),
         rows_(rows < kLeastRows * kMostGroups ? kLeastRows
@@ -88,7 +89,7 @@ class RowGroups {
   RowGroups(const RowGroups&) = delete;
   RowGroups& operator=(const RowGroups&) = delete;
 
-  // row_body(row, sums) for every row; the second's sums are `width` behind.
+  // Calls row_body(row, sums) for every row; the second vector's sums follow at sums + width.
   template <typename RowBody>
   void Run(const Parallel& parallel, const RowBody& row_body) const {
     ForRange(parallel, groups_, rows_ * width_, [&](int64_t begin, int64_t end) {
@@ -106,7 +107,7 @@ class RowGroups {
   static constexpr int64_t kLeastRows = 32;
   static constexpr int64_t kMostGroups = 64;
 
-  // `from` is the first group's.
+  // `from` is the first group's sums.
   void Add(const Parallel& parallel, const A* from, A* gradient) const {
     ForRange(parallel, width_, groups_, [&](int64_t begin, int64_t end) {
       for (int64_t group = 0; group < groups_; ++group) {
@@ -118,10 +119,10 @@ class RowGroups {
   }
 
   const int64_t all_rows_;
-  const int64_t rows_;  // of a group
+  const int64_t rows_;  // per group
   const int64_t groups_;
   const int64_t width_;
-  const int64_t sum_width_;  // of both
+  const int64_t sum_width_;  // of both vectors
   A* const gradient_;
   A* const second_;
   A* const sums_;  // [groups_, sum_width_]; no std container: see kernels/cpu/loops.h

@@ -3,7 +3,7 @@
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// A part of a matrix that tiles lie in side by side.
+// A part of a matrix that contains adjacent tiles.
 struct Patch {
   int64_t row;
   int64_t row_end;
@@ -23,7 +23,7 @@ void Round(const T* x, A inverse, int64_t count, uint8_t* values) {
   }
 }
 
-// All of it is one tile.
+// The whole patch is one tile.
 template <typename T>
 void QuantiseTile(const Quantise& a, const Patch& patch, float* scale) {
   using A = Accumulator<T>;
@@ -43,7 +43,7 @@ void QuantiseTile(const Quantise& a, const Patch& patch, float* scale) {
   }
 }
 
-// Every column of it is a tile.
+// Every column of the patch is a tile.
 template <typename T>
 void QuantiseColumns(const Quantise& a, const Patch& patch, float* scales) {
   using A = Accumulator<T>;
@@ -94,7 +94,7 @@ void QuantiseStrip(const Quantise& a, int64_t strip, int64_t height) {
   });
 }
 
-// The scales of neighbours in a row stand `step` apart, or are one.
+// Scales of neighbours in a row are `step` apart; 0: they share one.
 template <typename T>
 void DequantiseRun(const uint8_t* values, const float* scales, int64_t step, int64_t count, T* y) {
   using A = Accumulator<T>;

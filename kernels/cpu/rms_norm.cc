@@ -3,7 +3,7 @@
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// The squares of the sum, which is written.
+// Writes the sum and returns its sum of squares.
 template <typename T>
 Accumulator<T> SquaresOfSum(const T* x, const T* branch, T* sum, int64_t width) {
   Accumulator<T> squares = 0;

@@ -5,7 +5,7 @@
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// Something that is ranked by a value, and among equals by its index.
+// An entry ranked by value, and among equals by index.
 template <typename A>
 struct Ranked {
   A value = 0;
@@ -17,7 +17,7 @@ Accumulator<T> Sigmoid(T logit) {
   return 1 / (1 + FastExp(-Widen(logit)));
 }
 
-// Of all experts: what a softmax is relative to, and the sum of what it divides.
+// Over all experts: the maximum logit, and the sum of exponentials relative to it.
 template <typename A>
 struct Softmax {
   A max = 0;
@@ -34,8 +34,8 @@ Softmax<Accumulator<T>> SoftmaxOf(const T* logits, int64_t experts) {
   return softmax;
 }
 
-// What experts are picked by: their scores and biases, or without these their logits, which rank as
-// scores do.
+// Values by which experts are selected: scores plus biases, or logits if there are no biases, which
+// rank like scores.
 template <typename T>
 class Choices {
   using A = Accumulator<T>;
@@ -63,8 +63,8 @@ class Choices {
   Softmax<A> softmax_;
 };
 
-// The best of what is offered in the order of its index, the lowest index first among equals. Not a
-// number is left out.
+// The best of the values offered in order of index, the lowest index first among equals. NaN is
+// never included.
 template <typename A, int64_t kMost>
 class Best {
  public:
@@ -86,7 +86,8 @@ class Best {
   Ranked<A> items_[kMost];
 };
 
-// What the group is ranked by: the sum of its best scores, or its best logit where one is enough.
+// Returns the value that ranks a group: the sum of its best scores, or its best logit where one is
+// enough.
 template <typename T>
 Accumulator<T> RankOfGroup(const RouterForward& a, const T* logits, const Choices<T>& choices,
                            const Accumulator<T>& max, int64_t group) {
@@ -108,7 +109,7 @@ Accumulator<T> RankOfGroup(const RouterForward& a, const T* logits, const Choice
   return sum;
 }
 
-// Whether the experts of each group may be picked.
+// Whether each group's experts may be selected.
 struct TakenGroups {
   bool taken[RouterForward::kMostGroups] = {};
 };
@@ -127,7 +128,7 @@ TakenGroups GroupsOf(const RouterForward& a, const T* logits, const Choices<T>& 
   return groups;
 }
 
-// What is not a number never names an expert that is not there.
+// NaN never leads to an expert index out of range.
 template <typename T>
 void Pick(const RouterForward& a, const T* logits, int32_t* picked) {
   using A = Accumulator<T>;
@@ -145,7 +146,7 @@ void Pick(const RouterForward& a, const T* logits, int32_t* picked) {
   }
 }
 
-// The scores of what was picked.
+// The scores of the selected experts.
 template <typename T>
 void PickedScores(RouterScore score, int64_t experts, int64_t top_k, const T* logits,
                   const int32_t* picked, Accumulator<T>* scores) {
@@ -173,14 +174,14 @@ void ForwardRow(const RouterForward& a, int64_t row) {
   for (int64_t k = 0; k < a.top_k; ++k) weights[k] /= sum;
 }
 
-// What every expert's logit gets, picked or not: through the softmax of a single score, and of the
-// router's losses.
+// The part of the logits' gradient that every expert has, selected or not: through the softmax
+// where top_k = 1, and from the router's losses.
 template <typename T>
 class OfAllExperts {
   using A = Accumulator<T>;
 
  public:
-  // `through` is the sum over experts of a score and its gradient, where scores are a softmax.
+  // `through` is the sum over experts of score times its gradient, where scores are a softmax.
   OfAllExperts(const RouterBackward& args, const T* row_logits, int64_t row, A through)
       : a_(args), logits_(row_logits), softmax_(SoftmaxOf(row_logits, args.experts)) {
     through_ = through;
@@ -221,7 +222,7 @@ class OfAllExperts {
   A balance_mean_ = 0;
 };
 
-// Experts that were not picked have a gradient only through the softmax of a single score, and of
+// Experts that were not selected have a gradient only through the softmax where top_k = 1, and from
 // the router's losses.
 template <typename T>
 void BackwardRow(const RouterBackward& a, int64_t row) {
@@ -246,7 +247,7 @@ void BackwardRow(const RouterBackward& a, int64_t row) {
   }
   const bool through_all = a.top_k == 1 && a.score == RouterScore::kSoftmax;
   if (through_all || a.losses.any()) {
-    // dlogits may be the logits, which are read once more for each expert.
+    // dlogits may alias logits, which are read again for each expert.
     const OfAllExperts<T> all(a, logits, row, through_all ? dot : A{0});
     for (int64_t k = 0; k < a.top_k; ++k) gradients[k] += all.Gradient(picked[k]);
     for (int64_t i = 0; i < a.experts; ++i) Narrow(all.Gradient(i), dlogits[i]);

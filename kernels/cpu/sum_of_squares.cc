@@ -3,7 +3,7 @@
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// Elements of one partial sum: enough that the sums don't count beside them.
+// Returns the elements of one partial sum: enough that the sums are negligible beside them.
 int64_t PieceElements(int64_t count) {
   constexpr int64_t kLeast = 1024;
   const int64_t share = (count + SumOfSquares::kPartialSums - 1) / SumOfSquares::kPartialSums;

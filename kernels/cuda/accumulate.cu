@@ -22,7 +22,7 @@ __global__ void AccumulateKernel(Accumulate a) {
 void Launch(const Accumulate& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);
-    // The packs are those of the target.
+    // Packs are sized for the target.
     WithPack<Accumulator<T>>(Packs<T>(0, {args.source, args.target}), [&](auto pack) {
       Start(AccumulateKernel<T, pack()>, BlocksForPacks<pack()>(args.count), 0, stream, args);
     });

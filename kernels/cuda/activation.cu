@@ -4,7 +4,7 @@ namespace meshwright::kernels::cuda {
 namespace {
 
 struct Gelu {
-  // The share of the normal distribution below x.
+  // The normal distribution function.
   template <typename A>
   __device__ static A Below(A x) {
     return static_cast<A>(0.5) * erfc(static_cast<A>(-0.70710678118654752440) * x);

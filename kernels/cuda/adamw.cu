@@ -4,7 +4,7 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// Element or pack `i` of every array.
+// Updates element or pack `i` of every array.
 template <typename T, int kPack>
 __device__ void UpdatePack(const AdamW& a, const AdamWCoefficients<Accumulator<T>>& c, int64_t i) {
   using A = Accumulator<T>;
@@ -41,7 +41,7 @@ __global__ void UpdateKernel(AdamW a, AdamWCoefficients<Accumulator<T>> c) {
 void Launch(const AdamW& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);
-    // The packs are those of the states.
+    // Packs are sized for the states.
     const bool packs = Packs<T>(
         0, {args.gradient, args.first_moment, args.second_moment, args.master, args.weights});
     WithPack<Accumulator<T>>(packs, [&](auto pack) {

@@ -5,7 +5,7 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// What a query's head keeps of its output and takes of the part's, and its new log-sum-exp.
+// Factors of a query head's output and of the part's, and its new log-sum-exp.
 template <typename A>
 struct Weights {
   A keep;
@@ -23,10 +23,10 @@ __device__ Weights<A> WeightsOf(A before, A part) {
   return {.keep = keep / sum, .take = take / sum, .log_sum_exp = max + log(sum)};
 }
 
-// Packs that a thread has at once of the output, which may be twice as wide as the part.
+// Packs of the output that a thread holds at once; they may be twice as wide as the part's.
 constexpr int kAtOnce = 2;
 
-// A thread weighs a head first, for all that have packs of it.
+// A thread first computes a head's factors, for all threads with packs of it.
 template <typename T, int kPack>
 __global__ void MergeKernel(AttentionMerge a, HeadBlocks heads) {
   using A = Accumulator<T>;
@@ -62,7 +62,7 @@ __global__ void MergeKernel(AttentionMerge a, HeadBlocks heads) {
     for (int n = 0; n < kAtOnce; ++n) {
       if (places[n] == nullptr) continue;
       for (int k = 0; k < kPack; ++k) {
-        // Where there were no keys the output may hold anything.
+        // The output is undefined where there were no keys.
         const A kept = keep[n] == 0 ? A{0} : keep[n] * outputs[n].values[k];
         outputs[n].values[k] = kept + take[n] * Widen(parts[n].values[k]);
       }

@@ -5,7 +5,7 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// The keys' share of a query's softmax, and its log-sum-exp with the sink.
+// The keys' share of a query's softmax, and its log-sum-exp including the sink.
 template <typename A>
 struct Joined {
   A share;
@@ -20,7 +20,7 @@ __device__ Joined<A> JoinedOf(A keys, A sink) {
   return {.share = of_keys / sum, .log_sum_exp = max + log(sum)};
 }
 
-// A thread joins a head first, for all that have packs of it.
+// A thread first joins a head's sink, for all threads with packs of it.
 template <typename T, int kPack>
 __global__ void JoinKernel(AttentionSink a, HeadBlocks heads) {
   using A = Accumulator<T>;

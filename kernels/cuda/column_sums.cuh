@@ -1,4 +1,5 @@
-// Sums over rows: a thread has a column of a group of rows, and groups meet in memory.
+// Sums over rows: each thread sums one column of a group of rows, and groups are added up in
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +8,9 @@
 
 namespace meshwright::kernels::cuda {
 
-// How rows of `width` are cut for a grid of columns times groups.
+// Cuts rows of `width` for a grid of columns times groups.
 struct RowGroups {
-  // Groups are few, so that the sums of many rows meet before they go to memory, and enough to fill
-  // a device.
+  // Few groups, so that many rows are summed before they go to memory, but enough to fill a GPU.
   RowGroups(int64_t rows, int64_t width)
       : rows_in_group(std::max<int64_t>(kLeastRows, (rows + kMostGroups - 1) / kMostGroups)),
         groups(std::max<int64_t>((rows + rows_in_group - 1) / rows_in_group, 1)),
@@ -28,7 +28,7 @@ struct RowGroups {
   int64_t blocks;
 };
 
-// Calls body(column, first row, end) for what the thread has.
+// Calls body(column, first row, end) for the thread's part.
 template <typename Body>
 __device__ void ForColumnOfThread(int64_t rows, int64_t width, const RowGroups& groups,
                                   const Body& body) {

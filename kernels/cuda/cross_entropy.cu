@@ -3,7 +3,7 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// Maximum and sum in one pass: a thread's sum is rescaled when it meets a larger logit.
+// Maximum and sum in one pass: a thread rescales its sum when it meets a larger logit.
 template <typename T, int kPack>
 __global__ void StatisticsKernel(CrossEntropyStatistics a) {
   using A = Accumulator<T>;

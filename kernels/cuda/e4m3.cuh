@@ -1,6 +1,6 @@
-// Packs of E4M3 numbers, by the device's own instructions where it has them: two at a time, where
-// kernels/fp8.h takes more instructions for each than memory leaves time for. They give the same
-// bits, but lose the sign of NaN, which the products with a scale have lost before.
+// Converts packs of E4M3 numbers with the GPU's instructions where it has them, two at a time: the
+// functions of kernels/fp8.h take more instructions than the memory bandwidth allows for. The bits
+// are the same, except for the sign of NaN, which products with a scale have lost already.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
@@ -30,7 +30,7 @@ __device__ inline void ToE4m3Pair(double one, double other, uint8_t* codes) {
 __device__ inline void FromE4m3Pair(const uint8_t* codes, float& one, float& other) {
 #if defined(MESHWRIGHT_DEVICE_HAS_E4M3)
   const auto pair = static_cast<uint16_t>(codes[0] | codes[1] << 8);
-  // By way of fp16, which has all of them.
+  // Through fp16, which represents all of them.
   asm("{\n"
       ".reg .b32 halves;\n"
       ".reg .b16 low, high;\n"

@@ -19,29 +19,30 @@ __global__ void ForwardKernel(EmbeddingForward a) {
   }
 }
 
-// The backward adds up the rows of each token before it touches the table's gradient, whose
-// elements are then read and written by one block each, once unless its list overflows: no atomic
-// additions, and the same bits in every run and on every device.
+// The backward sums the rows of each token before it touches the table's gradient, whose elements
+// are read and written by one block each, once unless its list overflows: there are no atomic
+// additions, and every run on every GPU gives the same bits.
 //
-// A block has the tokens of one class (token % gridDim.x) and one slice of columns, a pack for each
-// lane. It reads all tokens, lists the rows of its own, sorts the list by token and row, and gives
-// each warp an equal part of it, so that a token in every twentieth row keeps no warp waiting.
+// A block has the tokens of one class (token % gridDim.x) and one slice of columns, one pack per
+// lane. It reads all tokens, lists the rows of its own ones, sorts the list by token and row, and
+// gives each warp an equal part of it, so that frequent tokens (one in twenty rows, say) keep no
+// warp waiting.
 //
-// The price is that every block reads all tokens, from the L2 cache: with 1024 blocks 34 MB for
+// The price is that every block reads all tokens, from the L2 cache: 34 MB with 1024 blocks and
 // 8,192 tokens, where dy and the gradient of a bf16 model of width 2048 move up to 168 MB of device
-// memory. Sorting the tokens once for all blocks would spare that, but takes a workspace and
-// launches that cost more than these reads at the few thousand rows of a micro-batch; and rows that
-// look for others of their token cost the square of their number.
+// memory. Sorting the tokens once for all blocks would avoid that, but needs a workspace and
+// launches that cost more than these reads at the few thousand rows of a micro-batch; letting each
+// row search for others of its token costs the square of their number.
 constexpr int kWarps = kThreads / kWarp;
 constexpr int64_t kSumBlocks = 1024;
-constexpr int64_t kRowsPerClass = 32;  // at least, on average
-constexpr int kTokensPerThread = 16;   // that are read at once, since each step waits for its own
+constexpr int64_t kRowsPerClass = 32;  // least rows per class, on average
+constexpr int kTokensPerThread = 16;   // read at once, since each step waits for its own
 constexpr int kStepTokens = kThreads * kTokensPerThread;
-constexpr int kFullList = 1024;  // rows that are added up before more are listed
+constexpr int kFullList = 1024;  // rows that are summed before more are listed
 constexpr int kListLength = kFullList + kStepTokens;
-constexpr int kRowsAtOnce = 4;  // of dy, that a warp reads at once
+constexpr int kRowsAtOnce = 4;  // rows of dy that a warp reads at once
 
-// A row that has a token of the block: the token in the upper half, the row in the lower one.
+// A row with a token of the block: the token in the upper half, the row in the lower one.
 using ListedRow = uint64_t;
 
 __device__ inline uint32_t TokenOf(ListedRow listed) { return static_cast<uint32_t>(listed >> 32); }
@@ -50,7 +51,7 @@ __device__ inline int64_t RowOf(ListedRow listed) { return static_cast<uint32_t>
 template <typename A, int kPack>
 struct SumShared {
   ListedRow list[kListLength];
-  // What warps leave of a token's sum for the warp that has the token's first row.
+  // Partial sums of a token, for the warp that has the token's first row.
   Pack<A, kPack> partial[kWarps][kWarp];
 };
 
@@ -71,9 +72,9 @@ __device__ inline void ListRows(const EmbeddingBackward& a, FastDivide classes, 
   }
 }
 
-// Bitonic, in place; no two are equal, so that one order comes out of whichever went in. Each step
-// begins by comparing with the mirrored half, so that the lower place always gets the lesser one,
-// and what the list lacks to a power of two can be left out.
+// In-place bitonic sort. All entries are distinct, so the result does not depend on their order.
+// Each step begins by comparing with the mirrored half, so that the lower position always gets the
+// lesser entry and the padding to a power of two can be left out.
 __device__ inline void Sort(ListedRow* list, int length) {
   int padded = 1;
   while (padded < length) padded *= 2;
@@ -95,8 +96,8 @@ __device__ inline void Sort(ListedRow* list, int length) {
   }
 }
 
-// A warp's part of the sorted list. A token belongs to the warp that has its first row; others
-// leave what they have of it in shared memory, which can only be at the beginning of their part.
+// A warp's part of the sorted list. A token belongs to the warp with its first row; other warps
+// leave their sum of it in shared memory, which can only happen at the beginning of their part.
 struct ListPart {
   const ListedRow* list;
   int length;  // of the list
@@ -113,7 +114,7 @@ struct ListPart {
   __device__ bool Ends(int i) const {
     return i + 1 == length || TokenOf(list[i]) != TokenOf(list[i + 1]);
   }
-  // Whether the row's token belongs to a warp before.
+  // Whether the row's token belongs to an earlier warp.
   __device__ bool IsForeign(int i) const {
     return begin > 0 && TokenOf(list[i]) == TokenOf(list[begin - 1]);
   }
@@ -124,7 +125,7 @@ __device__ void AddTo(Pack<A, kPack>& sum, const Pack<A, kPack>& more) {
   for (int k = 0; k < kPack; ++k) sum.values[k] += more.values[k];
 }
 
-// What a lane does with its pack of the rows that its warp has.
+// A lane's sum over the rows of its warp, for its pack of columns.
 template <typename T, int kPack>
 struct LaneSum {
   using A = Accumulator<T>;
@@ -132,7 +133,7 @@ struct LaneSum {
   const EmbeddingBackward& a;
   const ListPart part;
   const int64_t pack;
-  Pack<A, kPack>* const partial;  // the lane's of warp 0; those of other warps are kWarp apart
+  Pack<A, kPack>* const partial;  // the lane's in warp 0; those of other warps are kWarp apart
   const int warp;
   Pack<A, kPack> sum = {};
 
@@ -140,8 +141,8 @@ struct LaneSum {
     return static_cast<A*>(a.table_gradient) + TokenOf(part.list[i]) * a.width;
   }
 
-  // Adds the rows of the part. Returns whether its last token is its own and goes on in the next
-  // part; `sum` is then what there is of it.
+  // Adds the rows of the part. Returns whether its last token belongs to this warp and continues in
+  // the next part; `sum` then holds this part's rows.
   __device__ bool AddPart() {
     for (int first = part.begin; first < part.end; first += kRowsAtOnce) {
       Pack<T, kPack> dy[kRowsAtOnce] = {};
@@ -172,7 +173,7 @@ struct LaneSum {
     return false;
   }
 
-  // Adds what the following warps have of the part's last token.
+  // Adds the following warps' sums of the part's last token.
   __device__ void AddPartialSums() {
     const int last = part.end - 1;
     for (int next = warp + 1; next < kWarps; ++next) {
@@ -237,7 +238,7 @@ void Launch(const EmbeddingBackward& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);
     using A = Accumulator<T>;
-    // The packs are those of the gradient.
+    // Packs are sized for the gradient.
     WithPack<A>(Packs<A>(args.width, {args.dy, args.table_gradient}), [&](auto pack) {
       const int64_t slice_width = kWarp * pack();
       const int64_t slices = std::max<int64_t>((args.width + slice_width - 1) / slice_width, 1);

@@ -3,13 +3,13 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// To the accuracy that kernels/cuda/swiglu.cu names.
+// Accurate as documented in kernels/cuda/swiglu.cu.
 template <typename A>
 __device__ A Sigmoid(A x) {
   return FastReciprocal(1 + FastExp(-x));
 }
 
-// Not a number stays what it is.
+// Clamps operands; NaN stays NaN.
 template <typename A>
 struct Form {
   __device__ explicit Form(const SwigluForm& form)
@@ -80,7 +80,7 @@ __global__ void BackwardKernel(ExpertSwigluBackward a) {
       Store<kPack>(gates, gate_up, i);
       Store<kPack>(ups, gate_up + a.width, i);
     }
-    // All threads have read the weight when the sum is there.
+    // All threads have read the weight once the sum is available.
     dweight = BlockSum(dweight);
     if (threadIdx.x == 0) weight = dweight;
   }

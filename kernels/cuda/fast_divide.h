@@ -1,7 +1,8 @@
-// Division of 31-bit numbers by a divisor that is known before a kernel starts.
+// FastDivide divides 31-bit numbers by a divisor known before a kernel starts.
 //
-// GPUs have no instruction for it: a 32-bit division takes about twenty, a 64-bit one about a
-// hundred. With a divisor prepared on the host it is a multiplication, an addition and a shift.
+// GPUs have no division instruction: a 32-bit division takes about twenty instructions, a 64-bit
+// one about a hundred. With a divisor prepared on the host it is a multiplication, an addition and
+// a shift.
 #pragma once
 
 #include <bit>

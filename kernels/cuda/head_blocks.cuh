@@ -1,5 +1,5 @@
-// Heads of queries shared out to blocks, each of which has all of its heads: their threads may
-// replace what belongs to a head once all of them have what they need of it.
+// Distributes heads of queries to blocks. A block has whole heads: its threads may overwrite a
+// head's data once all of them have read what they need.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ struct HeadPlace {
 // A pack of a head.
 struct HeadPack {
   HeadPlace place;
-  uint32_t number;  // of the head in its block
-  uint32_t pack;    // of the head
+  uint32_t number;  // of the head within its block
+  uint32_t pack;    // within the head
 };
 
 class HeadBlocks {
  public:
-  // A block has as many heads as give each thread kThreadPacks, but at least one and no more than
+  // A block gets as many heads as yield kThreadPacks per thread, but at least one and no more than
   // threads.
   static constexpr int64_t kThreadPacks = 4;
 
@@ -38,7 +38,7 @@ class HeadBlocks {
 
   // Of the block.
   __device__ uint32_t packs() const { return block_heads_ * packs_.divisor(); }
-  // Finds a head of the block. Returns whether there is one.
+  // Finds a head of the block. Returns whether it exists.
   __device__ bool Find(uint32_t number, HeadPlace& found) const {
     RowPiece at;
     if (number >= block_heads_) return false;

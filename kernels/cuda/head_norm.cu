@@ -6,8 +6,8 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// Which lanes have a head: as few as have one pack of it each, a power of two, so that a warp takes
-// several heads at once (two of 128 in bf16). Larger heads have more packs for each lane.
+// Assigns lanes to heads: as few as have one pack each, a power of two, so that a warp takes
+// several heads at once (two of 128 in bf16). Larger heads have more packs per lane.
 struct HeadLanes {
   int log2_lanes;
   int packs;  // of a head
@@ -22,21 +22,21 @@ struct HeadLanes {
   __device__ int Lanes() const { return 1 << log2_lanes; }
   __device__ int Lane() const { return static_cast<int>(threadIdx.x) & (Lanes() - 1); }
   __device__ int Packs() const { return packs; }
-  // That a block takes at a time, and which of them the thread has part in.
+  // Heads that a block takes at a time, and the thread's one among them.
   __host__ __device__ unsigned int BlockHeads() const { return kThreads >> log2_lanes; }
   __device__ unsigned int BlockHead() const { return threadIdx.x >> log2_lanes; }
 };
 
-// What the device's attention kernels take, and lanes can keep in registers.
+// Supported by the GPU's attention kernels, and fits the lanes' registers.
 constexpr int kMostHeadDim = 256;
 
-// Blocks that a multiprocessor has the registers for.
+// Blocks that fit a multiprocessor's registers.
 constexpr int ForwardBlocks(int lane_packs) { return lane_packs == 1 ? 5 : 2; }
 constexpr int BackwardBlocks(int lane_packs) { return lane_packs == 1 ? 4 : 2; }
 
-// Calls body(where, what load(exists, where) returned), all of the block at once, for the heads
-// that the block takes; threads that have none are called too, since warps add up together. The
-// heads that come next are on their way meanwhile.
+// Calls body(where, result of load(exists, where)) for the block's heads, with the whole block at
+// once: threads without a head are called too, since warps sum together. The next heads are loaded
+// meanwhile.
 template <typename Loader, typename Body>
 __device__ void ForHeads(const RowPieces& heads, const HeadLanes& lanes, const Loader& load,
                          const Body& body) {
@@ -51,15 +51,15 @@ __device__ void ForHeads(const RowPieces& heads, const HeadLanes& lanes, const L
   for (; first < heads.group_pieces(); first += step) {
     auto current = next;
     next = load_from(first + step);
-    // Found once more, since it would take more registers to keep.
+    // Found again, since keeping it would take more registers.
     RowPiece at;
     const bool exists = heads.Find(blockIdx.y, first + lanes.BlockHead(), at);
     body(exists, at, current);
   }
 }
 
-// A grid of as many blocks as the device has room for at once, so that none is late and the sums of
-// many heads meet before they go to memory.
+// A grid that just fills the GPU, so that no block starts late and many heads are summed before
+// they go to memory.
 dim3 HeadBlocks(const RowPieces& heads, const HeadLanes& lanes, int blocks_of_multiprocessor) {
   return heads.Grid(lanes.BlockHeads(), int64_t{Multiprocessors()} * blocks_of_multiprocessor);
 }
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads, BackwardBlocks(kLanePacks))
   });
 }
 
-// Adds what the block's lanes have of the weight gradient to it.
+// Adds the block's part of the weight gradient.
 template <typename A, int kPack, int kLanePacks>
 __device__ void AddWeightGradient(const HeadNormBackward& a, const HeadLanes& lanes,
                                   const LanePart<A, kPack, kLanePacks>& sums) {
@@ -109,8 +109,7 @@ __device__ void AddWeightGradient(const HeadNormBackward& a, const HeadLanes& la
   }
 }
 
-// A lane has the same columns of every head, so that it can add up their weight gradient without
-// meeting others.
+// A lane has the same columns of every head, so it sums their weight gradient on its own.
 template <typename T, int kPack, int kLanePacks>
 __global__ void __launch_bounds__(kThreads, BackwardBlocks(kLanePacks))
     BackwardKernel(HeadNormBackward a, RowPieces heads, HeadLanes lanes) {
@@ -153,7 +152,7 @@ __global__ void __launch_bounds__(kThreads, BackwardBlocks(kLanePacks))
   AddWeightGradient<A, kPack, kLanePacks>(a, lanes, sums);
 }
 
-// Whether heads of arrays that begin at `arrays` can be accessed in packs.
+// Whether heads of arrays starting at `arrays` can be accessed in packs.
 template <typename T>
 bool HeadPacks(std::initializer_list<int64_t> lengths, std::initializer_list<const void*> arrays) {
   return std::all_of(lengths.begin(), lengths.end(),

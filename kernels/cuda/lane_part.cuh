@@ -1,12 +1,12 @@
-// A row or a head in the registers of the lanes that have it, so that what is read once serves both
-// its sums and its result.
+// Keeps a row or head in the registers of its lanes, so that reading it once serves both its sums
+// and its result.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
 
 namespace meshwright::kernels::cuda {
 
-// What the weight or the bias has for a pack of columns; `none` without one.
+// Returns the weight or bias of a pack of columns; `none` where the vector is null.
 template <int kPack, typename T>
 __device__ void VectorValues(const void* vector, int64_t pack, Accumulator<T> none,
                              Accumulator<T> (&values)[kPack]) {
@@ -18,13 +18,13 @@ __device__ void VectorValues(const void* vector, int64_t pack, Accumulator<T> no
   for (int k = 0; k < kPack; ++k) values[k] = Widen(loaded.values[k]);
 }
 
-// What a lane has of a row: pack Lane() and every Lanes()-th behind it, of Packs(). `Lanes` says
-// these numbers.
+// A lane's part of a row: packs Lane(), Lane() + Lanes(), ... of Packs(). `Lanes` provides these
+// numbers.
 template <typename T, int kPack, int kLanePacks>
 struct LanePart {
   Pack<T, kPack> packs[kLanePacks];
 
-  // Calls body(pack of the lane, pack of the row) for those that there are.
+  // Calls body(index in the lane, index in the row) for each of the lane's packs.
   template <typename Lanes, typename Body>
   __device__ static void ForEach(const Lanes& lanes, const Body& body) {
     for (int p = 0; p < kLanePacks; ++p) {

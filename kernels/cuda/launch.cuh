@@ -1,4 +1,4 @@
-// What the CUDA kernels share: wide accesses, reductions over a block, launches.
+// Helpers of the CUDA kernels: wide accesses, reductions over a block, launches.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ namespace meshwright::kernels::cuda {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kWarp = 32;
-// Blocks that a grid-stride loop is spread over at most; enough to fill the largest device.
+// Most blocks of a grid-stride loop; enough to fill the largest GPU.
 inline constexpr int64_t kMaxBlocks = 4096;
 
 inline void Check(cudaError_t error) {
@@ -25,28 +25,28 @@ inline void Check(cudaError_t error) {
   }
 }
 
-// Blocks for `items` that a grid-stride loop takes one per thread.
+// Blocks for a grid-stride loop over `items`, one item per thread.
 inline unsigned int BlocksFor(int64_t items) {
   const int64_t blocks = (items + kThreads - 1) / kThreads;
   return static_cast<unsigned int>(blocks < 1 ? 1 : (blocks < kMaxBlocks ? blocks : kMaxBlocks));
 }
 
-// Blocks for `items` that threads take one each, without a loop.
+// Blocks for `items`, one per thread, without a loop.
 inline unsigned int BlocksToCover(int64_t items) {
   return static_cast<unsigned int>(items < 1 ? 1 : (items + kThreads - 1) / kThreads);
 }
 
-// Blocks for rows that a block takes one at a time.
+// Blocks for rows, each block taking one row at a time.
 inline unsigned int BlocksForRows(int64_t rows) {
   return static_cast<unsigned int>(rows < 1 ? 1 : (rows < kMaxBlocks ? rows : kMaxBlocks));
 }
 
-// Shared memory that every block can have, and a bound on what kernels declare of it beside their
-// dynamic shared memory.
+// Shared memory available to every block, and a bound on what kernels declare statically beside
+// their dynamic shared memory.
 inline constexpr size_t kDefaultSharedBytes = 48 << 10;
 inline constexpr size_t kDeclaredSharedBytes = 1 << 10;
 
-// Whether the current device gives a block `shared_bytes` of dynamic shared memory.
+// Whether the current GPU gives a block `shared_bytes` of dynamic shared memory.
 inline bool FitsBlock(size_t shared_bytes) {
   const size_t needed = shared_bytes + kDeclaredSharedBytes;
   if (needed <= kDefaultSharedBytes) return true;
@@ -57,7 +57,7 @@ inline bool FitsBlock(size_t shared_bytes) {
   return needed <= static_cast<size_t>(most);
 }
 
-// Multiprocessors of the current device, for grids of as many blocks as they have room for.
+// Number of multiprocessors of the current GPU, for grids that just fill it.
 inline int Multiprocessors() {
   thread_local int known_device = -1;
   thread_local int count = 0;
@@ -70,7 +70,7 @@ inline int Multiprocessors() {
   return count;
 }
 
-// Shared memory of a multiprocessor of the current device.
+// Shared memory of a multiprocessor of the current GPU.
 inline size_t MultiprocessorShared() {
   int device = 0;
   int bytes = 0;
@@ -79,7 +79,7 @@ inline size_t MultiprocessorShared() {
   return static_cast<size_t>(bytes);
 }
 
-// Runs `kernel` on blocks of `threads` with `shared_bytes` of dynamic shared memory each.
+// Runs `kernel` on blocks of `threads`, each with `shared_bytes` of dynamic shared memory.
 template <typename Args, typename... More>
 void StartBlocksOf(dim3 threads, void (*kernel)(Args, More...), dim3 blocks, size_t shared_bytes,
                    cudaStream_t stream, const Args& args, std::type_identity_t<More>... more) {
@@ -95,7 +95,7 @@ void StartBlocksOf(dim3 threads, void (*kernel)(Args, More...), dim3 blocks, siz
   Check(cudaLaunchKernelEx(&config, kernel, args, more...));
 }
 
-// The same on blocks of kThreads.
+// The same with blocks of kThreads.
 template <typename Args, typename... More>
 void Start(void (*kernel)(Args, More...), dim3 blocks, size_t shared_bytes, cudaStream_t stream,
            const Args& args, std::type_identity_t<More>... more) {
@@ -115,7 +115,7 @@ void WithElement(ElementType type, const Body& body) {
   }
 }
 
-// kCount neighbours that are read or written at once, 128 bits at a time where they are as many.
+// kCount neighbours that are read or written together, 128 bits at a time where they are as many.
 template <typename T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T values[kCount];
@@ -123,8 +123,8 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
 
 inline constexpr int kAccessBytes = 16;
 
-// Whether arrays that begin at `arrays` (null for none) and consist of pieces of `length` elements
-// can be accessed in packs of 128 bits.
+// Whether arrays starting at `arrays` (null for none) with rows of `length` elements can be
+// accessed in packs of 128 bits.
 template <typename T>
 bool Packs(int64_t length, std::initializer_list<const void*> arrays) {
   if (length % (kAccessBytes / static_cast<int64_t>(sizeof(T))) != 0) return false;
@@ -134,7 +134,7 @@ bool Packs(int64_t length, std::initializer_list<const void*> arrays) {
   return true;
 }
 
-// Calls body with the number of elements in a pack, as a constant: those of 128 bits, or 1.
+// Calls body with the number of elements in a pack as a constant: those of 128 bits, or 1.
 template <typename T, typename Body>
 void WithPack(bool packs, const Body& body) {
   if (packs) {
@@ -154,7 +154,7 @@ __device__ void Store(const Pack<T, kCount>& values, T* array, int64_t pack) {
   reinterpret_cast<Pack<T, kCount>*>(array)[pack] = values;
 }
 
-// Blocks for flat arrays of `count` elements that threads take a pack each of: ForPackOfThread.
+// Blocks for flat arrays of `count` elements with one pack per thread (ForPackOfThread).
 template <int kPack>
 unsigned int BlocksForPacks(int64_t count) {
   return BlocksToCover(count / kPack + count % kPack);
@@ -164,8 +164,8 @@ __device__ inline int64_t GlobalThread() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Calls body(elements in the pack, as a constant; the pack) for the pack that the thread has of a
-// flat array, or for one of the elements behind the last whole pack.
+// Calls body(elements in the pack as a constant, the pack) for the thread's pack of a flat array,
+// or for one of the elements after the last whole pack.
 template <int kPack, typename Body>
 __device__ void ForPackOfThread(int64_t count, const Body& body) {
   const int64_t packs = count / kPack;
@@ -185,16 +185,16 @@ __device__ T* DynamicShared() {
   return reinterpret_cast<T*>(dynamic_shared);
 }
 
-// exp(x); fp32 to the accuracy of the device's own instruction.
+// exp(x); in fp32 to the accuracy of the GPU's instruction.
 __device__ inline float FastExp(float x) { return __expf(x); }
 __device__ inline double FastExp(double x) { return exp(x); }
 
-// 1 / x for x >= 1; fp32 by the device's own instruction, within 2 ulp, and 0 for the x above 2^126
-// whose reciprocals are the smallest.
+// 1 / x for x >= 1; in fp32 by the GPU's instruction, within 2 ulp, and 0 for x above 2^126.
 __device__ inline float FastReciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ inline double FastReciprocal(double x) { return 1 / x; }
 
-// The sum over `lanes` neighbours, a power of two, on each of them. The whole warp takes part.
+// Returns the sum over `lanes` neighbours (a power of two) to each of them. The whole warp must
+// call it.
 template <typename T>
 __device__ T SumOfLanes(T value, int lanes) {
   for (int offset = lanes / 2; offset > 0; offset /= 2) {
@@ -203,18 +203,18 @@ __device__ T SumOfLanes(T value, int lanes) {
   return value;
 }
 
-// The sum over the warp, on every thread.
+// Returns the sum over the warp to every thread.
 template <typename T>
 __device__ T WarpSum(T value) {
   return SumOfLanes(value, kWarp);
 }
 
-// The sum over the block, on every thread.
+// Returns the sum over the block to every thread.
 template <typename T>
 __device__ T BlockSum(T value) {
   __shared__ T partial[kThreads / kWarp];
   value = WarpSum(value);
-  __syncthreads();  // the array may still be read by a previous call
+  __syncthreads();  // a previous call may still read the array
   if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = value;
   __syncthreads();
   T sum = 0;
@@ -222,7 +222,7 @@ __device__ T BlockSum(T value) {
   return sum;
 }
 
-// The largest over the block, on every thread.
+// Returns the maximum over the block to every thread.
 template <int kBlockThreads = kThreads, typename T>
 __device__ T BlockMax(T value) {
   __shared__ T partial[kBlockThreads / kWarp];

@@ -3,12 +3,12 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// The row that an index names; row 0 of one that names none. Devices divide 64 bits slowly.
+// Returns the row of an index, 0 for a negative one. In 32 bits, as GPUs divide 64 bits slowly.
 __device__ int64_t RowOf(int32_t index, const GatherRows& a) {
   return index < 0 ? 0 : index / static_cast<int32_t>(a.divisor);
 }
 
-// One thread takes a pack of a column throughout, a block one row at a time.
+// A thread has one pack of columns throughout, a block one row at a time.
 template <typename T, int kPack>
 __global__ void GatherKernel(GatherRows a) {
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
@@ -53,7 +53,7 @@ __global__ void SumKernel(SumRows a) {
   }
 }
 
-// Rows of one element, of which a thread takes one.
+// For rows of one element, one per thread.
 template <typename T>
 __global__ void GatherElementsKernel(GatherRows a) {
   const int64_t row = GlobalThread();

@@ -1,12 +1,12 @@
-// Packs that are on their way to shared memory long before they are needed, which takes no
-// registers. A thread reads just what it has fetched itself, so that it meets no other.
+// Prefetches packs into shared memory well before they are needed, without using registers. A
+// thread reads only what it fetched itself, so no synchronization is needed.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
 
 namespace meshwright::kernels::cuda {
 
-// Copies 128 bits to shared memory meanwhile.
+// Copies 128 bits to shared memory asynchronously.
 __device__ inline void FetchPack(int4* shared, const void* from) {
 #if defined(__CUDA_ARCH__)
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -18,14 +18,14 @@ __device__ inline void FetchPack(int4* shared, const void* from) {
 #endif
 }
 
-// Ends a group of the thread's fetches.
+// Closes a group of the thread's fetches.
 __device__ inline void EndFetches() {
 #if defined(__CUDA_ARCH__)
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-// Waits until all but the latest kGroups are there.
+// Waits for all but the latest kGroups groups.
 template <int kGroups>
 __device__ void AwaitFetches() {
 #if defined(__CUDA_ARCH__)
@@ -33,8 +33,8 @@ __device__ void AwaitFetches() {
 #endif
 }
 
-// The thread's place in the block's ring of kStages groups of kPacks, at the beginning of the
-// dynamic shared memory. What was never fetched is zeros.
+// The thread's part of the block's ring of kStages groups of kPacks packs, at the beginning of the
+// dynamic shared memory. Packs that were never fetched are zero.
 template <int kPacks, int kStages>
 class PackRing {
  public:
@@ -50,7 +50,7 @@ class PackRing {
       DynamicShared<int4>()[first_ + i * kWarp] = int4{0, 0, 0, 0};
     }
   }
-  // Into the group that is to be ended next.
+  // Fetches into the group that is closed next.
   __device__ void Fetch(int pack, const void* from) const {
     FetchPack(DynamicShared<int4>() + first_ + write_ + pack * kWarp, from);
   }
@@ -58,13 +58,13 @@ class PackRing {
     EndFetches();
     Advance(write_);
   }
-  // Of the oldest group.
+  // Returns a pack of the oldest group.
   template <int kCount, typename T>
   __device__ Pack<T, kCount> Get(int pack) const {
     static_assert(sizeof(Pack<T, kCount>) == kAccessBytes);
     return DynamicShared<Pack<T, kCount>>()[first_ + read_ + pack * kWarp];
   }
-  // Waits for the oldest group, where kStages are not taken off.
+  // Waits for the oldest group. REQUIRES: kStages groups are in the ring.
   __device__ static void Await() { AwaitFetches<kStages - 1>(); }
   __device__ void TakeOff() { Advance(read_); }
 

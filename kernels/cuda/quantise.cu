@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kTile = static_cast<int>(kScaleTile);
 
-// Rows of tiles, or of patches of 128 columns, that a grid has at most in its second dimension.
+// Most rows of tiles, or of patches of 128 columns, in a grid's second dimension.
 constexpr int64_t kMostGridRows = 32768;
 
 dim3 TileGrid(int64_t columns, int64_t rows) {
@@ -16,7 +16,7 @@ dim3 TileGrid(int64_t columns, int64_t rows) {
   return dim3(static_cast<unsigned int>(columns), static_cast<unsigned int>(grid_rows));
 }
 
-// Columns of the block's tiles that the matrix has.
+// Number of columns of the block's tiles that exist in the matrix.
 __device__ int ColumnsOfTile(int64_t columns) {
   const int64_t left = columns - static_cast<int64_t>(blockIdx.x) * kTile;
   return static_cast<int>(left < kTile ? left : kTile);
@@ -28,7 +28,7 @@ __device__ void Raise(A& most, A value) {
   most = size > most ? size : most;
 }
 
-// The largest magnitude of packs.
+// Returns the largest magnitude in the packs.
 template <typename T, int kPack, int kCount>
 __device__ Accumulator<T> Largest(const Pack<T, kPack> (&packs)[kCount]) {
   Accumulator<T> most = 0;
@@ -38,7 +38,7 @@ __device__ Accumulator<T> Largest(const Pack<T, kPack> (&packs)[kCount]) {
   return most;
 }
 
-// The numbers of a pack over the scales whose inverses are given.
+// Quantises a pack with the given inverse scales.
 template <typename T, int kPack>
 __device__ Pack<uint8_t, kPack> Quantised(const Pack<T, kPack>& x,
                                           const Accumulator<T> (&inverses)[kPack]) {
@@ -47,11 +47,12 @@ __device__ Pack<uint8_t, kPack> Quantised(const Pack<T, kPack>& x,
   return PackToE4m3(values);
 }
 
-// Lanes that have a tile of one row: few, for several reads of each at once and few shuffles.
+// Lanes per tile of one row: few, so that each makes several reads at once and there are few
+// shuffles.
 constexpr int kTileLanes = 8;
 constexpr int kRowsOfBlock = kThreads / kTileLanes;
 
-// As LanePart asks for.
+// The interface that LanePart needs.
 struct TileLanes {
   int packs;
 
@@ -67,7 +68,7 @@ __global__ void QuantiseRowsKernel(Quantise a) {
   const TileLanes lanes{ColumnsOfTile(a.columns) / kPack};
   const int64_t first_column = static_cast<int64_t>(blockIdx.x) * kTile;
   const int64_t step = static_cast<int64_t>(gridDim.y) * kRowsOfBlock;
-  // All threads stay for the shuffles, those behind the last row too.
+  // All threads stay for the shuffles, even those beyond the last row.
   for (int64_t first = static_cast<int64_t>(blockIdx.y) * kRowsOfBlock; first < a.rows;
        first += step) {
     const int64_t row = first + threadIdx.x / kTileLanes;
@@ -95,8 +96,8 @@ __global__ void QuantiseRowsKernel(Quantise a) {
 
 constexpr int kPatchThreads = 512;
 
-// What a thread has of a patch of 128 x 128, in registers so that it is read once: the same columns
-// of every kRowsAtOnce-th row.
+// A thread's part of a patch of 128 x 128, kept in registers so that it is read once: the same
+// columns of every kRowsAtOnce-th row.
 template <typename T, int kPack>
 struct PatchPart {
   using A = Accumulator<T>;
@@ -105,7 +106,7 @@ struct PatchPart {
   static constexpr int kRowsAtOnce = kPatchThreads / kRowLanes;
   static constexpr int kRows = kTile / kRowsAtOnce;
 
-  // Blocks that a multiprocessor should have room for, to read while others write.
+  // Blocks that should fit a multiprocessor, so that some read while others write.
   static constexpr int kBlocks = kPack >= 4 ? 2 : 1;
 
   Pack<T, kPack> packs[kRows];
@@ -113,14 +114,13 @@ struct PatchPart {
   __device__ static int Lane() { return static_cast<int>(threadIdx.x) % kRowLanes; }
   __device__ static int FirstRow() { return static_cast<int>(threadIdx.x) / kRowLanes; }
 
-  // The thread's first element of the block's patch in `strip`, of a matrix with rows `stride`
-  // apart.
+  // Returns the thread's first element of the block's patch in `strip`, for rows `stride` apart.
   template <typename E>
   __device__ static E* First(E* matrix, int64_t strip, int64_t stride) {
     return matrix + (strip * kTile + FirstRow()) * stride +
            static_cast<int64_t>(blockIdx.x) * kTile + Lane() * kPack;
   }
-  // Calls body(row of the thread) for what the matrix has of the patch.
+  // Calls body(row of the thread) for the rows of the patch that exist in the matrix.
   template <typename Body>
   __device__ static void ForRows(const Quantise& a, int64_t strip, const Body& body) {
     if (Lane() * kPack >= ColumnsOfTile(a.columns)) return;
@@ -130,7 +130,7 @@ struct PatchPart {
       if (r * kRowsAtOnce < rows) body(r);
     }
   }
-  // Zeros where the matrix has ended.
+  // Zeros beyond the end of the matrix.
   __device__ static PatchPart Of(const Quantise& a, int64_t strip) {
     PatchPart part = {};
     const T* x = First(static_cast<const T*>(a.x), strip, a.x_stride);
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(kPatchThreads, PatchPart<T, kPack>::kBlocks)
   }
 }
 
-// Where the threads of a column meet.
+// Combines the threads of a column.
 template <typename T, int kPack>
 struct ColumnsShared {
   Accumulator<T> most[PatchPart<T, kPack>::kRowsAtOnce][kTile];
@@ -202,10 +202,10 @@ bool QuantisesPacks(const Quantise& a) {
   return Packs<T>(a.columns, {a.x, a.values}) && Packs<T>(a.x_stride, {});
 }
 
-// Numbers that a thread has of the matrix, so that it reads several pieces of a row at once.
+// Numbers per thread, so that it reads several pieces of a row at once.
 constexpr int kThreadNumbers = 16;
 
-// The first scale of a pack of numbers, which lies in one row of tiles.
+// Returns the first scale of a pack of numbers, which lies in one row of tiles.
 __device__ inline const float* ScalesFrom(const Dequantise& a, int64_t row, int64_t column) {
   switch (a.tiles) {
     case ScaleTiles::kRows:
@@ -218,8 +218,8 @@ __device__ inline const float* ScalesFrom(const Dequantise& a, int64_t row, int6
   return a.scales + row / kTile * a.scale_stride + column / kTile;
 }
 
-// A thread has packs of the piece that are kThreads apart, with kScales for each: one, or one for
-// each number.
+// A thread has packs of the piece that are kThreads apart, each with kScales scales: one, or one
+// per number.
 template <typename T, int kPack, int kScales>
 __global__ void DequantiseKernel(Dequantise a, RowPieces pieces) {
   using A = Accumulator<T>;

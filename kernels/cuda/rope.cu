@@ -4,7 +4,7 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// One thread turns a pack of pairs. A row's pieces are the packs of half of each head.
+// A thread rotates a pack of pairs. A row's pieces are the packs of half of each head.
 template <typename T, int kPack>
 __global__ void TurnKernel(Rope a, RowPieces pieces, FastDivide seq_len, FastDivide half_packs) {
   using A = Accumulator<T>;

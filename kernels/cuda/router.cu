@@ -7,21 +7,21 @@ namespace {
 constexpr int kWarpsPerBlock = kThreads / kWarp;
 constexpr int kNone = -1;
 
-// Something that is ranked by a value, and among equals by its index.
+// An entry ranked by value, and among equals by index.
 template <typename A>
 struct Ranked {
   A value;
   int index;
 };
 
-// Whether something of that value and index comes behind `previous`, if there is one.
+// Whether an entry of that value and index ranks after `previous`, if there is one.
 template <typename A>
 __device__ bool IsBehind(A value, int index, const Ranked<A>& previous) {
   if (previous.index == kNone) return true;
   return value < previous.value || (value == previous.value && index > previous.index);
 }
 
-// The first of the warp's, on every thread.
+// Returns the warp's first entry to every thread.
 template <typename A>
 __device__ Ranked<A> FirstOfWarp(Ranked<A> own) {
   for (int offset = kWarp / 2; offset > 0; offset /= 2) {
@@ -42,7 +42,7 @@ __device__ A WarpMax(A value) {
   return value;
 }
 
-// The scores of all experts are exp(logit - max) / sum, or sigmoids.
+// The scores of all experts: exp(logit - max) / sum, or sigmoids.
 template <typename T>
 struct Scores {
   using A = Accumulator<T>;
@@ -75,8 +75,8 @@ struct Scores {
   A sum = 0;
 };
 
-// What an expert is picked by: its score and bias, or without these its logit, which ranks as
-// scores do.
+// Returns the value by which an expert is selected: score plus bias, or its logit if there are no
+// biases, which ranks like the score.
 template <typename T>
 __device__ Accumulator<T> Choice(const RouterForward& a, const Scores<T>& scores, int64_t expert) {
   using A = Accumulator<T>;
@@ -84,8 +84,8 @@ __device__ Accumulator<T> Choice(const RouterForward& a, const Scores<T>& scores
   return scores.Of(expert) + static_cast<const A*>(a.selection_bias)[expert];
 }
 
-// What the group is ranked by: the sum of its best scores, or its best logit where one is enough. A
-// softmax's scores are left undivided where nothing is added to them.
+// Returns the entry that ranks a group: the sum of its best scores, or its best logit where one is
+// enough. Softmax scores are left undivided where no bias is added.
 template <typename T>
 __device__ Ranked<Accumulator<T>> RankOfGroup(const RouterForward& a, const Scores<T>& scores,
                                               int group) {
@@ -109,7 +109,7 @@ __device__ Ranked<Accumulator<T>> RankOfGroup(const RouterForward& a, const Scor
   return {sum, group};
 }
 
-// The groups whose experts may be picked, a bit each. A lane has a group.
+// Returns the groups whose experts may be selected, one bit each. A lane has one group.
 template <typename T>
 __device__ unsigned int TakenGroups(const RouterForward& a, const Scores<T>& scores) {
   using A = Accumulator<T>;
@@ -125,7 +125,7 @@ __device__ unsigned int TakenGroups(const RouterForward& a, const Scores<T>& sco
   return taken;
 }
 
-// Not a number is picked last, so that it cannot name an expert that is not there.
+// NaN is selected last, so that it can't lead to an expert index out of range.
 template <typename T>
 __device__ void Pick(const RouterForward& a, const Scores<T>& scores, int32_t* picked) {
   using A = Accumulator<T>;
@@ -148,7 +148,7 @@ __device__ void Pick(const RouterForward& a, const Scores<T>& scores, int32_t* p
   }
 }
 
-// A warp takes a token.
+// One warp per token.
 template <typename T>
 __global__ void ForwardKernel(RouterForward a) {
   using A = Accumulator<T>;
@@ -168,14 +168,14 @@ __global__ void ForwardKernel(RouterForward a) {
   }
 }
 
-// What every expert's logit gets, picked or not: through the softmax of a single score, and of the
-// router's losses. All lanes of a warp make it together.
+// The part of the logits' gradient that every expert has, selected or not: through the softmax
+// where top_k = 1, and from the router's losses. All lanes of a warp compute it together.
 template <typename T>
 class OfAllExperts {
   using A = Accumulator<T>;
 
  public:
-  // `through` is the sum over experts of a score and its gradient, where scores are a softmax.
+  // `through` is the sum over experts of score times its gradient, where scores are a softmax.
   __device__ OfAllExperts(const RouterBackward& args, const Scores<T>& row_scores,
                           FastDivide sequence_rows, int64_t row, A through)
       : scores_(row_scores),
@@ -224,8 +224,8 @@ class OfAllExperts {
   A balance_mean_ = 0;
 };
 
-// A lane has a slot of the token. Experts that were not picked have a gradient only through the
-// softmax of a single score, and of the router's losses.
+// A lane has a slot of the token. Experts that were not selected have a gradient only through the
+// softmax where top_k = 1, and from the router's losses.
 template <typename T>
 __global__ void BackwardKernel(RouterBackward a, FastDivide sequence_rows) {
   using A = Accumulator<T>;
@@ -245,7 +245,7 @@ __global__ void BackwardKernel(RouterBackward a, FastDivide sequence_rows) {
     A gradient = a.top_k > 1 ? score / sum * (dweight - dot / sum) : score * dweight;
     if (scores.sigmoid) gradient *= 1 - score;
     if (through_all || a.losses.any()) {
-      // dlogits may be the logits, which are read once more for each expert.
+      // dlogits may alias logits, which are read again for each expert.
       const OfAllExperts<T> all(a, scores, sequence_rows, row, through_all ? dot : A{0});
       if (has_slot) gradient += all.Gradient(expert);
       __syncwarp();

@@ -1,5 +1,5 @@
-// Rows that lanes keep in registers: a block has the lanes of a row along x, which are whole warps,
-// and rows along y.
+// Rows kept in registers: the lanes of a row are whole warps along x of a block, its rows lie along
+// y.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace meshwright::kernels::cuda {
 
 inline constexpr int kMostRowLanes = 512;
 
-// As LanePart asks for.
+// The interface that LanePart needs.
 struct RowLanes {
   int packs;
 
@@ -20,8 +20,9 @@ struct RowLanes {
   __device__ static int64_t FirstRow() { return static_cast<int64_t>(blockIdx.x) * blockDim.y; }
 };
 
-// The threads of a block whose lanes have up to `lane_packs` of the `packs` of a row: as few warps
-// for a row as possible, since those meet at barriers, and several rows where that is one or two.
+// Returns the threads of a block whose lanes have up to `lane_packs` of a row's `packs`: as few
+// warps per row as possible, since they meet at barriers, and several rows where that is one or
+// two.
 inline dim3 RowThreads(int64_t packs, int lane_packs) {
   constexpr unsigned int kLeastWarps = 4;
   const int64_t warp_packs = int64_t{kWarp} * lane_packs;
@@ -30,16 +31,16 @@ inline dim3 RowThreads(int64_t packs, int lane_packs) {
   return dim3(warps * kWarp, std::max(kLeastWarps / warps, 1u));
 }
 
-// Blocks that have each of `rows` once.
+// Blocks that cover each of `rows` once.
 inline int64_t BlocksOfRows(int64_t rows, const dim3& threads) {
   return std::max<int64_t>((rows + threads.y - 1) / threads.y, 1);
 }
 
-// As many blocks for rows as the device runs at once, where a multiprocessor has the registers for
-// `threads_at_once` and a block takes `shared_bytes`.
+// As many blocks for rows as the GPU runs concurrently, where a multiprocessor has registers for
+// `threads_at_once` and a block needs `shared_bytes`.
 inline unsigned int BlocksAtOnce(int64_t rows, const dim3& threads, int threads_at_once,
                                  size_t shared_bytes) {
-  // What the device takes for itself, with what kernels declare.
+  // Includes what the system reserves per block and what kernels declare.
   const size_t block_shared = shared_bytes + 2 * kDeclaredSharedBytes;
   const int64_t blocks =
       std::min<int64_t>(threads_at_once / static_cast<int64_t>(threads.x * threads.y),
@@ -48,13 +49,13 @@ inline unsigned int BlocksAtOnce(int64_t rows, const dim3& threads, int threads_
       std::min(Multiprocessors() * std::max<int64_t>(blocks, 1), BlocksOfRows(rows, threads)));
 }
 
-// Sums over the lanes of a row. The whole block takes part.
+// Sums over the lanes of a row. The whole block must take part.
 template <typename A, int kCount>
 class RowTotals {
  public:
   // Replaces each value by its sum.
   __device__ void Take(A (&values)[kCount]) {
-    // By turns, so that one barrier is enough: at the next, all have read what this one leaves.
+    // Two buffers alternate, so that one barrier suffices: at the next one, all have read this one.
     __shared__ A partial[2][kCount][kMostRowLanes / kWarp];
     for (A& value : values) value = WarpSum(value);
     const unsigned int warps = blockDim.x / kWarp;

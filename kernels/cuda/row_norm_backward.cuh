@@ -1,5 +1,4 @@
-// Gradients of RMSNorm and LayerNorm, which is the same of rows whose mean is taken away
-// (kCentred).
+// Gradients of RMSNorm and LayerNorm, which is RMSNorm of rows minus their mean (kCentred).
 #pragma once
 
 #include "kernels/cuda/column_sums.cuh"
@@ -8,7 +7,7 @@
 
 namespace meshwright::kernels::cuda {
 
-// Of a row, from the forward pass; no mean where rows aren't centred.
+// Statistics of a row from the forward pass; no mean where rows aren't centred.
 template <typename A>
 struct RowStatistics {
   A rstd = 0;
@@ -23,14 +22,15 @@ struct RowStatistics {
   }
 };
 
-// What the gradients of a row's normed elements (dy * weight) sum up to, and then are in the mean.
+// Sums, later means, over the gradients of a row's normed elements (dy * weight).
 template <typename A>
 struct RowMoments {
-  A dot = 0;  // times the normed elements
-  A sum = 0;  // 0 where it isn't needed: where rows aren't centred
+  A dot = 0;  // of products with the normed elements
+  A sum = 0;  // 0 where rows aren't centred
 };
 
-// Takes a thread's part to the whole row's means, by total(numbers); `share` is that of a column.
+// Turns a thread's part into the whole row's means, through total(numbers); `share` is one over the
+// number of columns.
 template <bool kCentred, typename A, typename Total>
 __device__ void TakeMeans(RowMoments<A>& moments, A share, const Total& total) {
   A values[kCentred ? 2 : 1];
@@ -41,18 +41,18 @@ __device__ void TakeMeans(RowMoments<A>& moments, A share, const Total& total) {
   if constexpr (kCentred) moments.sum = values[1] * share;
 }
 
-// What an element's gradient is, from its normed value and the gradient of that one.
+// Returns an element's gradient from its normed value and that value's gradient.
 template <typename A>
 __device__ A ThroughNorm(const RowStatistics<A>& statistics, const RowMoments<A>& means, A normed,
                          A dnormed) {
   return statistics.rstd * (dnormed - means.sum - normed * means.dot);
 }
 
-// Which pack of a lane's group in the ring is an operand's.
+// Index of an operand's pack in a lane's group of the ring.
 enum class Operand : uint8_t { kDy, kX, kResidual };
 inline constexpr int kOperands = 3;
 
-// What a lane adds up over rows: the gradients of its columns of the vectors.
+// A lane's sums over rows: the vectors' gradients for its columns.
 template <typename T, int kLanePacks>
 struct VectorSums {
   using A = Accumulator<T>;
@@ -61,7 +61,7 @@ struct VectorSums {
   Part bias = {};
 };
 
-// The rows of a lane on their way.
+// Prefetches the lane's parts of rows.
 template <typename T, int kLanePacks, int kStages>
 class RowRing {
  public:
@@ -129,7 +129,7 @@ __device__ RowMoments<Accumulator<T>> AddUp(const RowRing<T, kLanePacks, kStages
   return moments;
 }
 
-// The row's gradient, with that of the residual.
+// Writes the row's gradient, including the residual's.
 template <bool kCentred, typename T, int kLanePacks, int kStages>
 __device__ void WriteGradient(const RowRing<T, kLanePacks, kStages>& ring, const RowLanes& lanes,
                               const RowStatistics<Accumulator<T>>& statistics, const T* weight,
@@ -155,8 +155,7 @@ __device__ void WriteGradient(const RowRing<T, kLanePacks, kStages>& ring, const
   });
 }
 
-// Adds what the block's rows have for the columns, in `part`, to the gradient of a vector, if
-// there is one.
+// Adds the block's sums for the columns, in `part`, to a vector's gradient, if there is one.
 template <typename A, int kPack, int kLanePacks>
 __device__ void AddToColumns(const RowLanes& lanes, const LanePart<A, kPack, kLanePacks>& part,
                              int width, void* gradient) {
@@ -176,20 +175,20 @@ __device__ void AddToColumns(const RowLanes& lanes, const LanePart<A, kPack, kLa
     sums.StoreTo(lanes, columns);
   }
   __syncthreads();
-  // Neighbours in a warp add to neighbouring columns, which the cache takes together.
+  // Neighbours in a warp add to adjacent columns, which the cache combines.
   const auto threads = static_cast<int>(blockDim.x * blockDim.y);
   for (int i = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); i < width; i += threads) {
     atomicAdd(static_cast<A*>(gradient) + i, columns[i]);
   }
 }
 
-// How lanes keep rows; wider ones (kWider) with more packs.
+// Parameters of kept rows; wider rows (kWider) have more packs per lane.
 template <typename T, bool kWider>
 struct KeptRows {
   static constexpr int kLanePacks = kWider ? 4 : 2;
-  // Rows that are on their way or worked on at once.
+  // Rows in flight or being processed at once.
   static constexpr int kStages = kWider ? 2 : 3;
-  // The largest blocks, and how many of them a multiprocessor has the registers for.
+  // The largest blocks, and how many of them fit a multiprocessor's registers.
   static constexpr int kThreads = sizeof(T) == 2 && !kWider ? 256 : kMostRowLanes;
   static constexpr int kBlocks = kWider ? 1 : (sizeof(T) == 2 ? 3 : 2);
 
@@ -197,9 +196,9 @@ struct KeptRows {
   using Ring = PackRing<kOperands * kLanePacks, kStages>;
 };
 
-// Rows that lanes keep. A lane has the same columns of all rows of its block, so that it can add up
-// the vectors' gradients without meeting others. dx may be dy: a row is read before it is written,
-// by the lanes that have it.
+// For rows kept in registers. A lane has the same columns of all rows of its block, so it sums the
+// vectors' gradients on its own. dx may be dy: the lanes that have a row read it before they write
+// it.
 template <typename T, bool kCentred, bool kWider>
 __global__ void __launch_bounds__(KeptRows<T, kWider>::kThreads, KeptRows<T, kWider>::kBlocks)
     RowNormBackwardKernel(LayerNormBackward a, RowLanes lanes) {
@@ -238,7 +237,7 @@ __global__ void __launch_bounds__(KeptRows<T, kWider>::kThreads, KeptRows<T, kWi
   if constexpr (kCentred) AddToColumns(lanes, sums.bias, width, a.bias_gradient);
 }
 
-// The gradients of the vectors where rows aren't kept, before dx takes the place of dy.
+// Computes the vectors' gradients where rows aren't kept, before dx overwrites dy.
 template <typename T, bool kCentred>
 __global__ void WideRowNormVectorsKernel(LayerNormBackward a, RowGroups groups) {
   using A = Accumulator<T>;
@@ -260,8 +259,7 @@ __global__ void WideRowNormVectorsKernel(LayerNormBackward a, RowGroups groups) 
   });
 }
 
-// Rows that are too wide for registers or not in whole packs: they come from memory the first time,
-// and from the cache the second.
+// For rows too wide for registers or not in whole packs: the second read comes from the cache.
 template <typename T, int kPack, bool kCentred>
 __global__ void WideRowNormBackwardKernel(LayerNormBackward a) {
   using A = Accumulator<T>;
@@ -325,14 +323,13 @@ void LaunchKeptRowNorm(const LayerNormBackward& args, int64_t packs, cudaStream_
   const dim3 threads = RowThreads(packs, Kept::kLanePacks);
   const size_t shared = std::max(Kept::Ring::Bytes(size_t{threads.x} * threads.y),
                                  static_cast<size_t>(args.width) * sizeof(Accumulator<T>));
-  // As many as the device runs at once, so that the sums of many rows meet before they go to
-  // memory.
+  // Just fills the GPU, so that many rows are summed before they go to memory.
   StartBlocksOf(threads, RowNormBackwardKernel<T, kCentred, kWider>,
                 BlocksAtOnce(args.rows, threads, Kept::kThreads * Kept::kBlocks, shared), shared,
                 stream, args, RowLanes{static_cast<int>(packs)});
 }
 
-// Whether lanes can keep rows of so many packs.
+// Whether lanes can keep rows of `packs` packs.
 template <typename T, bool kWider>
 bool FitsKept(int64_t packs) {
   using Kept = KeptRows<T, kWider>;

@@ -1,4 +1,4 @@
-// RMSNorm and LayerNorm, which is the same of rows whose mean is taken away (kCentred).
+// RMSNorm and LayerNorm, which is RMSNorm of rows minus their mean (kCentred).
 #pragma once
 
 #include "kernels/cuda/row_lanes.cuh"
@@ -12,8 +12,8 @@ __device__ void AddTo(Pack<T, kPack>& sum, const Pack<T, kPack>& branch) {
   }
 }
 
-// The lane's part of the row, or of its sum with the branch, which goes to memory. All is read
-// before anything is written, since the compiler leaves that order as it is.
+// Returns the lane's part of the row, or of its sum with the branch, which is also written to
+// memory. Reads everything before writing anything, since the compiler keeps that order.
 template <typename Part, typename T>
 __device__ Part SumPart(const LayerNormForward& a, const RowLanes& lanes, int64_t row) {
   Part part = Part::Of(lanes, static_cast<const T*>(a.x) + row * a.width, row < a.rows);
@@ -24,7 +24,7 @@ __device__ Part SumPart(const LayerNormForward& a, const RowLanes& lanes, int64_
   return part;
 }
 
-// The same of a pack.
+// The same for one pack.
 template <int kPack, typename T>
 __device__ Pack<T, kPack> SumPack(const LayerNormForward& a, int64_t row, int64_t pack) {
   auto values = Load<kPack>(static_cast<const T*>(a.x) + row * a.width, pack);
@@ -76,7 +76,7 @@ __device__ void WriteNormed(const LayerNormForward& a, int64_t row, int64_t pack
   Store<kPack>(values, static_cast<T*>(a.y) + row * a.width, pack);
 }
 
-// Rows that lanes keep: all packs of a lane are on their way at once.
+// For rows kept in registers: all packs of a lane are loaded concurrently.
 template <typename T, int kLanePacks, bool kCentred>
 __global__ void __launch_bounds__(kThreads)
     RowNormForwardKernel(LayerNormForward a, RowLanes lanes) {
@@ -102,14 +102,14 @@ __global__ void __launch_bounds__(kThreads)
   Part::ForEach(lanes, [&](int p, int at) { WriteNormed(a, row, at, part.packs[p], rstd, mean); });
 }
 
-// Rows that are too wide for registers or not in whole packs: read again from the cache each time.
+// For rows too wide for registers or not in whole packs: read again from the cache each time.
 template <typename T, int kPack, bool kCentred>
 __global__ void WideRowNormForwardKernel(LayerNormForward a) {
   using A = Accumulator<T>;
   const int64_t packs = a.width / kPack;
   const T* sums = static_cast<const T*>(a.branch == nullptr ? a.x : a.sum);
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
-    // Every thread comes back for its own packs alone.
+    // Every thread reads back only its own packs.
     const T* values = sums + row * a.width;
     A sum = 0;
     A squares = 0;
@@ -133,11 +133,11 @@ __global__ void WideRowNormForwardKernel(LayerNormForward a) {
   }
 }
 
-// Packs of a lane at most; more would leave a multiprocessor too few warps.
+// Most packs per lane; more would leave a multiprocessor too few warps.
 inline constexpr int kMostForwardLanePacks = 8;
 inline constexpr int64_t kMostForwardPacks = int64_t{kThreads} * kMostForwardLanePacks;
 
-// Calls body(packs of a lane), as a constant, for rows on as few warps as can have them.
+// Calls body(packs of a lane, as a constant) for rows on as few warps as possible.
 template <typename Body>
 void WithForwardLanePacks(int64_t packs, const Body& body) {
   constexpr int64_t kWarpPacks = int64_t{kWarp} * kMostForwardLanePacks;

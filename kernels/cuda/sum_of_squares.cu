@@ -11,8 +11,8 @@ __device__ double Square(T x) {
   return value * value;
 }
 
-// One partial sum for each block; their number is the same on every device, and known to the
-// compiler, which divides by it where it unrolls the loops.
+// One partial sum per block; their number is the same on every GPU and known to the compiler, which
+// divides by it when it unrolls the loops.
 template <typename T, int kPack>
 __global__ void PartialKernel(SumOfSquares a) {
   const T* x = static_cast<const T*>(a.x);

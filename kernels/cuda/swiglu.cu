@@ -4,16 +4,16 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// In fp32 within 5 + 1.2 |x| ulp: by the CUDA programming guide's tables __expf is within
-// 2 + 1.2 |x| ulp, which count only as far as its term weighs in the sum, and the division within
-// 2. That is far below a bf16 rounding (2^15 ulp). For x < -87 the reciprocal is 0, an error of
-// 1e-38; no x leads to NaN or infinity.
+// In fp32 within 5 + 1.2 |x| ulp: by the tables of the CUDA programming guide __expf is within 2 +
+// 1.2 |x| ulp, which count only by its term's share of the sum, and the division is within 2. That
+// is far below a bf16 rounding (2^15 ulp). For x < -87 the reciprocal is 0, an error of 1e-38; no x
+// leads to NaN or infinity.
 template <typename A>
 __device__ A Sigmoid(A x) {
   return FastReciprocal(1 + FastExp(-x));
 }
 
-// One thread takes a pack of a row.
+// A thread takes a pack of a row.
 template <typename T, int kPack>
 __global__ void ForwardKernel(SwigluForward a, RowPieces pieces) {
   using A = Accumulator<T>;

@@ -22,7 +22,7 @@ __global__ void BiasKernel(WeighedBias a) {
   }
 }
 
-// A warp has a row, so that none waits for others.
+// One warp per row, so that rows don't wait for each other.
 template <typename T, int kPack>
 __global__ void WeightsKernel(WeighedBiasBackward a) {
   using A = Accumulator<T>;

@@ -32,7 +32,7 @@ std::vector<double> Scores(RouterScore score, const std::vector<double>& logits)
   return scores;
 }
 
-// The indices of the `count` largest, the lowest index first among equals.
+// Returns the indices of the `count` largest, the lowest index first among equals.
 std::vector<int64_t> Largest(const std::vector<double>& values, int64_t count) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -43,8 +43,8 @@ std::vector<int64_t> Largest(const std::vector<double>& values, int64_t count) {
   return order;
 }
 
-// What experts are picked by: their scores and biases, or without these their logits, which rank as
-// scores do where rounding makes scores of different logits equal.
+// Values by which experts are selected: scores plus biases, or logits if there are no biases, since
+// rounding can make scores of different logits equal.
 std::vector<double> Choices(const RouterForward& a, const std::vector<double>& logits) {
   if (a.selection_bias == nullptr) return logits;
   std::vector<double> choices = Scores(a.score, logits);
@@ -54,11 +54,11 @@ std::vector<double> Choices(const RouterForward& a, const std::vector<double>& l
   return choices;
 }
 
-// Experts out of groups that don't count are below all others.
+// Sets experts of groups that are not taken below all others.
 void LeaveOtherGroupsOut(const RouterForward& a, const std::vector<double>& logits,
                          std::vector<double>& choices) {
   const int64_t size = a.experts / a.groups;
-  // One of them ranks as its logit does, and softmax scores of equal logits are equal.
+  // With group_best = 1 groups rank by logits, as softmax scores of different logits may be equal.
   const bool by_scores = a.group_best > 1 && a.selection_bias == nullptr;
   const std::vector<double> ranks = by_scores ? Scores(a.score, logits) : choices;
   std::vector<double> sums;
@@ -102,7 +102,7 @@ void RunReference(const RouterForward& a) {
 
 namespace {
 
-// Of the losses of a row to its scores, and through the division by the scores' sum.
+// Returns the gradient of a row's balance loss by its scores, through the division by their sum.
 std::vector<double> BalanceGradient(const RouterBackward& a, int64_t row,
                                     const std::vector<double>& scores) {
   std::vector<double> gradient(scores.size());
@@ -145,7 +145,7 @@ void RunReference(const RouterBackward& a) {
       dscores[static_cast<size_t>(a.picked[row * a.top_k + k])] +=
           a.top_k > 1 ? (dweight - dot / sum) / sum : dweight;
     }
-    double through = 0.0;  // the softmax
+    double through = 0.0;  // through the softmax
     for (size_t i = 0; i < scores.size(); ++i) through += scores[i] * dscores[i];
     const double log_sum = LogSumExp(logits);
     for (int64_t i = 0; i < a.experts; ++i) {

@@ -1,4 +1,4 @@
-// The definitions of the operators of a mixture of experts.
+// Reference definitions of the operators of a mixture of experts.
 #pragma once
 
 #include "kernels/expert_operators.h"

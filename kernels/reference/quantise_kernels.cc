@@ -9,7 +9,7 @@
 namespace meshwright::kernels {
 namespace {
 
-// Where the scale of an element stands.
+// Returns the index of an element's scale.
 int64_t ScaleAt(ScaleTiles tiles, int64_t stride, int64_t row, int64_t column) {
   switch (tiles) {
     case ScaleTiles::kRows:
@@ -22,7 +22,7 @@ int64_t ScaleAt(ScaleTiles tiles, int64_t stride, int64_t row, int64_t column) {
   return row / kScaleTile * stride + column / kScaleTile;
 }
 
-// Written from E4M3's definition: multiples of the distance between neighbours, ties to even.
+// Follows E4M3's definition: multiples of the spacing, ties to even.
 uint8_t Rounded(double value) {
   const uint8_t sign = std::signbit(value) ? 0x80 : 0;
   if (std::isnan(value)) return sign | 0x7f;
@@ -30,7 +30,7 @@ uint8_t Rounded(double value) {
   const int exponent = magnitude > 0.0 ? std::max(std::ilogb(magnitude), -6) : -6;
   const double distance = std::ldexp(1.0, exponent - 3);
   const auto steps = static_cast<int>(std::nearbyint(magnitude / distance));  // up to 16
-  // The first 8 steps of an exponent are those of the exponents below it.
+  // The first 8 steps of an exponent belong to the exponents below it.
   return static_cast<uint8_t>(sign | (steps + (exponent + 6) * 8));
 }
 

@@ -1,4 +1,4 @@
-// The definitions of the operators that quantise and dequantise.
+// Reference definitions of the operators that quantise and dequantise.
 #pragma once
 
 #include "kernels/quantise_operators.h"

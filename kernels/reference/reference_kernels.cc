@@ -1,4 +1,4 @@
-// The operators' definitions: scalar loops in double precision, no attempt at speed.
+// The operators' definitions: scalar loops in double precision, without regard to speed.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,7 +14,7 @@
 namespace meshwright::kernels {
 namespace {
 
-// Of the normal distribution, below x.
+// The normal distribution function.
 double NormalShare(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
 void MergeHead(const AttentionMerge& a, int64_t batch, int64_t query, int64_t head) {
@@ -376,7 +376,7 @@ class ReferenceKernels final : public Kernels {
   }
 
   void Run(const SumOfSquares& a) const override {
-    // One sum over a long buffer rounds more than what it checks.
+    // long double, since one sum over a long buffer would round more than the code under test.
     long double sum = 0.0L;
     for (int64_t i = 0; i < a.count; ++i) sum += std::pow(Get(a.type, a.x, i), 2);
     *a.sum += static_cast<double>(sum);

@@ -8,18 +8,18 @@
 namespace meshwright::planner {
 namespace {
 
-// Position of the oldest key that the query at `position` sees.
+// Returns the position of the oldest key that the query at `position` sees.
 int64_t OldestKey(const AttentionSpan& span, int64_t position) {
   if (span.chunked) return position - position % span.window;
   return std::max<int64_t>(position - span.window + 1, 0);
 }
 
-// Past the last position whose query sees the key at `position`.
+// Returns the position after the last query that sees the key at `position`.
 int64_t SeenUntil(const AttentionSpan& span, int64_t position) {
   return span.chunked ? position - position % span.window + span.window : position + span.window;
 }
 
-// Pieces before its own that a window reaches into, at most.
+// Returns the most pieces before its own that a window reaches into.
 int64_t PiecesBack(const AttentionSpan& span) {
   const int64_t piece = std::max<int64_t>(span.seq_len / (2 * int64_t{span.cp}), 1);
   int64_t most = 0;
@@ -29,7 +29,7 @@ int64_t PiecesBack(const AttentionSpan& span) {
   return most;
 }
 
-// Tokens that follow each other in the sequence, and where the rank that holds them has them.
+// Consecutive tokens of the sequence, and their range on the rank that holds them.
 struct Piece {
   int64_t position = 0;
   TokenRange tokens;
@@ -44,7 +44,7 @@ std::vector<Piece> PiecesOf(const AttentionSpan& span, int32_t rank) {
           {.position = back.begin, .tokens = {.begin = front.count, .count = back.count}}};
 }
 
-// All of a rank's queries and keys, or halves of them.
+// Returns the tile of all of a rank's queries and keys, or halves of them.
 AttentionTile WholeTile(const AttentionSpan& span, int32_t rank, int32_t source) {
   const int64_t tokens = span.seq_len / span.cp;
   const TokenRange all = {.begin = 0, .count = tokens};
@@ -55,7 +55,7 @@ AttentionTile WholeTile(const AttentionSpan& span, int32_t rank, int32_t source)
   return {.queries = {.begin = tokens / 2, .count = tokens / 2}, .keys = all, .first = false};
 }
 
-// Queries of one piece and keys of one that is not behind it.
+// Adds the tiles of one piece's queries with the keys of a piece that is not after it.
 void AddTiles(const AttentionSpan& span, const Piece& queries, const Piece& keys,
               std::vector<AttentionTile>& tiles) {
   const bool same = queries.position == keys.position;
@@ -64,7 +64,7 @@ void AddTiles(const AttentionSpan& span, const Piece& queries, const Piece& keys
   while (end < seen_until) {
     const int64_t begin = end;
     end = span.tile_queries > 0 ? std::min(begin + span.tile_queries, seen_until) : seen_until;
-    // All queries of a tile begin to see at the same place.
+    // All queries of a tile begin to see at the same key.
     if (span.chunked) end = std::min(end, SeenUntil(span, begin));
     const int64_t keys_begin = std::max(keys.position, OldestKey(span, begin));
     const int64_t keys_end = std::min(keys.end(), end);
@@ -90,7 +90,7 @@ int64_t RingStopCount(const AttentionSpan& span) {
 std::vector<int32_t> RingStops(const AttentionSpan& span) {
   const int64_t others = RingStopCount(span) - 1;
   std::vector<int32_t> stops = {0};
-  // Where not all are visited they are as many up as down.
+  // A partial ring visits as many distances forward as backward.
   for (int32_t hops = 1; hops < span.cp; ++hops) {
     const bool near = hops <= (others + 1) / 2;
     if (near || hops >= span.cp - others / 2) stops.push_back(hops);

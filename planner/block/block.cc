@@ -37,8 +37,8 @@ class BlockBuilder : public OperatorBuilder {
     FfnBranch();
   }
 
-  // Beside attention it reads the block's input, or what attention's norm made of it; both branches
-  // leave with one sum.
+  // A parallel FFN reads the block's input, or the output of attention's norm; both branches leave
+  // with one sum.
   void FfnBranch() {
     const bool shares_norm = s_.arrangement == Arrangement::kParallelOneNorm;
     if (!NormsBehind() && !shares_norm) FfnNorm();
@@ -100,7 +100,7 @@ class BlockBuilder : public OperatorBuilder {
          KeptInputBytes(NormOutputRows(), s_.hidden), op.name, kWeightGradient);
   }
 
-  // Queries and keys, and a deviation of each head, or of all of them.
+  // Returns the bytes of queries and keys, and of a deviation for each head or for all of them.
   int64_t HeadNormBytes() const {
     if (s_.head_norm_over_width) {
       return TurnedElements() * s_.element_bytes + 2 * s_.tokens * s_.accumulator_bytes();
@@ -130,7 +130,7 @@ class BlockBuilder : public OperatorBuilder {
 
   void Rope() {
     Operator& op = Add(OperatorName::kRope, OperatorKind::kElementwise);
-    // Latent attention puts queries and keys together of what was turned and what was not.
+    // Latent attention assembles queries and keys from a rotated and an unrotated part.
     double turned =
         (s_.is_latent() ? 1.0 : s_.rotary_share) * static_cast<double>(TurnedElements());
     if (s_.assembles_keys()) {
@@ -143,7 +143,7 @@ class BlockBuilder : public OperatorBuilder {
     op.repeats_forward = NormsHeadsAgain();
   }
 
-  // The gradients of queries, keys and values take their place.
+  // The gradients of queries, keys and values overwrite them.
   void Attention() {
     Operator& op = Add(OperatorName::kAttention, OperatorKind::kAttention);
     op.attention = {.tokens = s_.tokens,
@@ -185,7 +185,7 @@ class BlockBuilder : public OperatorBuilder {
     if (op.attention.ring_stops > 1) Ring(op);
   }
 
-  // Keys and values go around the ring each way, and their gradients behind them, as far as any
+  // Keys and values go around the ring in each pass, followed by their gradients, as far as any
   // rank sees them.
   void Ring(Operator& op) {
     const int64_t elements = s_.tokens * (s_.key_width() + s_.value_width());
@@ -204,7 +204,7 @@ class BlockBuilder : public OperatorBuilder {
     op.parameters.push_back(
         Columns("o", s_.hidden, s_.heads * s_.value_head_dim(), s_.attended_width()));
     if (s_.output_bias) op.parameters.push_back(Vector("o_bias", s_.hidden));
-    // Attention's backward reads it too, as it is.
+    // Attention's backward also reads it, unnarrowed.
     const int64_t bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
     if (s_.worker_quantises) {
       Save(op, KeptTensor::kAttentionOutput, bytes, OperatorName::kAttention, kInputGradient);
@@ -247,14 +247,14 @@ class BlockBuilder : public OperatorBuilder {
       op.parameters.push_back(Bias("gate_bias", s_.ffn_hidden, s_.inner_width()));
     }
     if (s_.ffn_bias) op.parameters.push_back(Bias("up_bias", s_.ffn_hidden, s_.inner_width()));
-    // With one norm it is the input of the QKV projection; experts keep it for their router.
+    // With one norm this is the input of the QKV projection; experts keep it for their router.
     if (s_.arrangement == Arrangement::kParallelOneNorm || s_.has_experts()) return;
     if (s_.worker_quantises) return;
     Save(op, NormsBehind() ? KeptTensor::kFfnResidual : KeptTensor::kFfnNormOutput,
          KeptInputBytes(NormOutputRows(), s_.hidden), op.name, kWeightGradient);
   }
 
-  // The gradients of gate and up take their place.
+  // The gradients of gate and up overwrite them.
   void FfnActivation() {
     Operator& op = Add(OperatorName::kFfnActivation, OperatorKind::kElementwise);
     const int64_t elements = s_.tokens * s_.inner_width();
@@ -263,7 +263,7 @@ class BlockBuilder : public OperatorBuilder {
     const bool gated = s_.ffn == FfnKind::kSwiGlu;
     constexpr OperatorName kGateUp = OperatorName::kGateUpProjection;
     if (gated) Save(op, KeptTensor::kGate, bytes, kGateUp, kWeightGradient);
-    // ReLU's product says as much, unless it is narrowed.
+    // ReLU's product holds the same information, unless it is narrowed.
     if (s_.ffn != FfnKind::kRelu || s_.worker_quantises) {
       Save(op, KeptTensor::kUp, bytes, kGateUp, kWeightGradient);
     }

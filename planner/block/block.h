@@ -1,6 +1,6 @@
-// The operators of a transformer block, of the embedding and of the head. This is the one
-// description of them: parameters, FLOPs, time and memory are sums over these lists, and tests
-// compare what Meshwright's worker runs with them.
+// The operators of a transformer block, of the embedding and of the head. These lists are their
+// only description: parameters, FLOPs, time and memory are sums over them, and tests compare what
+// Meshwright's worker runs with them.
 #pragma once
 
 #include "planner/block/block_shape.h"

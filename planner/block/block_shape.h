@@ -1,8 +1,9 @@
-// What the operators of a block, of the embedding and of the head depend on: the sizes of the
-// model, how many ranks share them, the bytes of an element, and what frameworks do differently.
+// BlockShape holds what the operators of a block, of the embedding and of the head depend on: the
+// sizes of the model, how many ranks share them, the bytes of an element, and the differences
+// between frameworks.
 //
-// WholeShape() reads the model; planner/profile/layer_shape.h adds what a layout and a profile make
-// of it. Nothing else fills a shape. For a layout that CheckLayout() accepts no division here
+// WholeShape() reads the model; planner/profile/layer_shape.h adds what a layout and a profile
+// change. Nothing else fills a shape. For a layout that CheckLayout() accepts no division here
 // leaves a remainder.
 #pragma once
 
@@ -18,11 +19,11 @@
 
 namespace meshwright::planner {
 
-// Describes one rank's part of one micro-batch.
+// One rank's part of one micro-batch.
 struct BlockShape {
   int64_t tokens = 0;  // micro-batch * seq_len / cp
   int64_t hidden = 0;
-  int64_t heads = 0;     // query heads of the whole model; sizes below are the model's as well
+  int64_t heads = 0;     // query heads of the whole model; sizes below are the whole model's too
   int64_t kv_heads = 0;  // each rank holds at least one: heads are replicated where tp > kv_heads
   int64_t head_dim = 0;
   int64_t ffn_hidden = 0;  // of the FFN that every token passes; 0 where there are experts alone
@@ -30,9 +31,9 @@ struct BlockShape {
   Experts experts = {};
   int64_t expert_hidden = 0;  // of each expert
   int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
-  // Of the block's products; the model's ends are not narrowed.
+  // The format of the block's products; the model's ends are not narrowed.
   Quantisation quantisation = {};
-  // Whether Meshwright's worker narrows them, whose tensors are counted tile by tile
+  // Whether Meshwright's worker narrows them; its tensors are counted tile by tile
   // (planner/block/scale_tiles.h).
   bool worker_quantises = false;
   // Whether Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
@@ -40,28 +41,28 @@ struct BlockShape {
   int64_t tp = 1;
   int64_t ep = 1;
   int64_t etp = 1;
-  // Tokens that come to the experts of this rank, over those of an average one.
+  // The tokens that reach the experts of this rank, over those of an average rank.
   double expert_load = 1.0;
-  // What routing was measured to be, in place of what follows from expert_load.
+  // Measured routing, in place of what follows from expert_load.
   std::optional<ExpertRows> expert_rows = std::nullopt;
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
-  // Whether the FFN's product is kept; otherwise backward computes it again from gate and up.
+  // Whether the FFN's product is kept; otherwise backward recomputes it from gate and up.
   bool keeps_ffn_product = true;
   bool head_norm = false;  // every query and key head is normed before RoPE
   // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is,
-  // and backward computes the output again.
+  // and backward recomputes the output.
   bool keeps_head_norm_input = true;
-  // Of latent attention: whether keys are kept with the turned part in every head. Otherwise what
-  // came out of the latent is kept as it is, with the turned part once, and backward puts keys
-  // together again.
+  // For latent attention: whether keys are kept with the rotated part in every head. Otherwise the
+  // projection of the latent is kept as it is, with the rotated part once, and backward assembles
+  // the keys again.
   bool keeps_assembled_keys = true;
   double norm_extra_bytes = 0.0;  // kept by both un-fused norms, per token and hidden element
   double extra_bytes = 0.0;       // kept by masks, biases and copies, per token and hidden element
   double score_bytes = 0.0;       // kept per element of the score matrix
-  // Kept of each token that an expert takes: its weight, and where it came from. 0 stands for the
-  // lists of Meshwright's own worker.
+  // Bytes kept for each token that an expert takes: its weight, and where it came from. 0 stands
+  // for the lists of Meshwright's own worker.
   double routing_bytes = 12.0;
   // Whether the experts' results are kept because their weights are applied to them, not to the
   // product before the down projection.
@@ -70,10 +71,10 @@ struct BlockShape {
   bool selective_drops_operators = false;
   int64_t keys = 0;      // the sequence length
   int64_t window = 0;    // newest keys that a query sees; 0: all before it
-  bool chunked = false;  // it sees those of its own chunk of `window` tokens instead
+  bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
   bool sinks = false;
   AttentionKind attention_kind = AttentionKind::kGroupedQuery;
-  int64_t query_rank = 0;  // these four only of latent attention, as in the model's Attention
+  int64_t query_rank = 0;  // these four only for latent attention, as in the model's Attention
   int64_t kv_rank = 0;
   int64_t rotary_dim = 0;
   int64_t value_dim = 0;
@@ -89,26 +90,26 @@ struct BlockShape {
   AttentionKernel attention = AttentionKernel::kFlash2;
   int64_t ring_gradient_bytes = 2;  // per element of the gradients that ring attention passes on
 
-  // Of the embedding and the head.
-  int64_t vocab = 0;  // as the framework lays it out over the TP ranks
+  // For the embedding and the head:
+  int64_t vocab = 0;  // as the framework pads it for the TP ranks
   bool tied_embeddings = false;
   bool head_bias = false;
   bool embedding_norm = false;
-  int64_t learned_positions = 0;    // rows of the table that is added to the embedding
+  int64_t learned_positions = 0;    // rows of the position table that is added to the embedding
   bool vocab_parallel_loss = true;  // logits stay divided over TP
 
-  // Device-memory traffic in bytes per element, for elements of 2 bytes (of score_traffic_bytes,
-  // for any elements).
+  // Device-memory traffic in bytes per element, for elements of 2 bytes (score_traffic_bytes: for
+  // any elements).
   double norm_traffic_bytes = 4.0;           // forward of a norm
   double norm_backward_traffic_bytes = 6.0;  // backward of a norm
   double rope_traffic_bytes = 4.0;           // RoPE, in each direction
   double loss_traffic_bytes = 10.0;          // forward and backward of the loss together
   double accumulate_traffic_bytes = 0.0;     // adding a weight gradient to the accumulated one
-  // Forward of the activation of experts with biases, where nothing fuses it; 0 where that is.
+  // Forward of the activation of experts with biases, where it is not fused; 0 where it is.
   double expert_bias_traffic_bytes = 0.0;
   double score_traffic_bytes = 0.0;  // forward pass over an fp32 score matrix
 
-  // Bytes of a statistic: 4 (fp32), or 8 where elements are fp64.
+  // Returns the bytes of a statistic: 4 (fp32), or 8 where elements are fp64.
   int64_t accumulator_bytes() const { return element_bytes == 8 ? 8 : 4; }
   int64_t rank_heads() const { return heads / tp; }
   int64_t rank_kv_heads() const { return std::max<int64_t>(kv_heads / tp, 1); }
@@ -117,13 +118,13 @@ struct BlockShape {
   bool is_latent() const { return attention_kind == AttentionKind::kLatent; }
   int64_t value_head_dim() const { return is_latent() ? value_dim : head_dim; }
   int64_t value_width() const { return rank_kv_heads() * value_head_dim(); }
-  // Of what attention makes, the input of the output projection.
+  // Returns the width of attention's output, the input of the output projection.
   int64_t attended_width() const { return rank_heads() * value_head_dim(); }
-  // Whether attention puts keys together, forward and backward.
+  // Returns whether attention assembles keys, forward and backward.
   bool assembles_keys() const { return is_latent() && !keeps_assembled_keys; }
-  // What of a head's keys and values comes out of their latent.
+  // Returns the elements of a head's keys and values that are projected from their latent.
   int64_t latent_head_dim() const { return head_dim - rotary_dim + value_dim; }
-  // Of the latents that queries, keys and values come out of; the turned key is beside them.
+  // Returns the width of the latents of queries, keys and values, without the rotated key.
   int64_t latent_width() const { return query_rank + kv_rank; }
   AttentionSpan attention_span() const {
     return {.seq_len = keys,
@@ -137,9 +138,10 @@ struct BlockShape {
   bool is_parallel() const {
     return arrangement == Arrangement::kParallel || arrangement == Arrangement::kParallelOneNorm;
   }
-  // Statistics that a norm of the stream keeps for a token: a deviation, and a mean.
+  // Returns how many statistics a norm of the stream keeps for a token: a deviation, and for
+  // LayerNorm a mean.
   int64_t norm_statistics() const { return norm == StreamNorm::kRms ? 1 : 2; }
-  // How many TP ranks share the residual stream's tokens.
+  // Returns how many TP ranks share the residual stream's tokens.
   int64_t stream_ranks() const { return sequence_parallel ? tp : 1; }
   int64_t stream_tokens() const { return tokens / stream_ranks(); }
 
@@ -150,26 +152,27 @@ struct BlockShape {
     return (ffn == FfnKind::kSwiGlu ? 2 : 1) * expert_width();
   }
   bool lists_routing() const { return routing_bytes == 0.0; }
-  // Whether experts work on tokens of other ranks.
+  // Returns whether experts work on tokens of other ranks.
   bool moves_rows() const { return ep * etp > 1; }
-  // Experts that this rank's tokens pick, each of them top_k.
+  // Returns how many experts this rank's tokens pick, top_k each.
   int64_t slots() const { return stream_tokens() * experts.top_k; }
-  // Tokens that a rank sends to experts, each once for every expert that it goes to. On average it
-  // receives as many, whatever ep is. Where experts have a capacity, frameworks pad what they take
-  // to it; Meshwright's worker pads nothing, and drops nothing where routing is balanced.
+  // Returns the rows that a rank sends to experts: a token once for every expert that it goes to.
+  // On average it receives as many, whatever ep is. Where experts have a capacity, frameworks pad
+  // their rows to it; Meshwright's worker pads nothing, and drops nothing where routing is
+  // balanced.
   int64_t sent_rows() const {
     if (expert_rows.has_value()) return expert_rows->sent;
     const bool pads = experts.capacity_factor > 0.0 && !lists_routing();
     return pads ? static_cast<int64_t>(static_cast<double>(slots()) * experts.capacity_factor)
                 : slots();
   }
-  // Tokens that a rank brings to the experts that it shares with the ranks of their tensor
-  // parallel.
+  // Returns the rows that a rank brings to the experts that it shares with the ranks of their
+  // tensor parallel.
   int64_t padded_rows() const {
     if (expert_rows.has_value()) return expert_rows->padded;
     return static_cast<int64_t>(static_cast<double>(sent_rows()) * expert_load);
   }
-  // Tokens that the experts of a rank work on.
+  // Returns the rows that the experts of a rank work on.
   int64_t routed_rows() const {
     return expert_rows.has_value() ? expert_rows->routed : padded_rows() * etp;
   }

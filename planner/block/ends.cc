@@ -71,8 +71,8 @@ class EndsBuilder : public OperatorBuilder {
     Save(op, KeptTensor::kFinalNormOutput, NormOutputBytes(), op.name, kWeightGradient);
   }
 
-  // The logits' gradient takes their place. With logits divided over TP the ranks combine their
-  // statistics, else the logits are gathered.
+  // The logits' gradient overwrites them. With logits divided over TP the ranks combine their
+  // statistics; otherwise the logits are gathered.
   void CrossEntropy() {
     Operator& op = Add(OperatorName::kCrossEntropy, OperatorKind::kCrossEntropy);
     const int64_t columns = s_.vocab_parallel_loss ? s_.vocab / s_.tp : s_.vocab;

@@ -7,16 +7,16 @@
 namespace meshwright::planner {
 namespace {
 
-// Traffic in bytes per element of 2 bytes of putting rows in another order: read and write.
+// Traffic of reordering rows, in bytes per element of 2 bytes: read and write.
 constexpr double kPermute = 4.0;
 // Softmax or sigmoid, top-k and the balance loss read and write logits and scores a few times.
 constexpr double kRouterForward = 12.0;
 constexpr double kRouterBackward = 12.0;
-// Un-fused backward passes read what forward made again.
+// Un-fused backward passes read what forward recomputed.
 constexpr double kUnfusedBackwardRatio = 1.5;
 
-// Of all experts of a layer: a matrix [rows, columns] each, of which a rank holds [rank_rows,
-// rank_columns] of `rank_experts`.
+// Returns a parameter of all experts of a layer: a matrix [rows, columns] each, of which a rank
+// holds [rank_rows, rank_columns] of `rank_experts`.
 OperatorParameter OfExperts(const BlockShape& shape, const OperatorParameter& each) {
   OperatorParameter parameter = each;
   parameter.experts = shape.experts.count;
@@ -47,16 +47,17 @@ class ExpertBuilder : public OperatorBuilder {
   bool gated() const { return s_.ffn == FfnKind::kSwiGlu; }
   int64_t RowBytes(int64_t rows, int64_t width) const { return rows * width * s_.element_bytes; }
 
-  // Logits and scores, or of Meshwright's worker the logits as the router's product made them.
+  // Returns the bytes of logits and scores, or for Meshwright's worker of the logits as the
+  // router's product made them.
   int64_t ScoreBytes() const {
     const int64_t scores = s_.stream_tokens() * s_.experts.count;
     return s_.lists_routing() ? scores * s_.element_bytes : 2 * scores * s_.accumulator_bytes();
   }
 
-  // Of each token that an expert takes. The worker lists, in 4 bytes each, its expert, its row and
-  // the rows' tokens, and where it stands among the rank's rows if it comes from another rank; and
-  // its weight, on both sides. Of each sequence a balance loss needs how often an expert was
-  // picked.
+  // Returns the bytes kept for each token that an expert takes. The worker lists, in 4 bytes each,
+  // its expert, its row and the rows' tokens, and its position among the rank's rows if it comes
+  // from another rank; and its weight, on both sides. A balance loss needs for each sequence how
+  // often an expert was picked.
   int64_t RoutingBytes() const {
     if (!s_.lists_routing()) {
       return static_cast<int64_t>(s_.routing_bytes * static_cast<double>(s_.sent_rows()));
@@ -81,7 +82,7 @@ class ExpertBuilder : public OperatorBuilder {
                              .whole_gradient = true});
     if (s_.experts.router_bias) op.parameters.push_back(Vector("router_bias", s_.experts.count));
     if (s_.experts.shared_gate) op.parameters.push_back(Vector("shared_gate", s_.hidden));
-    // Per element of the router's matrix, of which there are `hidden` for each expert's score.
+    // Per element of the router's matrix, which has `hidden` for each expert's score.
     const double scores = static_cast<double>(tokens) / static_cast<double>(s_.hidden);
     op.stream.traffic_bytes[static_cast<size_t>(kForward)] += kRouterForward * scores;
     op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] += kRouterBackward * scores;
@@ -92,7 +93,7 @@ class ExpertBuilder : public OperatorBuilder {
     Save(op, KeptTensor::kRouting, RoutingBytes(), op.name, kInputGradient);
   }
 
-  // Rows are put in the order of the ranks that they go to, and there in that of the experts.
+  // Rows are put in the order of their destination ranks, and there in that of the experts.
   void AddPermutes(Operator& op) {
     op.stream = {.elements = s_.routed_rows() / s_.etp * s_.hidden,
                  .traffic_bytes = {kPermute, kPermute, 0.0}};

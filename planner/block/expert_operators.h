@@ -1,9 +1,9 @@
-// A mixture of experts in place of a block's FFN, as operators: the router, the way of the tokens
-// to their experts, the experts' products, and the way back.
+// A mixture of experts in place of a block's FFN, as operators: the router, the dispatch of tokens
+// to their experts, the experts' products, and the combination of the results.
 //
-// A rank's tokens are those of its share of the residual stream. Each goes to top_k experts, so
-// that top_k times as many rows are on their way, and on average arrive on every rank, whatever ep
-// is: what experts keep is not divided by it.
+// A rank's tokens are those of its share of the residual stream. Each goes to top_k experts, so a
+// rank sends, and on average receives, top_k times as many rows, whatever ep is: what experts keep
+// is not divided by it.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -11,8 +11,8 @@
 
 namespace meshwright::planner {
 
-// Appends what stands between the norm before the FFN and the FFN that every token passes. Requires
-// `shape.has_experts()`.
+// Appends the operators between the norm before the FFN and the FFN that every token passes.
+// Requires `shape.has_experts()`.
 void AddExperts(const BlockShape& shape, OperatorList& operators);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// How many bytes operators keep from forward to backward, for one micro-batch on one rank.
+// Computes the bytes that operators keep from forward to backward, for one micro-batch on one rank.
 #pragma once
 
 #include <cstdint>

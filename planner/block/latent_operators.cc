@@ -46,8 +46,8 @@ class LatentBuilder : public OperatorBuilder {
     if (s_.query_rank > 0) op.parameters.push_back(Vector("q_latent_norm", s_.query_rank));
     op.parameters.push_back(Vector("kv_latent_norm", s_.kv_rank));
     const int64_t latents = s_.query_rank > 0 ? 2 : 1;
-    // The turned key goes along with the latents where keys are put together of it again, and the
-    // latents' gradients take their place.
+    // The rotated key is kept with the latents where keys are assembled again, and the latents'
+    // gradients overwrite them.
     const int64_t bytes =
         LatentBytes(s_.latent_width() + (s_.assembles_keys() ? s_.rotary_dim : 0));
     op.pass(kForward).result_bytes = bytes;
@@ -60,7 +60,7 @@ class LatentBuilder : public OperatorBuilder {
          op.name, kInputGradient);
   }
 
-  // Without a latent of their own queries come out of the hidden state.
+  // Without a latent of their own, queries are projected from the hidden state.
   void QueryProjection() {
     const int64_t inputs = s_.query_rank > 0 ? s_.query_rank : s_.hidden;
     Operator& op = Projection(OperatorName::kQueryProjection, s_.query_width(), inputs);

@@ -1,4 +1,4 @@
-// Which operator makes a saved tensor, and whether a gradient takes its place in backward.
+// Says which operator makes a saved tensor, and whether a gradient overwrites it in backward.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct TensorOrigin {
 TensorOrigin OriginOf(KeptTensor tensor);
 TensorOrigin OriginOf(const SavedTensor& saved);
 
-// Whether the operator's input gradient is written over the tensor that the operator saved. The
-// weight gradient of the projection before it then reads the gradient there.
+// Returns whether the operator's input gradient is written over the tensor that the operator saved.
+// The weight gradient of the projection before it then reads the gradient there.
 bool GradientTakesPlace(const Operator& op);
 
 }  // namespace meshwright::planner

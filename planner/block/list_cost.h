@@ -1,4 +1,5 @@
-// What there is to time of a list of operators. It depends on their shapes alone, not on a device.
+// ListCost holds the work to be timed in a list of operators. It depends on their shapes alone, not
+// on a device.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@ namespace meshwright::planner {
 // What one pass of an operator computes: a product, a stream or both.
 struct PassCost {
   PassKind pass = PassKind::kForward;
-  bool repeated = false;    // a forward with which the input gradient begins
+  bool repeated = false;    // a forward that runs at the start of the input gradient
   bool recomputed = false;  // a forward that runs again
   bool multiplies = false;
   MatmulShape product = {};
-  double stream_bytes = 0.0;  // that it reads from and writes to device memory
+  double stream_bytes = 0.0;  // read from and written to device memory
 };
 
 // A collective that compute waits for, over the ranks that share a layer or its experts.
@@ -25,7 +26,7 @@ struct CollectiveCost {
   GroupRole group = GroupRole::kTensor;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool of_loss = false;
-  bool recomputed = false;  // a forward's that runs again
+  bool recomputed = false;  // of a forward that runs again
   int64_t bytes = 0;        // as OperatorCollective::bytes
 };
 

@@ -1,4 +1,4 @@
-// The matrices of a unit's products: what an optimizer that orthogonalises needs as a whole.
+// The matrices of a unit's products, which an optimizer that orthogonalises needs whole.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace meshwright::planner {
 
 // `count` matrices [rows, columns], undivided, of which a rank holds `rank_elements` in all. Those
-// of experts are the rank's own: its etp peers hold parts of the same.
+// of experts are the rank's own: its etp peers hold parts of the same ones.
 struct UpdatedMatrix {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -20,7 +20,7 @@ struct UpdatedMatrix {
   friend bool operator==(const UpdatedMatrix&, const UpdatedMatrix&) = default;
 };
 
-// Parameters that a rank holds of matrices: all, and those of experts.
+// The number of parameters that a rank holds in matrices: all, and those of experts.
 struct MatrixElements {
   int64_t all = 0;
   int64_t experts = 0;
@@ -30,7 +30,7 @@ struct UnitMatrices {
   // In the order of the unit's products. Projections that one product computes, such as those of
   // queries and keys, are a matrix each.
   std::vector<UpdatedMatrix> list;
-  MatrixElements elements;  // of them together
+  MatrixElements elements;  // of all of `list`
 };
 
 UnitMatrices MatricesOf(const OperatorList& operators);

@@ -7,7 +7,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Elements by owner, those of a shard's owners one behind the other.
+// Elements by owner; the owners of one shard are adjacent.
 class Loads {
  public:
   explicit Loads(const OwnerGrid& grid)

@@ -1,5 +1,5 @@
-// One operator of a transformer, as one rank runs it for one micro-batch: its shape, its
-// parameters, the tensors it saves for backward, and what each of its passes allocates and
+// Operator is one operator of a transformer, as one rank runs it for one micro-batch: its shape,
+// its parameters, the tensors it saves for backward, and what each of its passes allocates and
 // communicates.
 //
 // Parameters, FLOPs, memory traffic, time and memory are sums over lists of operators
@@ -36,10 +36,10 @@ enum class OperatorName : uint8_t {
   kEmbeddingNorm,
 
   kAttentionNorm,
-  kLatentProjection,  // of latent attention: to the latents and the turned key
+  kLatentProjection,  // of latent attention: to the latents and the rotated key
   kLatentNorm,
   kAttentionEnter,   // collective: gives every TP rank the whole input of the projections
-  kQkvProjection,    // of latent attention that of keys and values
+  kQkvProjection,    // for latent attention that of keys and values
   kQueryProjection,  // of latent attention
   kHeadNorm,         // of queries and keys
   kRope,
@@ -53,7 +53,7 @@ enum class OperatorName : uint8_t {
   kExpertGateUpProjection,
   kExpertActivation,
   kExpertDownProjection,
-  kExpertCombine,  // brings them back, and adds up what a token's experts made of it
+  kExpertCombine,  // sends results back and adds up those of a token's experts
   kFfnEnter,
   kGateUpProjection,
   kFfnActivation,  // SwiGLU, GELU or ReLU
@@ -66,11 +66,11 @@ enum class OperatorName : uint8_t {
   kHeadProjection,
   kCrossEntropy,
 
-  kMtpNorm,  // of the hidden state and of the next token's embedding, which are then put together
+  kMtpNorm,  // of the hidden state and of the next token's embedding, which are then concatenated
   kMtpProjection,
 };
 
-using meshwright::NameOf;  // beside the names of other enumerators
+using meshwright::NameOf;  // in addition to the names of other enumerators
 std::string_view NameOf(OperatorName name);
 
 // The three passes of an operator. A schedule may run the two gradients at different times.
@@ -83,8 +83,8 @@ struct MatmulShape {
   int64_t rows = 0;
   int64_t outputs = 0;
   int64_t inputs = 0;
-  // Experts: so many products, each with a W of its own, share out the rows evenly; or the inputs,
-  // where the product is a gradient of those W.
+  // For experts: the number of products, each with a W of its own, that divide the rows evenly; or
+  // the inputs, where the product is the gradient of those W.
   int64_t groups = 1;
   bool shares_inputs = false;
 };
@@ -96,11 +96,11 @@ struct AttentionShape {
   int64_t heads = 0;  // on this rank
   int64_t head_dim = 0;
   int64_t kv_heads = 0;  // on this rank
-  // Blocks of the keys that a kernel works on one after another: the ring's of context parallelism.
+  // Blocks of keys that a kernel works on one after another: those of context parallelism's ring.
   int64_t key_blocks = 1;
-  int64_t ring_stops = 1;  // of these, those that any rank's queries see
+  int64_t ring_stops = 1;  // the blocks among these that any rank's queries see
   int64_t window = 0;      // newest keys that a query sees; 0: all before it
-  bool chunked = false;    // it sees those of its own chunk of `window` tokens instead
+  bool chunked = false;    // a query sees the keys of its own chunk of `window` tokens instead
   int64_t value_dim = 0;   // of a head's values; 0: head_dim
 
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
@@ -108,7 +108,7 @@ struct AttentionShape {
   int64_t key_width() const { return kv_heads * head_dim; }
   int64_t value_width() const { return kv_heads * value_head_dim(); }
   int64_t attended_width() const { return heads * value_head_dim(); }
-  // Keys that a query sees on average over the sequence.
+  // Returns the keys that a query sees on average over the sequence.
   double mean_keys() const {
     const auto all = static_cast<double>(keys);
     if (window == 0 || window >= keys) return all / 2.0;
@@ -144,7 +144,7 @@ struct OperatorParameter {
   // A matrix of a few rows that every rank of a TP group holds. Its gradient is treated as a
   // vector's, which stays whole where those of other matrices are sharded.
   bool whole_gradient = false;
-  // Of a layer's experts: so many matrices one after the other, of which the rank has rank_experts.
+  // For a layer's experts: the number of consecutive matrices, of which the rank has rank_experts.
   // Each is divided over GroupRole::kExpertTensor as `expert_division` says.
   int64_t experts = 0;
   int64_t rank_experts = 0;
@@ -164,21 +164,21 @@ enum class KeptTensor : uint8_t {
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
-  kAttentionNormInput,   // of a norm behind the output projection
+  kAttentionNormInput,   // of a norm after the output projection
   kLatent,               // of latent attention, before its norm
   kLatentRstd,
   kLatentNormOutput,  // input of the projections out of the latents
   kHeadNormInput,     // queries and keys before their norm, with each head's deviation
-  kQuery,             // after RoPE, or the one thing kept where heads are normed again
+  kQuery,             // after RoPE; before the heads' norm where that is recomputed
   kKey,
-  kValue,      // of latent attention that puts keys together again, with what of them is not turned
-  kTurnedKey,  // of latent attention that does, one for all heads
+  kValue,  // for latent attention that assembles keys again, with the unrotated part of the keys
+  kTurnedKey,        // one for all heads, for latent attention that assembles keys again
   kAttentionOutput,  // input of the output projection
   kLogSumExp,        // softmax statistics
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
-  kFfnNormInput,  // of a norm behind the down projection
+  kFfnNormInput,  // of a norm after the down projection
   kRouterScores,  // logits and scores of every expert, in the width of statistics
   kRouting,       // which expert takes which token, and with what weight
   kExpertInput,   // the tokens of a rank's experts, in their order
@@ -207,28 +207,28 @@ enum class KeptTensor : uint8_t {
 std::string_view KeptTensorName(KeptTensor tensor);
 
 // A tensor that an operator saves in its forward pass. It is freed by the pass `freed_in` of the
-// operator `freed_by`, the last that needs it or the gradient written over it.
+// operator `freed_by`, the last that needs it or the one whose gradient overwrites it.
 struct SavedTensor {
   KeptTensor tensor = KeptTensor::kTokenIds;
   OperatorName freed_by = OperatorName::kEmbedding;
   PassKind freed_in = PassKind::kInputGradient;
   int64_t bytes = 0;
-  bool narrow_copy = false;  // what the operator makes of it for a product in a narrower format
+  bool narrow_copy = false;  // the operator's copy of it for a product in a narrower format
 };
 
 struct OperatorCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   GroupRole group = GroupRole::kTensor;
-  // Size of the full buffer: before an all-reduce, after an all-gather, before a reduce-scatter. Of
-  // a send it is one message; a ring passes on one for each of its stops but the first.
+  // Bytes of the full buffer: before an all-reduce, after an all-gather, before a reduce-scatter.
+  // For a send it is one message; a ring passes on one for each of its stops but the first.
   int64_t bytes = 0;
   bool behind_compute = false;  // hidden by a matrix product that takes longer
 };
 
 struct OperatorPass {
-  // What the pass allocates for its result; 0 where it works in place.
+  // Bytes that the pass allocates for its result; 0 where it works in place.
   int64_t result_bytes = 0;
-  int64_t copied_bytes = 0;  // made beside the result and copied into it
+  int64_t copied_bytes = 0;  // made in addition to the result and copied into it
   ShortList<OperatorCollective, 2> collectives;
 };
 
@@ -238,11 +238,11 @@ struct Operator {
   int64_t element_bytes = 2;      // of its inputs and outputs
   int64_t accumulator_bytes = 4;  // of its statistics and of its weight's gradient
 
-  // Only the shape that `kind` names is filled in.
+  // Only the shape that `kind` names is set.
   MatmulShape matmul = {};
   AttentionShape attention = {};
   AttentionKernel kernel = AttentionKernel::kDefault;  // only of attention
-  double score_traffic_bytes = 0.0;  // per score, where attention writes the score matrix out
+  double score_traffic_bytes = 0.0;  // per score, where attention writes out the score matrix
   StreamShape stream = {};
 
   ShortList<OperatorParameter, 6> parameters;
@@ -251,12 +251,12 @@ struct Operator {
 
   // Whether it is a product whose factors are narrowed (planner/spec/quantisation.h).
   bool narrowed = false;
-  // Whether it reads what the operator before it reads, and the gradient of that is one tensor.
+  // Whether it reads the same tensor as the operator before it, with one gradient for both.
   bool reads_as_previous = false;
-  // Whether the input gradient runs the forward again first, because its result is never kept.
+  // Whether the input gradient first runs the forward again, because its result is never kept.
   bool repeats_forward = false;
-  // Whether it reads what the norm made, and not the result before it: the results of the branches
-  // are added up behind the last.
+  // Whether it reads the norm's output rather than the result before it; the results of the
+  // branches are added up after the last.
   bool starts_branch = false;
   // Whether recompute runs the forward again before the backward of the block.
   bool recomputed = false;

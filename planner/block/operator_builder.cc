@@ -9,8 +9,8 @@ namespace {
 // written once.
 constexpr double kSwiGluForward = 6.0;
 constexpr double kSwiGluBackward = 10.0;
-constexpr double kWriteProduct = 2.0;  // in the backward that computes it again
-// silu and the product in kernels of their own.
+constexpr double kWriteProduct = 2.0;  // in the backward that recomputes it
+// silu and the product in separate kernels.
 constexpr double kEagerSwiGluForward = 10.0;
 constexpr double kEagerSwiGluBackward = 20.0;
 

@@ -1,4 +1,5 @@
-// How lists of operators are put together: what a block and a model's ends have in common.
+// OperatorBuilder assembles lists of operators; it holds what a block and a model's ends have in
+// common.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ OperatorParameter Bias(std::string_view name, int64_t size, int64_t rank_size);
 OperatorParameter Columns(std::string_view name, int64_t rows, int64_t columns,
                           int64_t rank_columns);
 
-// Appends to a list, which must outlive it like the shape.
+// Appends to a list. The list and the shape must outlive it.
 class OperatorBuilder {
  public:
   OperatorBuilder(const BlockShape& shape, OperatorList& operators)
@@ -40,41 +41,42 @@ class OperatorBuilder {
   Operator& Add(OperatorName name, OperatorKind kind);
   static void Save(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName freed_by,
                    PassKind freed_in);
-  // Of Meshwright's worker the operator that makes a product's input also makes what is kept of it
-  // in a narrower format, for the weight gradient of `product`. Frameworks narrow it with the
-  // product, which saves it.
+  // Saves the narrowed copy of a product's input for the weight gradient of `product`. In
+  // Meshwright's worker the operator that makes the input also makes the copy; in frameworks the
+  // product does, and saves it.
   void SaveNarrowed(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName product) const;
   void Norm(Operator& norm, std::string_view weight, std::string_view bias, double forward_bytes,
             double backward_bytes);
   void SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd);
   void SaveStatistics(Operator& norm, KeptTensor rstd);
-  // Column-parallel products read all tokens, each rank its own columns.
+  // Column-parallel products read all tokens; each rank computes its own columns.
   Operator& Matmul(OperatorName name, int64_t outputs, int64_t inputs);
-  // A product of the block. What narrows its inputs are operators of their own: forward reads the
-  // input and writes the copy, backward makes two of its gradient.
+  // A product of the block. Its inputs are narrowed by separate kernels: forward reads the input
+  // and writes the copy, backward makes two copies of its gradient.
   Operator& Projection(OperatorName name, int64_t outputs, int64_t inputs);
-  // Adds to a product over `rows` tokens what narrowing its inputs streams.
+  // Adds to a product over `rows` tokens the traffic of narrowing its inputs.
   void Narrow(Operator& op, int64_t rows) const;
-  // What is kept of an input [rows, width] that only a product reads, or `groups` products that
-  // share out its rows.
+  // Returns the bytes kept of an input [rows, width] that only a product reads, or `groups`
+  // products that divide its rows.
   int64_t KeptInputBytes(int64_t rows, int64_t width, int64_t groups = 1) const;
-  // What the FFN's activation streams, forward and backward.
+  // Returns the traffic of the FFN's activation, forward and backward.
   StreamShape ActivationStream(int64_t elements) const;
-  // Rows of a column-parallel product's input, normed; the worker keeps the rank's share of it.
+  // Returns the rows of a column-parallel product's normed input; the worker keeps the rank's share
+  // of it.
   int64_t NormOutputRows() const;
   int64_t NormOutputBytes() const { return NormOutputRows() * s_.hidden * s_.element_bytes; }
   void Collective(Operator& op, PassKind pass, CollectiveKind kind, int64_t bytes,
                   bool behind_compute = false);
   OperatorList& operators() { return operators_; }
-  // With sequence parallel (Korthikanti et al., arXiv 2205.05198) tokens are gathered on the way
-  // in, and again for the weight gradient behind the product of the one before; without it nothing
-  // happens until the gradients of all ranks are added up.
+  // With sequence parallel (Korthikanti et al., arXiv 2205.05198) tokens are gathered on entry, and
+  // again for the weight gradient, behind the product of the previous one; without it only backward
+  // communicates, to add up the gradients of all ranks.
   void Enter(OperatorName name) { Enter(name, hidden_bytes_); }
   void Enter(OperatorName name, int64_t bytes);
-  // Into a product of the block. Of an input that the worker keeps narrowed, numbers and scales are
-  // gathered for the weight gradient.
+  // The entry to a product of the block. Where the worker keeps the input narrowed, numbers and
+  // scales are gathered for the weight gradient.
   void EnterProjection(OperatorName name);
-  // The other way round.
+  // The reverse of Enter().
   void Leave(OperatorName name);
   void Gather(Operator& op, PassKind pass, int64_t bytes, bool behind_compute = false);
   void Scatter(Operator& op, PassKind pass, int64_t bytes);

@@ -6,10 +6,10 @@
 
 namespace meshwright::planner {
 
-// Has room for a whole block without a heap allocation.
+// Holds a whole block without a heap allocation.
 using OperatorList = ShortList<Operator, 24>;
 
-// Returns the operator of that name, or null.
+// Returns the operator of this name, or null.
 inline const Operator* Find(const OperatorList& operators, OperatorName name) {
   for (const Operator& op : operators) {
     if (op.name == name) return &op;

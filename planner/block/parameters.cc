@@ -36,7 +36,7 @@ int64_t OwnElements(const OperatorList& operators) {
   });
 }
 
-// Of experts those that one token goes to.
+// Counts only the experts that one token goes to.
 int64_t ActiveElements(const OperatorList& operators, const Experts& experts) {
   return Elements(operators,
                   [](const Operator&, const OperatorParameter& parameter) {
@@ -49,7 +49,7 @@ int64_t ActiveElements(const OperatorList& operators, const Experts& experts) {
              std::max<int64_t>(experts.count, 1) * experts.top_k;
 }
 
-// Of all passes: of products, and of causal attention.
+// FLOPs of all passes: of products, and of causal attention.
 struct OperatorFlops {
   double products = 0.0;
   double attention = 0.0;
@@ -70,7 +70,7 @@ OperatorFlops FlopsOf(const OperatorList& operators) {
 struct Counts {
   int64_t elements = 0;
   int64_t active_elements = 0;
-  int64_t projection_elements = 0;  // of products
+  int64_t projection_elements = 0;  // of products' matrices
   OperatorFlops flops;
 };
 
@@ -81,19 +81,20 @@ Counts CountsOf(const OperatorList& operators, const Experts& experts) {
           .flops = FlopsOf(operators)};
 }
 
-// Of a list of a shape. A search asks for those of one model with each of its layouts.
+// Returns the counts of a shape's list, memoized: a search asks for those of one model with each of
+// its layouts.
 template <OperatorList (*kOperators)(const BlockShape&)>
 Counts CountsOf(const BlockShape& shape) {
   thread_local Memo<BlockShape, Counts, kShapesOfAModel> known;
   return known.Get(shape, [&] { return CountsOf(kOperators(shape), shape.experts); });
 }
 
-// A model of no layers has no group, and ends all the same.
+// A model without layers has no group, but has both ends.
 BlockShape EndsShape(const ModelSpec& model) {
   return WholeShape(model, model.groups.empty() ? LayerGroup() : model.groups.front(), 1);
 }
 
-// Each layer that predicts further tokens is one of the last group, a projection and the head
+// Each layer that predicts further tokens is one of the last group, a projection, and the head
 // again.
 void AddMtp(const ModelSpec& model, int64_t seq_len, const Counts& head, double& parameters,
             OperatorFlops& token) {
@@ -171,7 +172,7 @@ StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
   if (model.mtp_layers > 0) AddMtp(model, training.seq_len, head, parameters, token);
   const double tokens =
       static_cast<double>(training.global_batch) * static_cast<double>(training.seq_len);
-  // PaLM counts attention's whole square.
+  // PaLM counts the whole square of attention.
   return {.palm = tokens * (6.0 * parameters + 2.0 * token.attention),
           .causal = tokens * (token.products + token.attention)};
 }

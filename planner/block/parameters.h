@@ -1,5 +1,5 @@
-// How many parameters operators and models have, and how many FLOPs a training step takes (PaLM,
-// arXiv 2204.02311, appendix B).
+// Counts the parameters of operators and models, and the FLOPs of a training step (PaLM, arXiv
+// 2204.02311, appendix B).
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace meshwright::planner {
 // as one: a block, the embedding, the final norm or the head.
 struct UnitParameters {
   int64_t all = 0;
-  int64_t vectors = 0;  // those of `all` whose gradients stay whole: of norms, biases, routers
-  int64_t experts = 0;  // those of `all` that have copies on GroupRole::kExpertReplicas only
-  int64_t expert_vectors = 0;  // those of both
+  int64_t vectors = 0;  // the part of `all` whose gradients stay whole: norms, biases, routers
+  int64_t experts = 0;  // the part of `all` that has copies on GroupRole::kExpertReplicas only
+  int64_t expert_vectors = 0;  // the part of `all` that is both
 
   UnitParameters& operator+=(const UnitParameters& other) {
     all += other.all;
@@ -29,17 +29,17 @@ struct UnitParameters {
 UnitParameters RankParameters(const OperatorList& operators);
 UnitParameters RankParameters(const Operator& op);
 
-// Parameters of the undivided model: of a layer of `group`; of that layer's matrix products, biases
-// included; of the embedding; and of the whole model, where tied embeddings count once.
+// Return parameters of the undivided model: of a layer of `group`; of that layer's matrix products,
+// biases included; of the embedding; and of the whole model, where tied embeddings count once.
 int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t EmbeddingParameters(const ModelSpec& model);  // one matrix, vocab x hidden
-// Of what stands before the first layer: that matrix, a table of positions, a norm.
+// Returns the parameters before the first layer: that matrix, a table of positions, a norm.
 int64_t EntryParameters(const ModelSpec& model);
-// All of them; tied embeddings count once. Layers that predict further tokens do not count, as no
-// publisher counts them.
+// Returns all parameters; tied embeddings count once. Layers that predict further tokens do not
+// count, as no publisher counts them.
 int64_t Parameters(const ModelSpec& model);
-// Those that a token passes: of experts as many as it goes to.
+// Returns the parameters that a token passes, with only the experts that it goes to.
 int64_t ActiveParameters(const ModelSpec& model);
 
 // Model FLOPs of one step.

@@ -3,7 +3,7 @@
 namespace meshwright::planner {
 namespace {
 
-// The backward's products are twice the forward's.
+// The backward has twice the forward's products.
 PassWork AttentionWork(const Operator& op, PassKind pass) {
   if (pass == PassKind::kWeightGradient) return {};
   const bool forward = pass == PassKind::kForward;

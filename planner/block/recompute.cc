@@ -28,7 +28,7 @@ RecomputedParts NormParts(const BlockShape& shape) {
   return parts;
 }
 
-// ReLU keeps its product alone, and there is nothing to make it again from.
+// ReLU keeps its product alone, and nothing to recompute it from.
 bool ActivatesAgain(const BlockShape& shape) { return shape.ffn != FfnKind::kRelu; }
 
 RecomputedParts ExpertActivationParts(const BlockShape& shape) {
@@ -91,7 +91,7 @@ RecomputedParts NormAndActivationParts(const BlockShape& shape) {
   return parts;
 }
 
-// All enumerators up to `last`.
+// Returns all enumerators up to `last`.
 template <typename Kind>
 EnumSet<Kind> AllUpTo(Kind last) {
   return EnumSet<Kind>::FromBits((int64_t{2} << static_cast<int>(last)) - 1);

@@ -1,6 +1,6 @@
-// What the backward of a layer makes again: the one list of it. The planner edits a block's
-// operators by it, from which follow bytes and time; Meshwright's worker drops behind the forward,
-// and runs before the backward, what it names.
+// The single list of what a layer's backward recomputes. The planner edits a block's operators by
+// it, which determines bytes and time; Meshwright's worker drops what it names after the forward,
+// and runs it again before the backward.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// What of one layer runs again: kBlock stands for a layer that it recomputes.
+// What one layer recomputes; kBlock stands for a layer that is recomputed as a whole.
 struct LayerRecompute {
   Recompute mode = Recompute::kNone;
   RecomputeModules modules = {};  // only for kModules
@@ -20,37 +20,37 @@ struct LayerRecompute {
   friend bool operator==(const LayerRecompute&, const LayerRecompute&) = default;
 };
 
-// Of the `layer`-th layer of a chunk.
+// Returns the recompute of the `layer`-th layer of a chunk.
 LayerRecompute RecomputeOf(const Layout& layout, int64_t layer);
 
 struct RecomputedParts {
-  EnumSet<KeptTensor> frees;   // what operators save no longer
-  EnumSet<OperatorName> runs;  // whose forward runs again
+  EnumSet<KeptTensor> frees;   // tensors that operators no longer save
+  EnumSet<OperatorName> runs;  // operators whose forward runs again
 
-  // Whether the block's second half begins with what the first makes again.
+  // Returns whether the block's second half begins with what the first recomputes.
   bool joins_halves() const { return frees.Has(KeptTensor::kFfnResidual); }
 
   friend bool operator==(const RecomputedParts&, const RecomputedParts&) = default;
 };
 
-// One part of a block runs again (planner/layout/recompute.h), as Megatron-Core's selective
-// recompute has it: a part without products is freed behind what reads it and runs as far as
-// backward needs; an FFN runs as a whole, its down projection and its collectives included. Norms
+// Returns what one module recomputes (planner/layout/recompute.h), as in Megatron-Core's selective
+// recompute: a part without products is freed after its last reader and recomputed as far as
+// backward needs; an FFN runs as a whole, including its down projection and its collectives. Norms
 // that Transformer Engine fuses with the projection behind them, in front of attention without
 // latents and of dense FFNs, are no modules: they stay, or run again with `mlp`.
 RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 
-// All that runs again of a layer of this shape.
+// Returns everything that a layer of this shape recomputes.
 //
 // kSelective: attention, so that its score matrix need not be kept (Korthikanti et al., arXiv
 // 2205.05198); or with selective_drops_operators the block's two norms and the FFN's activation.
 //
-// kFull and kBlock: the whole block from its input, the down projection and what follows it
-// included, although backward needs nothing of theirs. A checkpoint that calls the block as one
-// function, as Megatron-LM's does, runs them; one that stops at the last tensor that backward
+// kFull and kBlock: the whole block from its input, including the down projection and what follows
+// it, although backward needs none of their results. A checkpoint that calls the block as one
+// function, as Megatron-LM's does, runs them. One that stops at the last tensor that backward
 // needs, as PyTorch's non-reentrant checkpoint and Meshwright's worker do, does not, and its
 // recompute_s is too high by their time. The frameworks' profiles are fitted with the whole
-// forward, so that the fit has absorbed the difference. Memory counts what is allocated:
+// forward, so the fit has absorbed the difference. Memory counts what is allocated:
 // planner/worker_memory/liveness.h stops where the worker stops.
 RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
 

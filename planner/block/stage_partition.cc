@@ -9,12 +9,12 @@
 namespace meshwright::planner {
 namespace {
 
-// A search goes through all modes of a pipeline before the next one.
+// A search visits all modes of a pipeline before the next one.
 constexpr size_t kTablesOfASearch = 4;
 
 int64_t StagesOf(const Layout& layout) { return int64_t{layout.pp} * layout.vpp; }
 
-// Of a layer and of the head, in one unit.
+// Costs of a layer and of the head, in one unit.
 struct ModelCost {
   double layer = 0.0;
   double head = 0.0;
@@ -22,13 +22,13 @@ struct ModelCost {
   friend bool operator==(const ModelCost&, const ModelCost&) = default;
 };
 
-// How a model's layers are cut into stages, apart from which layers they are.
+// How a model's layers are cut into stages, whichever layers they are.
 struct Cut {
   StagePartition partition = StagePartition::kEqual;
   int64_t stages = 1;
   int64_t layers = 0;
   ModelCost cost = {};    // under kByCost
-  StageSplit split = {};  // in place of the partition, where it is not empty
+  StageSplit split = {};  // overrides the partition where it is not empty
 
   friend bool operator==(const Cut&, const Cut&) = default;
 };
@@ -45,13 +45,13 @@ Cut CutOf(const ModelSpec& model, const Layout& layout, StagePartition partition
   return cut;
 }
 
-// Layers that the first `stages_done` stages hold: as many as it takes to reach their share.
+// Returns the layers that the first `stages_done` stages hold: as many as reach their share.
 int64_t LayersByCost(const Cut& cut, int64_t stages_done) {
   if (stages_done >= cut.stages) return cut.layers;
   const double total = static_cast<double>(cut.layers) * cut.cost.layer + cut.cost.head;
   const double share =
       total * static_cast<double>(stages_done) / static_cast<double>(cut.stages) / cut.cost.layer;
-  // A share that ends on a layer's border ends the stage there, whatever the rounding.
+  // A share that ends on a layer's border ends the stage there despite rounding.
   return std::min(cut.layers, static_cast<int64_t>(std::ceil(share - 1e-9)));
 }
 
@@ -63,8 +63,8 @@ StageLayers ByCostStage(const Cut& cut, int64_t stage) {
           .has_head = stage == cut.stages - 1};
 }
 
-// A list of items is cut into equal parts, what remains over one each to the first ones; `before`
-// of the items stand ahead of the first layer.
+// Cuts a list of items into equal parts; of the remainder the first parts get one item each.
+// `before` of the items precede the first layer.
 StageLayers ItemsStage(const Cut& cut, int64_t items, int64_t before, int64_t stage) {
   const int64_t per_stage = items / cut.stages;
   const int64_t longer = items % cut.stages;
@@ -103,7 +103,7 @@ StageLayers StageOf(const Cut& cut, int64_t stage) {
 struct TableKey {
   Cut cut;
   int32_t pp = 1;
-  bool turns_back = false;  // the second chunks stand in reverse
+  bool turns_back = false;  // the second chunks are in reverse order
   bool one_group = true;    // so that it does not matter which layers a stage holds
 
   friend bool operator==(const TableKey&, const TableKey&) = default;

@@ -1,4 +1,4 @@
-// Which layers each pipeline stage holds, and which stages hold the embedding and the head.
+// Says which layers each pipeline stage holds, and which stages hold the embedding and the head.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,9 @@ struct StageLayers {
   bool has_head = false;
 };
 
-// How a framework spreads layers, embedding and head over the stages, where a layout does not say
-// it (Layout::stages): then the embedding is on the first stage and the head on the last.
+// How a framework distributes layers, embedding and head over the stages. A layout that names its
+// stages (Layout::stages) overrides it, with the embedding on the first stage and the head on the
+// last.
 enum class StagePartition : uint8_t {
   // L / stages layers each, the embedding on the first stage, final norm and head on the last;
   // where that does not divide, embedding and head take a layer's place each: (L + 2) / stages
@@ -36,24 +37,24 @@ enum class StagePartition : uint8_t {
   kByCost,
 };
 
-// A layout's stages, worked out once for callers that ask for many of them.
+// A layout's stages, computed once for callers that need many of them.
 struct StageTable {
   std::vector<StageLayers> stages;  // pp * vpp of them
-  // By pipeline rank, the first rank whose chunks hold the same, each as much of each layer group.
+  // By pipeline rank: the first rank whose chunks hold the same, counted by layer group.
   std::vector<int32_t> alike;
 };
 
-// Requires CanPartition(). Remembers the last tables, which a search comes back to; may be called
-// from any thread.
+// Returns the table of a layout. Requires CanPartition(). Caches the last tables, which a search
+// comes back to. Thread-safe.
 std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout& layout,
                                            StagePartition partition);
 
-// Stage `stage` of pp * vpp. Requires CanPartition().
+// Returns stage `stage` of pp * vpp. Requires CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
-// Whether the partition gives every stage an item. kEqual needs a division without remainder, and a
-// layout's own stages must be pp * vpp and hold the model's layers.
+// Returns whether the partition gives every stage an item. kEqual needs a division without
+// remainder, and a layout's own stages must be pp * vpp and hold the model's layers.
 bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition);
 
 // Calls visit(index of the group, layers of it on the stage) for each layer group that has layers

@@ -7,8 +7,8 @@
 namespace meshwright::planner {
 namespace {
 
-// The FFN's backward is the widest: gradients of the hidden width and of the inner width, as its
-// last projection turns the one into the other.
+// The FFN's backward is the widest: it holds gradients of the hidden width and of the inner width
+// while its last projection turns the one into the other.
 double GradientBytes(const Operator& op, const WorkspaceRates& rates) {
   if (op.name != OperatorName::kDownProjection && op.name != OperatorName::kExpertDownProjection) {
     return 0.0;
@@ -35,7 +35,7 @@ int64_t ScoreElements(const Operator& op) {
 Workspace WorkspaceOf(const OperatorList& block, const WorkspaceRates& rates) {
   Workspace workspace;
   const bool writes_scores = KeptBytes(block, KeptTensor::kScores) > 0;
-  int64_t gradient_bytes = 0;  // experts and the FFN beside them take turns
+  int64_t gradient_bytes = 0;  // experts and the FFN beside them run one after the other
   for (const Operator& op : block) {
     gradient_bytes = std::max(gradient_bytes, static_cast<int64_t>(GradientBytes(op, rates)));
     workspace.working_bytes += RingBytes(op);

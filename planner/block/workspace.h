@@ -1,5 +1,5 @@
-// How many bytes a block's backward takes in addition to the activations that it keeps, by rates
-// that a framework's profile gives.
+// Computes the bytes that a block's backward takes in addition to the activations that it keeps, by
+// rates of a framework's profile.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct WorkspaceRates {
   friend bool operator==(const WorkspaceRates&, const WorkspaceRates&) = default;
 };
 
-// What one micro-batch takes on one rank.
+// The workspace of one micro-batch on one rank.
 struct Workspace {
   int64_t working_bytes = 0;  // gradients, receive buffers of the ring, recomputed tensors
   int64_t score_bytes = 0;    // score matrices, in addition
@@ -32,7 +32,7 @@ struct Workspace {
 // Returns the workspace of the backward of a block that keeps everything.
 Workspace WorkspaceOf(const OperatorList& block, const WorkspaceRates& rates);
 
-// What a block keeps for its backward.
+// The bytes that a block keeps for its backward.
 struct KeptForBackward {
   explicit KeptForBackward(const OperatorList& operators);
 

@@ -13,8 +13,8 @@
 namespace meshwright::planner {
 namespace {
 
-// The request's own cluster and framework go before presets of the same names or devices: they may
-// be files that no preset knows.
+// The request's own cluster and framework take precedence over presets of the same names or
+// devices: they may be files that no preset matches.
 MeasurementPresets PresetsOf(const CalibrationRequest& request) {
   MeasurementPresets presets = request.presets;
   std::erase_if(presets.clusters,
@@ -32,7 +32,7 @@ bool Wanted(const CalibrationRequest& request, const MeasurementPresets& presets
   if (!sweeps.empty() && std::find(sweeps.begin(), sweeps.end(), measured.sweep) == sweeps.end()) {
     return false;
   }
-  // Nobody knows whose an unreadable row is, so it is told.
+  // An unreadable row's owner is unknown, so it is always reported.
   if (!measured.problem.empty()) return true;
   const auto cluster = ClusterOf(presets, measured);
   const auto profile = ProfileOf(presets, measured);
@@ -41,7 +41,7 @@ bool Wanted(const CalibrationRequest& request, const MeasurementPresets& presets
          (*profile)->name == request.profile.name;
 }
 
-// The first row that was refused and why, to say what to do about it.
+// Returns the reason of the first row that was rejected, so that the message says what to do.
 std::string FirstReason(const Refusals& refusals) {
   if (!refusals.unreadable.empty()) {
     const UnreadableRow& row = refusals.unreadable.front();
@@ -62,13 +62,14 @@ absl::Status NoRows(const CalibrationResult& result) {
   return FieldError("measurements", "0 rows", problem);
 }
 
-// Rows without a source say nothing of whose they are.
+// Rows without a source do not say who measured them.
 void AddOnce(const std::string& source, std::vector<std::string>& sources) {
   if (source.empty()) return;
   if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
 }
 
-// Of all rows behind a fit: those of the fit that it started from, if any, and its own.
+// Adds the sources of all rows behind a fit: those of the fit that it started from, if any, and its
+// own.
 void AddSources(const std::vector<std::string>& sources, Calibration& calibration) {
   if (calibration.prior_rows == 0) calibration.sources.clear();
   for (const std::string& source : sources) AddOnce(source, calibration.sources);

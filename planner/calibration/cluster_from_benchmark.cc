@@ -17,12 +17,13 @@
 namespace meshwright::planner {
 namespace {
 
-// A smaller share of a data sheet's rate is that of another part: a link of another kind, say.
+// A smaller share of a data sheet's rate means that another part was measured, such as a link of
+// another kind.
 constexpr double kLeastShare = 0.2;
-// Copies up to this size take as long as they take to start.
+// Copies up to this size measure launch time alone.
 constexpr int64_t kLaunchBytes = 4096;
 
-// A rate as a data sheet's and the share of it that was measured.
+// A data sheet's rate, and the share of it that was measured.
 struct SplitRate {
   double rate;
   double share;
@@ -34,7 +35,7 @@ SplitRate Split(double measured, double data_sheet) {
   return {measured, 1.0};
 }
 
-// Disturbances only make times longer, so the best of the windows is what the hardware does.
+// Disturbances only make times longer, so the best window is the hardware's time.
 double BestSeconds(const Timing& time) { return time.best_s; }
 
 double ShareOf(const DeviceBenchmark& benchmark, const ClusterSpec& cluster) {
@@ -54,7 +55,7 @@ void SetIdentity(const DeviceBenchmark& benchmark, const BenchmarkBase& base,
     cluster.gpu_names.clear();
     if (!cores) cluster.gpu_names.push_back(benchmark.device_name);
   }
-  // Any number of processes share the cores of a host; it has only so many GPUs.
+  // Any number of processes may share the cores of a host, but a host has a fixed number of GPUs.
   if (cores) {
     cluster.devices_per_node = std::max(cluster.devices_per_node, benchmark.devices);
   } else if (!cluster.scale_up_spans_hosts) {
@@ -67,7 +68,7 @@ absl::Status SetMemory(const DeviceBenchmark& benchmark, const BenchmarkBase& ba
   const CopyTiming* largest = nullptr;
   double launch_s = std::numeric_limits<double>::infinity();
   for (const CopyTiming& copy : benchmark.copies) {
-    // What a kernel takes to start does not depend on the other ranks.
+    // The launch time of a kernel does not depend on the other ranks.
     if (copy.bytes <= kLaunchBytes) launch_s = std::min(launch_s, BestSeconds(copy.time));
     if (copy.ranks != benchmark.devices) continue;
     if (largest == nullptr || copy.bytes > largest->bytes) largest = &copy;
@@ -84,7 +85,7 @@ absl::Status SetMemory(const DeviceBenchmark& benchmark, const BenchmarkBase& ba
   return absl::OkStatus();
 }
 
-// The host of processes on its own cores is the memory that they compute in.
+// Processes on a host's cores compute in the host's own memory.
 void SetHostOfCores(const DeviceBenchmark& benchmark, ClusterSpec& cluster) {
   const double rate = cluster.device.memory_bytes_per_s * cluster.device.memory_efficiency;
   const auto devices = static_cast<double>(benchmark.devices);
@@ -97,8 +98,8 @@ void SetHostOfCores(const DeviceBenchmark& benchmark, ClusterSpec& cluster) {
                       "and write it, and memory_bytes is what one of them may take"};
 }
 
-// What a matmul's time depends on, as constants under fit: the rate of long products in fp32 and in
-// bf16, and the inner dimension that halves it.
+// The constants of a matmul's time under fit: the rate of long products in fp32 and in bf16, and
+// the inner dimension that halves it.
 enum MatmulConstant { kFp32Rate, kBf16Rate, kHalfK };
 
 ClusterSpec WithMatmuls(const ClusterSpec& cluster, const std::vector<double>& constants) {
@@ -113,7 +114,7 @@ ClusterSpec WithMatmuls(const ClusterSpec& cluster, const std::vector<double>& c
 
 struct MatmulRows {
   std::vector<LogFitRow> rows;
-  // Of one device, the highest of all shapes; 0 where none was measured.
+  // The highest rate of one device over all shapes; 0 where none was measured.
   double best_fp32 = 0.0;
   double best_bf16 = 0.0;
 };
@@ -137,8 +138,8 @@ MatmulRows MatmulRowsOf(const DeviceBenchmark& benchmark, const ClusterSpec& clu
   return result;
 }
 
-// Where the device is known its data sheet's bf16 peak is the measure, else the best fp32 product:
-// the efficiency is the fitted rate's share of it, and the other peak follows.
+// Where the device is known, its data sheet's bf16 peak is the reference, otherwise the best fp32
+// product: the efficiency is the fitted rate's share of it, and the other peak follows.
 void SetPeaks(const MatmulRows& measured, const std::vector<double>& constants,
               const BenchmarkBase& base, HardwareProfile& device) {
   const bool has_fp32 = measured.best_fp32 > 0.0;
@@ -172,7 +173,7 @@ absl::StatusOr<LogFitErrors> SetMatmuls(const DeviceBenchmark& benchmark, const 
   return ErrorsOf(measured.rows, constants);
 }
 
-// What a collective's time depends on. Only rings have hops of their own.
+// The constants of a collective's time. Only rings have hops of their own.
 enum LinkConstant { kBytesPerS, kBaseLatency, kHopLatency };
 
 ClusterSpec WithLink(const ClusterSpec& cluster, const std::vector<double>& constants) {
@@ -264,7 +265,7 @@ int64_t MemoryDistance(const DeviceBenchmark& benchmark, const ClusterSpec& clus
   return std::abs(benchmark.memory_bytes - cluster.device.memory_bytes);
 }
 
-// Length of the longest of the cluster's GPU names that the device's name contains.
+// Returns the length of the longest of the cluster's GPU names that the device's name contains.
 size_t LongestNameWithin(const std::string& device, const ClusterSpec& cluster) {
   const std::string lower = absl::AsciiStrToLower(device);
   size_t longest = 0;

@@ -1,4 +1,4 @@
-// From micro-benchmarks of one host to a cluster that the planner can use: a measured hardware
+// Turns micro-benchmarks of one host into a cluster that the planner can use: a measured hardware
 // profile.
 //
 // Constants are fitted through the cost model's own formulas, so that the planner predicts the
@@ -15,30 +15,30 @@
 
 namespace meshwright::planner {
 
-// Where what one host can't measure comes from: links between hosts, attention, the spread of step
+// The source of what one host can't measure: links between hosts, attention, the spread of step
 // times.
 struct BenchmarkBase {
   ClusterSpec cluster;
-  // Whether the cluster is about the device that was measured. Its data-sheet peaks then stand, and
-  // efficiencies are the measured shares of them.
+  // Whether the cluster describes the device that was measured. Its data-sheet peaks are then kept,
+  // and efficiencies are the measured shares of them.
   bool same_device = false;
 };
 
-// Of `known`: for processors the cluster of processor cores; for a GPU the one whose GPU name is
-// the longest within the device's, memory deciding among equals, or else the one with the nearest
-// memory. NotFound where `known` has none of the kind.
+// Returns the base among `known`: for processors the cluster of processor cores; for a GPU the one
+// whose GPU name is the longest contained in the device's, with memory as the tie-break, or
+// otherwise the one with the nearest memory. NotFound where `known` has none of the kind.
 absl::StatusOr<BenchmarkBase> BaseFor(const DeviceBenchmark& benchmark,
                                       const std::vector<ClusterSpec>& known);
 
 struct BenchmarkedCluster {
   ClusterSpec cluster;
-  // How far the planner's predictions are from what was measured.
+  // Errors of the planner's predictions against the measurements.
   LogFitErrors matmuls;
-  LogFitErrors collectives;  // no rows where there was one device
+  LogFitErrors collectives;  // without rows where there was one device
 };
 
-// The cluster's `source` says what was measured, where and when, and what comes from the base.
-// InvalidArgument where the benchmark has no product or no copy on all devices at once.
+// Returns the cluster; its `source` says what was measured, where and when, and what comes from the
+// base. InvalidArgument where the benchmark has no product or no copy on all devices at once.
 absl::StatusOr<BenchmarkedCluster> ClusterFromBenchmark(const DeviceBenchmark& benchmark,
                                                         const BenchmarkBase& base,
                                                         const std::string& name);

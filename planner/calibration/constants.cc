@@ -6,7 +6,7 @@
 namespace meshwright::planner {
 namespace {
 
-// One line per constant: what it is, how uncertain, between which bounds, where it stands.
+// One line per constant: its name, uncertainty, bounds and field.
 #define MESHWRIGHT_CLUSTER_CONSTANT(name, sigma, low, high, place)            \
   CalibrationConstant {                                                       \
     name, sigma, low, high, false,                                            \
@@ -23,11 +23,11 @@ namespace {
         [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.part.name; }, true \
   }
 
-// How far one machine, or one version of a framework, is from another of its kind: power limits,
-// clocks, cabling. A fit says what the machines that it saw reach, this one adds another.
+// How far machines of one kind, or versions of a framework, differ from each other: power limits,
+// clocks, cabling. A fit gives what its machines reached; another machine adds this uncertainty.
 constexpr double kMachineSigma = 0.03;
 
-// Of the prior's standard deviation, where the rows have halved the variance.
+// Share of the prior's standard deviation at which the rows have halved the variance.
 constexpr double kDecidedShare = 0.7;
 
 std::vector<CalibrationConstant> MakeConstants() {
@@ -86,7 +86,7 @@ const std::vector<CalibrationConstant>& CalibrationConstants() {
 
 ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                       const FrameworkProfile& profile, PriorSource source) {
-  // The accessor wants specs that it may change; copies are cheap beside a fit.
+  // The accessor takes mutable specs; copies are cheap compared with a fit.
   ClusterSpec cluster_copy = cluster;
   FrameworkProfile profile_copy = profile;
   const double value = *constant.field(cluster_copy, profile_copy);

@@ -1,9 +1,9 @@
-// The physical constants that a calibration may fit, and what is known about them beforehand.
+// The physical constants that a calibration may fit, and their priors.
 //
 // Before any fit a prior is the value that data sheets, micro-benchmarks or counting bytes give;
-// its standard deviation says how far real runs stray from it. Where a profile was fitted before,
-// there are two beginnings: its fit, for rows that had no part in it, and the priors that it
-// records, for fitting again with all of its rows, which gives the same result.
+// its standard deviation is how far real runs stray from it. Where a profile was fitted before,
+// there are two priors: its fit, for rows that had no part in it, and the priors that it records,
+// for fitting again with all of its rows, which gives the same result.
 #pragma once
 
 #include <cstdint>
@@ -22,35 +22,36 @@ struct CalibrationConstant {
   double prior_sigma = 0.0;  // of the logarithm
   double low = 0.0;          // bounds
   double high = 0.0;
-  bool of_framework = false;  // else of the cluster
+  bool of_framework = false;  // otherwise of the cluster
   double* (*field)(ClusterSpec&, FrameworkProfile&) = nullptr;
-  // A framework's share of what the cluster's own constant says: fitted only where that one is not,
-  // for only their product shows in a step time.
+  // A framework's factor on the cluster's own constant: fitted only where that one is not, because
+  // a step time shows only their product.
   bool share_of_cluster = false;
 };
 
-// All of them: shares of peak and bandwidth that kernels and links reach, the traffic of un-fused
-// operators, what the host adds.
+// Returns all constants: shares of peak and bandwidth that kernels and links reach, the traffic of
+// un-fused operators, and what the host adds.
 const std::vector<CalibrationConstant>& CalibrationConstants();
 
 enum class PriorSource : uint8_t { kFit, kRecorded };
 
 struct ConstantPrior {
-  double value = 0.0;  // 0 where the profile does without the constant
+  double value = 0.0;  // 0 where the profile does not use the constant
   double sigma = 0.0;  // of the logarithm
 };
 
-// The prior of `constant` for these profiles. From a fit it is the fitted value, as uncertain as
-// the fit left it and as machines of one kind differ, but never more than without a fit.
+// Returns the prior of `constant` for these profiles. From a fit it is the fitted value, with the
+// uncertainty that the fit left plus the differences among machines of one kind, but never more
+// uncertain than without a fit.
 ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                       const FrameworkProfile& profile, PriorSource source);
 
-// Whether the rows of a fit decided a constant: they did where its uncertainty shrank.
+// Returns whether the rows of a fit determined a constant, that is, whether its uncertainty shrank.
 bool RowsDecided(const CalibratedConstant& constant);
 
-// Whether a fit took a constant further from its prior than machines of one kind differ (3 %),
-// which no prior of a fit is more certain than. Rows that disagree by much move constants that they
-// do not decide: an uncertainty that stayed does not mean a value that stayed.
+// Returns whether a fit moved a constant further from its prior than machines of one kind differ (3
+// %), which is the least uncertainty of a prior from a fit. Rows that disagree strongly also move
+// constants that they do not determine: an unchanged uncertainty does not imply an unchanged value.
 bool Moved(const CalibratedConstant& constant);
 
 }  // namespace meshwright::planner

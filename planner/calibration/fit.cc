@@ -81,7 +81,7 @@ struct RowResidual {
   }
 };
 
-// Distance from a prior in its standard deviations.
+// Distance from a prior, in its standard deviations.
 struct PriorResidual {
   size_t index;
   double mean;
@@ -103,8 +103,8 @@ ceres::CostFunction* MakeCost(Residual residual, size_t size) {
 }
 
 // Rows count in units of the loss scale, priors in units of their standard deviations: the fit is
-// the most probable point where errors spread by about the scale. Errors far beyond `outlier_error`
-// count as Loss has it.
+// the most probable point where errors spread by about the scale. `Loss` limits errors far beyond
+// `outlier_error`.
 template <typename Loss>
 void AddResiduals(const FittedConstants& parameters, const std::vector<FitRow>& rows,
                   const FitOptions& options, double outlier_error, double* point,
@@ -127,7 +127,7 @@ void AddResiduals(const FittedConstants& parameters, const std::vector<FitRow>& 
   }
 }
 
-// Of |log(predicted / measured)| at a point.
+// Returns the median of |log(predicted / measured)| at a point.
 double MedianError(const FittedConstants& parameters, const std::vector<FitRow>& rows,
                    const std::vector<double>& point) {
   std::vector<double> errors;
@@ -140,7 +140,7 @@ double MedianError(const FittedConstants& parameters, const std::vector<FitRow>&
   return Quantile(errors, 0.5);
 }
 
-// Moves the problem's point from where it stands to the least loss near it.
+// Moves the problem's point to the nearest minimum of the loss.
 absl::Status SolveFrom(ceres::Problem& problem) {
   ceres::Solver::Options solver;
   solver.linear_solver_type = ceres::DENSE_QR;
@@ -151,7 +151,8 @@ absl::Status SolveFrom(ceres::Problem& problem) {
   return summary.IsSolutionUsable() ? absl::OkStatus() : absl::InternalError(summary.BriefReport());
 }
 
-// Row-major covariance of the constants' logarithms; the priors' alone where the solver finds none.
+// Returns the row-major covariance of the constants' logarithms; that of the priors where the
+// solver finds none.
 std::vector<double> Covariance(const FittedConstants& parameters, double* point,
                                ceres::Problem& problem) {
   const size_t n = parameters.size();
@@ -172,7 +173,8 @@ std::vector<double> Covariance(const FittedConstants& parameters, double* point,
   return covariance;
 }
 
-// What the constants' uncertainty adds to the variance of a prediction, the mean over the rows.
+// Returns what the constants' uncertainty adds to the variance of a prediction, averaged over the
+// rows.
 double ParameterVariance(const FittedConstants& parameters, const std::vector<FitRow>& rows,
                          const std::vector<double>& point, const std::vector<double>& covariance) {
   constexpr double kStep = 1e-3;
@@ -245,9 +247,9 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
     return FieldError("fit", "nothing", "must leave at least one constant to fit");
   }
   std::vector<double> point = parameters.priors();
-  // Cauchy's loss lets outliers go, and from the priors it would let all rows of a machine go that
-  // is nothing like them: the convex loss finds the rows first, and what most of them are off by is
-  // no outlier.
+  // Cauchy's loss ignores outliers, and from the priors it would ignore every row of a machine that
+  // is far from them. The convex loss first finds the rows, and the error that most of them share
+  // is no outlier.
   ceres::Problem convex;
   AddResiduals<ceres::SoftLOneLoss>(parameters, rows, options, options.loss_scale, point.data(),
                                     convex);

@@ -8,7 +8,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Errors (of the logarithm) beyond this count linearly.
+// Errors of the logarithm beyond this count linearly.
 constexpr double kLossScale = 0.2;
 
 struct RowError {

@@ -11,25 +11,25 @@
 
 namespace meshwright::planner {
 
-// A constant under fit: where the search begins, and its bounds.
+// A constant under fit: its starting value and its bounds.
 struct LogFitConstant {
   double start = 1.0;
   double low = 0.0;
   double high = 0.0;
 };
 
-// One measured time and what the model says of it where the constants have these values.
+// One measured time, and the model's prediction for given values of the constants.
 struct LogFitRow {
   double measured_s = 0.0;
   std::function<double(const std::vector<double>& constants)> predicted_s;
 };
 
-// The constants' values; one that no row depends on stays where it began. InvalidArgument without
-// rows.
+// Returns the constants' values; one that no row depends on keeps its start. InvalidArgument
+// without rows.
 absl::StatusOr<std::vector<double>> FitLogTimes(const std::vector<LogFitRow>& rows,
                                                 const std::vector<LogFitConstant>& constants);
 
-// How far the model is off where the constants have these values: |predicted / measured - 1|.
+// Errors of the model with given constants: |predicted / measured - 1|.
 struct LogFitErrors {
   int64_t rows = 0;
   double median = 0.0;

@@ -9,19 +9,20 @@
 namespace meshwright::planner {
 namespace {
 
-// Earlier rows count for at most so many: they were of other machines, and a few dozen of this one
-// must be able to say what its spread is.
+// The most rows that earlier ones count for: they were of other machines, and a few dozen of this
+// one must be able to outweigh them.
 constexpr double kMostPriorRows = 20.0;
-// A spread that somebody wrote down without a fit, or that nobody knows.
+// The weight of a spread that was written down without a fit, or that is unknown, and the latter's
+// value.
 constexpr double kUnfittedRows = 5.0;
 constexpr double kUnknownSigma = 0.1;
-// Beyond this nothing is predicted, and a profile may not say it.
+// The largest spread that a profile may have; beyond it a prediction is meaningless.
 constexpr double kMostSigma = 1.9;
-// Fewer have no fifth that could be left out.
+// Fewer rows have no fifth that could be left out.
 constexpr size_t kRowsOfFifth = 5;
 
-// Standard deviation of the errors by the size that four fifths of them keep below, which single
-// bad runs do not change.
+// Returns the standard deviation of the errors from the size that four fifths of them stay below,
+// which single bad runs do not change.
 double Scatter(const std::vector<double>& errors) {
   std::vector<double> sizes;
   sizes.reserve(errors.size());
@@ -29,8 +30,8 @@ double Scatter(const std::vector<double>& errors) {
   return Quantile(sizes, sizes.size() < kRowsOfFifth ? 1.0 : 0.8) / kEightyPercentSigmas;
 }
 
-// How much further out than a normal distribution's a t distribution's 80 % end: the first term of
-// the Cornish-Fisher expansion.
+// Returns how much wider the central 80 % of a t distribution are than a normal distribution's: the
+// first term of the Cornish-Fisher expansion.
 double TailFactor(double degrees_of_freedom) {
   return 1.0 + (kEightyPercentSigmas * kEightyPercentSigmas + 1.0) / (4.0 * degrees_of_freedom);
 }
@@ -58,8 +59,8 @@ double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& p
   if (!prior) {
     return std::min(std::sqrt(scatter * scatter + fit.constants_variance), kMostSigma);
   }
-  // A row's leverage is the share of its error that the constants take up; the sum over the rows
-  // is how many rows the constants used, no more than there are constants.
+  // A row's leverage is the share of its error that the constants absorb. The sum over the rows is
+  // the number of rows that the constants used up, at most the number of constants.
   const double leverage = fit.constants_variance / (fit.error_sigma * fit.error_sigma);
   const double used = std::min(rows * leverage, static_cast<double>(fit.constants));
   const double freedom = prior->rows + std::max(0.0, rows - used);

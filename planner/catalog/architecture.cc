@@ -22,7 +22,8 @@ using nlohmann::json;
 
 constexpr size_t kLongestValue = 40;
 
-// Some keys and what may stand there in a model that is planned; null and absence always may.
+// Keys, and the values that they may have in a model that is planned; null and absence are always
+// accepted.
 struct KeyRule {
   std::vector<std::string> keys;
   std::optional<double> at_most;
@@ -44,16 +45,16 @@ struct KeyRule {
   }
 };
 
-// Something that the planner lacks.
+// A feature that the planner lacks.
 struct MissingPart {
   std::string text;
   std::vector<KeyRule> rules;
-  std::vector<std::string> evidence;  // keys that tell of it in a family that has it
+  std::vector<std::string> evidence;  // keys that indicate it in a family that has it
 };
 
 struct PlannedFamily {
   std::string model_type;
-  json entry;  // its templates merged in
+  json entry;  // with its templates merged in
 };
 
 struct Table {
@@ -109,7 +110,7 @@ Architecture ReadArchitecture(const json& entry) {
   return architecture;
 }
 
-// The entry with what its templates say and it does not.
+// Returns the entry with its templates merged in; its own members take precedence.
 json WithTemplates(json entry, const json& templates) {
   while (entry.contains("like")) {
     const json& like = templates.at(entry.at("like").get<std::string>());
@@ -141,7 +142,7 @@ MissingPart ReadMissingPart(const json& entry) {
   return part;
 }
 
-// The file is compiled in, and a test reads all of it: it has no errors to report.
+// The file is compiled in, and a test reads all of it, so it has no errors to report.
 Table ReadTable() {
   const json file = ParseJson("architectures", EmbeddedArchitectures().front().text).value();
   Table table;
@@ -177,7 +178,7 @@ const Table& TheTable() {
   return *kTable;
 }
 
-// A part that a config asks for, with the key that says so where there is one.
+// A feature that a config asks for, with the key that says so where there is one.
 struct Finding {
   const MissingPart* part = nullptr;
   std::string key = {};
@@ -190,7 +191,7 @@ struct Finding {
   }
 };
 
-// Its beginning, which ends where a character of UTF-8 does.
+// Returns the beginning of a text, cut at a UTF-8 character's end.
 std::string Shortened(const std::string& text) {
   size_t end = std::min(text.size(), kLongestValue);
   while (end < text.size() && end > 0 && (text[end] & 0xc0) == 0x80) --end;
@@ -230,7 +231,7 @@ std::optional<Finding> BrokenRule(const MissingPart& part, const json& config) {
   return std::nullopt;
 }
 
-// Parts that `has` names are planned for this family.
+// Finds the missing features; those that `has` names are planned for this family.
 std::vector<Finding> FindMissing(const std::string& model_type, const json& config,
                                  const std::vector<std::string>& has) {
   const Table& table = TheTable();
@@ -277,7 +278,7 @@ std::string PlannedTypes() {
   return text;
 }
 
-// The planned family of a config; nullptr where its model_type is none's.
+// Returns the planned family of a config; nullptr where no family has its model_type.
 const PlannedFamily* FamilyOf(const json& config) {
   const auto type = config.find("model_type");
   const bool named = type != config.end() && type->is_string();
@@ -288,7 +289,7 @@ const PlannedFamily* FamilyOf(const json& config) {
   return nullptr;
 }
 
-// What a family's files may say and the planner has no way to model.
+// Checks that a family's file asks for nothing that the planner can't model.
 absl::Status CheckNeeds(const json& entry, const json& config) {
   std::vector<KeyRule> rules;
   for (const json& rule : entry.value("needs", json::array())) rules.push_back(ReadKeyRule(rule));
@@ -313,7 +314,7 @@ absl::Status CheckNeeds(const json& entry, const json& config) {
   return absl::OkStatus();
 }
 
-// The entry with what the switches of a config make of it, in their order.
+// Returns the entry after the switches of a config, applied in order.
 absl::StatusOr<json> WithSwitches(json entry, const json& config) {
   const json switches = entry.value("switches", json::array());
   for (const json& choice : switches) {
@@ -330,7 +331,7 @@ absl::StatusOr<json> WithSwitches(json entry, const json& config) {
   return entry;
 }
 
-// A tower's language model may be planned alone.
+// The language model of a multi-tower model may be planned alone.
 std::string HintAtTextConfig(const json& config) {
   const auto text = config.find("text_config");
   if (text == config.end() || !text->is_object()) return "";
@@ -350,7 +351,7 @@ absl::Status NotPlanned(const std::string& model_type, const std::vector<Finding
                                  HintAtTextConfig(config)));
 }
 
-// Of a config whose family is planned.
+// Returns the error for a config whose family is planned.
 absl::Status PartsMissing(const std::vector<Finding>& findings) {
   const Finding& first = findings.front();
   std::string problem = absl::StrCat(first.part->text, ": not planned yet; ", first.accepted);

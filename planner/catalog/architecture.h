@@ -1,8 +1,9 @@
-// Which architectures of config.json are planned, and in words what the others have that is not.
+// Architecture describes a family of config.json that is planned; for other families the error says
+// in words what the planner lacks.
 //
 // The knowledge is a data file (planner/data/architectures.json): planned families with their
-// defaults, what is missing with the keys that tell of it, other families with what they need, and
-// the keys that change nothing about a model.
+// defaults, missing features with the keys that indicate them, other families with what they need,
+// and the keys that do not change a model.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@
 
 namespace meshwright::planner {
 
-// A planned family of decoders. What is not said is as in Llama: RMSNorm, rotary embedding, grouped
-// queries, SwiGLU, no biases, no experts.
+// A planned family of decoders. Anything not given is as in Llama: RMSNorm, rotary embedding,
+// grouped queries, SwiGLU, no biases, no experts.
 struct Architecture {
   std::string model_type;
-  double norm_epsilon = 0.0;        // where config.json has none
-  std::optional<int64_t> head_dim;  // likewise; otherwise hidden_size / num_attention_heads
+  double norm_epsilon = 0.0;        // default where config.json has none
+  std::optional<int64_t> head_dim;  // likewise; if not set, hidden_size / num_attention_heads
   bool qkv_bias = false;
   bool qk_norm = false;
   bool qk_norm_over_width = false;
@@ -30,25 +31,25 @@ struct Architecture {
   bool ffn_bias = false;
   bool head_bias = false;
   bool embedding_norm = false;
-  bool tied = false;  // where config.json does not say
+  bool tied = false;  // default where config.json does not say
   FfnKind ffn = FfnKind::kSwiGlu;
   StreamNorm norm = StreamNorm::kRms;
   Arrangement arrangement = Arrangement::kSequential;
   Positions positions = Positions::kRotary;
-  double rotary_share = 1.0;            // where config.json has none
-  int64_t position_offset = 0;          // rows of learned positions beyond those that are used
+  double rotary_share = 1.0;    // default where config.json has none
+  int64_t position_offset = 0;  // rows of learned positions in addition to those that are used
   std::optional<int64_t> ffn_multiple;  // of hidden_size, where config.json has no width
-  std::optional<int64_t> kv_heads;      // whatever config.json says
-  std::vector<std::string> left_aside;  // keys that ask for something which is not planned
+  std::optional<int64_t> kv_heads;      // overrides config.json
+  std::vector<std::string> left_aside;  // keys that ask for something that is not planned
   // sliding_window counts only with use_sliding_window, and for layers from max_window_layers on.
   bool window_needs_switch = false;
-  bool windows_alternate = false;  // every other layer has one, the first included
+  bool windows_alternate = false;  // every other layer has a window, including the first
   bool sinks = false;
   bool latent = false;  // multi-head latent attention
   bool has_experts = false;
-  std::string dense_width_key = "intermediate_size";  // of layers without experts
+  std::string dense_width_key = "intermediate_size";  // for layers without experts
   std::string expert_width_key = "moe_intermediate_size";
-  int64_t shared_experts = 0;  // where config.json has no number
+  int64_t shared_experts = 0;  // default where config.json has no number
   bool shared_gate = false;
   bool router_bias = false;
   bool selection_bias = false;
@@ -56,17 +57,16 @@ struct Architecture {
   RouterScore router_score = RouterScore::kSoftmax;
 };
 
-// The same config.json with the keys that Llama's has for what its family names otherwise, with the
-// family's defaults for keys that are absent, without those that change nothing. One of an unknown
-// family stays as it is.
+// Returns the config with the keys of Llama's for what its family names otherwise, with the
+// family's defaults for absent keys, and without those that change nothing. The config of an
+// unknown family is returned unchanged.
 nlohmann::json CanonicalConfig(nlohmann::json config);
 
-// The family of a canonical config.json. Where the planner lacks something that the config asks
-// for, InvalidArgument that names every such thing with the key and value that say so, and what is
-// planned.
+// Returns the family of a canonical config.json. Where the planner lacks something that the config
+// asks for, InvalidArgument naming every such thing with its key and value, and what is planned.
 absl::StatusOr<Architecture> ArchitectureOf(const nlohmann::json& config);
 
-// Whether the table has `key`: it changes no model, or ArchitectureOf() has looked at it.
+// Returns whether the table has `key`: it changes no model, or ArchitectureOf() checks it.
 bool IsKnownConfigKey(std::string_view key);
 
 }  // namespace meshwright::planner

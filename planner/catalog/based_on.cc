@@ -13,7 +13,7 @@ using nlohmann::json;
 
 constexpr const char* kKey = "based_on";
 
-// What names the base in measurement files.
+// The keys that name the base in measurement files.
 constexpr const char* kNamesOfTheBase[] = {"aliases", "notes_contain", "gpu_names"};
 
 absl::Status BaseError(std::string_view name, std::string_view problem) {

@@ -26,8 +26,7 @@ void VisitFields(Fit& fit, Visitor& visit) {
   visit(ByName("constants"), fit.constants);
 }
 
-// As the key of a file: absent where nothing was fitted. What a newer fit tells beside is passed
-// over.
+// The key of a file: absent where nothing was fitted. Unknown keys of a newer fit are ignored.
 inline Field CalibrationKey(const Calibration& fit) {
   return OnlyIf(!fit.command.empty(), Open("calibration"));
 }

@@ -1,7 +1,4 @@
-// Presets by name, and specs from JSON text: models, clusters, framework profiles.
-//
-// Every function returns a spec that passed its Validate(). An unknown name is NotFound and lists
-// the nearest ones; malformed text is InvalidArgument naming the key.
+// Finds presets by name and reads specs from JSON text: models, clusters, framework profiles.
 #pragma once
 
 #include <string>
@@ -25,10 +22,11 @@ absl::StatusOr<ModelSpec> FindModel(std::string_view name);  // with all of its 
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores);
 absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);
 
-// Text of a HuggingFace config.json. `seq_len` decides whether a sliding window matters.
+// `json` is the text of a HuggingFace config.json. `seq_len` decides whether a sliding window
+// matters.
 absl::StatusOr<ModelSpec> ModelFromConfig(std::string_view name, std::string_view json,
                                           int64_t seq_len);
-// Their files may be based on a preset (planner/catalog/based_on.h): one of the above, or what
+// These files may be based on a preset (planner/catalog/based_on.h): one of the above, or what
 // `find_base` returns.
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores);
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores,
@@ -36,7 +34,7 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json);
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json, FindText find_base);
 
-// The JSON text that ClusterFromJson and ProfileFromJson read; a round trip changes nothing.
+// Return the JSON text that ClusterFromJson and ProfileFromJson read; a round trip changes nothing.
 std::string ClusterToJson(const ClusterSpec& cluster);
 std::string ProfileToJson(const FrameworkProfile& profile);
 

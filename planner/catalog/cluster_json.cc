@@ -123,7 +123,7 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
                                             FindText find_base) {
   ASSIGN_OR_RETURN(json own, ParseJsonObject("cluster", text));
   ASSIGN_OR_RETURN(json object, OnItsBase("cluster", std::move(own), find_base));
-  // A count, or the word for the cores of the machine that asks.
+  // A count, or "detect" for the cores of the machine that asks.
   if (object.contains("physical_cores") && object["physical_cores"] == "detect") {
     object["physical_cores"] = host_cores;
   }

@@ -1,5 +1,5 @@
-// The fields of what a program's layers and kernels take (planner/codec/fields.h), beside a
-// profile's own. The keys are there only where they limit something.
+// The fields of KernelSupport (planner/codec/fields.h), in addition to a profile's own. The keys
+// are present only where they limit something.
 #pragma once
 
 #include "planner/catalog/spec_fields.h"

@@ -16,10 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-// Far above every model; it keeps a file from asking for more than memory holds.
+// Far above every model; it keeps a file from requesting more than memory holds.
 constexpr int64_t kMostLayers = 1 << 14;
 
-// What a layer's queries see: the newest tokens, or those of their own chunk; 0: all.
+// The keys that a layer's queries see: the newest tokens, or those of their own chunk; 0: all.
 struct Window {
   int64_t tokens = 0;
   bool chunked = false;
@@ -27,7 +27,7 @@ struct Window {
 
 using Windows = std::function<Window(int64_t layer)>;
 
-// Nothing where it is not shorter than the sequence.
+// Returns 0 where the window is not shorter than the sequence.
 absl::StatusOr<int64_t> ShorterThan(int64_t seq_len, std::string_view key,
                                     std::optional<int64_t> tokens) {
   if (!tokens) return 0;
@@ -60,7 +60,7 @@ absl::StatusOr<Windows> WindowsByType(const json& types, const Window& sliding, 
   });
 }
 
-// Llama 4 attends within chunks where it turns queries and keys, which every n-th layer does not.
+// Llama 4 attends within chunks where it rotates queries and keys, which every n-th layer does not.
 absl::StatusOr<Windows> ChunksOf(JsonFields& fields, const Window& chunk, int64_t layers) {
   const int64_t interval = fields.IntOr("no_rope_layer_interval", 4);
   RETURN_IF_ERROR(CheckRange("no_rope_layer_interval", interval, 1, kMostLayers));
@@ -107,8 +107,8 @@ int64_t WidthOf(JsonFields& fields, const Architecture& architecture, int64_t hi
   return fields.IntOr("intermediate_size", fields.IntOr("ffn_multiple", *multiple) * hidden);
 }
 
-// Which layers have experts, by the keys that families know: all but the first few, every n-th, all
-// but those of a list, those of a list.
+// Returns which layers have experts, by the keys of all families: all but the first few, every
+// n-th, all but those of a list, or those of a list.
 absl::StatusOr<std::vector<bool>> ExpertLayers(JsonFields& fields, int64_t layers) {
   const int64_t first = fields.IntOr("first_k_dense_replace", 0);
   const int64_t last = fields.IntOr("moe_layer_end_index", layers - 1);

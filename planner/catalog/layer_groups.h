@@ -1,5 +1,5 @@
-// The layers that a config.json describes: which of them have experts, which see a window of the
-// sequence alone, and so which groups of alike layers follow each other.
+// Reads the layers of a config.json: which have experts and which see only a window of the
+// sequence, and so the groups of consecutive alike layers.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace meshwright::planner {
 
-// Reads the layers of a canonical config (CanonicalConfig()) for sequences of `seq_len` tokens;
+// Reads the layers of a canonical config (CanonicalConfig()) for sequences of `seq_len` tokens.
 // `attention` is that of a layer that sees all of them. A window at least as long as the sequence
-// counts as none. InvalidArgument names the key of what has no model.
+// counts as none. InvalidArgument names the key of what cannot be modelled.
 absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields,
                                                         const Architecture& architecture,
                                                         const Attention& attention, int64_t hidden,

@@ -77,7 +77,7 @@ void ReadPositions(JsonFields& fields, const Architecture& architecture, int64_t
   }
 }
 
-// A learned table has a row for every position, and no more.
+// A learned table has exactly one row for every position.
 absl::Status CheckTable(const ModelSpec& model, const Architecture& architecture, int64_t seq_len) {
   if (model.positions != Positions::kLearned) return absl::OkStatus();
   const int64_t positions = model.learned_positions - architecture.position_offset;

@@ -1,7 +1,7 @@
-// A HuggingFace config.json as a model.
+// Reads a HuggingFace config.json as a model.
 //
-// Every key of the file is used, known to change nothing, refused by name, or listed as unknown:
-// none is dropped without a word. Keys that are absent have the defaults of their family.
+// Every key of the file is used, known to change nothing, rejected by name, or listed as unknown:
+// none is dropped silently. Absent keys have the defaults of their family.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace meshwright::planner {
 
 struct ModelConfig {
   ModelSpec model;
-  std::vector<std::string> unknown_keys;  // that the planner took no notice of
+  std::vector<std::string> unknown_keys;  // keys that the planner ignored
 };
 
-// `seq_len` decides whether a sliding window matters. The model passed Validate().
+// `seq_len` decides whether a sliding window matters. The returned model has passed Validate().
 absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_view json,
                                             int64_t seq_len);
 
-// What a reader of figures about that model should know: the keys that were not looked at.
+// Returns what a reader of figures about that model should know: the ignored keys.
 std::vector<std::string> NotesOn(const ModelConfig& config);
 
 }  // namespace meshwright::planner

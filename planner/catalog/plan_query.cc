@@ -30,7 +30,7 @@ absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t ho
 
 namespace {
 
-// A load that nothing has is a misunderstanding.
+// An expert load for a model without experts is a misunderstanding.
 absl::Status CheckImbalance(const ModelSpec& model, const TrainingSpec& training) {
   if (training.expert_load == 1.0 || model.has_experts()) return absl::OkStatus();
   return FieldError("imbalance", absl::StrCat(training.expert_load),

@@ -1,5 +1,5 @@
-// A question to the planner as its user put it, with presets by name, and its resolution into
-// specs.
+// PlanQuery is a question to the planner as its user puts it, with presets by name; Resolve() turns
+// it into specs.
 #pragma once
 
 #include <cstdint>
@@ -28,31 +28,31 @@ struct PlanQuery {
   TrainingSpec training;
   int32_t top = 10;
   std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
-  std::string offload = {};  // SearchRequest::offloads as ParseOffloads() reads them
-  std::string where = {};    // SearchRequest::where as ParseLayoutCondition() reads it
+  std::string offload = {};  // SearchRequest::offloads, for ParseOffloads()
+  std::string where = {};    // SearchRequest::where, for ParseLayoutCondition()
   std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
-  std::string objective = {};  // SearchRequest::objective as ParseObjective() reads it; empty: MFU
-  std::string pareto = {};     // SearchRequest::pareto as ParseMerits() reads it; empty: none
-  std::string best_per = {};   // SearchRequest::best_per as ParseGroupFields() reads it
-  std::string mine = {};       // text form of the layout whose standing is asked for; empty: none
+  std::string objective = {};  // SearchRequest::objective, for ParseObjective(); empty: MFU
+  std::string pareto = {};     // SearchRequest::pareto, for ParseMerits(); empty: none
+  std::string best_per = {};   // SearchRequest::best_per, for ParseGroupFields()
+  std::string mine = {};       // text form of the layout whose rank is asked for; empty: none
 
   friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
 };
 
-// The model of a source: a preset, or a config.json. `seq_len` decides whether a sliding window
-// matters.
+// Returns the model of a source: a preset, or a config.json. `seq_len` decides whether a sliding
+// window matters.
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len);
 
-// What a reader of figures about that model should know: which keys of its config.json the planner
-// left aside. Empty for presets, and for what ResolveModel() refuses.
+// Returns what a reader of figures about that model should know: which keys of its config.json the
+// planner ignored. Empty for presets, and for what ResolveModel() rejects.
 std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 
-// The cluster of a source. `host_cores` as in FindCluster().
+// Returns the cluster of a source. `host_cores` as in FindCluster().
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);
 
-// Looks up presets and parses JSON. The profile's attention is what layouts get that name no kernel
-// on this cluster (planner/profile/attention_default.h). `host_cores`: physical cores for clusters
-// of processes on shared cores. Errors as in planner/catalog/catalog.h.
+// Looks up presets and parses JSON. The profile's attention becomes that of layouts that name no
+// kernel on this cluster (planner/profile/attention_default.h). `host_cores`: physical cores for
+// clusters of processes on shared cores. Errors as in planner/catalog/catalog.h.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// The JSON texts of presets, as the files in planner/data hold them: what a user starts a file of
-// their own from. An unknown name is NotFound and lists the nearest ones.
+// Returns the JSON texts of presets, as the files in planner/data hold them, from which a user
+// starts a file of their own. An unknown name is NotFound and lists the nearest ones.
 #pragma once
 
 #include <string_view>

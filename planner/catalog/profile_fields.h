@@ -1,5 +1,5 @@
-// The fields of a framework profile (planner/codec/fields.h). Its file is flat: whichever struct
-// holds a member, its name is a key of the file.
+// The fields of a framework profile (planner/codec/fields.h). Its file is flat: a member's name is
+// a key of the file, whichever struct holds the member.
 #pragma once
 
 #include <type_traits>
@@ -96,7 +96,7 @@ void VisitFields(Struct& traffic, Visitor& visit) {
 
 template <ConstOr<Communication> Struct, typename Visitor>
 void VisitFields(Struct& communication, Visitor& visit) {
-  // Files name an order where it is not everybody's.
+  // Files name an order only where it differs from the default.
   visit(OnlyIf(communication.mesh_order != kDefaultMeshOrder, "mesh_order"),
         communication.mesh_order, kMeshOrderText);
   visit("data_parallel_overlap", communication.data_parallel_overlap);

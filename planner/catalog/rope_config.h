@@ -1,5 +1,5 @@
-// The keys of a config.json about its rotary embedding: rope_theta and rope_scaling, or both within
-// rope_parameters, as newer files have them.
+// Reads the keys of a config.json about its rotary embedding: rope_theta and rope_scaling, or both
+// within rope_parameters, as in newer files.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -13,8 +13,8 @@ struct RopeConfig {
   RopeScaling scaling;
 };
 
-// InvalidArgument naming the key, for kinds of scaling that are not planned too. Keys within the
-// objects that mean nothing here are appended to `unknown_keys`.
+// InvalidArgument naming the key, also for kinds of scaling that are not planned. Unknown keys
+// within the objects are appended to `unknown_keys`.
 absl::StatusOr<RopeConfig> ReadRopeConfig(JsonFields& config,
                                           std::vector<std::string>& unknown_keys);
 

@@ -1,4 +1,4 @@
-// The fields of specs that are stored and sent as they are (planner/codec/fields.h).
+// The fields of specs that are stored and sent unchanged (planner/codec/fields.h).
 #pragma once
 
 #include "base/text/enum_names.h"

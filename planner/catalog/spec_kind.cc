@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"model", "cluster", "framework"};
 
-// Keys that files of one kind have and no others.
+// Keys that only files of one kind have.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTellingKeys = {{
     {"model_type", "model"},
     {"hidden_size", "model"},

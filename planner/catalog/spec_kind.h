@@ -1,4 +1,4 @@
-// What a file or a name describes, where it was given for something else.
+// Says what a file or a name describes where it was given for something else.
 #pragma once
 
 #include <string>
@@ -7,20 +7,19 @@
 
 namespace meshwright::planner {
 
-// The kinds go by the names of the fields of a request that hold them: "model", "cluster" and
-// "framework".
+// Kinds are named like the fields of a request that hold them: "model", "cluster" and "framework".
 
-// What the JSON text of a file describes, by keys that only one kind has; empty where none stands
-// out.
+// Returns what the JSON text of a file describes, by keys that only one kind has; empty where no
+// kind stands out.
 std::string_view KindOfText(std::string_view text);
 
-// What a preset of this name describes, empty where there is none.
+// Returns what a preset of this name describes; empty where there is none.
 std::string_view KindOfPreset(std::string_view name);
 
-// The preset of a kind that `name` means, in any case; empty where there is none.
+// Returns the preset of a kind that `name` means, ignoring case; empty where there is none.
 std::string PresetNamed(std::string_view kind, std::string_view name);
 
-// The names of the presets of a kind.
+// Returns the names of the presets of a kind.
 std::vector<std::string> PresetsOf(std::string_view kind);
 
 }  // namespace meshwright::planner

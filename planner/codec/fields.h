@@ -7,7 +7,7 @@
 //   void VisitFields(C& cat, Visitor& visit) {
 //     visit(Needed("lives"), cat.lives);
 //     visit("mass_kg", cat.mass_kg);
-//     // An enum, an optional or a set of it by its names (planner/base/enum_names.h).
+//     // An enum, an optional or a set of it by its names (base/text/enum_names.h).
 //     visit("mood", cat.mood, kMoodNames);
 //     // Anything that has a text (TextForm).
 //     visit("diet", cat.diet, kDietText);

@@ -12,10 +12,11 @@ namespace meshwright::planner {
 namespace {
 
 // The hosts of a rack that scale_up joins are chosen so that groups stay together; the devices of
-// one host are taken as they come.
+// one host are taken in order.
 bool FillsInOrder(const Network& network) { return !network.cluster.scale_up_spans_hosts; }
 
-// Of a group that spans nodes, what the node with the fewest of its ranks has, and how many nodes.
+// For a group that spans nodes: the ranks on the node that has the fewest of them, and the number
+// of nodes.
 struct GroupOnNodes {
   GroupOnNodes(const Network& network, const RankGroup& group) {
     const int64_t node = network.cluster.devices_per_node;
@@ -33,7 +34,8 @@ struct GroupOnNodes {
   int64_t nodes;
 };
 
-// A group's shape: ranks on a node, and hops of one trip around its ring that cross a node border.
+// A group's shape: its ranks on a node, and the hops of one trip around its ring that cross a node
+// border.
 struct RingShape {
   RingShape(const Network& network, const RankGroup& group) : steps(group.ranks() - 1) {
     if (network.Inside(group)) {
@@ -52,7 +54,7 @@ struct RingShape {
   int64_t crossing = 0;
 };
 
-// `rounds` trips around a ring with the links' own latencies.
+// Returns the seconds of latency of `rounds` trips around a ring, with the links' own latencies.
 double RingLatency(const Network& network, const RingShape& ring, double rounds) {
   const ClusterSpec& cluster = network.cluster;
   double base_s = cluster.scale_up.base_latency_s;
@@ -68,7 +70,7 @@ NcclNetwork NetworkOf(const Network& network) {
           .step_s = std::max(link.step_overhead_s, network.step_s)};
 }
 
-// An all-reduce goes around twice; the plateau is its Simple protocol's across nodes.
+// An all-reduce goes around twice; the plateau is that of its Simple protocol across nodes.
 double NcclRingTime(const Network& network, const RingShape& ring, double rounds, double volume_s) {
   const NcclNetwork added = NetworkOf(network);
   double best_s = std::numeric_limits<double>::infinity();
@@ -103,11 +105,12 @@ double RingTime(const Network& network, const RankGroup& group, double bytes, do
   return RingLatency(network, ring, rounds) + volume_s;
 }
 
-// How much faster kernels that de-duplicate tokens drive links than NCCL's rings do: chosen by the
-// 16 latencies of HybridEP in arXiv 2603.07685, Table 7.
+// Speed at which kernels that de-duplicate tokens drive links, over that of NCCL's rings: chosen by
+// the 16 latencies of HybridEP in arXiv 2603.07685, Table 7.
 constexpr double kDeduplicatedSpeed = 1.14;
 
-// How many of `places` other than its own a token meets whose `draws` fall on all of them alike.
+// Returns the expected number of `places` other than its own that a token meets whose `draws` fall
+// uniformly on all of them.
 double OthersMet(double places, int64_t draws) {
   return (places - 1.0) * (1.0 - std::pow(1.0 - 1.0 / places, static_cast<double>(draws)));
 }

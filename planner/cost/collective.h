@@ -1,5 +1,5 @@
-// How many seconds a collective of a group of ranks (planner/layout/mesh.h) takes. The place of the
-// group among the nodes decides which links it uses.
+// Estimates the seconds of a collective of a group of ranks (planner/layout/mesh.h). The position
+// of the group among the nodes decides which links it uses.
 //
 // Ranks fill nodes in order. Where a group's span does not divide a node, some groups lie across a
 // border between nodes, and the group with the fewest ranks beyond it is the slowest. time =
@@ -16,7 +16,7 @@
 
 namespace meshwright::planner {
 
-// A cluster's links, at the speed that one framework's runs had.
+// A cluster's links, at the speed that runs of one framework reach.
 struct Network {
   const ClusterSpec& cluster;
   double share = 1.0;       // Communication::network_share, of the bandwidth between nodes
@@ -25,7 +25,7 @@ struct Network {
   double step_s = 0.0;      // Communication::network_step_s
   bool has_trees = true;    // Communication::tree_all_reduce
 
-  // Whether every group of this shape in the run lies on one node.
+  // Returns whether every group of this shape in the run lies on one node.
   bool Inside(const RankGroup& group) const;
 };
 
@@ -40,13 +40,13 @@ double AllReduceTime(const Network& network, const RankGroup& group, double byte
 double AllGatherTime(const Network& network, const RankGroup& group, double bytes);
 double ReduceScatterTime(const Network& network, const RankGroup& group, double bytes);
 
-// What an all-to-all carries: rows that each rank of a group sends to the others, as many to each.
+// The rows of an all-to-all: each rank of a group sends as many to each of the others.
 struct AllToAllRows {
   double bytes = 0.0;     // of the rows that a rank sends, those to itself included
   int64_t per_token = 1;  // rows of each token, all alike
   // Whether a token crosses the network once for all rows that go to the same node, and the links
-  // inside a node once for all that go to the same rank; it meets as many nodes and ranks as
-  // `per_token` draws at random do, and no more nodes than `most_nodes`, where that is above 0.
+  // inside a node once for all that go to the same rank. It meets as many nodes and ranks as
+  // `per_token` random draws do, and at most `most_nodes` nodes where that is above 0.
   bool deduplicated = false;
   int64_t most_nodes = 0;
 };

@@ -20,14 +20,15 @@ double ReduceBytesPerParameter(const StepShape& step) {
                                     : static_cast<double>(BytesOf(formats.gradients));
 }
 
-// Parameters whose holders reduce their gradients together: all but those of experts, or those.
+// Parameters whose holders reduce their gradients together: those of experts, or all others.
 struct Reduction {
   double parameters = 0.0;  // of a rank
   RankGroup replicas;
   ShardGroups zero;  // how the replicas divide states
 };
 
-// What one micro-batch communicates under ZeRO 2 and 3: unit by unit, each with its own latency.
+// The seconds that one micro-batch communicates under ZeRO 2 and 3: unit by unit, each with its own
+// latency.
 struct UnitTraffic {
   double gather_s = 0.0;
   double scatter_s = 0.0;
@@ -53,8 +54,9 @@ double CopiesTime(const StepShape& step, const Reduction& reduction) {
                        reduction.parameters * ReduceBytesPerParameter(step) / shards);
 }
 
-// How often ZeRO 2 reduces a layer's gradients in a step, and ZeRO 3 gathers its weights as well:
-// behind one micro-batch, behind all of them under layered accumulation, or behind a group of them.
+// Returns how often ZeRO 2 reduces a layer's gradients in a step, and ZeRO 3 also gathers its
+// weights: after each micro-batch, after all of them under layered accumulation, or after each
+// group of them.
 double Passes(const FrameworkProfile& profile, const Layout& layout, int64_t micro_batches) {
   if (profile.AccumulatesByLayer(layout)) return 1.0;
   if (profile.ReducesGroups(layout)) {
@@ -63,13 +65,13 @@ double Passes(const FrameworkProfile& profile, const Layout& layout, int64_t mic
   return static_cast<double>(micro_batches);
 }
 
-// Into how many collectives a rank's layers go where each goes into so many.
+// Returns the number of collectives of a rank's layers, given the number per layer.
 double Buckets(const StepShape& step, double per_layer) {
   return std::max(1.0, per_layer * static_cast<double>(step.context.model.layers()) /
                            static_cast<double>(step.layout.pp));
 }
 
-// What a step reduces and gathers under ZeRO 0 and 1, bucket by bucket.
+// Returns the seconds in which a step reduces and gathers under ZeRO 0 and 1, bucket by bucket.
 double AllReducedGradients(const StepShape& step, const Reduction& reduction) {
   const double buckets = Buckets(step, step.context.profile.communication.all_reduces_per_layer);
   return buckets * AllReduceTime(step.network, reduction.replicas,

@@ -6,7 +6,8 @@
 namespace meshwright::planner {
 namespace {
 
-// Ring attention adds each block's result to a running sum: the output forward, dk and dv backward.
+// Bytes per element for adding each block's result to a running sum in ring attention: the output
+// forward, dk and dv backward.
 constexpr double kRingMergeBytes = 12.0;
 
 bool IsFlash(AttentionKernel kernel) {
@@ -28,7 +29,7 @@ double Launched(const StepShape& step, double time_s) {
   return std::max(time_s, step.context.profile.traffic.operator_host_s);
 }
 
-// What streams no bytes is no operator of the framework's, so there is no launch either.
+// An operator that streams no bytes does not exist in the framework, so it has no launch either.
 double StreamTime(const StepShape& step, double bytes) {
   return bytes > 0.0 ? MemoryBoundTime(step.device, bytes) : 0.0;
 }
@@ -70,9 +71,10 @@ void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
   if (op.recomputed) time.recompute_s += forward_s;
 }
 
-// The ring passes keys and values on while attention works on the block before, in all for
-// `attention_s`; what of a hop does not fit behind a block shows, as does adding up the parts.
-// Ranks hold a block from either end of the sequence, so that all of them have the same work.
+// Returns the seconds that the ring exposes. It passes keys and values on while attention works on
+// the block before, for `attention_s` in all; what does not fit behind a block is exposed, and so
+// is adding up the parts. Ranks hold a block from either end of the sequence, so that all have the
+// same work.
 double RingTime(const StepShape& step, const Operator& op, PassKind pass, double attention_s) {
   double hop_s = 0.0;
   for (const OperatorCollective& message : op.pass(pass).collectives) {
@@ -97,7 +99,7 @@ void AddRing(const StepShape& step, const Operator& op, LayerTime& time) {
       RingTime(step, op, PassKind::kInputGradient, attention_s * kAttentionBackwardRatio);
 }
 
-// Times collectives over a group, each of a kind and size once.
+// Times collectives over a group; each kind and size is computed once.
 class CollectiveTimes {
  public:
   CollectiveTimes(const StepShape& step, const RankGroup& group) : step_(step), group_(group) {}
@@ -140,7 +142,7 @@ class CollectiveTimes {
   std::array<Known, kCollectiveKindNames.size()> known_;  // by CollectiveKind
 };
 
-// `price(collective)` in seconds.
+// `price(collective)` returns seconds.
 template <typename Price>
 void AddTensorParallel(const ListCost& cost, const Price& price, LayerTime& time) {
   for (const CollectiveCost& collective : cost.collectives) {
@@ -162,8 +164,8 @@ double AllToAllTime(const StepShape& step, const BlockShape& shape, int64_t byte
                        .most_nodes = limited ? experts.top_groups : 0});
 }
 
-// Tokens go to their experts and come back, twice each way; what compute hides of it, in each
-// direction, is the profile's share.
+// Tokens go to their experts and come back, twice each way. The profile gives the share of it that
+// compute hides in each direction.
 void AddExpertParallel(const StepShape& step, const BlockSums& block, LayerTime& time) {
   CollectiveTimes inside(step, step.experts.tensor);
   double forward_s = 0.0;
@@ -187,17 +189,18 @@ void AddExpertParallel(const StepShape& step, const BlockSums& block, LayerTime&
   time.ep_recompute_s = recompute_s - std::min(hidden * recompute_s, time.recompute_s);
 }
 
-// Host time of the tensor-parallel rings of one pass, where the framework drives every step of them
-// itself: two rings each way, in both directions.
+// Returns the host's seconds for the tensor-parallel rings of one pass, where the framework drives
+// every step of them itself: two rings each way, in both directions.
 double HostRingTime(const StepShape& step) {
   const FrameworkProfile& profile = step.context.profile;
   if (profile.KeepsGatheredInputs(step.layout)) return 0.0;
   return 4.0 * static_cast<double>(step.layout.tp - 1) * profile.communication.tp_hop_s;
 }
 
-// Of the experts of a rank in forward and backward, where they are launched one after the other:
-// their two products in each pass, and in formats with scales by block the casts of both products'
-// inputs and gradients, each with a kernel that puts its scales in the order that products read.
+// Returns the kernel launches for a rank's experts in forward and backward, where they are launched
+// one after another: two products in each pass, and in formats with scales by block the casts of
+// both products' inputs and gradients, each with a kernel that reorders its scales for the
+// products.
 double ExpertLaunches(const BlockShape& shape) {
   constexpr double kProducts = 6.0;
   constexpr double kBlockCasts = 8.0;
@@ -205,8 +208,8 @@ double ExpertLaunches(const BlockShape& shape) {
   return launches * static_cast<double>(shape.rank_experts());
 }
 
-// The host works beside the device, and the slower of them sets the pace. It launches a layer's
-// kernels no faster than the floor; a third of them are the forward's.
+// The host works in parallel with the device, and the slower of them sets the pace. It launches a
+// layer's kernels no faster than the floor; a third of them are the forward's.
 void ApplyHostFloor(const StepShape& step, const BlockShape& shape, LayerTime& time) {
   const OperatorTraffic& traffic = step.context.profile.traffic;
   const double floor_s = traffic.layer_floor_s + traffic.expert_launch_s * ExpertLaunches(shape);
@@ -225,9 +228,9 @@ MatmulInputs BlockInputs(const StepShape& step) {
   return {quantisation.products, quantisation.products, quantisation.products};
 }
 
-// At the model's ends the residual stream crosses the TP group once each way, which is timed as the
-// one all-reduce that it is without sequence parallel. Statistics of the loss, three numbers per
-// token, count nothing.
+// At the model's ends the residual stream crosses the TP group once each way, which is timed as one
+// all-reduce, as it is without sequence parallel. Statistics of the loss, three numbers per token,
+// are not counted.
 LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
   LayerTime time;
   AddCompute(step, cost, step.device.formats.matmul_inputs, time);

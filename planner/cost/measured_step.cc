@@ -17,7 +17,7 @@ absl::Status CheckCount(const char* field, size_t count, int32_t expected) {
   return FieldError(field, std::to_string(count), "must be " + std::to_string(expected));
 }
 
-// When each pipeline rank begins and ends its actions, with messages that take `hop_s`.
+// Simulates when each pipeline rank begins and ends its actions, with messages that take `hop_s`.
 absl::StatusOr<std::vector<RankTimeline>> SimulateRanks(const Layout& layout, int32_t micro_batches,
                                                         const std::vector<MeasuredRank>& ranks,
                                                         double hop_s) {

@@ -1,5 +1,5 @@
 // Composes the time of a step from single ranks that were measured alone and from the modelled time
-// of their communication: what one device can say of a cluster (a slice trial).
+// of their communication (a slice trial: what one device can tell of a cluster).
 //
 // Each pipeline rank's computation of one micro-batch and its optimizer are measured. Everything
 // that takes more than one rank is modelled. The pipeline's schedule is simulated with the sums of
@@ -17,7 +17,7 @@
 namespace meshwright::planner {
 
 // Seconds of one micro-batch in one chunk. Compute is measured; tp, cp and dp are modelled and hold
-// only what compute does not hide. A backward pass that is not split stands in input_gradient, and
+// only what compute does not hide. A backward pass that is not split is in input_gradient, and
 // weight_gradient is 0.
 struct MeasuredChunk {
   TimeParts forward;
@@ -27,13 +27,13 @@ struct MeasuredChunk {
 
 struct MeasuredRank {
   std::vector<MeasuredChunk> chunks;  // vpp
-  double dp_behind_s = 0.0;  // modelled: reductions after the last action that nothing hides
-  double optimizer_s = 0.0;  // measured
+  double dp_behind_s = 0.0;           // modelled: exposed reductions after the last action
+  double optimizer_s = 0.0;           // measured
 };
 
-// Which parts of a composed step are measured, modelled and simulated.
+// The parts of a composed step that are measured, modelled and simulated.
 inline constexpr std::array kMeasuredParts = {TimePart::kCompute, TimePart::kOptimizer};
-// Of messages between stages (kPp) the part is the time that they add to the pipeline.
+// The kPp part of messages between stages is the time that they add to the pipeline.
 inline constexpr std::array kModelledParts = {TimePart::kTp, TimePart::kCp, TimePart::kPp,
                                               TimePart::kDp, TimePart::kStraggler};
 inline constexpr std::array kSimulatedParts = {TimePart::kBubble};

@@ -19,7 +19,7 @@ struct NcclProtocol {
   double network_hop_s;  // one hop between nodes
   double bandwidth;
   double interface_passes;  // how often a message passes an interface: Simple also flushes it
-  double host_steps;        // of the host for one step of a ring
+  double host_steps;        // host steps for one step of a ring
 };
 
 // LL, LL128, Simple.
@@ -34,14 +34,14 @@ inline constexpr std::array<NcclProtocol, 3> kNcclTree = {{
     {8.4e-6, 4.0e-6, 14.0e-6, 0.92, 2.0, 3.0},
 }};
 
-// Latency of a ring all-reduce across nodes beyond that of its steps, for messages that fill the
-// Simple protocol's buffers.
+// The factor on the latency of a ring all-reduce across nodes for messages that fill the Simple
+// protocol's buffers.
 inline constexpr double kNcclRingPlateau = 1.4;
 
 // The seconds that a network adds to the tables.
 struct NcclNetwork {
   double interface_s = 0.0;  // latency of an interface
-  double step_s = 0.0;       // of the host: no step of a ring that leaves a node is shorter
+  double step_s = 0.0;       // host time: no step of a ring that leaves a node is shorter
 };
 
 // Returns the seconds of latency of `rounds` trips around a ring of `steps` hops, `crossing` of

@@ -8,7 +8,7 @@
 namespace meshwright::planner {
 namespace {
 
-// A device's share of the rate of its node's memory.
+// Returns a device's share of its node's memory bandwidth.
 double HostMemoryShare(const StepShape& step) {
   const ClusterSpec& cluster = step.context.cluster;
   const NodePlacement placed = FillNodes(step.layout.devices(), cluster.devices_per_node);

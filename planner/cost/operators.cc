@@ -7,11 +7,11 @@
 namespace meshwright::planner {
 namespace {
 
-// Share of a matmul's rate that is left with an inner dimension of k.
+// Returns the share of a matmul's rate that is left with an inner dimension of k.
 double InnerRamp(const HardwareProfile& device, double k) { return k / (k + device.matmul_half_k); }
 
-// What a product in `inputs` reaches of its peak, over what one in bf16 reaches of its own. What
-// half_k stands for takes as long in any format.
+// Returns the share of its peak that a product in `inputs` reaches, over the share that one in bf16
+// reaches. The time that half_k stands for is the same in any format.
 double NarrowRatio(const HardwareProfile& device, NumberFormat inputs, double k) {
   if (inputs != NumberFormat::kFp8 && inputs != NumberFormat::kFp4) return 1.0;
   const double faster = device.PeakFlops(inputs) / device.peak_bf16_flops;
@@ -21,7 +21,7 @@ double NarrowRatio(const HardwareProfile& device, NumberFormat inputs, double k)
 
 int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-// One of the products that share out rows or inputs.
+// Returns one of the products that share rows or inputs.
 MatmulShape OneOf(const MatmulShape& product) {
   MatmulShape one = product;
   one.groups = 1;
@@ -71,7 +71,7 @@ double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
   if (kernel == AttentionKernel::kFlash1) ratio = profile.flash1_ratio;
   if (kernel == AttentionKernel::kFlash3) ratio = profile.flash3_ratio;
   if (kernel == AttentionKernel::kCudnn) ratio = profile.cudnn_ratio;
-  // A ring's kernels see no more of the sequence at a time than their block of it.
+  // A ring's kernels see one block of the sequence at a time.
   const auto blocks = static_cast<double>(shape.key_blocks);
   const double s = static_cast<double>(shape.keys) / blocks;
   const auto d = static_cast<double>(shape.head_dim);

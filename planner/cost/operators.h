@@ -1,5 +1,5 @@
-// How many seconds single operators take on one device: the longer of arithmetic and memory
-// traffic, and at least a kernel's launch.
+// Estimates the seconds of single operators on one device: the longer of arithmetic and memory
+// traffic, and at least a kernel launch.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,14 @@ struct DeviceShare {
 
 // Returns the share of the peak that a product reaches: matmul_efficiency, times the busy share of
 // its waves of output tiles, times k / (k + matmul_half_k) for short inner dimensions k. Products
-// of experts run in one kernel: their tiles fill waves together, their inner dimensions are their
-// own.
+// of experts run in one kernel: their tiles fill waves together, while each has its own inner
+// dimension.
 double MatmulEfficiency(const HardwareProfile& device, const MatmulShape& product);
 
-// Returns the seconds of a product whose factors have the format `inputs`, which the device has; in
-// the second form that of forward passes. In fp8 and fp4 it reaches narrow_matmul_ratio of the
-// share of the peak that bf16 reaches, and a half_k that is as much longer as the peak is higher.
+// Return the seconds of a product whose factors have the format `inputs`, which the device must
+// have; the second form takes the format of forward passes. In fp8 and fp4 it reaches
+// narrow_matmul_ratio of the share of the peak that bf16 reaches, with a half_k that is longer in
+// proportion to the peak.
 double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulShape& product);
 double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 

@@ -10,10 +10,10 @@
 namespace meshwright::planner {
 namespace {
 
-// Parameters of experts and all others have owners of their own.
+// Parameters of experts and all others have different owners.
 struct Owners {
-  RankGroup tensor;  // that hold parts of a matrix
-  RankGroup shards;  // that divide those parts' states
+  RankGroup tensor;  // ranks that hold parts of a matrix
+  RankGroup shards;  // ranks that divide the states of those parts
 
   double ranks() const { return static_cast<double>(tensor.ranks() * shards.ranks()); }
 };
@@ -46,10 +46,10 @@ double ExchangeTime(const StepShape& step, const Owners& owners, double rank_ele
 
 // Seconds of one iteration.
 struct Iterations {
-  double all_s = 0.0;      // on all matrices, one after the other
-  double largest_s = 0.0;  // on the one that takes longest
+  double all_s = 0.0;      // on all matrices, one after another
+  double largest_s = 0.0;  // on the matrix that takes longest
 
-  // Owners wait for the longest share of this before they begin with what comes next.
+  // Owners wait for the longest share of this before they begin what comes next.
   void ShareAlone(const Owners& owners) { all_s = std::max(all_s, owners.ranks() * largest_s); }
 
   void Add(const Iterations& other, int64_t times) {
@@ -73,7 +73,7 @@ UnitIterations IterationsOf(const DeviceShare& device, const UnitMatrices& matri
   return unit;
 }
 
-// Of a layout's units, each worked out once for all pipeline ranks.
+// The iterations of a layout's units, each computed once for all pipeline ranks.
 class KnownIterations {
  public:
   explicit KnownIterations(const DeviceShare& device) : device_(device) {}
@@ -98,7 +98,7 @@ double OrthogonalTime(const StepShape& step, const Owners& owners, const Iterati
          2.0 * ExchangeTime(step, owners, rank_elements);
 }
 
-// Parameters whose states a rank keeps.
+// Returns the number of parameters whose states a rank keeps.
 template <typename Elements>
 double Owned(const StepShape& step, const Elements& elements) {
   const auto experts = static_cast<double>(elements.experts);

@@ -7,10 +7,10 @@
 namespace meshwright::planner {
 namespace {
 
-// Idle time of the slowest rank. Unequal ranks fill and drain once: the closed forms for unequal
-// stages. ZB-H1 hides behind weight gradients what its rank has of them; ZB-V with unequal parts is
-// not better than an interleaved pipeline of two chunks. Breadth-first with few micro-batches goes
-// by the slowest rank.
+// Returns the idle seconds of the slowest rank. Unequal ranks fill and drain once, by the closed
+// forms for unequal stages. ZB-H1 hides its bubble behind the rank's weight gradients; ZB-V with
+// unequal parts is no better than an interleaved pipeline of two chunks. Breadth-first with few
+// micro-batches is paced by the slowest rank.
 double BubbleSeconds(const Layout& layout, const PipelineRanks& ranks, int64_t micro_batches) {
   if (layout.pp == 1) return 0.0;
   const double fill_s = (ranks.sum_s - ranks.slowest_s) / layout.vpp;
@@ -31,7 +31,7 @@ double BubbleSeconds(const Layout& layout, const PipelineRanks& ranks, int64_t m
   }
 }
 
-// Micro-batches and bubble; the slowest rank sets the pace.
+// Adds micro-batches and bubble; the slowest rank sets the pace.
 void AddMicroBatches(const Layout& layout, const PipelineRanks& ranks, int64_t micro_batches,
                      double share, TimeEstimate& time) {
   const auto m = static_cast<double>(micro_batches);
@@ -41,16 +41,15 @@ void AddMicroBatches(const Layout& layout, const PipelineRanks& ranks, int64_t m
     time[TimePart::kBubble] = bubble_s;
     return;
   }
-  // Ranks that share cores leave theirs to the others while they wait, so all stages together keep
-  // the cores busy until the chain of micro-batches, each at the speed of a whole core, takes
-  // longer.
+  // Ranks that share cores yield theirs while they wait, so all stages together keep the cores busy
+  // unless the chain of micro-batches, each at the speed of a whole core, takes longer.
   time.Add(ranks.sum, m / layout.pp);
   const double chain_s = (m * ranks.slowest_s + bubble_s) * share;
   time[TimePart::kBubble] = std::max(0.0, chain_s - time.step_s());
 }
 
-// Hops that no schedule hides, and, where a rank has several chunks, what each of its many sends
-// costs the host and what does not fit behind a chunk's forward.
+// Returns the seconds of hops that no schedule hides and, where a rank has several chunks, the host
+// time of each of its many sends and what does not fit behind a chunk's forward.
 double HopsTime(const FrameworkProfile& profile, const Layout& layout, const PipelineRanks& ranks,
                 int64_t micro_batches, double hop_s) {
   if (layout.pp == 1) return 0.0;

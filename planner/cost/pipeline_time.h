@@ -1,5 +1,5 @@
-// The part of a step that ZeRO changes nothing of: the micro-batches of a pipeline's ranks, its
-// idle time and its messages, and the wait for the slowest device.
+// Estimates the part of a step that does not depend on ZeRO: the micro-batches of a pipeline's
+// ranks, its idle time and its messages, and the wait for the slowest device.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ struct TimeEstimate : TimeParts {
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// The ranks of a pipeline, one micro-batch each.
+// Times of a pipeline's ranks, one micro-batch each.
 struct PipelineRanks {
   StageTime slowest;
   double slowest_s = 0.0;  // its total
   TimeParts sum;           // over all ranks
   double sum_s = 0.0;      // its total
 
-  // Adds so many ranks of which each takes `rank`, `rank_s` in total.
+  // Adds `ranks` ranks each of which takes `rank`, `rank_s` in total.
   void Add(const StageTime& rank, double rank_s, int32_t ranks) {
     sum.Add(rank.parts, ranks);
     sum_s += ranks * rank_s;
@@ -38,9 +38,9 @@ struct PipelineRanks {
   }
 };
 
-// What a pipeline's time depends on beside its ranks.
+// What a pipeline's time depends on in addition to its ranks.
 struct PipelineLinks {
-  double core_share = 1.0;        // of a device that a rank has (ThroughputShare())
+  double core_share = 1.0;        // the share of a device that a rank has (ThroughputShare())
   double hop_s = 0.0;             // of one activation to the next stage
   double straggler_factor = 1.0;  // StragglerFactor() of all devices
 };
@@ -51,8 +51,8 @@ TimeEstimate PipelineTime(const FrameworkProfile& profile, const Layout& layout,
                           const PipelineLinks& links);
 
 // Returns the share of PipelineTime() that is lost near the device's capacity. Where micro-batches
-// overlap in a pipeline, their tensors come and go in no stack's order: the caching allocator then
-// gives blocks back and asks for others, which stops the device.
+// overlap in a pipeline, tensors are not freed in a stack's order: the caching allocator then
+// returns blocks and requests others, which stops the device.
 inline double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
                                 double fraction_of_device) {
   if (layout.pp == 1) return 0.0;

@@ -1,4 +1,4 @@
-// Time of one micro-batch on each stage of a layout.
+// Estimates the time of one micro-batch on each stage of a layout.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,10 @@ namespace meshwright::planner {
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
   TimeParts parts;           // compute, recompute, tp, cp, ep and offload
-  StageDurations durations;  // the same time, by part of the schedule; recompute comes before the
-                             // input gradient
+  StageDurations durations;  // by part of the schedule; recompute precedes the input gradient
 
   double total_s() const { return parts.total_s(); }
-  // Adds `count` times what `other` takes.
+  // Adds `count` times `other`.
   void Add(const StageTime& other, double count) {
     parts.Add(other.parts, count);
     durations.forward_s += count * other.durations.forward_s;
@@ -27,28 +26,28 @@ struct StageTime {
   }
 };
 
-// What the stages of a layout are made of, one of each.
+// The times of the units that a layout's stages consist of, one of each.
 struct UnitTimes {
   explicit UnitTimes(const StepShape& step);
 
-  // What a stage with the head takes for it, and for layers that predict further tokens.
+  // Adds the head of a stage, and its layers that predict further tokens.
   void AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const;
 
   std::vector<StageTime> layers;      // by layer group
   std::vector<StageTime> recomputed;  // the same under full recompute
-  std::vector<StageTime> copies;      // that an offloaded layer waits for
+  std::vector<StageTime> copies;      // waits for an offloaded layer's copies
   StageTime head;
   StageTime embedding;
   StageTime mtp;  // only of models that predict further tokens
 };
 
-// A layout's layers, worked out once for all of its stages. Refers to the shape, which must outlive
-// it.
+// The times of a layout's layers, computed once for all of its stages. Refers to the shape, which
+// must outlive it.
 class StageTimes {
  public:
   explicit StageTimes(const StepShape& step) : step_(step), units_(step) {}
 
-  // Stage `stage` of pp * vpp; all chunks of pipeline rank `rank`.
+  // Return the time of stage `stage` of pp * vpp, and of all chunks of pipeline rank `rank`.
   StageTime OfStage(int32_t stage) const;
   StageTime OfRank(int32_t rank) const;
 
@@ -59,12 +58,12 @@ class StageTimes {
   const UnitTimes units_;
 };
 
-// One micro-batch on every stage, for the schedules' simulator.
+// Returns one micro-batch's durations on every stage, for the schedules' simulator.
 std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, const Layout& layout);
 
-// Bytes of an activation on its way to the next stage, of one rank.
+// Returns the bytes that one rank sends of an activation to the next stage.
 double HopBytes(const StepShape& step);
-// Seconds of one hop of it among the ranks of a pipeline.
+// Returns the seconds of one such hop among the ranks of a pipeline.
 double HopTime(const EstimateContext& context, const Network& network,
                const RankGroup& pipeline_group, double hop_bytes);
 double HopTime(const StepShape& step);

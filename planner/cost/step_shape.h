@@ -1,6 +1,7 @@
-// One layout's shapes and groups, worked out once for every operator and collective of its step.
+// StepShape holds one layout's shapes and groups, computed once for every operator and collective
+// of its step.
 //
-// Refers to the context and the layout, which must outlive it; the layout must be one that
+// Refers to the context and the layout, which must outlive it. The layout must be one that
 // CheckLayout() accepts.
 #pragma once
 
@@ -15,12 +16,12 @@
 
 namespace meshwright::planner {
 
-// What one rank has of a device where ranks share processor cores.
+// Returns the share of a device that one rank has where ranks share processor cores.
 inline double CoreShare(const ClusterSpec& cluster, int64_t devices) {
   return ThroughputShare(cluster, FillNodes(devices, cluster.devices_per_node).per_node);
 }
 
-// The links between `devices` devices, as the framework's runs drive them.
+// Returns the links between `devices` devices, at the speed that the framework's runs reach.
 inline Network NetworkOf(const EstimateContext& context, int64_t devices) {
   const Communication& communication = context.profile.communication;
   return {.cluster = context.cluster,
@@ -36,7 +37,7 @@ struct StepShape {
       : StepShape(p, p.context(), p.layout(),
                   Mesh(p.layout(), p.context().profile.communication.mesh_order)) {}
   StepShape(const EstimateContext& c, const Layout& l) : StepShape(PlannedLayout(c, l)) {}
-  // Of the hidden states as they go from rank to rank.
+  // Returns the bytes of the hidden states that pass between ranks.
   double HiddenBytes() const {
     return static_cast<double>(tokens * context.model.hidden) * wire_bytes;
   }
@@ -48,15 +49,15 @@ struct StepShape {
   DeviceShare device;
   Network network;
   int64_t tokens;     // of one micro-batch on one rank
-  double wire_bytes;  // of an element of an activation between ranks
+  double wire_bytes;  // bytes per element of an activation between ranks
   RankGroup tp_group;
   RankGroup cp_group;
-  RankGroup dp_group;  // the holders of the same weights, data and context ranks
-  ShardGroups zero;    // how these divide states
+  RankGroup dp_group;  // the holders of the same weights, over data and context ranks
+  ShardGroups zero;    // how dp_group divides states
   ExpertGroups experts;
   RankGroup pipeline_group;
-  // The first and the last stage: half of all devices apart, so that they are on one node where all
-  // devices are.
+  // The first and the last stage. They are half of all devices apart, so that they are on one node
+  // where all devices are.
   RankGroup ends_group;
 
  private:

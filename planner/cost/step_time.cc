@@ -13,7 +13,7 @@ PipelineRanks SumRanks(const StepShape& step, const StageTimes& times) {
   PipelineRanks pipeline;
   StageTime time;
   double total_s = 0.0;
-  int32_t timed = -1;  // the rank whose time that is
+  int32_t timed = -1;  // the rank that was timed last
   for (int32_t rank = 0; rank < step.layout.pp; ++rank) {
     const int32_t alike = step.planned.FirstAlike(rank);
     if (alike != timed) {

@@ -1,4 +1,4 @@
-// How many seconds one optimizer step takes: the operators and collectives of every stage, the
+// Estimates the seconds of one optimizer step: the operators and collectives of every stage, the
 // pipeline's idle time, the gradient reduction and the optimizer.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace meshwright::planner {
 
-// Returns the estimate; `fraction_of_device` is the share of its memory that the fullest device
+// Returns the estimate. `fraction_of_device` is the share of its memory that the fullest device
 // fills.
 TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_device);
 inline TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,

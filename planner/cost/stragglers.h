@@ -1,4 +1,4 @@
-// How much longer a step takes because its slowest device sets the pace.
+// Models how much longer a step takes because its slowest device sets the pace.
 #pragma once
 
 #include <cstdint>

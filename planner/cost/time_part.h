@@ -1,5 +1,5 @@
-// The parts that the time of a step is broken down into. Every breakdown that is estimated,
-// measured, stored, sent or shown uses this enumeration and its names.
+// TimePart names the parts of a step's time. Every breakdown that is estimated, measured, stored,
+// sent or shown uses this enumeration and its names.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@ namespace meshwright::planner {
 // In the order in which they are shown.
 enum class TimePart : uint8_t {
   kCompute,    // matmuls, attention and memory-bound operators
-  kRecompute,  // forward passes that run again (planner/block/recompute.h says how much of them)
-  kTp,         // exposed communication, that is what compute does not hide, by axis
+  kRecompute,  // forward passes that run again (planner/block/recompute.h)
+  kTp,         // kTp to kDp: exposed communication, which compute does not hide, by axis
   kCp,
-  kEp,  // tokens on their way to experts and back
+  kEp,  // tokens to experts and back
   kPp,
   kDp,
   kOffload,    // copies between devices and hosts, beyond what compute or the update hides
   kBubble,     // idle while the pipeline fills and drains
   kStraggler,  // waiting for devices that are slower than the average one
-  kPressure,   // what the caching allocator adds where memory is nearly full
+  kPressure,   // time that the caching allocator adds where memory is nearly full
   kOptimizer,
 };
 
@@ -34,7 +34,7 @@ inline constexpr std::array kTimeParts = {
     TimePart::kEp,      TimePart::kPp,        TimePart::kDp,       TimePart::kOffload,
     TimePart::kBubble,  TimePart::kStraggler, TimePart::kPressure, TimePart::kOptimizer};
 
-// The part's key in JSON and its field in messages, such as "bubble_s".
+// Returns the part's key in JSON and its field in messages, such as "bubble_s".
 constexpr std::string_view TimePartKey(TimePart part) {
   constexpr std::array<std::string_view, kTimeParts.size()> kKeys = {
       "compute_s", "recompute_s", "tp_s",     "cp_s",        "ep_s",       "pp_s",
@@ -42,7 +42,7 @@ constexpr std::string_view TimePartKey(TimePart part) {
   return kKeys[static_cast<size_t>(part)];
 }
 
-// "bubble"
+// Returns the key without its unit, such as "bubble".
 constexpr std::string_view PartName(TimePart part) {
   const std::string_view key = TimePartKey(part);
   return key.substr(0, key.size() - 2);
@@ -65,7 +65,7 @@ class TimeParts {
     return total_s;
   }
 
-  // Adds `count` times what `other` has of each part.
+  // Adds `count` times each part of `other`.
   constexpr void Add(const TimeParts& other, double count = 1.0) {
     for (size_t i = 0; i < seconds_.size(); ++i) seconds_[i] += count * other.seconds_[i];
   }

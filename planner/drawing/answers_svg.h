@@ -1,5 +1,5 @@
-// Pictures of the planner's answers, each the text of an SVG file that needs nothing beside it and
-// follows the reader's light or dark setting.
+// Draws the planner's answers. Each function returns a self-contained SVG file that follows the
+// reader's light or dark setting.
 #pragma once
 
 #include <string>
@@ -12,20 +12,21 @@
 
 namespace meshwright::planner {
 
-// The bars of all layouts by the parts of their steps and of their fullest device's memory.
+// Draws bars of all layouts by the parts of their steps and of their fullest device's memory.
 std::string ComparisonSvg(const CompareAnswer& answer);
 
-// A run's time over the number of devices, one line for each strategy.
+// Draws a run's time over the number of devices, one line for each strategy.
 std::string FastestSvg(const FastestAnswer& answer);
 
-// For each limit the value asked for, the largest that fits and the next that does not as bars, as
-// the text of an SVG file.
+// Draws as bars, for each limit, the value asked for, the largest that fits and the next that does
+// not.
 std::string FitSvg(const FitAnswer& answer);
 
-// Tokens a second and device, share of exposed time and tokens a joule over the number of devices.
+// Draws tokens per second and device, share of exposed time and tokens per joule over the number of
+// devices.
 std::string ScaleSvg(const ScaleAnswer& answer);
 
-// The throughput of each arm as a bar, those recommended in a colour of their own.
+// Draws the throughput of each arm as a bar; recommended arms have a colour of their own.
 std::string StudySvg(const StudyAnswer& answer);
 
 }  // namespace meshwright::planner

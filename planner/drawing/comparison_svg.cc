@@ -23,7 +23,7 @@ struct Part {
   double value = 0.0;
 };
 
-// The bars of one quantity: a name, a bar of parts and its length in words for each layout.
+// The bars of one quantity: for each layout a name, a bar of parts, and its length as text.
 class Bars {
  public:
   Bars(std::string_view title, std::string_view unit) : title_(title), unit_(unit) {}
@@ -66,11 +66,11 @@ class Bars {
   static std::string_view ColourOf(size_t part) {
     return part < kSvgColours.size() ? kSvgColours[part] : kSvgOtherColour;
   }
-  // Parts behind the last colour share a grey in several strengths.
+  // Parts beyond the last colour share a grey in several strengths.
   static double OpacityOf(size_t part) {
     return part < kSvgColours.size() ? 1.0 : 0.35 + 0.13 * static_cast<double>(part % 5);
   }
-  // Four names a line.
+  // Four names per line.
   double LegendLines() const {
     const int64_t lines = (std::count(used_.begin(), used_.end(), true) + 3) / 4;
     return static_cast<double>(lines);

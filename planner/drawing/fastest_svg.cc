@@ -17,7 +17,7 @@ constexpr double kFastestHeight = 360.0;
 constexpr double kLegend = 150.0;  // of one name
 constexpr double kDay = 86400.0;
 
-// Days of a run over the number of devices, both by their logarithm.
+// Days of a run over the number of devices, both on logarithmic axes.
 class Axes {
  public:
   explicit Axes(const FastestAnswer& answer) {
@@ -91,7 +91,7 @@ void AppendLine(const ShortestRun& strategy, const Axes& axes, std::string_view 
   svg += points;
 }
 
-// The sizes of all strategies are the same.
+// All strategies have the same sizes.
 void AppendSizes(const FastestAnswer& answer, const Axes& axes, std::string& svg) {
   for (const SizedRun& run : answer.strategies.front().runs) {
     absl::StrAppendFormat(&svg, "<text class=\"middle\" x=\"%.1f\" y=\"%.0f\">%d</text>\n",

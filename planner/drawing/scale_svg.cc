@@ -22,7 +22,7 @@ struct Point {
   double value = 0.0;
 };
 
-// One quantity over the logarithm of the number of devices, from 0 upwards.
+// One quantity, from 0 upwards, over the logarithm of the number of devices.
 class Panel {
  public:
   Panel(double top, std::vector<Point> points) : top_(top), points_(std::move(points)) {

@@ -83,7 +83,7 @@ void ScatterPanel::AppendTicks(std::string& svg) const {
 }
 
 void ScatterPanel::AppendAgreement(std::string& svg) const {
-  // On logarithmic axes the band is a stripe along the diagonal; the corners are cut off by hand.
+  // On logarithmic axes the band is a stripe along the diagonal; its corners are clipped by hand.
   const double shift_up = place_.side * std::log10(1.0 + kBand) / (high_ - low_);
   const double shift_down = place_.side * -std::log10(1.0 - kBand) / (high_ - low_);
   const double up = std::min(shift_up, place_.side);

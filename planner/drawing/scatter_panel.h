@@ -1,4 +1,4 @@
-// A square of a picture in which predictions are held against measurements.
+// ScatterPanel draws predictions against measurements in a square of a picture.
 #pragma once
 
 #include <string>
@@ -8,25 +8,25 @@
 namespace meshwright::planner {
 
 struct ScatterPoint {
-  double measured = 0.0;  // above 0, as `predicted`
+  double measured = 0.0;  // above 0, as is `predicted`
   double predicted = 0.0;
   std::string_view colour;
 };
 
-// Where a panel's frame stands, in pixels.
+// Position of a panel's frame, in pixels.
 struct PanelPlace {
   double x = 0.0;
   double top = 0.0;
   double side = 0.0;
 };
 
-// Both axes are logarithmic and share their range, so that the diagonal is agreement; a band around
+// Both axes are logarithmic with the same range, so that the diagonal is agreement; a band around
 // it shows 10 % either way.
 class ScatterPanel {
  public:
   ScatterPanel(const PanelPlace& place, std::string_view unit, std::vector<ScatterPoint> points);
 
-  // `none` stands in the middle where there are no points.
+  // Appends the panel; `none` is written in its middle where there are no points.
   void Append(std::string_view title, std::string_view none, std::string& svg) const;
 
  private:

@@ -15,7 +15,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Places, in pixels.
+// Positions and sizes, in pixels.
 constexpr double kScatterWidth = 1120.0;
 constexpr double kScatterSide = 440.0;  // of a panel
 constexpr double kScatterTop = 180.0;   // of both panels
@@ -25,14 +25,14 @@ constexpr double kStripTop = 56.0;
 constexpr double kStripHeight = 52.0;
 constexpr double kLegendTop = kScatterTop + kScatterSide + 76.0;
 constexpr double kLegendLine = 20.0;
-constexpr double kMaxFraction = 1.6;  // right end of the strip; what lies beyond stands there
+constexpr double kMaxFraction = 1.6;  // right end of the strip; larger fractions are drawn there
 
 struct Series {
   std::string name;
   int64_t rows = 0;
 };
 
-// Colours by sweep, and the legend that explains them.
+// Colours by sweep, and the legend for them.
 class Palette {
  public:
   explicit Palette(absl::Span<const RowPrediction> rows) {

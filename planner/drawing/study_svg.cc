@@ -7,7 +7,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr double kStudyLeft = 230.0;  // of the bars; names stand before them
+constexpr double kStudyLeft = 230.0;  // of the bars, to the right of their names
 constexpr double kStudyPlot = 620.0;  // of the longest bar
 constexpr double kStudyRow = 24.0;
 constexpr double kStudyBar = 15.0;

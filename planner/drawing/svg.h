@@ -1,5 +1,5 @@
-// What the pictures of reports share: colours, a style that follows the reader's light or dark
-// setting, and text that is safe inside markup. Files need nothing beside them.
+// Shared parts of the reports' pictures: colours, a style that follows the reader's light or dark
+// setting, and text that is safe inside markup. Files are self-contained.
 #pragma once
 
 #include <array>
@@ -8,12 +8,12 @@
 
 namespace meshwright::planner {
 
-// Categorical colours that keep apart on light and on dark ground (Observable 10).
+// Categorical colours that are distinct on light and on dark backgrounds (Observable 10).
 inline constexpr std::array<std::string_view, 8> kSvgColours = {
     "#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#9c6b4e"};
 inline constexpr std::string_view kSvgOtherColour = "#9498a0";
 
-// Opens a picture of `width` times `height` pixels on its ground. Classes of text: title, end,
+// Opens a picture of `width` times `height` pixels on its background. Classes of text: title, end,
 // middle; of lines and boxes: frame, grid, ideal, limit, band. The caller closes it with "</svg>".
 std::string OpenSvg(double width, double height, std::string_view label);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kAxis = 40;  // characters
 
-// Places, in pixels.
+// Positions and sizes, in pixels.
 constexpr double kSweepWidth = 1120.0;
 constexpr double kSweepHeight = 560.0;
 constexpr double kSweepSide = 440.0;  // of a panel
@@ -32,7 +32,7 @@ struct Range {
 
 bool WasMeasured(const DrawnTrial& trial) { return trial.step_s.has_value(); }
 
-// Of everything that was measured, and its predictions.
+// Returns the range of all measurements and their predictions.
 Range RangeOf(absl::Span<const DrawnTrial> trials) {
   Range range;
   for (const DrawnTrial& trial : trials) {

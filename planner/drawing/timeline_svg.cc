@@ -80,7 +80,7 @@ class Picture {
     absl::StrAppendFormat(&svg_, "<text x='8' y='20' style='font-size:15px'>%s</text>\n", headline);
   }
 
-  // Only what occurs.
+  // Lists only the kinds that occur.
   void Legend() {
     std::array<bool, kLooks.size()> used = {};
     for (const TimedAction& timed : timeline_.actions) {
@@ -104,7 +104,7 @@ class Picture {
   void Bar(const TimedAction& timed) {
     const double width = (timed.end_s - timed.start_s) * scale_;
     const double top = RowTop(timed.rank);
-    // Chunks go from full to half strength.
+    // Chunks fade from full to half strength.
     const double opacity = 1.0 - 0.5 * timed.action.chunk / std::max(1, subject_.layout.vpp - 1);
     absl::StrAppendFormat(&svg_, "<rect class='%s' x='%.2f' y='%.0f' width='%.2f' height='%.0f'",
                           LookOf(timed.action.kind).style, X(timed.start_s), top,

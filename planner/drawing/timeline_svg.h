@@ -1,4 +1,4 @@
-// A simulated pipeline step as the text of an SVG file.
+// Draws a simulated pipeline step as an SVG file.
 #pragma once
 
 #include <string>

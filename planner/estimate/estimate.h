@@ -1,8 +1,8 @@
-// The estimate of one layout: bytes of memory on the fullest device, seconds of one step, and MFU.
+// Estimates one layout: bytes of memory on the fullest device, seconds of one step, and MFU.
 //
 // The functions are pure in (model, cluster, training, layout, profile). They use no clock and no
-// randomness and allocate nothing for shapes that they met before, so that a search can call them
-// for every point.
+// randomness and allocate nothing for shapes that they have seen before, so that a search can call
+// them for every point.
 #pragma once
 
 #include "planner/cost/step_time.h"
@@ -14,23 +14,23 @@ namespace meshwright::planner {
 struct Estimate {
   MemoryEstimate memory;
   double fraction_of_device = 0.0;  // memory.total_bytes() over the device's memory
-  // In the host's memory of the node whose devices hold the most there.
+  // Bytes in the host memory of the node whose devices hold the most there.
   int64_t host_node_bytes = 0;
   TimeEstimate time;
   double mfu = 0.0;         // by PaLM: full attention, N with both embeddings
   double mfu_causal = 0.0;  // by Megatron-LM: half of the attention, the logits counted once
   double tokens_per_s = 0.0;
-  // Model FLOP/s of one device, by the definitions of mfu and of mfu_causal, in 1e12.
+  // Model TFLOP/s of one device, by the definitions of mfu and of mfu_causal.
   double tflops_per_gpu = 0.0;
   double tflops_per_gpu_causal = 0.0;
   double tokens_per_s_per_gpu = 0.0;
   double oom_probability = 0.0;  // calibrated on published runs
-  // 80 % of runs like this one take a step time in this interval
+  // 80 % of runs like this one have a step time in this interval
   // (planner/estimate/step_interval.h).
   double step_low_s = 0.0;
   double step_high_s = 0.0;
-  // Of all devices of the nodes that the layout takes (planner/estimate/power.h); 0 where the
-  // cluster does not say what its devices draw.
+  // Over all devices of the nodes that the layout takes (planner/estimate/power.h); 0 where the
+  // cluster does not give its devices' power.
   double tokens_per_joule = 0.0;
 
   friend bool operator==(const Estimate&, const Estimate&) = default;
@@ -41,7 +41,7 @@ Estimate EstimateLayout(const PlannedLayout& planned);
 inline Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
   return EstimateLayout(PlannedLayout(context, layout));
 }
-// The same for a layout whose memory the caller knows already.
+// Returns the same for a layout whose memory the caller has already.
 Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memory);
 
 }  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 namespace meshwright::planner {
 namespace {
 
-// The entry of `layers` layers of a chunk, which is added where there is none.
+// Returns the entry for `layers` layers of a chunk, which is added where there is none.
 size_t EntryOf(size_t group, int64_t layers, std::vector<HeldLayers>& entries) {
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].group == group && entries[i].layers == layers) return i;
@@ -18,14 +18,15 @@ size_t EntryOf(size_t group, int64_t layers, std::vector<HeldLayers>& entries) {
   return entries.size() - 1;
 }
 
-// Layers of each group, however they are cut into chunks.
+// Returns the number of layers of each group, however they are cut into chunks.
 std::vector<int64_t> LayersByGroup(const RankContents& rank, size_t groups) {
   std::vector<int64_t> layers(groups, 0);
   for (const HeldLayers& held : rank.layers) layers[held.group] += held.layers * held.chunks;
   return layers;
 }
 
-// Whether a rank that keeps `a` is at least as full as one with the same contents that keeps `b`.
+// Returns whether a rank that keeps `a` is at least as full as one with the same contents that
+// keeps `b`.
 bool KeepsAsMuch(const RankInFlight& a, const RankInFlight& b) {
   if (a.contents != b.contents || a.head_in_flight < b.head_in_flight) return false;
   return std::equal(a.in_flight.begin(), a.in_flight.end(), b.in_flight.begin(),

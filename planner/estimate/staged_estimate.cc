@@ -13,7 +13,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Of a step at an MFU of 1.
+// Returns the seconds of a step at an MFU of 1.
 double SecondsAtPeak(const EstimateContext& context, int64_t devices) {
   const double peak_flops = RankPeakFlops(context.cluster, context.training.precision, devices);
   return StepFlopsOf(context.model, context.training).palm / static_cast<double>(devices) /
@@ -80,7 +80,7 @@ StagedEstimate::LayerMesh& StagedEstimate::LayersOf(const Layout& layout, const 
     wanted.experts = experts.experts;
     wanted.expert_tensor = experts.tensor;
   }
-  // Meshes with the same tp and cp follow each other.
+  // Meshes with the same tp and cp are consecutive.
   if (!layer_meshes_.empty()) {
     const LayerMesh& last = *layer_meshes_.front();
     if (last.tp != wanted.tp || last.cp != wanted.cp) layer_meshes_.clear();

@@ -1,15 +1,15 @@
-// Memory and step time of many layouts that follow each other in a search: what some of their axes
-// decide alone is worked out once and kept in flat arrays.
+// StagedEstimate computes memory and step time of many consecutive layouts of a search: what a
+// subset of their axes decides is computed once and kept in flat arrays.
 //
-// Four levels. Of a mesh: its layers by (micro-batch, sequence parallel, recompute), which meshes
-// with the same tp, cp and experts share. Of a mesh and what its pipeline's ranks hold, for each
-// way to divide states: bytes of states, gradient traffic, the optimizer's time. Of a pipeline, a
-// micro-batch and sequence parallel, for each recompute: what the fullest ranks keep, and the time
-// of the micro-batches. Then a layout is a few sums of these.
+// There are four levels. For a mesh: its layers by (micro-batch, sequence parallel, recompute),
+// which meshes with the same tp, cp and experts share. For a mesh, its pipeline's contents and each
+// way to divide states: bytes of states, gradient traffic, the optimizer's time. For a pipeline, a
+// micro-batch, sequence parallel and each recompute: what the fullest ranks keep, and the time of
+// the micro-batches. A layout is then a few sums of these.
 //
-// Callers may rely on: MemoryBytes() is EstimateMemory().total_bytes(), and times are those of
-// EstimateStepTime() to kStagedError. It covers frameworks whose memory follows from their profile,
-// and layouts that move nothing to the hosts and name no kernel.
+// MemoryBytes() equals EstimateMemory().total_bytes(), and times agree with EstimateStepTime() to
+// kStagedError. It covers frameworks whose memory follows from their profile, and layouts that move
+// nothing to the hosts and name no kernel.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace meshwright::planner {
 
-// Times differ from those of a single estimate by at most this share of them: sums are in another
+// Largest relative difference of times from those of a single estimate, whose sums are in another
 // order.
 inline constexpr double kStagedError = 1e-12;
 
@@ -34,22 +34,23 @@ class StagedEstimate {
  public:
   StagedEstimate(const EstimateContext& context, int64_t devices);
 
-  // Whether it is about this layout. Others are estimated by themselves.
+  // Returns whether the layout is covered. Others are estimated by themselves.
   static bool Covers(const EstimateContext& context, const Layout& layout) {
     return context.profile.engine != Engine::kWorker && !layout.offload.any();
   }
 
-  // Goes on to another mesh. Its layouts have so many ways to divide states, which the caller
-  // numbers from 0.
+  // Moves on to another mesh. Its layouts have `ways_to_divide` ways to divide states, which the
+  // caller numbers from 0.
   void EnterMesh(size_t ways_to_divide);
-  // Goes on to another pipeline, micro-batch or sequence parallel of the mesh. `pipeline` numbers
-  // what pipelines of `layout.pp` ranks there are, the same for every mesh. Requires a layout that
-  // CheckLayout() accepts.
+  // Moves on to another pipeline, micro-batch or sequence parallel of the mesh. `pipeline` is the
+  // number of the pipeline among those with `layout.pp` ranks, the same for every mesh. Requires a
+  // layout that CheckLayout() accepts.
   void EnterCell(const Layout& layout, size_t pipeline);
 
-  // The fullest device of a layout of the cell, whose ZeRO and hs= have the number `way`.
+  // Returns the bytes on the fullest device of a layout of the cell, whose ZeRO and hs= have the
+  // number `way`.
   int64_t MemoryBytes(const Layout& layout, size_t way);
-  // Seconds of its step, `fraction_of_device` of whose memory is filled.
+  // Returns the seconds of its step, with `fraction_of_device` of the memory filled.
   double StepSeconds(const Layout& layout, size_t way, double fraction_of_device);
   double MfuOf(double step_s) const { return mfu_seconds_ / step_s; }
 
@@ -61,7 +62,7 @@ class StagedEstimate {
     UnitTimes times;
     std::vector<std::shared_ptr<const BlockSums>> sums;  // by the model's groups
     double hop_bytes = 0.0;
-    // What a pipeline's ranks take, by number of what they hold; not under rc=block:N.
+    // Times of a pipeline's ranks, by number of their contents; not under rc=block:N.
     std::vector<std::unique_ptr<const PipelineRanks>> ranks;
   };
   struct Batch {
@@ -69,7 +70,7 @@ class StagedEstimate {
     bool sequence_parallel = false;
     std::vector<std::unique_ptr<Blocks>> blocks;  // by RecomputeNumber()
   };
-  // What layers depend on beside the batch and recompute.
+  // What layers depend on in addition to the batch and recompute.
   struct LayerMesh {
     int32_t tp = 1;
     int32_t cp = 1;
@@ -91,16 +92,16 @@ class StagedEstimate {
   };
   struct Pipeline {
     std::unique_ptr<PipelineContents> contents;
-    size_t number = 0;  // of what its ranks hold, among all that differ
+    size_t number = 0;  // of its contents, among all different ones
   };
-  // One way of a mesh to divide the states of what a pipeline's ranks hold.
+  // One of a mesh's ways to divide the states of a pipeline's contents.
   struct States {
     struct Rank {
-      int64_t fixed_bytes = 0;           // all but activations
-      int64_t optimizer_step_bytes = 0;  // while there are no activations
+      int64_t fixed_bytes = 0;           // everything but activations
+      int64_t optimizer_step_bytes = 0;  // while no activations are held
       int64_t parameters = 0;
     };
-    uint64_t mesh = 0;        // that it is of
+    uint64_t mesh = 0;        // the mesh that it was computed for
     std::vector<Rank> ranks;  // by PipelineContents::ranks()
     int64_t largest_unit = 0;
     StateTraffic traffic;
@@ -110,15 +111,15 @@ class StagedEstimate {
   struct Kept {
     struct Rank {
       size_t contents = 0;
-      int64_t bytes = 0;  // of activations, but for gathered states
+      int64_t bytes = 0;  // of activations, without gathered states
       int64_t fragmentation_bytes = 0;
     };
-    uint64_t cell = 0;   // that it is of
-    int32_t layers = 0;  // of rc=block:N
+    uint64_t cell = 0;   // the cell that it was computed for
+    int32_t layers = 0;  // N of rc=block:N
     std::vector<Rank> ranks;
     double pipeline_s = 0.0;  // PipelineTime()
     double backward_s = 0.0;  // of one micro-batch on the slowest rank
-    double slowest_s = 0.0;   // the same with its forward
+    double slowest_s = 0.0;   // of its forward and backward
   };
 
   Pipeline& PipelineOf(const Layout& layout, size_t pipeline);
@@ -141,7 +142,7 @@ class StagedEstimate {
   }
   const States& FillStates(const Layout& layout, size_t place);
   const Kept& FillKept(const Layout& layout, size_t number);
-  // The value of Recompute; of named modules one for each set of them.
+  // Returns the value of Recompute, or a number of its own for each set of named modules.
   size_t RecomputeNumber(const Layout& layout) {
     return layout.recompute == Recompute::kModules ? NumberOf(layout.recompute_modules)
                                                    : static_cast<size_t>(layout.recompute);
@@ -155,9 +156,9 @@ class StagedEstimate {
   const double mfu_seconds_;  // of a step at an MFU of 1
   PipelineLinks links_;
 
-  std::vector<std::vector<Pipeline>> pipelines_;          // by pp, then as the caller numbers them
+  std::vector<std::vector<Pipeline>> pipelines_;          // by pp, then by the caller's number
   std::vector<const PipelineContents*> different_;        // by number
-  std::vector<std::unique_ptr<LayerMesh>> layer_meshes_;  // with the tp and cp of the mesh at hand
+  std::vector<std::unique_ptr<LayerMesh>> layer_meshes_;  // with the tp and cp of the current mesh
   std::vector<States> states_;                            // by number of contents, then by way
 
   uint64_t mesh_number_ = 0;
@@ -171,7 +172,7 @@ class StagedEstimate {
   Batch* batch_ = nullptr;
   const std::vector<RankInFlight>* fullest_ = nullptr;
   int64_t micro_batches_ = 0;
-  std::vector<RecomputeModules> module_sets_;  // that were asked for
+  std::vector<RecomputeModules> module_sets_;  // those asked for so far
   std::vector<Kept> kept_;                     // by RecomputeNumber()
 };
 

@@ -1,5 +1,5 @@
-// How far a measured step time may lie from the predicted one. That depends on what the presets
-// were fitted to.
+// Estimates how far a measured step time may lie from the predicted one, from what the presets were
+// fitted to.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ inline constexpr int64_t kRowsThatHalve = 7;
 // n) by credibility weighting (Buehlmann 1967).
 double ShareLeftOpen(int64_t rows);
 
-// Whether the spread of measured around predicted steps is taken from the cluster's runs rather
-// than from the framework's. The framework's count where it was fitted. The cluster's count where
-// it was not, and also where the cluster's spread is larger and its fit went on from an earlier one
-// (prior_rows): such a fit was refined by runs on the very machines. The spread of a first fit is
-// as much that of the framework it was fitted with, and does not count for another framework.
+// Returns whether the spread of measured around predicted steps is taken from the cluster's runs
+// rather than from the framework's. The framework's runs count where it was fitted. The cluster's
+// count where it was not, and also where the cluster's spread is larger and its fit continued an
+// earlier one (prior_rows): such a fit was refined by runs on the very machines. The spread of a
+// first fit is as much that of the framework it was fitted with, and does not count for another
+// framework.
 bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 // Returns the standard deviation of log(measured / predicted) over the runs that
 // SpreadIsOfCluster() picks.
 double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
-// Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
-// adds FittedSpread() and the error that the cluster's constants may still have, as independent
-// errors.
+// Returns the standard deviation of log(measured / predicted) of a step that no fit has seen:
+// FittedSpread() and the remaining error of the cluster's constants, added as independent errors.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 // 80 % of a normal distribution lie within this many standard deviations of its mean.

@@ -66,6 +66,10 @@ absl::Status ReadOffload(std::string_view value, Layout& layout) {
 
 }  // namespace layout_key
 
+int64_t Layout::devices() const {
+  return ProductOfAxes(*this, [](Axis) { return true; });
+}
+
 bool HasDefault(const LayoutKey& key, const Layout& layout) { return key.same(layout, kDefaults); }
 
 std::string ValueText(const LayoutKey& key, const Layout& layout) {

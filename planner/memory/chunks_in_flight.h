@@ -1,5 +1,5 @@
-// What a pipeline rank keeps at its peak: how many micro-batches of each of its chunks, how many
-// layers of a chunk as a whole, and how many on the host.
+// Counts what a pipeline rank keeps at its peak: micro-batches of each of its chunks, layers of a
+// chunk that are kept whole, and layers that are kept on the host.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// Micro-batches of each chunk that a rank holds at its peak; over all chunks they add up to
-// PeakChunksInFlight().
+// The number of micro-batches of each chunk that a rank holds at its peak; over all chunks they add
+// up to PeakChunksInFlight().
 class ChunksInFlight {
  public:
   ChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches)
@@ -45,7 +45,7 @@ class ChunksInFlight {
   int64_t left_;
 };
 
-// Of `layers` layers of one chunk and shape, those that keep their input alone.
+// Returns how many of `layers` layers of one chunk and shape keep their input alone.
 inline int64_t RecomputedLayers(const Layout& layout, int64_t layers) {
   if (layout.recompute == Recompute::kFull) return layers;
   if (layout.recompute != Recompute::kBlock) return 0;
@@ -53,12 +53,12 @@ inline int64_t RecomputedLayers(const Layout& layout, int64_t layers) {
 }
 
 // Hands out the layers of one chunk whose activations are moved to the host: its first ones, over
-// its groups in their order.
+// its groups in order.
 class OffloadedLayers {
  public:
   explicit OffloadedLayers(const Layout& layout) : left_(layout.offload.activation_layers) {}
 
-  // Of the chunk's next `layers` layers.
+  // Returns how many of the chunk's next `layers` layers are offloaded.
   int64_t Of(int64_t layers) {
     const int64_t taken = std::min(left_, layers);
     left_ -= taken;

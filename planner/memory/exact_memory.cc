@@ -21,10 +21,11 @@
 namespace meshwright::planner {
 namespace {
 
-// A part of a unit that the same ranks have copies of, and among how many its states are divided.
+// A part of a unit whose copies are on the same ranks, and the number of ranks that divide its
+// states.
 struct SharedPart {
   int64_t elements = 0;
-  int64_t whole_gradients = 0;  // of these
+  int64_t whole_gradients = 0;  // elements whose gradients stay whole
   int64_t ranks = 1;
 
   int64_t ShardOf(const NumberFormats& formats) const {
@@ -44,14 +45,14 @@ SharedPart ExpertPart(const UnitParameters& unit, const Layout& layout) {
           .ranks = GroupSize(GroupRole::kExpertReplicas, layout)};
 }
 
-// Those of a unit's matrices on the shard that has the fewest: they come first in a unit. Every
-// rank has as many second moments as it needs.
+// Returns how many elements of a unit's matrices are on the shard that has the fewest. Matrices
+// come first in a unit. Every rank allocates as many second moments as its own shard needs.
 int64_t FewestOnAShard(int64_t matrices, const SharedPart& part, const NumberFormats& formats) {
   const int64_t shard = part.ShardOf(formats);
   return std::clamp<int64_t>(matrices - (part.ranks - 1) * shard, 0, shard);
 }
 
-// Nothing where there is nobody to share states with.
+// Returns nullopt where no other rank shares the states.
 std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
   const EstimateContext& context = planned.context();
   const Layout& layout = planned.layout();
@@ -85,7 +86,8 @@ std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
   return units;
 }
 
-// Cosines and sines of a rank's positions: one table for each size of what is turned of a head.
+// Returns the bytes of cosines and sines of a rank's positions: one table for each width of a
+// head's rotated part.
 int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
   absl::InlinedVector<int64_t, 4> widths;
   for (const LayerGroup& group : context.model.groups) {
@@ -150,7 +152,7 @@ const ExactMemory::ChunkMemory& ExactMemory::ChunkOnRank(int32_t pipeline_rank,
   return kinds_[stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))]];
 }
 
-// Where states are sharded every unit is divided, and gradients of vectors stay whole.
+// Where states are sharded every unit is divided, and the gradients of vectors stay whole.
 HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
   const bool one_moment = context_.training.optimizer.orthogonalises();
   if (layout_.zero == 0) {
@@ -180,7 +182,8 @@ HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
   return held;
 }
 
-// Of the largest unit its gradients, and weights in the format that they come back in.
+// Returns the bytes of the largest unit's gradients, and of its weights in the format in which they
+// are copied back.
 int64_t ExactMemory::HostUpdateBytes(int32_t pipeline_rank) const {
   if (!layout_.offload.optimizer) return 0;
   const NumberFormats formats = context_.training.formats();
@@ -204,7 +207,7 @@ int64_t ExactMemory::UpdateBytes(int32_t pipeline_rank) const {
                   planned_.MovedBiasesOnRank(pipeline_rank) * kSelectionCountBytes);
 }
 
-// Units are updated one after the other.
+// Units are updated one after another.
 int64_t ExactMemory::MatrixUpdateBytes(int32_t pipeline_rank) const {
   if (!context_.training.optimizer.orthogonalises()) return 0;
   const NumberFormats formats = context_.training.formats();
@@ -228,19 +231,19 @@ int64_t ExactMemory::MatrixUpdateBytes(int32_t pipeline_rank) const {
     reach(block, /*experts=*/false);
     reach(block, /*experts=*/true);
   });
-  // Sums for the norms of matrices.
+  // The sums for the norms of matrices.
   return most > 0 ? most + kGradientNormBytes : 0;
 }
 
-// Activations and gradients on their way up, down and to chunks of the same rank, and one that is
-// to come.
+// Returns the most messages held at once: activations and gradients on their way up, down and to
+// chunks of the same rank, and one that is about to arrive.
 int64_t ExactMemory::MostMessages(int64_t in_flight) const {
   const bool hands_over = layout_.vpp > 1 && (layout_.pp == 1 || EndsShareRank(layout_));
   return 1 + 4 * OpenSends(layout_, micro_batches_) + (hands_over ? 2 * in_flight : 0);
 }
 
-// Two buckets and two units' weights, whichever are the largest; all of a chunk's where its layers
-// are gone through one by one.
+// Returns an upper bound: two buckets and two units' weights, of the largest units; under layered
+// accumulation also those of all of a chunk's units.
 int64_t ExactMemory::MostTransientBytes(int64_t layers) const {
   if (!transient_.has_value()) return 0;
   const auto most = [&](const UnitBytes& unit) {
@@ -281,7 +284,7 @@ ActivationBounds ExactMemory::BoundsOnRank(int32_t pipeline_rank) const {
                              MostTransientBytes(layers);
   const int64_t most = always + kLossAccumulatorBytes +
                        std::max(in_actions, kGradientNormBytes + UpdateBytes(pipeline_rank));
-  // How much is kept, and so is fragmented, is not known.
+  // How much of this is kept, and therefore fragmented, is not known.
   return {.least = {.workspace_bytes = least}, .most = {.kept_bytes = most}};
 }
 
@@ -340,8 +343,8 @@ int64_t ExactMemory::CommunicatorBytes(int32_t pipeline_rank) const {
                      CommunicatorsOf(layout_, NeedsOf(context_.model), pipeline_rank));
 }
 
-// Where all layers are alike the ranks between the first and the last hold the same stages, and the
-// outer ones keep the most, unless the schedule moves weight gradients.
+// Where all layers are alike, the ranks between the first and the last hold the same stages, and
+// the outer ones keep the most, unless the schedule delays weight gradients.
 bool ExactMemory::OuterRanksAreFullest() const {
   return context_.model.groups.size() == 1 && !HasWeightActions(layout_.schedule);
 }

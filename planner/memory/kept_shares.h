@@ -1,5 +1,5 @@
-// Of the activations that a rank keeps at its peak, how much is the experts' and latent
-// attention's.
+// Computes the shares of experts and of latent attention in the activations that a rank keeps at
+// its peak.
 #pragma once
 
 #include <cstdint>

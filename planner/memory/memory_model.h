@@ -1,4 +1,5 @@
-// The part of a rank's memory that depends on the program that runs the layout.
+// MemoryModel computes the part of a rank's memory that depends on the program that runs the
+// layout.
 //
 // There are two models. ProfileMemory estimates a framework's memory from its profile. ExactMemory
 // follows the allocations of Meshwright's own worker to the byte. A model is made for one layout
@@ -39,11 +40,12 @@ class MemoryModel {
   // Returns how many parameters' states the rank holds.
   virtual HeldParameters HeldOnRank(int32_t pipeline_rank) const = 0;
 
-  // Returns the bytes of activations, loss and workspace. Model states that are held only for a
-  // while (gathered weights, and gradients on their way to shards) count as workspace.
+  // Returns the bytes of activations, loss and workspace. Model states that are held only
+  // temporarily (gathered weights, and gradients on their way to shards) count as workspace.
   virtual ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const = 0;
 
-  // Returns bounds of the same. They are equal where bounds are not cheaper than the exact figure.
+  // Returns bounds of ActivationsOnRank(). They are equal where bounds are not cheaper than the
+  // exact figure.
   virtual ActivationBounds BoundsOnRank(int32_t pipeline_rank) const = 0;
 
   // Returns the bytes that libraries hold in the allocator throughout: tables and workspaces.
@@ -52,7 +54,7 @@ class MemoryModel {
   // Returns the bytes that communicators hold outside the allocator.
   virtual int64_t CommunicatorBytes(int32_t pipeline_rank) const = 0;
 
-  // Whether one of the first two or the last two pipeline ranks is the fullest.
+  // Returns whether one of the first two or the last two pipeline ranks is the fullest.
   virtual bool OuterRanksAreFullest() const = 0;
 
  protected:

@@ -3,8 +3,8 @@
 namespace meshwright::planner {
 namespace {
 
-// Frameworks' figures are those of AdamW in mixed precision; what they are above (or, with narrower
-// states, below) its master copy and moments is as wide as the states are.
+// Profiles give the bytes for AdamW in mixed precision. What these have above (or, with narrower
+// states, below) AdamW's master copy and moments scales with the width of the optimizer's states.
 int64_t OptimizerBytes(const EstimateContext& context) {
   const NumberFormats formats = context.training.formats();
   constexpr NumberFormats kMixed = NumberFormatsOf(Precision::kBf16);
@@ -13,7 +13,8 @@ int64_t OptimizerBytes(const EstimateContext& context) {
          own_bytes * BytesOf(formats.optimizer_states) / BytesOf(kMixed.optimizer_states);
 }
 
-// What the optimizer keeps more for a parameter of a block's matrices, or less, than AdamW does.
+// Returns how many more bytes the optimizer keeps for a parameter of a block's matrices than AdamW
+// does; may be negative.
 int64_t MoreForMatrices(const EstimateContext& context) {
   const NumberFormats formats = context.training.formats();
   return StateBytes(context.training.optimizer.matrices, formats) - StateBytes(kAdamWRule, formats);
@@ -21,7 +22,7 @@ int64_t MoreForMatrices(const EstimateContext& context) {
 
 }  // namespace
 
-// Gradients as wide as the optimizer's states need no other copy.
+// Gradients as wide as the optimizer's states need no second copy.
 int64_t GradientBytes(const EstimateContext& context) {
   const NumberFormats formats = context.training.formats();
   return formats.HasMasterWeights() ? context.profile.states.gradient_bytes
@@ -39,7 +40,7 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
         profile.states.zero3_state_bytes - BytesOf(formats.weights) - profile.states.gradient_bytes;
   }
   const int64_t gradients = layout.zero >= 2 ? held.shard + held.whole_gradients : held.whole;
-  // Under ZeRO-3 copies live as long as the gathered weights that they are made of.
+  // Under ZeRO-3 narrowed copies live as long as the gathered weights that they are made from.
   const auto copied = static_cast<double>(layout.zero >= 3 ? 0 : held.of_blocks);
   const double copy_bytes = context.training.quantisation().weight_copy_bytes;
   return {

@@ -1,4 +1,5 @@
-// Bytes of weights, gradients and optimizer states that a device holds throughout a step.
+// Computes the bytes of weights, gradients and optimizer states that a device holds throughout a
+// step.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +9,16 @@
 
 namespace meshwright::planner {
 
-// How many parameters a rank holds states of. Under ZeRO the data and context ranks share `whole`
-// out, so that each has a shard of it.
+// The number of parameters whose states a rank holds. Under ZeRO the data and context ranks divide
+// `whole`, so that each has a shard of it.
 struct HeldParameters {
   int64_t whole = 0;  // all parameters of the rank
   int64_t shard = 0;  // the rank's shard of them
-  // Parameters whose gradients stay whole where the states of the others are a shard.
+  // Parameters whose gradients stay whole where the states of the others are sharded.
   int64_t whole_gradients = 0;
-  // Of `whole`, the parameters of blocks, whose products a precision may narrow.
+  // The part of `whole` in blocks, whose products a precision may narrow.
   int64_t of_blocks = 0;
-  // Of `whole` and of `shard`, those of matrices of blocks (Optimizer::matrices).
+  // The parts of `whole` and of `shard` in matrices of blocks (Optimizer::matrices).
   int64_t matrices = 0;
   int64_t matrices_shard = 0;
 };

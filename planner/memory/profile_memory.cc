@@ -25,7 +25,7 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
   // Under ZB-H1 the head's weight gradient waits: its inputs stay for every micro-batch in flight.
   const int64_t inputs =
       layout.schedule == ScheduleKind::kZbH1 ? std::min<int64_t>(micro_batches, layout.pp) : alive;
-  // Each further token has a loss of its own, one after the other.
+  // Each further predicted token has a loss of its own; the losses run one after another.
   const int64_t further = alive * context.model.mtp_layers;
   return peak_bytes + (alive - 1 + further) * kept_bytes +
          (alive + inputs + 2 * further) * boundary_bytes;
@@ -38,7 +38,8 @@ int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int6
   if (by_layer || context.profile.ReducesGroups(layout)) {
     summed = std::max(summed, rank_parameters / layout.vpp);
   }
-  // Layered accumulation passes all micro-batches through a chunk before its weights may go.
+  // Layered accumulation passes all micro-batches through a chunk before its weights may be
+  // released.
   const int64_t gathered = largest_unit + (by_layer ? summed : largest_unit);
   const int64_t weights =
       layout.zero == 3 ? gathered * BytesOf(context.training.formats().weights) : 0;
@@ -52,7 +53,8 @@ ProfileMemory::ProfileMemory(const PlannedLayout& planned)
       micro_batches_(layout_.MicroBatches(context_.training.global_batch)),
       boundary_bytes_(planned.ends().checkpoint_bytes) {}
 
-// What one pass over a chunk with offloaded layers holds beyond what its other layers keep.
+// Returns the bytes that one pass over a chunk with offloaded layers holds beyond what its other
+// layers keep.
 int64_t ProfileMemory::CopyBuffers(int32_t pipeline_rank) const {
   int64_t most = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
@@ -114,15 +116,16 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
     }
   }
   if (layout_.offload.activation_layers > 0) bytes.kept_bytes += CopyBuffers(pipeline_rank);
-  // One activation being sent and one being received.
+  // One activation that is being sent and one that is being received.
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
   if (pipeline_rank == PlaceOfStage(layout_, StageCount(layout_) - 1).rank) {
-    // The loss's backward is over before the first block's begins: they take turns.
+    // The loss's backward is over before the first block's begins, so only the larger of the two
+    // counts.
     bytes.loss_bytes = LossBytes(context_, layout_, micro_batches_, planned_.ends());
     bytes.workspace_bytes = std::max<int64_t>(0, bytes.workspace_bytes - bytes.loss_bytes);
   }
-  // But score matrices split the large blocks that the loss leaves behind, which then do not come
-  // together again: these two add up.
+  // Score matrices split the large blocks that the loss leaves behind, and these are not merged
+  // again, so the two add up.
   bytes.workspace_bytes += score_bytes;
   if (layout_.zero >= 2) {
     bytes.workspace_bytes += GatheredBytes(context_, layout_, planned_.LargestUnit(),
@@ -136,8 +139,8 @@ ActivationBounds ProfileMemory::BoundsOnRank(int32_t pipeline_rank) const {
   return {.least = bytes, .most = bytes};
 }
 
-// Every axis with more than one rank has a communicator. Under HSDP the replicas have two: those
-// that divide states, and the holders of the same shard.
+// Every axis with more than one rank has a communicator. Under HSDP the replicas have two: one of
+// the ranks that divide states, and one of the holders of the same shard.
 int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
   int64_t groups = 0;
   for (const GroupRole role :

@@ -1,11 +1,11 @@
-// Memory of a layout that a framework runs, as its profile describes the framework: Fujii's kept
-// activations (planner/memory/fujii.h) and what the profile's figures add to them, of which some
-// are fitted to measurements.
+// ProfileMemory estimates the memory of a layout that a framework runs, from the framework's
+// profile: Fujii's kept activations (planner/memory/fujii.h) and the terms of the profile, some of
+// which are fitted to measurements.
 //
-// Under offload=act:N the first N layers of each chunk keep what they keep on the host. Two buffers
-// are enough for the copies: while a layer computes, its neighbour's copy is under way, and the
-// next layer waits where that takes longer (planner/cost/offload_time.h counts the wait). So a pass
-// over a chunk holds what the other layers keep, or two layers where that is more.
+// Under offload=act:N the first N layers of each chunk keep their activations on the host. Two
+// buffers suffice for the copies: while a layer computes, its neighbour's copy is under way, and
+// the next layer waits where that takes longer (planner/cost/offload_time.h counts the wait). A
+// pass over a chunk therefore holds what the other layers keep, or two layers where that is more.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,24 @@
 
 namespace meshwright::planner {
 
-// The terms of a rank's memory, for callers that work out some of them for many layouts at once.
+// The terms of a rank's memory, for callers that compute some of them for many layouts at once.
 
-// Of one micro-batch in `layers` layers of a chunk.
+// Returns the bytes of one micro-batch in `layers` layers of a chunk.
 inline int64_t KeptBytes(const Layout& layout, const BlockSums& block, int64_t layers) {
   const int64_t recomputed = RecomputedLayers(layout, layers);
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 
-// Logits of one micro-batch at the peak of the cross entropy, and the final norm's input and
-// output, on the rank of the last stage; `ends` are the sums of the model's ends.
+// Returns the bytes of the logits of one micro-batch at the peak of the cross entropy, and of the
+// final norm's input and output, on the rank of the last stage. `ends` are the sums of the model's
+// ends.
 int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
                   const BlockSums& ends);
 
-// What is on its way under ZeRO-2 and 3 on a rank with so many parameters: the gradients of one
-// unit, or of a chunk where several micro-batches are reduced together, and under ZeRO-3 the
-// weights of two units, or of a chunk and one more unit under layered accumulation. Requires one of
-// the two.
+// Returns the bytes in transit under ZeRO-2 and 3 on a rank with `rank_parameters`: the gradients
+// of one unit, or of a chunk where several micro-batches are reduced together, and under ZeRO-3 the
+// weights of two units, or of a chunk and one more unit under layered accumulation. Requires ZeRO-2
+// or 3.
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t largest_unit,
                       int64_t rank_parameters);
 
@@ -55,7 +56,7 @@ class ProfileMemory final : public MemoryModel {
   const EstimateContext& context_;
   const Layout& layout_;
   int64_t micro_batches_;
-  int64_t boundary_bytes_;  // an activation between two stages
+  int64_t boundary_bytes_;  // of an activation between two stages
 };
 
 }  // namespace meshwright::planner

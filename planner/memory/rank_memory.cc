@@ -20,13 +20,13 @@ void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, Memor
   memory.workspace_bytes = step_bytes;
 }
 
-// Puts a rank's memory together from what the layout's model says.
+// Adds up a rank's memory from the layout's memory model.
 class RankMemory {
  public:
   RankMemory(const PlannedLayout& planned, const MemoryModel& model)
       : context_(planned.context()), layout_(planned.layout()), model_(model) {}
 
-  // Calls visit(rank) for ranks one of which is the fullest.
+  // Calls visit(rank) for a set of ranks that includes the fullest.
   template <typename Visit>
   void ForEachCandidate(const Visit& visit) const {
     constexpr int32_t kOuter = 2;
@@ -86,8 +86,8 @@ class RankMemory {
   const MemoryModel& model_;
 };
 
-// Calls use(memory) with the memory of the layout under the model that the profile asks for: the
-// one place that chooses.
+// Calls use(memory) with the memory of the layout under the model that the profile asks for. This
+// is the only place that chooses the model.
 template <typename Use>
 auto WithMemory(const PlannedLayout& planned, const Use& use) {
   if (planned.context().profile.engine == Engine::kWorker) {
@@ -98,7 +98,7 @@ auto WithMemory(const PlannedLayout& planned, const Use& use) {
   return use(RankMemory(planned, profile));
 }
 
-// bytes_of of each pipeline rank.
+// Returns bytes_of() each pipeline rank.
 template <typename BytesOf>
 std::vector<int64_t> OfEachRank(const Layout& layout, const BytesOf& bytes_of) {
   std::vector<int64_t> bytes(static_cast<size_t>(layout.pp));
@@ -107,7 +107,7 @@ std::vector<int64_t> OfEachRank(const Layout& layout, const BytesOf& bytes_of) {
   return bytes;
 }
 
-// Over the nodes that the ranks fill one after the other.
+// Returns the largest sum over the nodes, which the ranks fill one after another.
 int64_t MostOfANode(const PlannedLayout& planned, const std::vector<int64_t>& by_pipeline_rank) {
   const EstimateContext& context = planned.context();
   const Mesh mesh(planned.layout(), context.profile.communication.mesh_order);
@@ -199,7 +199,7 @@ MemoryBounds BoundMemory(const PlannedLayout& planned) {
 int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes) {
   return WithMemory(planned, [&](const RankMemory& memory) {
     int64_t least = 0;
-    absl::InlinedVector<int32_t, 8> open;  // ranks that may be over or not
+    absl::InlinedVector<int32_t, 8> open;  // ranks whose bounds do not decide
     memory.ForEachCandidate([&](int32_t rank) {
       const MemoryBounds bounds = memory.BoundsOnRank(rank);
       least = std::max(least, bounds.least_bytes);

@@ -1,9 +1,9 @@
-// The memory of one device of each pipeline rank, in bytes: model states, kept activations, loss,
-// workspace and overheads.
+// Estimates the memory of one device of each pipeline rank, in bytes: model states, kept
+// activations, loss, workspace and overheads.
 //
 // It is Fujii's estimator (planner/memory/fujii.h) with the terms that this leaves out: the real
 // contents of each stage, loss and logits, recompute, ZeRO 2 and 3, interleaving, working buffers,
-// what lies outside the allocator, and what a layout moves to the host.
+// memory outside the allocator, and what a layout moves to the host.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& c
 // Returns MemoryEstimate::allocator_bytes() by pipeline rank.
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout);
 
-// Returns MemoryEstimate::host_bytes by pipeline rank; nothing where the layout offloads nothing.
+// Returns MemoryEstimate::host_bytes by pipeline rank; empty where the layout offloads nothing.
 std::vector<int64_t> EstimateHostBytes(const EstimateContext& context, const Layout& layout);
 
 // Returns the bytes that communicators hold outside the allocator, by pipeline rank.
@@ -69,14 +69,14 @@ inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layou
   return EstimateMemory(PlannedLayout(context, layout));
 }
 
-// Blocks that the caching allocator reserves and can't hand out, where a rank keeps so many bytes
-// of activations. Micro-batches that run one after the other take and return the same blocks in a
-// stack's order and leave no gaps.
+// Returns the bytes of blocks that the caching allocator reserves and can't hand out, where a rank
+// keeps `activations_bytes`. Micro-batches that run one after another take and return the same
+// blocks in a stack's order and leave no gaps.
 int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
                            int64_t activations_bytes);
 
-// What the optimizer step of so many parameters holds for itself. It comes when the activations are
-// gone, and counts in their place where it is more than they were.
+// Returns the bytes that the optimizer step of `parameters` parameters holds for itself. It runs
+// when the activations are gone, and counts in their place where it is larger.
 int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters);
 
 // Lower and upper bounds of the bytes that the fullest device holds.
@@ -94,15 +94,16 @@ inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& la
 }
 
 // Returns a lower bound of EstimateMemory().total_bytes() that is above `allowed_bytes` exactly
-// where the estimate is. Of the worker's exact memory it works out only ranks about which their
-// bounds say too little, and none behind the first that is over.
+// where the estimate is. For the worker's exact memory it computes only ranks whose bounds do not
+// decide, and stops at the first that is over.
 int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes);
 
-// Returns the bytes that the devices of the node with the most of them hold in their host's memory.
+// Returns the largest number of bytes that the devices of one node together hold in its host
+// memory.
 int64_t HostBytesOfNode(const PlannedLayout& planned);
 
 // Returns the bytes that the framework's own memory figure would show for this layout on the rank
-// that was written down. The profile names the kind of peak that this figure is about.
+// that was recorded. The profile names the kind of peak that this figure reports.
 int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout,
                                   PeakRank peak_rank);
 

@@ -1,5 +1,5 @@
-// Small conversions that the policy's Gaussian processes share. For sources: no header of the room
-// includes Eigen.
+// Conversions between Eigen and standard types that the policy's Gaussian processes share. Only
+// sources include this header: no other header of the room includes Eigen.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ inline double Square(double value) { return value * value; }
 
 inline Eigen::Index Index(size_t place) { return static_cast<Eigen::Index>(place); }
 
-// The matrix's elements, column by column.
+// Returns the matrix's elements in column-major order.
 inline std::vector<double> Flat(const Eigen::MatrixXd& matrix) {
   return {matrix.data(), matrix.data() + matrix.size()};
 }

@@ -9,12 +9,13 @@
 namespace meshwright::planner {
 namespace {
 
-// Beyond them the common error has a weight of 1e-4.
+// The common error is integrated up to this many deviations; a probability of about 1e-4 lies
+// beyond.
 constexpr double kMostDeviations = 4.0;
 constexpr size_t kSteps = 81;
-constexpr double kSurest = 1e-9;  // what a prediction can be sure of at most
+constexpr double kSurest = 1e-9;  // predictions are clamped to at least this far from 0 and 1
 
-// Of the common error, at equal steps.
+// The distribution of the common error, on an equidistant grid.
 class CommonError {
  public:
   explicit CommonError(double share) : reach_(std::sqrt(share)), rest_(std::sqrt(1.0 - share)) {
@@ -35,7 +36,7 @@ class CommonError {
       sum += weights_[i] * OomAt(i, excess);
       total += weights_[i];
     }
-    // Where all that ran is next to impossible together, nothing is known.
+    // Where the findings together are next to impossible, they are ignored.
     return total > 0.0 ? sum / total : NormalShareBelow(excess);
   }
 

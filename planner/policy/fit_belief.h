@@ -1,9 +1,10 @@
-// How sure it is that layouts of a sweep fit, once some of them ran.
+// Models the probability that a sweep's layouts run out of memory, given which of them fitted so
+// far.
 //
-// A layout runs out of memory where its predicted excess and the error of that, which has mean 0
-// and deviation 1, are above 0 together. A share of the error's variance is common to all layouts
-// of a sweep: one that ran out makes those that need as much or more less likely to fit, and one
-// that fits those that need as much or less more likely.
+// A layout runs out of memory where its predicted excess plus an error of mean 0 and deviation 1 is
+// above 0. All layouts of a sweep share a part of the error's variance, so a layout that ran out
+// makes those that need as much or more less likely to fit, and a layout that fits makes those that
+// need as much or less more likely to fit.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +15,13 @@
 namespace meshwright::planner {
 
 struct FitFinding {
-  size_t layout = 0;  // place among the probabilities
+  size_t layout = 0;  // index among the probabilities
   bool fits = false;
 };
 
-// Probabilities of running out of memory, given those before any run and what ran. `common_share`:
-// 0 to below 1.
+// Returns the probabilities of running out of memory given `findings`, where `before` are those
+// before any run. `common_share` is the share of the error's variance that layouts have in common,
+// from 0 to below 1.
 std::vector<double> OomProbabilitiesGiven(absl::Span<const double> before,
                                           absl::Span<const FitFinding> findings,
                                           double common_share);

@@ -12,7 +12,7 @@ double NormalDensity(double value) {
 double NormalShareBelow(double value) { return 0.5 * std::erfc(-value / std::numbers::sqrt2); }
 
 double NormalQuantile(double share) {
-  constexpr double kFurthest = 40.0;  // no share that a double can hold lies beyond
+  constexpr double kFurthest = 40.0;  // no share that a double can hold has its quantile beyond
   constexpr int kHalvings = 64;
   double low = -kFurthest;
   double high = kFurthest;

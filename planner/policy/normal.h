@@ -1,11 +1,11 @@
-// The normal distribution of mean 0 and deviation 1.
+// The standard normal distribution.
 #pragma once
 
 namespace meshwright::planner {
 
 double NormalDensity(double value);
 double NormalShareBelow(double value);
-// The value that has so large a share below it. Requires 0 < share < 1.
+// Returns the value below which `share` of the distribution lies. Requires 0 < share < 1.
 double NormalQuantile(double share);
 
 }  // namespace meshwright::planner

@@ -11,12 +11,12 @@
 namespace meshwright::planner {
 namespace {
 
-// The relatives' results: a column of `points`, less the middle, for each.
+// The related results; each has a column in `points`, less the middle.
 struct Seen {
   Eigen::MatrixXd points;
   Eigen::VectorXd values;
   Eigen::VectorXd noises;
-  std::vector<Eigen::Index> sweeps;  // of each
+  std::vector<Eigen::Index> sweeps;  // of each result
 };
 
 Seen SeenOf(const RelatedSweeps& relatives, const TrialPoint& middle) {
@@ -47,7 +47,7 @@ Eigen::MatrixXd MatrixOf(absl::Span<const TrialPoint> points, size_t rows) {
   return matrix;
 }
 
-// What slopes, and what is near, give to the covariances of the columns of `a` with those of `b`.
+// The slope and local kernels' shares of the covariances between the columns of `a` and of `b`.
 struct Shares {
   Eigen::MatrixXd slopes;
   Eigen::MatrixXd near;
@@ -93,7 +93,7 @@ RelatedPrior::RelatedPrior(absl::Span<const TrialPoint> points, const TrialPoint
                                relations.cwiseAbs2().cwiseProduct(shared.near);
   covariance.diagonal().array() += Square(priors.noise) + seen.noises.array().square();
 
-  Eigen::VectorXd relation(count);  // to this sweep
+  Eigen::VectorXd relation(count);  // of each result's sweep to this sweep
   for (Eigen::Index i = 0; i < count; ++i) {
     const size_t sweep = static_cast<size_t>(seen.sweeps[static_cast<size_t>(i)]);
     relation(i) = std::exp(-SweepDistance(relatives.own, relatives.sweeps[sweep].traits));

@@ -1,10 +1,10 @@
-// What the results of other sweeps say of a sweep's layouts before any of its own: means, and what
-// they take from covariances. Of the residual model (planner/policy/residual_model.h), whose
-// priors these are.
+// RelatedPrior is what the results of related sweeps say of a sweep's layouts before it has any of
+// its own: the means, and the reductions of the covariances, under the priors of the residual model
+// (planner/policy/residual_model.h).
 //
-// Sweeps have what layouts have in common, and slopes, as alike as the sweeps are related; what
-// only near layouts share by the square of that. How much layouts of a sweep differ is its own
-// matter: among relatives the factor on it is 1.
+// The covariance between sweeps scales the common and slope kernels by the sweeps' relation and the
+// local kernel by its square. The scale factor of slope and local kernels is each sweep's own;
+// among related sweeps it is 1.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +19,24 @@ namespace meshwright::planner {
 
 class RelatedPrior {
  public:
-  // `points` of the sweep's layouts less their mean, which is `middle`.
+  // `points` are the sweep's layouts less their mean, which is `middle`.
   RelatedPrior(absl::Span<const TrialPoint> points, const TrialPoint& middle,
                const ResidualPriors& priors, const RelatedSweeps& relatives);
 
-  // How many results there are.
+  // Returns the number of related results.
   size_t results() const { return values_.size(); }
-  // What of a layout's residual each of the results explains, at one value of the factor: those of
-  // the first layout, then of the next. The results are made independent and of deviation 1 before,
-  // so that two layouts' product is what is taken from their covariance.
+  // Returns, at one value of the factor, each layout's covariances with the whitened results
+  // (independent, of deviation 1): all of the first layout, then of the next. The dot product of
+  // two layouts' rows is what the results take from their covariance.
   std::vector<double> Explained(double factor) const;
-  // The results' values, made so; a layout's mean is the product of these and what they explain.
+  // The whitened values of the results. A layout's mean is their dot product with its Explained()
+  // row.
   const std::vector<double>& values() const { return values_; }
 
  private:
   std::vector<double> values_;
-  std::vector<double> common_;  // of Explained(), what no factor changes
-  std::vector<double> apart_;   // what the factor multiplies
+  std::vector<double> common_;  // the part of Explained() that the factor leaves alone
+  std::vector<double> apart_;   // the part that the factor multiplies
 };
 
 }  // namespace meshwright::planner

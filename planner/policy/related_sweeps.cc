@@ -9,9 +9,9 @@
 namespace meshwright::planner {
 namespace {
 
-// Chosen values; docs/accuracy.md says what published sweeps hang on them.
+// Chosen values; docs/accuracy.md says how the results on published sweeps depend on them.
 constexpr double kAnotherSweep = 0.3;
-constexpr double kSize = 0.1;  // for each factor of e
+constexpr double kSize = 0.1;  // per factor of e
 constexpr double kWord = 0.5;
 constexpr double kDevice = 1.0;
 

@@ -1,9 +1,10 @@
-// Other sweeps whose results say something of this one's, and how much.
+// RelatedSweeps holds the results of other sweeps that inform this one, and how closely they
+// relate.
 //
-// How alike two sweeps are, their relation, is exp(-distance): a part for being another sweep at
-// all, a part for each factor by which a size differs, and a part for each word that is another.
-// Each of these gives a covariance, and so does their product: whatever sweeps come together, the
-// residual model's matrix is one (Rasmussen and Williams 2006, section 4.2).
+// The relation of two sweeps is exp(-distance). The distance has a term for being different sweeps
+// at all, a term for each factor by which a size differs, and a term for each name that differs.
+// Each term gives a valid covariance, and so does their product, so the residual model's matrix is
+// one for any set of sweeps (Rasmussen and Williams 2006, section 4.2).
 #pragma once
 
 #include <cstdint>
@@ -14,28 +15,28 @@
 
 namespace meshwright::planner {
 
-// What is trained in a sweep, and on what. A size that is not known is 1, a word empty.
+// What a sweep trains, and on what. An unknown size is 1, an unknown name empty.
 struct SweepTraits {
   int64_t hidden = 1;
   int64_t layers = 1;
-  int64_t experts = 1;  // of a layer; 1 where its FFN is one for all tokens
+  int64_t experts = 1;  // per layer; 1 where one FFN serves all tokens
   int64_t seq_len = 1;
   int64_t global_batch = 1;
   int64_t devices = 1;
-  std::string device;     // its kind, as the cluster names it
-  std::string cluster;    // the constants that the estimates are made with
-  std::string framework;  // likewise
+  std::string device;     // the device's kind, as the cluster names it
+  std::string cluster;    // the cluster whose constants the estimates use
+  std::string framework;  // the profile that the estimates use
   std::string precision;
 };
 
-// Of two different sweeps.
+// Returns the distance between two different sweeps.
 double SweepDistance(const SweepTraits& a, const SweepTraits& b);
 
-// A step time that was measured.
+// A measured step time.
 struct RelatedResult {
   TrialPoint point;       // PointOf() its layout
   double residual = 0.0;  // ln(measured / predicted)
-  double step_s = 0.0;    // measured
+  double step_s = 0.0;    // measured, seconds
   double noise = 0.0;     // as in MeasuredResidual
 };
 
@@ -46,21 +47,23 @@ struct RelatedSweep {
 };
 
 struct RelatedSweeps {
-  SweepTraits own;  // of the sweep whose relatives they are
+  SweepTraits own;  // of the sweep that the others relate to
   std::vector<RelatedSweep> sweeps;
 
   int64_t results() const;
 };
 
-// Of a relative the fastest results count, which its trials would have been, and of all the results
-// of the nearest sweeps: what a choice costs grows with the cube of their number.
+// A related sweep contributes its fastest results, which its own trials would have found; the limit
+// on all results counts from the nearest sweep. A choice costs the cube of the number of results.
 inline constexpr size_t kMostResultsOfARelative = 8;
 inline constexpr size_t kMostRelatedResults = 64;
 
-// The nearest first, equals in their order, without those that have no results.
+// Returns the sweeps that have results, within these limits, nearest first and equals in the order
+// given.
 RelatedSweeps NearestRelatedSweeps(const SweepTraits& own, std::vector<RelatedSweep> sweeps);
 
-// "12 results of 2 related sweeps, the nearest of which is NAME"; empty where there are none.
+// Returns "12 results of 2 related sweeps, the nearest of which is NAME", or "" where there are
+// none.
 std::string Describe(const RelatedSweeps& relatives);
 
 }  // namespace meshwright::planner

@@ -11,8 +11,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Slopes are about the middle of the layouts, so that they say nothing about what all have in
-// common.
+// Slopes are taken about the mean of the layouts, which makes them independent of the common part.
 TrialPoint MiddleOf(const std::vector<TrialPoint>& points) {
   if (points.empty()) return {};
   TrialPoint mean(points.front().size(), 0.0);
@@ -31,7 +30,7 @@ std::vector<TrialPoint> About(const TrialPoint& middle, std::vector<TrialPoint> 
   return points;
 }
 
-// Of the factor's logarithm, in deviations.
+// Quadrature points of the factor's logarithm, in standard deviations.
 constexpr double kFactorSteps[] = {-2.0, -1.0, 0.0, 1.0, 2.0};
 
 }  // namespace
@@ -43,7 +42,7 @@ ResidualModel::ResidualModel(std::vector<TrialPoint> points, const ResidualPrior
       points_(About(middle_, std::move(points))),
       related_(points_, middle_, priors, relatives) {}
 
-// What layouts share with those that were seen, but for the factor.
+// The kernels between the layouts and those that were seen, before the factor.
 struct ResidualModel::Seen {
   Seen(const ResidualModel& model, absl::Span<const MeasuredResidual> measured,
        absl::Span<const size_t> running, double running_noise)
@@ -66,14 +65,14 @@ struct ResidualModel::Seen {
   }
 
   absl::Span<const MeasuredResidual> values;
-  std::vector<size_t> layouts;  // those that were measured, then those that run
-  std::vector<double> noises;   // of these, beside what priors know of
+  std::vector<size_t> layouts;  // first those that were measured, then those that run
+  std::vector<double> noises;   // of `layouts`, in addition to that of the priors
   std::vector<double> own_slope;
   std::vector<double> slope;  // of the first layout with all that were seen, then of the next
   std::vector<double> near;
 };
 
-// At one value of the factor. What it is made from must outlive it.
+// The prior at one value of the factor. Its arguments must outlive it.
 class ResidualModel::Prior {
  public:
   Prior(const ResidualModel& model, const Seen& seen, double factor, bool relatives_speak)
@@ -93,7 +92,7 @@ class ResidualModel::Prior {
   double Variance(size_t layout) const {
     return Without(layout, layout, Alone(seen_.own_slope[layout], 1.0));
   }
-  // With the one that was seen at that place.
+  // Returns the covariance with the layout that was seen at index `place`.
   double Covariance(size_t layout, size_t place) const {
     const size_t at = layout * seen_.layouts.size() + place;
     return Without(layout, seen_.layouts[place], Alone(seen_.slope[at], seen_.near[at]));
@@ -105,7 +104,7 @@ class ResidualModel::Prior {
     return Square(priors.common) + Square(factor_ * priors.axis) * slope +
            Square(factor_ * priors.near) * near;
   }
-  // What relatives explain.
+  // Returns the covariance less what related results explain.
   double Without(size_t a, size_t b, double covariance) const {
     if (results_ == 0) return covariance;
     return covariance - explained_.col(Index(a)).dot(explained_.col(Index(b)));
@@ -144,7 +143,7 @@ ResidualPosterior::Component ResidualModel::At(double factor, bool relatives_spe
   for (size_t i = 0; i < seen.values.size(); ++i) {
     values(Index(i)) = seen.values[i].value - prior.Mean(seen.values[i].layout);
   }
-  // What was measured stands first, so that its own root is the corner of all.
+  // What was measured stands first, so that its own root is the top left corner of the whole.
   const auto corner = root.topLeftCorner(known, known);
   if (known > 0) corner.triangularView<Eigen::Lower>().solveInPlace(values);
 
@@ -178,7 +177,7 @@ ResidualPosterior ResidualModel::Given(absl::Span<const MeasuredResidual> measur
           log_weight + std::log(speak ? priors_.trust : 1.0 - priors_.trust);
     }
   };
-  // One result says nothing of how layouts differ.
+  // A single result says nothing of how layouts differ.
   if (measured.size() < 2 || priors_.factor <= 0.0) {
     add(1.0, 0.0);
   } else {
@@ -221,7 +220,7 @@ std::vector<double> ResidualPosterior::CovariancesWith(size_t layout) const {
     const Eigen::Map<const Eigen::MatrixXd> root(component.root.data(), count, count);
     const Eigen::Map<const Eigen::MatrixXd> explained(component.explained.data(), count,
                                                       sum.size());
-    // The layout's covariances before, less what is explained of them.
+    // The layout's prior covariances, less what is explained of them.
     sum += component.weight *
            (explained.transpose() * (root.row(place).transpose() - explained.col(column)));
     const double mean = component.residuals[layout].mean;

@@ -1,16 +1,16 @@
-// How far measured step times lie from predicted ones, over the layouts of one sweep.
+// ResidualModel predicts how far measured step times lie from estimated ones over the layouts of
+// one sweep.
 //
-// ln(measured / predicted) is a Gaussian process over the layouts' points: a sum of what all
-// layouts have in common, of a slope along each axis, of what only layouts near each other have in
-// common, and of the noise of a measurement: from run to run, and what a measurement says of its
-// own. How much layouts differ from each other is another matter in each sweep: a factor on the
-// deviations of slopes and of what is near, whose logarithm is normal; what is known of a layout is
-// the mean over that factor, by how likely the measurements make it (Rasmussen and Williams 2006,
-// chapter 2 and section 5.2), and where it is 1 until there are two of them.
+// ln(measured / predicted) is a Gaussian process over the layouts' points: the sum of a part common
+// to all layouts, a slope along each axis, a local part that only nearby layouts share, and a
+// measurement's noise (run to run, plus what the measurement says of its own). The scale of the
+// slope and local kernels differs between sweeps. It has a log-normal prior; predictions are
+// averaged over it, weighted by marginal likelihood (Rasmussen and Williams 2006, chapter 2 and
+// section 5.2), and it is 1 until there are two measurements.
 //
-// Where related sweeps have results, what they say (planner/policy/related_prior.h) is where the
-// sweep begins, if they speak for it at all: whether they do is one more thing of which what is
-// known is the mean, by how likely either makes the sweep's own measurements.
+// Results of related sweeps (planner/policy/related_prior.h) shift the sweep's prior if they apply
+// to it at all. Whether they do is a second variable that predictions are averaged over, weighted
+// by the likelihood of the sweep's own measurements.
 #pragma once
 
 #include <cstddef>
@@ -26,33 +26,34 @@ namespace meshwright::planner {
 
 struct Residual {
   double mean = 0.0;
-  double sd = 0.0;  // without a measurement's noise
+  double sd = 0.0;  // without measurement noise
 };
 
 struct MeasuredResidual {
-  size_t layout = 0;  // place among the points
+  size_t layout = 0;  // index among the points
   double value = 0.0;
-  double noise = 0.0;  // standard deviation that it has beside what priors know of
+  double noise = 0.0;  // standard deviation in addition to that of the priors
 };
 
-// What is known of the layouts once some of them were measured or run.
+// The posterior of the layouts' residuals once some were measured or run: a mixture of components.
 class ResidualPosterior {
  public:
-  // At one value of the factor, where relatives speak for the sweep or don't. A mean over several.
+  // The posterior at one value of the factor, with or without the related results.
   struct Component {
-    double weight = 0.0;  // of all of them 1
+    double weight = 0.0;  // weights of all components add up to 1
     std::vector<Residual> residuals;
-    // L and V, column by column: L L' is the covariance of what was seen, and a column of V, one
-    // for each layout, is L^-1 times the layout's covariances with that but for its noise.
+    // L and V, in column-major order. L L' is the covariance of what was seen; a column of V, one
+    // for each layout, is L^-1 times the layout's noise-free covariances with what was seen.
     std::vector<double> root;
     std::vector<double> explained;
   };
 
-  // `seen`: the layouts that were measured or run, in the order of the components' rows.
+  // `seen` are the layouts that were measured or run, in the order of the components' rows.
   ResidualPosterior(std::vector<Component> components, std::vector<size_t> seen);
 
   const std::vector<Residual>& residuals() const { return residuals_; }
-  // Of each layout's residual with that of one that was measured or runs.
+  // Returns the covariance of each layout's residual with that of `layout`, which was measured or
+  // runs.
   std::vector<double> CovariancesWith(size_t layout) const;
 
  private:
@@ -66,21 +67,22 @@ class ResidualModel {
   ResidualModel(std::vector<TrialPoint> points, const ResidualPriors& priors,
                 const RelatedSweeps& relatives = {});
 
-  // What is known of each layout once some were measured, and others will have been whose values
-  // are open: those take from the spread and leave the means as they are. `noise` of theirs: as in
+  // Returns the posterior given `measured`, and `running` trials whose values are open: these
+  // reduce the variances and leave the means as they are. `noise` is theirs, as in
   // MeasuredResidual.
   ResidualPosterior Given(absl::Span<const MeasuredResidual> measured,
                           absl::Span<const size_t> running, double noise = 0.0) const;
 
  private:
   struct Seen;
-  class Prior;  // what is known before any measurement of the sweep
-  // Its weight is the logarithm of the measurements' evidence, up to what no factor changes.
+  class Prior;  // the distribution before any measurement of the sweep
+  // The component's weight is the log marginal likelihood of the measurements, up to a constant
+  // that no factor changes.
   ResidualPosterior::Component At(double factor, bool relatives_speak, const Seen& seen) const;
 
   const ResidualPriors priors_;
-  TrialPoint middle_;               // the points' mean
-  std::vector<TrialPoint> points_;  // less that
+  TrialPoint middle_;               // the mean of the points
+  std::vector<TrialPoint> points_;  // less `middle_`
   RelatedPrior related_;
 };
 

@@ -13,8 +13,8 @@
 namespace meshwright::planner {
 namespace {
 
-// E[max(0, ln best - ln t)] of a step time t whose logarithm is normal: as a share of the best,
-// for gains that are small.
+// Returns E[max(0, ln best - ln t)] of a log-normal step time t: for small gains, the share of the
+// best.
 double ExpectedImprovement(double best_s, double step_s, double spread) {
   const double ahead = std::log(best_s / step_s);
   if (spread <= 0.0) return std::max(0.0, ahead);
@@ -22,8 +22,8 @@ double ExpectedImprovement(double best_s, double step_s, double spread) {
   return ahead * NormalShareBelow(z) + spread * NormalDensity(z);
 }
 
-// What the next trial's own steps are to say of its noise: as much as those that say it, 0 where
-// none does.
+// Returns the noise expected of the next trial's own steps: that of the trials that tell theirs, 0
+// where none does.
 double OwnNoiseOfATrial(absl::Span<const TrialFinding> findings) {
   double squares = 0.0;
   double told = 0.0;
@@ -35,8 +35,9 @@ double OwnNoiseOfATrial(absl::Span<const TrialFinding> findings) {
   return told > 0.0 ? std::sqrt(squares / told) : 0.0;
 }
 
-// Standard deviation of how far a measurement with noise moves a layout from the best, as they are
-// believed: by what of the layout's variance they do not have in common.
+// Returns the standard deviation of the change that a noisy measurement makes to the believed
+// distance between a layout and the best. It comes from the part of the layout's variance that the
+// two do not share.
 double MovedByATrial(double spread, double covariance, double noise) {
   const double measured = std::hypot(spread, noise);
   return measured > 0.0 ? std::max(0.0, Square(spread) - covariance) / measured : 0.0;
@@ -73,8 +74,9 @@ std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidat
   return OomProbabilitiesGiven(before, fits, share);
 }
 
-// Whose step is believed to be the shortest, of those that were measured or run. It is not the
-// shortest measurement: of many with noise that is shorter than any layout's step.
+// Returns the layout of the shortest believed step time among those that were measured or run. That
+// is not the shortest measurement: the minimum of many noisy ones is below every layout's true step
+// time.
 std::optional<size_t> BestOf(absl::Span<const TrialFinding> findings,
                              const std::vector<TrialBelief>& beliefs) {
   std::optional<size_t> best;
@@ -87,7 +89,7 @@ std::optional<size_t> BestOf(absl::Span<const TrialFinding> findings,
 }
 
 struct Beliefs {
-  std::vector<TrialBelief> of;  // each candidate
+  std::vector<TrialBelief> of;  // of each candidate
   bool has_best = false;
 };
 
@@ -119,7 +121,7 @@ Beliefs BeliefsOf(absl::Span<const TrialCandidate> candidates,
   return beliefs;
 }
 
-// The candidate that is worth the most of those that may run; equals in their order.
+// Returns the candidate worth the most among those that may run; of equals the first.
 std::optional<size_t> MostWorth(const std::vector<TrialBelief>& beliefs,
                                 absl::Span<const TrialFinding> findings, bool has_best,
                                 double most_oom_probability) {

@@ -1,4 +1,4 @@
-// Which attention kernel a layout gets that names none.
+// Chooses the attention kernel of layouts that name none.
 #pragma once
 
 #include "planner/profile/framework_profile.h"
@@ -8,10 +8,9 @@
 
 namespace meshwright::planner {
 
-// Returns the profile's kernel. Only for Meshwright's own worker in bf16 on a GPU it may be
-// another: the one that the cluster's device names as the fastest for the model's head size, where
-// all layers have the same size and other kernels take the model. Elsewhere the worker has a single
-// kernel.
+// Returns the profile's kernel. For Meshwright's own worker in bf16 on a GPU it is instead the one
+// that the cluster's device names as the fastest for the model's head size, where all layers have
+// the same size and other kernels take the model. Elsewhere the worker has a single kernel.
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision);
 

@@ -47,7 +47,7 @@ KeptShares SharesOf(const BlockShape& shape, const OperatorList& operators) {
   return shares;
 }
 
-// Each module runs again right before its own backward and is gone when the next one does.
+// Each module is recomputed right before its own backward and freed before the next one is.
 Workspace LargestModule(const Key& key, const KeptForBackward& all) {
   Workspace largest;
   key.recompute.modules.ForEach([&](RecomputeModule module) {
@@ -75,7 +75,7 @@ void AddLayer(const Key& key, BlockSums& sums) {
     return;
   }
   const bool in_part = mode == Recompute::kSelective || mode == Recompute::kModules;
-  // Full recompute runs the whole forward again, which is timed as such.
+  // Full recompute runs the whole forward again, which is timed separately.
   if (!in_part) sums.layer_cost = CostOf(operators);
   Apply(PartsOf(key.recompute, key.shape), operators);
   sums.workspace += mode == Recompute::kModules ? LargestModule(key, all)

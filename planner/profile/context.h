@@ -1,4 +1,4 @@
-// Everything that an estimate depends on besides the layout.
+// EstimateContext is everything that an estimate depends on in addition to the layout.
 #pragma once
 
 #include "planner/profile/framework_profile.h"

@@ -1,9 +1,9 @@
-// What differs between training frameworks: bytes per parameter, kept activations, speed of
-// operators, communication, and what a framework can run.
+// FrameworkProfile describes a training framework: bytes per parameter, kept activations, speed of
+// operators, communication, and what it can run.
 //
 // Profiles are data files (planner/data/profiles), and each names the sources of its values. A file
-// is flat: its keys are the names of the members below, whichever struct holds them. A key that a
-// file does not have takes the default below.
+// is flat: its keys are the names of the members below, whichever struct holds them. A missing key
+// takes the default below.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ namespace meshwright::planner {
 // Whether the input of a column-parallel product is kept un-sharded under sequence parallel.
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
-// What selective recompute runs again: the core of attention, for the sake of the score matrix
-// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation.
+// What selective recompute runs again: the core of attention, so that its score matrix need not be
+// kept (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation.
 enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation };
 
-// Which rank's peak a framework's memory figure is about, and what counts towards it.
+// The rank whose peak a framework's memory figure reports, and what counts towards it.
 enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
 enum class PeakKind : uint8_t { kAllocated, kReserved };
 
-// Which program a profile describes, and with it the memory model that applies.
+// The program that a profile describes, and with it the memory model that applies.
 enum class Engine : uint8_t {
   // A framework that is known by its published runs. Memory follows the profile's figures alone.
   kFramework,
@@ -54,7 +54,8 @@ struct ModelStates {
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
 };
 
-// What a rank holds besides the model states, and what the resulting peak means for a device.
+// What a rank holds in addition to the model states, and what the resulting peak means for a
+// device.
 struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // while the loss is computed
@@ -62,18 +63,18 @@ struct KeptActivations {
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
   bool fused_swiglu = true;  // silu(gate) is not kept on its own
-  // Whether the product of silu(gate) and up is kept, or backward computes it again.
+  // Whether the product of silu(gate) and up is kept; otherwise backward recomputes it.
   bool keeps_ffn_product = true;
   // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
-  // only the input is, and backward computes the output again.
+  // only the input is, and backward recomputes the output.
   bool keeps_head_norm_input = true;
-  // Of latent attention: whether keys are kept with the turned part in every head. Otherwise that
-  // part is kept once, and backward puts keys together again.
+  // For latent attention: whether keys are kept with the rotated part in every head. Otherwise that
+  // part is kept once, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
-  // Of each token that an expert takes: its weight, and where it came from.
+  // For each token that an expert takes: its weight, and where it came from.
   double routing_bytes = 12.0;
-  // Whether what experts make of tokens is kept, because their weights are applied to it and not to
-  // the product before the down projection.
+  // Whether the experts' results are kept, because their weights are applied to them and not to the
+  // product before the down projection.
   bool keeps_expert_output = false;
   // Kept in addition to the tensors that every framework keeps, per token and hidden element.
   double eager_norm_bytes = 8.0;  // by both norms of a layer together, where they are not fused
@@ -81,13 +82,13 @@ struct KeptActivations {
   // Kept per element of the score matrix where attention writes it out.
   double fused_softmax_bytes = 2.0;
   double eager_attention_bytes = 6.0;
-  // What a layer's backward takes in addition to what the layer keeps.
+  // What a layer's backward takes in addition to what the layer keeps:
   double hidden_work_bytes = 4.0;  // per token and hidden element
   double ffn_work_bytes = 6.0;     // per token and FFN element
   double score_work_bytes = 4.0;   // per element of the score matrix
   int64_t fixed_bytes = 0;         // library workspaces and tables, the same for every layout
 
-  // What a measured peak of this framework is about.
+  // The peak that a measurement of this framework reports:
   PeakRank peak_rank = PeakRank::kFullest;
   PeakKind peak_kind = PeakKind::kAllocated;
   // Memory that the caching allocator reserves and does not hand out where micro-batches overlap,
@@ -106,7 +107,7 @@ struct KeptActivations {
   friend bool operator==(const KeptActivations&, const KeptActivations&) = default;
 };
 
-// How fast operators run compared with what the device can reach, and what the host adds to a step.
+// Speed of operators relative to what the device can reach, and what the host adds to a step.
 struct OperatorTraffic {
   // Share of the device's matmul rate that this framework's products reach. Split projections,
   // copies around them and collectives that run at the same time lower it.
@@ -114,29 +115,29 @@ struct OperatorTraffic {
   // Device-memory traffic of operators that frameworks may fuse, in bytes per bf16 element.
   double eager_norm_traffic_bytes = 20.0;    // forward of an un-fused norm; its backward 1.5 times
   double fused_softmax_traffic_bytes = 8.0;  // forward per score; backward 1.5 times
-  double eager_attention_traffic_bytes = 20.0;  // likewise
+  double eager_attention_traffic_bytes = 20.0;  // forward per score; backward 1.5 times
   double loss_traffic_bytes = 10.0;             // forward and backward of the loss, per logit
   double rope_traffic_bytes = 4.0;              // RoPE, in each direction
-  // Per parameter and micro-batch, where adding up gradients is an operator of its own.
+  // Per parameter and micro-batch, where adding up gradients is a separate operator.
   double accumulate_traffic_bytes = 0.0;
   // Forward of the activation of experts that have biases, per element of its result; backward 1.5
-  // times. 0 where it is fused as the activation of experts without biases is.
+  // times. 0 where it is fused, as the activation of experts without biases is.
   double expert_bias_traffic_bytes = 0.0;
 
-  // The least time of an operator, in which an eager framework's host can launch the next one:
-  // products and streams. 0 where that is a kernel's own launch.
+  // The least time of a product or stream, in which an eager framework's host can launch the next
+  // operator. 0 where that is a kernel's own launch.
   double operator_host_s = 0.0;
   // The least time of a layer, forward and backward together, in which the host can launch its
   // kernels. 0 where graphs or fusion hide the launches.
   double layer_floor_s = 0.0;
-  // What a launch of each of a rank's experts adds to layer_floor_s, where products are launched
-  // for one expert after the other, and so are casts with scales by block. 0 where one kernel does
-  // them for all experts, or graphs hide the launches.
+  // What a launch for each of a rank's experts adds to layer_floor_s, where products, and casts
+  // with scales by block, are launched for one expert after another. 0 where one kernel does them
+  // for all experts, or graphs hide the launches.
   double expert_launch_s = 0.0;
-  // What a step costs besides its layers: launches of the optimizer, logging, data.
+  // Cost of a step in addition to its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
-  // Standard deviation of the logarithm of measured over predicted step times of this framework.
-  // 0: the cluster's is used.
+  // Standard deviation of the logarithm of measured over predicted step times of this framework. 0:
+  // the cluster's is used.
   double step_time_sigma = 0.0;
 
   friend bool operator==(const OperatorTraffic&, const OperatorTraffic&) = default;
@@ -145,10 +146,10 @@ struct OperatorTraffic {
 struct Communication {
   // How ranks are numbered over the axes.
   MeshOrder mesh_order = kDefaultMeshOrder;
-  // The largest share of the data-parallel communication that compute can hide. What is left shows
-  // though it overlaps, as compute and collectives share memory and cores.
+  // The largest share of the data-parallel communication that compute can hide. The rest is exposed
+  // although it overlaps, as compute and collectives share memory and cores.
   double data_parallel_overlap = 0.0;
-  // Into how many collectives a layer's gradients go, each with its own latency: all-reduced whole
+  // The number of collectives of a layer's gradients, each with its own latency: all-reduced whole
   // (ZeRO-0), and reduced and gathered in shards (ZeRO-1). 0: one for all layers of a rank.
   double all_reduces_per_layer = 0.0;
   double shard_collectives_per_layer = 0.0;
@@ -157,25 +158,25 @@ struct Communication {
   int32_t ring_gradient_bytes = 2;
   bool zero1_all_reduce = false;  // ZeRO-1 all-reduces whole gradients instead of scattering them
   // Under interleaving, ZeRO-2 reduces a chunk's gradients once for the pp micro-batches whose
-  // backwards follow each other in it, and not for each of them.
+  // backwards are consecutive in it, and not for each of them.
   bool reduces_interleaved_groups = false;
-  // Share of the bandwidth between nodes that this framework's runs had.
+  // Share of the bandwidth between nodes that this framework's runs reached.
   double network_share = 1.0;
   // How fast that bandwidth falls with the number of nodes: ~ (nodes / 2)^-network_contention.
   double network_contention = 0.0;
-  // The least time of a step of a ring that leaves a node, on the network of this framework's runs
-  // where that is slower than the cluster's.
+  // The least time of a ring step that leaves a node, on the network of this framework's runs where
+  // that is slower than the cluster's.
   double network_step_s = 0.0;
-  bool tree_all_reduce = true;  // whether all-reduces go over trees too
-  // Whether a token goes to a node, and inside a node to a rank, once for all of its experts there
-  // (DeepEP, HybridEP), or once for each of them (NCCL's all-to-all).
+  bool tree_all_reduce = true;  // whether all-reduces also use trees
+  // Whether a token is sent to a node, and inside a node to a rank, once for all of its experts
+  // there (DeepEP, HybridEP), or once for each of them (NCCL's all-to-all).
   bool deduplicates_tokens = false;
   // The largest share of the experts' all-to-alls that compute can hide: of those whose ranks are
   // on one node, and of those that leave it.
   double all_to_all_overlap = 0.0;
   double all_to_all_overlap_across = 0.0;
-  double tp_hop_s = 0.0;        // that the host adds to each step of a tensor-parallel ring
-  double pipeline_hop_s = 0.0;  // that the host adds to each hop of the pipeline
+  double tp_hop_s = 0.0;        // added by the host to each step of a tensor-parallel ring
+  double pipeline_hop_s = 0.0;  // added by the host to each hop of the pipeline
 
   friend bool operator==(const Communication&, const Communication&) = default;
 };
@@ -189,7 +190,7 @@ struct Supports {
   NormKernel norm = NormKernel::kFused;
   bool gated_mlp = true;
   bool tied_embeddings = false;
-  int32_t unsaid_zero = 0;  // ZeRO stage of measured runs whose source does not say
+  int32_t unsaid_zero = 0;  // ZeRO stage of measured runs whose source does not give it
 
   int32_t max_zero = 3;
   bool has_sequence_parallel = true;
@@ -203,20 +204,20 @@ struct Supports {
   bool layered_accumulation = false;
   bool has_recompute = true;
   bool has_block_recompute = true;
-  RecomputeModules recompute_modules = {};  // that rc= may name
+  RecomputeModules recompute_modules = {};  // those that rc= may name
   bool has_hsdp = false;                    // ZeRO inside groups of hs= ranks, copies outside
-  bool has_stages = false;                  // stages= of as many layers as a layout says
-  // Whether it runs the recipes of fp8 and fp4 (planner/spec/quantisation.h).
+  bool has_stages = false;                  // stages= with the layers of each stage
+  // Whether it runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
-  bool has_muon = false;  // beside AdamW, which all have
-  // offload=act:N, and whether it goes together with pipeline parallel and with recompute.
+  bool has_muon = false;  // in addition to AdamW, which all have
+  // offload=act:N, and whether it combines with pipeline parallel and with recompute.
   bool has_activation_offload = false;
   bool activation_offload_with_pipeline = false;
   bool activation_offload_with_recompute = false;
   bool has_optimizer_offload = false;  // offload=opt
   bool tp_needs_sequence_parallel = false;
-  int32_t min_zero = 0;  // needed where there are ranks to shard over and axes other than dp
+  int32_t min_zero = 0;  // least stage if there are ranks to shard over and axes other than dp
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
@@ -228,10 +229,11 @@ struct Supports {
 
 struct FrameworkProfile {
   std::string name;
-  std::vector<std::string> aliases;  // names of it in measurement files
-  // If not empty, the profile is of a version, or a way to run one, that measurement files name by
-  // its aliases only in their notes, and these are the texts there, any of them, divided by "|". Of
-  // several such profiles a row is of the one whose text there is the longest.
+  std::vector<std::string> aliases;  // its names in measurement files
+  // If not empty, the profile describes a version, or a way to run one, that measurement files
+  // identify only in their notes, while they name it by its aliases. These are the texts to find
+  // there, any of them, divided by "|". Of several such profiles the one with the longest text
+  // found applies to a row.
   std::string notes_contain;
   Engine engine = Engine::kFramework;
 
@@ -242,7 +244,7 @@ struct FrameworkProfile {
   Supports supports;
 
   Calibration calibration;
-  // The name of a field, and where its value comes from.
+  // Pairs of a field's name and the source of its value.
   std::vector<std::pair<std::string, std::string>> sources;
 
   AttentionKernel AttentionOf(const Layout& layout) const {
@@ -255,8 +257,8 @@ struct FrameworkProfile {
     return kept.gathered_inputs == GatheredInputs::kAlways ||
            (kept.gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
   }
-  // Whether the gradients of all micro-batches of a layer go out at once, and ZeRO-3 gathers a
-  // layer once per pass.
+  // Returns whether the gradients of all micro-batches of a layer are reduced at once, and ZeRO-3
+  // gathers a layer once per pass.
   bool AccumulatesByLayer(const Layout& layout) const {
     return supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst;
   }
@@ -268,7 +270,7 @@ struct FrameworkProfile {
   friend bool operator==(const FrameworkProfile&, const FrameworkProfile&) = default;
 };
 
-// InvalidArgument naming the field, its value and what would be accepted.
+// InvalidArgument naming the field, its value and what is accepted.
 absl::Status Validate(const FrameworkProfile& profile);
 
 }  // namespace meshwright::planner

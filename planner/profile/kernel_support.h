@@ -1,5 +1,6 @@
-// What the layers and kernels of a program can run, where that is known. Only the profile of
-// Meshwright's worker says so; for other frameworks nothing is known and nothing is refused.
+// KernelSupport lists what the layers and kernels of a program can run, where that is known. Only
+// the profile of Meshwright's worker has it; for other frameworks nothing is known and nothing is
+// rejected.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace meshwright::planner {
 // The head sizes that attention on a GPU takes in one precision.
 struct HeadSizes {
   Precision precision = Precision::kBf16;
-  std::optional<AttentionKernel> attention;  // without a value: any kernel
+  std::optional<AttentionKernel> attention;  // no value: any kernel
   int64_t multiple_of = 1;
   std::optional<int64_t> most;
 
@@ -28,13 +29,13 @@ struct HeadSizes {
   friend bool operator==(const HeadSizes&, const HeadSizes&) = default;
 };
 
-// A set that is empty and a maximum of 0 limit nothing.
+// An empty set and a maximum of 0 limit nothing.
 struct KernelSupport {
   EnumSet<FfnKind> ffn;
   bool qk_norm = true;
   EnumSet<ModelPart> parts;
-  EnumSet<ModelPart> cpu_only_parts;     // of these
-  EnumSet<ModelPart> cuda_flash2_parts;  // of these, on CUDA in bf16 with flash2 alone
+  EnumSet<ModelPart> cpu_only_parts;     // a subset of `parts`
+  EnumSet<ModelPart> cuda_flash2_parts;  // a subset of `parts`; on CUDA in bf16 with flash2 alone
   int64_t head_dim_multiple = 1;
   bool one_head_dim = false;  // whether all layers must have heads of one size
   EnumSet<Precision> cpu_precisions;
@@ -43,7 +44,7 @@ struct KernelSupport {
   EnumSet<AttentionKernel> cpu_attention;
   EnumSet<AttentionKernel> cuda_attention;
   EnumSet<NormKernel> norms;
-  // The first entry for a precision and a kernel counts. Without one every size is taken.
+  // The first entry for a precision and a kernel applies. Without one every size is accepted.
   std::vector<HeadSizes> cuda_head_sizes;
   int32_t max_cp = 0;
   int32_t max_vpp = 0;

@@ -44,7 +44,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   shape.cpu_operators = context.cluster.device_kind() == DeviceKind::kCpu;
   shape.tp = layout.tp;
   shape.cp = layout.cp;
-  // Layers without experts are the same however others divide theirs.
+  // The division of experts does not change layers without experts.
   if (group.ffn.has_experts()) {
     shape.ep = layout.ep;
     shape.etp = layout.etp;

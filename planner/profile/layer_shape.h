@@ -1,5 +1,5 @@
-// The shape of a layer, and of the embedding and the head, as one rank of a layout runs them under
-// a framework.
+// Computes the shape of a layer, and of the embedding and the head, as one rank of a layout runs
+// them under a framework.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace meshwright::planner {
 
-// Returns the shape of a layer of `group`. It serves for the embedding and the head as well, which
-// do not depend on the group.
+// Returns the shape of a layer of `group`. It also serves for the embedding and the head, which do
+// not depend on the group.
 BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
                       const LayerGroup& group);
 
-// Whether the layout's attention keeps its score matrix for the backward. Flash kernels don't.
+// Returns whether the layout's attention keeps its score matrix for the backward. Flash kernels
+// don't.
 bool KeepsScores(const FrameworkProfile& profile, const Layout& layout);
 
 // Returns the size of the vocabulary after the framework's padding for `tp` ranks.

@@ -1,5 +1,5 @@
-// The parts that a model's blocks and ends may be built of beside attention, FFN and RMSNorm, each
-// of which a program must have a layer for.
+// ModelPart names the parts of a model's blocks and ends, in addition to attention, FFN and
+// RMSNorm, that a program may or may not have a layer for.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class ModelPart : uint8_t {
   kExpertCapacity,  // experts drop tokens
   kSharedExpertGate,
   kLatentAttention,
-  kQueriesWithoutLatent,  // of latent attention, made of the hidden state
+  kQueriesWithoutLatent,  // of latent attention, projected from the hidden state
   kWideValues,            // of latent attention, wider than keys
   kSlidingWindow,
   kChunkedAttention,
@@ -45,7 +45,7 @@ enum class ModelPart : uint8_t {
 EnumSet<ModelPart> PartsOf(const ModelSpec& model);
 
 std::string_view ModelPartName(ModelPart part);
-// InvalidArgument names what would be accepted.
+// InvalidArgument names what is accepted.
 absl::StatusOr<ModelPart> ParseModelPart(std::string_view text);
 
 }  // namespace meshwright::planner

@@ -1,7 +1,8 @@
-// A layout under a context, with what its memory and its time have in common worked out once: which
-// layers its stages hold, what the layers' operators add up to, and the parameters of each rank.
+// PlannedLayout is a layout under a context, with what its memory and its time have in common
+// computed once: which layers its stages hold, the sums of the layers' operators, and the
+// parameters of each rank.
 //
-// Refers to the context and the layout, which must outlive it; the layout must be one that
+// Refers to the context and the layout, which must outlive it. The layout must be one that
 // CheckLayout() accepts.
 #pragma once
 
@@ -30,52 +31,53 @@ class PlannedLayout {
   const EstimateContext& context() const { return context_; }
   const Layout& layout() const { return layout_; }
 
-  // Stage `stage` of pp * vpp.
+  // Returns stage `stage` of pp * vpp.
   const StageLayers& Stage(int32_t stage) const {
     return stages_->stages[static_cast<size_t>(stage)];
   }
   const StageLayers& StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
     return Stage(StageOfChunk(layout_, pipeline_rank, chunk));
   }
-  // The first pipeline rank that holds the same.
+  // Returns the first pipeline rank that holds the same as this one.
   int32_t FirstAlike(int32_t pipeline_rank) const {
     return stages_->alike[static_cast<size_t>(pipeline_rank)];
   }
 
-  // A layer of the model's group `group`; of all groups.
+  // Return the sums of a layer of the model's group `group`, and of all groups.
   const BlockSums& block(size_t group) const { return *blocks_[group]; }
   std::vector<std::shared_ptr<const BlockSums>> blocks() const {
     return {blocks_.begin(), blocks_.end()};
   }
-  // The first group with layers of the same shape: kinds of layers may alternate.
+  // Returns the first group with layers of the same shape: kinds of layers may alternate.
   size_t FirstAlikeGroup(size_t group) const;
-  // That of the layers that predict further tokens, too, which stand beside the head.
+  // Also the sums of the layers that predict further tokens, which are beside the head.
   const BlockSums& last_block() const { return *blocks_.back(); }
-  // The embedding's and the head's are any group's.
+  // The embedding's and the head's sums are the same in every group.
   const BlockSums& ends() const { return *blocks_.front(); }
 
-  // Parameters of a device of the pipeline rank, before any ZeRO sharding; and those of the rank
-  // that has the most.
+  // Return the parameters of a device of the pipeline rank, before any ZeRO sharding, and of the
+  // rank that has the most.
   const UnitParameters& ParametersOnRank(int32_t pipeline_rank) const {
     return parameters_[static_cast<size_t>(pipeline_rank)];
   }
-  // Those of them that are its blocks'.
+  // Returns the part of these that is in blocks.
   int64_t BlockParametersOnRank(int32_t pipeline_rank) const;
   const UnitParameters& MostParameters() const {
     return *std::max_element(
         parameters_.begin(), parameters_.end(),
         [](const UnitParameters& a, const UnitParameters& b) { return a.all < b.all; });
   }
-  // Of the largest piece that is gathered as one: a layer, the embedding or the head.
+  // Returns the parameters of the largest unit that is gathered as one: a layer, the embedding or
+  // the head.
   int64_t LargestUnit() const;
-  // Of the matrices of blocks on a device of the pipeline rank.
+  // Returns the elements of the blocks' matrices on a device of the pipeline rank.
   MatrixElements MatricesOnRank(int32_t pipeline_rank) const;
-  // Experts of a pipeline rank's layers whose selection biases move.
+  // Returns the number of experts of a pipeline rank's layers whose selection biases are updated.
   int64_t MovedBiasesOnRank(int32_t pipeline_rank) const;
-  // Calls visit(matrices, layers) for those of so many layers.
+  // Calls visit(matrices, layers) for the matrices of each group of layers on the rank.
   template <typename Visit>
   void ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const;
-  // Calls visit(sums, layers) for so many layers of a rank, those beside the head left out.
+  // Calls visit(sums, layers) for each group of layers on the rank, without those beside the head.
   template <typename Visit>
   void ForEachLayers(int32_t pipeline_rank, const Visit& visit) const;
   // Calls visit(unit, count) for the units of a rank: embedding, layers, head, final norm.

@@ -23,7 +23,7 @@ struct Problem {
   Rows candidates;
   OptionalNumber best_mfu;
 
-  // Points of MFU below the best.
+  // Returns the percentage points of MFU below the best.
   double RegretOf(double mfu) const { return 100.0 * (*best_mfu - mfu); }
 };
 
@@ -43,7 +43,7 @@ Problem ProblemOf(Rows rows) {
   return problem;
 }
 
-// What a run of rows, one after another, has come to.
+// The state of running rows one after another.
 class Run {
  public:
   explicit Run(const Problem& problem) : problem_(problem) {}
@@ -196,14 +196,14 @@ SweepTraits TraitsOf(const Measurement& row) {
   traits.global_batch = size(row.gbs);
   traits.devices = size(row.gpus);
   traits.device = row.gpu;
-  // A machine is whose measurements they are.
+  // Measurements of one source were made on the same machine.
   traits.cluster = row.source;
   traits.framework = row.framework;
   traits.precision = row.precision;
   return traits;
 }
 
-// Rows of one sweep and one global batch.
+// The rows of one sweep and one global batch.
 struct Group {
   const Measurement* first = nullptr;
   Rows rows;
@@ -222,7 +222,7 @@ std::vector<Group> GroupsOf(absl::Span<const Measurement> measured,
   return groups;
 }
 
-// What the trials of a replay measured.
+// Returns what the trials of a replay measured.
 RelatedSweep FoundBy(const SweepReplay& replay, const Group& group) {
   RelatedSweep found{.name = replay.sweep, .traits = TraitsOf(*group.first), .results = {}};
   for (const RowPrediction* row : group.rows) {

@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// A file that was fitted further still holds its preset's name.
+// A file fitted from a preset still holds the preset's name; the source's name replaces it.
 RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   const auto rename = [](const SpecSource& source, std::string& name) {
     if (!source.json.empty() && !source.name.empty()) name = source.name;

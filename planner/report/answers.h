@@ -1,4 +1,4 @@
-// Answers of the planner as a user sees them, computed here or by a server.
+// Answers of the planner as a user sees them, computed locally or by a server.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct RecommendAnswer {
   std::vector<std::string> notes;  // what the reader should know about the figures
   int64_t parameters = 0;          // of the model
   RestsOn rests_on;
-  std::optional<UserLayoutReport> mine;  // where the query names a layout
+  std::optional<UserLayoutReport> mine;  // set where the query names a layout
 };
 
 struct EstimateAnswer {
@@ -32,14 +32,14 @@ struct EstimateAnswer {
   std::vector<std::string> notes;
   Explanation explanation;
   int64_t parameters = 0;          // of the model
-  int64_t parameters_per_gpu = 0;  // that the device with most of them computes with
+  int64_t parameters_per_gpu = 0;  // that the device with the most of them computes with
   RestsOn rests_on;
 
   RankedLayout ranked() const { return {layout, estimate}; }
   bool fits() const { return estimate.memory.total_bytes() <= allowed_bytes; }
 };
 
-// By their fields (planner/report/answer_fields.h).
+// Visit the fields of planner/report/answer_fields.h.
 nlohmann::ordered_json ToJson(const Ties& ties);
 nlohmann::ordered_json ToJson(const SearchProgress& progress);
 
@@ -49,24 +49,25 @@ struct PresetNames {
   std::vector<std::string> profiles;
 };
 
-// Errors as Search() and Resolve() have them.
+// Errors as for Search() and Resolve().
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
                                                 SearchRun run = {});
-// `layout` is the text form. Cancelled once `cancelled` says so.
+// `layout` is in text form. Cancelled once `cancelled` returns true.
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
                                               int32_t host_cores, const Cancelled& cancelled = {});
 PresetNames AnswerPresets();
 
-// What the cluster and the profile of a question rest on, under the names that it has for them.
+// Returns the evidence behind the cluster and the profile of a question, under the names that it
+// uses for them.
 RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request);
 
-// The criterion of the memory pass, as answers name it: "the 80 % memory rule".
+// Returns the name of the memory criterion in answers: "the 80 % memory rule".
 std::string MemoryCriterion(const PlanQuery& query);
 
-// What a reader of the figures should know about the question.
+// Returns what a reader of the figures should know about the question.
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request);
-// The part about the cluster: says so where ranks share processor cores, and where devices fill the
-// last node only partly.
+// Returns the notes about the cluster: where ranks share processor cores, and where devices fill
+// the last node only partly.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
 
 }  // namespace meshwright::planner

@@ -31,7 +31,7 @@ absl::StatusOr<ComparedLayout> Compared(const SearchRequest& request, const std:
   return compared;
 }
 
-// The fastest that fits; null where none does.
+// Returns the fastest that fits; null where none does.
 const ComparedLayout* First(const std::vector<ComparedLayout>& layouts) {
   const ComparedLayout* first = nullptr;
   for (const ComparedLayout& layout : layouts) {
@@ -87,7 +87,7 @@ void Place(CompareAnswer& answer, const std::string& criterion) {
   }
 }
 
-// The winner, and what it has over the next one that fits.
+// Returns a sentence about the winner and its lead over the next one that fits.
 std::string WhichWins(const CompareAnswer& answer) {
   const ComparedLayout* first = First(answer.layouts);
   if (first == nullptr) return "None of them fits.";

@@ -1,4 +1,5 @@
-// Layouts of one question side by side: what each takes, which wins, and which parts decide it.
+// Compares layouts of one question: what each takes, which wins, and which parts of the step
+// decide.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,15 @@ namespace meshwright::planner {
 
 struct ComparedLayout {
   std::string layout;  // text form
-  // The rule that it breaks, such as "heads_division"; empty where it can run. Only `sentence` is
-  // set beside it.
+  // The rule that it breaks, such as "heads_division"; empty where it can run. If set, only
+  // `sentence` is set in addition.
   std::string rule;
   std::optional<RankedLayout> estimate;
   bool fits = false;  // under the memory criterion of the question
-  // From 1, by the time of a step among those that fit; 0 where it does not fit.
+  // Rank from 1, by step time among the layouts that fit; 0 where it does not fit.
   int64_t place = 0;
-  double slower = 0.0;              // its step over that of the first, less 1
-  std::vector<SlowerPart> because;  // against the first, largest first
+  double slower = 0.0;              // its step time over that of the first, less 1
+  std::vector<SlowerPart> because;  // why it is slower than the first, largest part first
   std::string sentence;
 
   friend bool operator==(const ComparedLayout&, const ComparedLayout&) = default;
@@ -35,17 +36,17 @@ struct ComparedLayout {
 struct CompareAnswer {
   std::vector<ComparedLayout> layouts;  // in the order asked
   int64_t allowed_bytes = 0;            // per device under the memory criterion
-  // Those whose steps differ by at most this share tie: the estimate can't tell them apart.
+  // Layouts whose step times differ by at most this share tie: the estimate can't tell them apart.
   double within = 0.0;
   std::vector<std::string> notes;
   int64_t parameters = 0;  // of the model
   RestsOn rests_on;
-  std::string sentence;  // which wins and why, in words
+  std::string sentence;  // which layout wins and why
 
   bool any_fits() const;
 };
 
-// `layouts` in text form, at least one, at most kMostCompared. InvalidArgument names the one that
+// Compares `layouts`, in text form, 1 to kMostCompared of them. InvalidArgument names a layout that
 // can't be read; one that can't run is part of the answer.
 inline constexpr size_t kMostCompared = 16;
 absl::StatusOr<CompareAnswer> AnswerCompare(const PlanQuery& query,

@@ -1,4 +1,4 @@
-// The JSON form of an estimate and of a search, as every command prints it and the store keeps it.
+// The JSON form of an estimate and of a search, which every command prints and the store keeps.
 #pragma once
 
 #include "nlohmann/json.hpp"

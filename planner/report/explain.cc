@@ -45,7 +45,7 @@ std::string PartAndShare(const MemoryEstimate& memory, MemoryPart part) {
                       ")");
 }
 
-// How to shrink the bubble depends on whether the schedule can still be cut finer.
+// How to shrink the bubble depends on whether the schedule can be cut finer.
 std::string BubbleRemedy(const Layout& layout) {
   std::string text = absl::StrFormat(
       "it shrinks with more micro-batches per pipeline (mb below %d, dp below %d, a larger global "

@@ -1,8 +1,8 @@
-// Why an estimate is what it is: what fills the fullest device, what the step waits for beside
-// compute, where the layout does not fit the smallest change after which it would, what another
-// load of experts would do, and what it moves to the host.
+// Explains an estimate: what fills the fullest device, what the step waits for in addition to
+// compute, the smallest change after which a layout that does not fit would, the effect of another
+// load of experts, and what the layout moves to the host.
 //
-// The structs hold codes and numbers; the functions that return text make sentences of them, the
+// The structs hold codes and numbers; the functions that return text turn them into sentences, the
 // same on a terminal, in JSON and from a server.
 #pragma once
 
@@ -41,7 +41,7 @@ std::string_view PartName(MemoryPart part);  // "activations"
 std::string_view Subject(TimePart part);     // "the pipeline bubble"
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);
 
-// The largest part of the fullest device's memory, and of the step beside compute.
+// The largest part of the fullest device's memory, and the largest of the step without compute.
 struct Binding {
   MemoryPart memory_part = MemoryPart::kWeights;
   int64_t memory_bytes = 0;
@@ -49,7 +49,7 @@ struct Binding {
   double time_s = 0.0;
 };
 
-// One pipeline rank's device.
+// The memory of one pipeline rank's device.
 struct StageMemory {
   MemoryEstimate memory;
   double fraction_of_device = 0.0;
@@ -59,8 +59,8 @@ struct StageMemory {
 
 struct Explanation {
   std::vector<StageMemory> stages;  // by pipeline rank
-  NeighbourSearch neighbours;       // of a layout that does not fit; nothing was tried for others
-  // Of models with experts: what another load of the fullest rank's would do.
+  NeighbourSearch neighbours;       // of a layout that does not fit; empty for others
+  // For models with experts: the effect of another load of the fullest rank's experts.
   std::optional<ImbalanceEffect> other_imbalance;
   std::optional<ExpertShare> experts;           // of models with experts
   std::optional<LatentShare> latent_attention;  // of models with latent attention
@@ -69,20 +69,21 @@ struct Explanation {
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts, and its estimate. Once `cancelled` says so it ends
-// with less than all.
+// Requires a layout that CheckLayout() accepts, and its estimate. Once `cancelled` returns true,
+// returns an incomplete explanation.
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
                     int64_t allowed_bytes, const Cancelled& cancelled = {});
 
 Binding BindingOf(const Estimate& estimate);
 
-// What fills the fullest device, with numbers.
+// Returns what fills the fullest device, with numbers.
 std::string MemorySentence(const Estimate& estimate);
-// What the step spends most on beside compute, and what would shrink it.
+// Returns what the step spends most on apart from compute, and what would shrink it.
 std::string TimeSentence(const RankedLayout& ranked);
-// Both.
+// Returns both sentences.
 std::string BindingSentence(const RankedLayout& ranked);
-// The smallest change that makes the layout fit, or that there is none. Empty for one that fits.
+// Returns the smallest change that makes the layout fit, or that there is none; empty where it
+// fits.
 std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// The JSON form of an explanation, beside the estimate's own keys.
+// The JSON form of an explanation, whose keys are added to the estimate's.
 #pragma once
 
 #include "nlohmann/json.hpp"

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kMaxDevicesPerNode = 1024;
 
-// What a framework writes, and the profile whose rules its layouts keep.
+// A framework's writer, and the profile whose rules its layouts must keep.
 struct Framework {
   std::string_view name;
   std::string_view profile;
@@ -79,7 +79,8 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
   const Framework& framework = FrameworkOf(target);
   RETURN_IF_ERROR(CheckParts(framework, job.model));
-  // What the framework lacks comes first: it says more than a rule that the layout breaks as well.
+  // What the framework lacks is reported first: it says more than a rule that the layout also
+  // breaks.
   ASSIGN_OR_RETURN(std::string text, framework.write(job));
   RETURN_IF_ERROR(CheckRuns(framework, job));
   return text;

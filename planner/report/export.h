@@ -1,9 +1,9 @@
-// A layout as the user's own framework launches it: flags for Megatron-LM, a TOML file for
-// torchtitan.
+// Exports a layout in the form in which the user's own framework launches it: flags for
+// Megatron-LM, a TOML file for torchtitan.
 //
-// The text says in a comment where the framework only comes near to what the estimate is about.
-// What it cannot express is InvalidArgument naming the part of the layout, or the key of the
-// model's config.json, and what would be accepted.
+// A comment in the text says where the framework only approximates what the estimate is about. What
+// the framework cannot express is InvalidArgument naming the part of the layout, or the key of the
+// model's config.json, and what is accepted.
 #pragma once
 
 #include <cstdint>

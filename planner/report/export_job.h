@@ -1,4 +1,5 @@
-// What is exported, and what the exporters of every framework share.
+// ExportJob is what an exporter writes; the helpers below are shared by the exporters of every
+// framework.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +19,18 @@ struct ExportJob {
   ModelSpec model;
   TrainingSpec training;
   Layout layout;
-  int32_t devices_per_node = 8;         // that one torchrun can start processes on
+  int32_t devices_per_node = 8;         // those that one torchrun can start processes on
   std::vector<std::string> notes = {};  // for the reader, written as comments
 };
 
-// Nodes and processes that torchrun is told of. The last node may have fewer than the others:
-// torchrun counts each node's own --nproc-per-node.
+// Returns the nodes and processes for torchrun. The last node may have fewer processes than the
+// others: torchrun takes --nproc-per-node on each node separately.
 NodePlacement PlacementOf(const ExportJob& job);
 
-// Each as a line "# ...".
+// Returns each comment as a line "# ...".
 std::string CommentLines(const std::vector<std::string>& comments);
 
-// What cannot be exported: `part` of the layout, such as "sched=zb_v".
+// Returns the error for a part of the layout that cannot be exported, such as "sched=zb_v".
 absl::Status CannotExport(std::string_view part, std::string_view problem);
 
 }  // namespace meshwright::planner

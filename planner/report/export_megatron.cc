@@ -32,8 +32,8 @@ absl::Status CheckSchedule(const Layout& layout) {
   return CannotExport(part, "Megatron-LM does not have this schedule; must be 1f1b or interleaved");
 }
 
-// Megatron-LM's own notation: E the embedding, t a layer, m one that predicts further ahead, L the
-// loss; | ends a stage.
+// Returns Megatron-LM's own notation: E the embedding, t a layer, m one that predicts further
+// ahead, L the loss; | ends a stage.
 std::string PipelineLayout(const StageSplit& split, int64_t mtp_layers) {
   const int64_t last = split.stages() - 1;
   std::string text = "E";
@@ -73,7 +73,7 @@ void AddParallelism(const ExportJob& job, MegatronScript& script) {
   }
   if (layout.sequence_parallel) flags.push_back("--sequence-parallel");
   if (job.model.has_experts()) {
-    // Left out, the second would be tp.
+    // Without the second flag, expert tensor parallel would default to tp.
     flags.push_back(absl::StrFormat(
         "--expert-model-parallel-size %d --expert-tensor-parallel-size %d", layout.ep, layout.etp));
   }
@@ -123,7 +123,7 @@ void AddRecompute(const Layout& layout, MegatronScript& script) {
   }
 }
 
-// Megatron-LM's offloaded optimizer takes the distributed optimizer's path, and Transformer Engine
+// Megatron-LM's offloaded optimizer uses the distributed optimizer's code, and Transformer Engine
 // leaves the last layer of a model on the device.
 absl::Status AddOffload(const ExportJob& job, MegatronScript& script) {
   const Layout& layout = job.layout;
@@ -210,7 +210,7 @@ void AddKernels(const ExportJob& job, MegatronScript& script) {
   AddRecipe(job.training.precision, script);
 }
 
-// The start of the command, with what comes before it.
+// Returns the start of the command, and what precedes it.
 std::string Torchrun(const NodePlacement& placed) {
   if (placed.fills_last()) {
     return absl::StrFormat("torchrun --nnodes %d --nproc-per-node %d", placed.nodes,
@@ -244,7 +244,7 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
                   " devices with Megatron-LM. Data, tokenizer, learning rate and checkpoints are "
                   "yours: pass their\n# flags to this script.\n");
   absl::StrAppend(&text, CommentLines(job.notes), CommentLines(script.comments));
-  // Tensor and context parallel want their collectives in launch order; FSDP wants them free.
+  // Tensor and context parallel need their collectives in launch order; FSDP needs them unordered.
   if (UsesFsdp(layout)) {
     absl::StrAppend(&text, "unset CUDA_DEVICE_MAX_CONNECTIONS\n");
   } else if (layout.tp > 1 || layout.cp > 1) {

@@ -1,4 +1,4 @@
-// A layout as a shell script that starts Megatron-LM's pretrain_gpt.py.
+// Exports a layout as a shell script that starts Megatron-LM's pretrain_gpt.py.
 //
 // Flags as in megatron/training/arguments.py of Megatron-Core 0.14. Data, tokenizer, learning rate
 // and checkpoints are the user's: the script passes its arguments on.
@@ -11,7 +11,7 @@
 
 namespace meshwright::planner {
 
-// Requires what Export() checks. InvalidArgument for a schedule that Megatron-LM does not have.
+// Requires the checks of Export(). InvalidArgument for a schedule that Megatron-LM does not have.
 absl::StatusOr<std::string> ExportMegatron(const ExportJob& job);
 
 }  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 namespace meshwright::planner {
 namespace {
 
-// What all of torchtitan's models of one name share.
+// What all of torchtitan's models of one name have in common.
 struct Family {
   const char* name;
   int64_t vocab;
@@ -22,20 +22,20 @@ struct Family {
   RopeScaling rope_scaling;
 };
 
-// Its Llama 3 is Llama 3.1: the scaling of the rotary embedding cannot be left out, only given
-// another factor.
+// torchtitan's Llama 3 is Llama 3.1: the scaling of the rotary embedding cannot be turned off, only
+// given another factor.
 constexpr Family kLlama3 = {
     "llama3", 128256, 1e-5, 500000.0, {.kind = RopeScalingKind::kLlama3, .factor = 8.0}};
 constexpr Family kQwen3 = {"qwen3", 151936, 1e-6, 1000000.0, {}};
 
-// Of all layers: CheckModel takes models of one layer group alone.
+// CheckModel accepts models of one layer group alone, so this holds for all layers.
 const Attention& AttentionOf(const ModelSpec& model) { return model.groups.front().attention; }
 
 const Family& FamilyOf(const ModelSpec& model) {
   return AttentionOf(model).qk_norm ? kQwen3 : kLlama3;
 }
 
-// Models that torchtitan has under a name of its own.
+// A model that torchtitan has under a name of its own.
 struct Flavor {
   const char* name;
   const Family& family;
@@ -56,7 +56,7 @@ constexpr Flavor kFlavors[] = {
     {"32B", kQwen3, 5120, 64, 64, 8, 25600},
 };
 
-// Mistral 7B has the shape of Llama 3 8B but for the vocabulary, and Llama 3 8B differs from
+// Mistral 7B has the shape of Llama 3 8B except for the vocabulary, and Llama 3 8B differs from
 // Llama 3.1 8B in the rotary embedding alone.
 const Flavor* FindFlavor(const ModelSpec& model) {
   const Family& family = FamilyOf(model);
@@ -90,7 +90,7 @@ absl::Status CheckRope(const ModelSpec& model) {
   return absl::OkStatus();
 }
 
-// What torchtitan's Llama 3 derives or leaves out, where Qwen3 has an argument.
+// Checks what torchtitan's Llama 3 derives or leaves out, where Qwen3 has an argument.
 absl::Status CheckLlama3(const ModelSpec& model) {
   if (model.tied_embeddings) {
     return FieldError("tie_word_embeddings", "true",
@@ -185,7 +185,7 @@ const char* ScheduleClass(const Layout& layout) {
     case ScheduleKind::kInterleaved:
       return "Interleaved1F1B";
     case ScheduleKind::kBreadthFirst:
-      // One chunk per rank makes it GPipe, and LoopedBFS takes only several.
+      // One chunk per rank makes it GPipe, and LoopedBFS requires several.
       return layout.vpp == 1 ? "GPipe" : "LoopedBFS";
     case ScheduleKind::kZbV:
       return "ZBVZeroBubble";
@@ -223,7 +223,7 @@ std::vector<std::string> Comments(const ExportJob& job) {
   return comments;
 }
 
-// What only one of the two families has arguments for.
+// Returns the arguments that only one of the two families has.
 std::string FamilyArguments(const ModelSpec& model) {
   if (AttentionOf(model).qk_norm) {
     return absl::StrCat(",\n# head_dim ", AttentionOf(model).head_dim, ", enable_weight_tying ",
@@ -264,11 +264,11 @@ void AppendTraining(const ExportJob& job, std::string& text) {
       job.training.precision == Precision::kBf16 ? "bfloat16" : "float32");
 }
 
-// Layers of a stage as torchtitan counts them: where they divide, the ends hold as many as the
-// rest; else embedding and head take a layer's place each.
+// Layers of a stage as torchtitan counts them: where they divide evenly, the ends hold as many as
+// the rest; otherwise embedding and head take a layer's place each.
 struct PipelineLayers {
   int64_t per_stage = 0;
-  int64_t first_less = 0;  // than per_stage
+  int64_t first_less = 0;  // layers fewer than per_stage
   int64_t last_less = 0;
 };
 
@@ -285,7 +285,7 @@ PipelineLayers PipelineLayersOf(const ModelSpec& model, const Layout& layout) {
   return {.per_stage = (model.layers() + 2) / stages, .first_less = 1, .last_less = 1};
 }
 
-// torchtitan's stages are alike but for the first and the last, which may have fewer layers.
+// torchtitan's stages are alike except for the first and the last, which may have fewer layers.
 absl::Status CheckStages(const Layout& l) {
   const StageSplit& split = l.stages;
   const int64_t stages = split.stages();
@@ -317,7 +317,8 @@ void AppendPipeline(const ExportJob& job, std::string& text) {
 void AppendParallelism(const ExportJob& job, std::string& text) {
   const Layout& l = job.layout;
   const bool shards = l.zero >= 2;
-  // torchtitan divides over context-parallel ranks beside those of its shard degree.
+  // torchtitan's shard degree does not include the context-parallel ranks, which it also shards
+  // over.
   const int64_t shard_degree = shards ? ShardRanks(l) / l.cp : 1;
   absl::StrAppendFormat(&text,
                         "\n[parallelism]\ndata_parallel_replicate_degree = %d\n"

@@ -1,5 +1,5 @@
-// In how short a time a model can be trained on a cluster, however many of its devices that takes,
-// and what layered gradient accumulation changes about it: the answer of `meshwright fastest`.
+// The answer of `meshwright fastest`: the shortest time in which a model can be trained on a
+// cluster, with any number of its devices, and the effect of layered gradient accumulation on it.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 namespace meshwright::planner {
 
 struct FastestQuery {
-  PlanQuery plan;  // its devices and its batch aside
+  PlanQuery plan;  // its devices and batch are ignored
   DeviceRange devices;
   CriticalBatch critical;
   double overlap = 1.0;  // as in ShortestRequest
 };
 
-// What Lamy-Poirier (arXiv 2106.02679) says of the layered strategy, in its abstract; what it takes
-// for "about half", "fast" and "small" is chosen here.
+// Thresholds for the claims of the abstract of Lamy-Poirier (arXiv 2106.02679) about the layered
+// strategy: "about half", "fast" and "small" are chosen here.
 inline constexpr double kAboutHalf = 0.6;
-// Of a device, one way: 400 Gb/s for a node of eight.
+// Per device, one way: 400 Gb/s for a node of eight.
 inline constexpr double kSlowBytesPerS = 6.25e9;
 inline constexpr double kSmallShareOfMemory = 0.25;
 
@@ -40,13 +40,13 @@ struct FastestAnswer {
   std::vector<ShortestRun> strategies;  // in the order of kStrategyNames
   std::vector<Claim> claims;
   int64_t device_bytes = 0;          // memory of a device
-  double network_bytes_per_s = 0.0;  // of a device between nodes, one way
+  double network_bytes_per_s = 0.0;  // per device between nodes, one way
   std::vector<std::string> notes;
   int64_t parameters = 0;  // of the model
   RestsOn rests_on;
 
   bool any_fits() const;
-  // Of all strategies; null where nothing fits.
+  // The shortest run over all strategies; null where nothing fits.
   const ShortestRun* Shortest() const;
 };
 

@@ -1,6 +1,6 @@
-// What another load of the fullest rank's experts would do to a layout. How unevenly a router
-// spreads tokens is known only once a model trains, so an answer for one load says what the next
-// one costs.
+// Estimates a layout under another load of the fullest rank's experts. How unevenly a router
+// distributes tokens is known only once a model trains, so an answer for one load also gives the
+// cost of another.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace meshwright::planner {
 
 // The load that an answer compares with, over that of an average rank. Where the question has at
-// least that, it is compared with balanced routing instead.
+// least this load, it is compared with balanced routing instead.
 inline constexpr double kOtherImbalance = 1.2;
 
 struct ImbalanceEffect {
@@ -21,17 +21,17 @@ struct ImbalanceEffect {
   int64_t total_bytes = 0;  // on the fullest device
   double oom_probability = 0.0;
   double step_s = 0.0;
-  std::string sentence;  // all of this, beside the layout's own figures
+  std::string sentence;  // these figures compared with the layout's own
 
   friend bool operator==(const ImbalanceEffect&, const ImbalanceEffect&) = default;
 };
 
 // Returns the effect on a layout that CheckLayout() accepts, whose estimate under `context` is
-// known; nothing for models without experts.
+// `ranked`; nullopt for models without experts.
 std::optional<ImbalanceEffect> OtherImbalance(const EstimateContext& context,
                                               const RankedLayout& ranked);
 
-// What the reader of figures of a model with experts should know: the load that they assume.
+// Returns the load that figures of a model with experts assume, for their reader.
 std::string ImbalanceNote(double imbalance);
 
 }  // namespace meshwright::planner

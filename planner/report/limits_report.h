@@ -1,5 +1,5 @@
-// How large a micro-batch, a sequence and a model may be before nothing fits: the answer of
-// `meshwright fit`.
+// The answer of `meshwright fit`: how large a micro-batch, a sequence and a model may be before
+// nothing fits.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,13 @@ struct FitAnswer {
   int64_t allowed_bytes = 0;           // per device under the query's memory criterion
   std::vector<std::string> sentences;  // one for each limit
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model as it is asked about
+  int64_t parameters = 0;  // of the model as asked
   RestsOn rests_on;
 
   bool any_fits() const;
 };
 
-// `layout` is the text form; empty: any layout of a search. Errors as Resolve() and Search() have
-// them.
+// `layout` is in text form; empty: any layout of a search. Errors as for Resolve() and Search().
 absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view layout,
                                     int32_t host_cores, SearchRun run = {});
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kVocabMultiple = 128;
 
-// Which layers have a property: a Python list, as Megatron-LM evaluates it.
+// By layer, whether it has a property; written as a Python list, which Megatron-LM evaluates.
 using LayerFlags = std::vector<bool>;
 
 template <typename HasIt>
@@ -28,7 +28,7 @@ LayerFlags FlagsOf(const ModelSpec& model, HasIt has_it) {
   return flags;
 }
 
-// The shortest beginning whose repetition makes all of them.
+// Returns the length of the shortest prefix whose repetition gives all flags.
 size_t PeriodOf(const LayerFlags& flags) {
   for (size_t period = 1; period < flags.size(); ++period) {
     if (flags.size() % period != 0) continue;
@@ -41,7 +41,7 @@ size_t PeriodOf(const LayerFlags& flags) {
   return flags.size();
 }
 
-// Such as ([0]*3+[1]*58), or ([1]*3+[0]*1)*12.
+// Returns text such as ([0]*3+[1]*58), or ([1]*3+[0]*1)*12.
 std::string PythonList(const LayerFlags& flags) {
   const size_t period = PeriodOf(flags);
   std::vector<std::string> runs;
@@ -55,10 +55,10 @@ std::string PythonList(const LayerFlags& flags) {
   return period == flags.size() ? list : absl::StrCat(list, "*", flags.size() / period);
 }
 
-// The layer groups told apart by what they may differ in.
+// The layer groups, by the properties in which they may differ.
 struct LayerKinds {
-  const Attention* attention = nullptr;  // but for its window
-  int64_t window = 0;                    // of the layers that have one
+  const Attention* attention = nullptr;  // without its window
+  int64_t window = 0;                    // of the layers that have a window
   const Ffn* dense = nullptr;            // null where all layers have experts
   const Ffn* experts = nullptr;          // null where none has
 };
@@ -84,7 +84,7 @@ std::optional<LayerKinds> KindsOf(const ModelSpec& model) {
   return kinds;
 }
 
-// --use-rope-scaling has all but the factor fixed.
+// --use-rope-scaling fixes everything except the factor.
 absl::Status CheckLlama3Scaling(const RopeScaling& scaling) {
   constexpr char kFixed[] = "Megatron-LM's --use-rope-scaling has it fixed; must be ";
   const RopeScaling fixed;
@@ -104,7 +104,7 @@ absl::Status CheckLlama3Scaling(const RopeScaling& scaling) {
   return absl::OkStatus();
 }
 
-// Flags that take whole numbers alone.
+// Checks values of flags that accept only whole numbers.
 absl::Status CheckWhole(std::string_view key, double value, const char* flag) {
   if (value == std::floor(value)) return absl::OkStatus();
   return FieldError(key, absl::StrCat(value),
@@ -143,11 +143,11 @@ void AddLatentAttention(const Attention& attention, std::vector<std::string>& fl
   std::string ranks = absl::StrFormat("--kv-lora-rank %d", attention.kv_rank);
   if (attention.query_rank > 0) absl::StrAppend(&ranks, " --q-lora-rank ", attention.query_rank);
   flags.push_back(ranks);
-  // Its --qk-head-dim is the part of a head that is not turned.
+  // Megatron-LM's --qk-head-dim is the part of a head that is not rotated.
   flags.push_back(absl::StrFormat("--qk-head-dim %d --qk-pos-emb-head-dim %d --v-head-dim %d",
                                   attention.head_dim - attention.rotary_dim, attention.rotary_dim,
                                   attention.value_dim));
-  // The latents' norms; its own default of the rotary embedding is YaRN.
+  // The latents' norms. The default rotary embedding of latent attention is YaRN.
   flags.push_back("--qk-layernorm --rope-type rope");
 }
 
@@ -170,7 +170,7 @@ void AddAttention(const ModelSpec& model, const LayerKinds& kinds,
   }
   if (kinds.attention->sinks) flags.push_back("--softmax-type learnable");
   if (kinds.window == 0) return;
-  // Its window counts the tokens to the left of a query, the query not included.
+  // Megatron-LM's window counts the tokens to the left of a query, without the query.
   flags.push_back(absl::StrFormat("--window-size %d,0", kinds.window - 1));
   const LayerFlags windowed =
       FlagsOf(model, [](const LayerGroup& group) { return group.attention.window > 0; });
@@ -226,7 +226,7 @@ void AddExperts(const ModelSpec& model, const Ffn& ffn, MegatronScript& script) 
       "So are --moe-router-load-balancing-type and --moe-router-topk-scaling-factor.");
 }
 
-// Of a clamped SwiGLU the published runs have these.
+// The constants of a clamped SwiGLU are those of the published runs.
 void AddActivation(const Ffn& ffn, std::vector<std::string>& flags) {
   if (!ffn.gated()) return;
   flags.push_back(ffn.clamp == 0.0 ? "--swiglu"
@@ -235,7 +235,8 @@ void AddActivation(const Ffn& ffn, std::vector<std::string>& flags) {
                                                      ffn.clamp));
 }
 
-// Its linear layers, the router's among them, have biases together, or all but QKV's have none.
+// Megatron-LM's linear layers, including the router's, either all have biases, or all but QKV's
+// have none.
 absl::Status AddBiases(const LayerKinds& kinds, std::vector<std::string>& flags) {
   const Attention& attention = *kinds.attention;
   bool all = attention.qkv_bias && attention.output_bias;

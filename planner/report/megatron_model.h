@@ -1,7 +1,7 @@
-// A model as the flags of Megatron-LM's pretrain_gpt.py.
+// Writes a model as flags of Megatron-LM's pretrain_gpt.py.
 //
 // Layers may differ in whether they have experts and in whether attention sees a window: those are
-// the differences that Megatron-LM has a list of layers for.
+// the differences that Megatron-LM takes a list of layers for.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshwright::planner {
 
-// The parts that AddModel has flags for; of biases, those of all products or of none.
+// The parts that AddModel has flags for; biases only on all products or on none.
 inline constexpr EnumSet<ModelPart> kMegatronParts = {ModelPart::kRotaryPositions,
                                                       ModelPart::kPartialRotary,
                                                       ModelPart::kRmsNorm,

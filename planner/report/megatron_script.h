@@ -1,4 +1,4 @@
-// What becomes a script that starts Megatron-LM.
+// The contents of a script that starts Megatron-LM.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a layout moves to the hosts' memory and what that costs, for its explanation.
+// Computes what a layout moves to the hosts' memory and what that costs, for its explanation.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace meshwright::planner {
 
-// Of the devices that move the most.
+// Figures of the devices that move the most.
 struct OffloadEffect {
-  int64_t moved_bytes = 0;        // activations of a micro-batch, down and up again
-  int64_t update_bytes = 0;       // gradients down and weights up, in a step
-  double link_bytes_per_s = 0.0;  // at which a device copies
-  double exposed_s = 0.0;         // of a step
-  int64_t host_bytes = 0;         // of one device in its host's memory
+  int64_t moved_bytes = 0;        // activations of a micro-batch, to the host and back
+  int64_t update_bytes = 0;       // gradients to the host and weights back, per step
+  double link_bytes_per_s = 0.0;  // the rate at which a device copies
+  double exposed_s = 0.0;         // seconds of a step
+  int64_t host_bytes = 0;         // of one device, in its host's memory
   std::string sentence;
 
   friend bool operator==(const OffloadEffect&, const OffloadEffect&) = default;
 };
 
-// Of a layout that CheckLayout() accepts, with its estimate; nothing where it moves nothing.
+// Returns the effect for a layout that CheckLayout() accepts, with its estimate; nullopt where it
+// moves nothing.
 std::optional<OffloadEffect> OffloadEffectOf(const EstimateContext& context,
                                              const RankedLayout& ranked);
 

@@ -17,7 +17,7 @@ constexpr EnumNames<TrialStop, 5> kTrialStopNames = {{
     {TrialStop::kAllRan, "all_ran"},
 }};
 
-// A sweep, and whether what relatives gave it is shown.
+// A sweep, and whether the results that related sweeps gave it are shown.
 struct SweepRow {
   SweepReplay sweep;
   bool with_relatives = false;

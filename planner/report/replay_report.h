@@ -1,4 +1,4 @@
-// Sweeps that were run again on recorded results, in the form that scripts read.
+// The JSON form of replayed sweeps, for scripts.
 #pragma once
 
 #include "absl/types/span.h"
@@ -7,11 +7,10 @@
 
 namespace meshwright::planner {
 
-// {"sweeps": [...], "total": {...}}; the keys are the fields of SweepReplay and ReplayTotal.
-// Figures that do not exist are null; `stop` is "gain", "trials",
-// "nothing_fits" or "all_ran".
-// `relatives`, `related_sweeps` and `related_results` are there where sweeps were replayed with
-// relatives.
+// Returns {"sweeps": [...], "total": {...}}; the keys are the fields of SweepReplay and
+// ReplayTotal. Figures that do not exist are null; `stop` is "gain", "trials", "nothing_fits" or
+// "all_ran". `relatives`, `related_sweeps` and `related_results` are present where sweeps were
+// replayed with related sweeps.
 nlohmann::ordered_json ReplayToJson(absl::Span<const SweepReplay> sweeps,
                                     bool with_relatives = false);
 

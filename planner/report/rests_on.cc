@@ -9,7 +9,7 @@
 namespace meshwright::planner {
 namespace {
 
-// A fit that leaves more than this share of a data sheet's error open is one of few runs.
+// A fit that leaves more than this share of a data sheet's error counts as one of few runs.
 constexpr double kFewRuns = 0.25;
 
 PresetEvidence EvidenceOf(std::string name, Evidence evidence, const Calibration& calibration) {

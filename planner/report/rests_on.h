@@ -1,4 +1,5 @@
-// What the presets behind an answer rest on: measured runs and whose, a benchmark, a data sheet.
+// RestsOn is the evidence behind an answer's presets: measured runs and whose, a benchmark, a data
+// sheet.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace meshwright::planner {
 struct PresetEvidence {
   std::string name;
   std::string kind;                  // as EvidenceName()
-  int64_t rows = 0;                  // measured steps that it was fitted to
+  int64_t rows = 0;                  // measured steps that the preset was fitted to
   std::vector<std::string> sources;  // who measured them
 
   friend bool operator==(const PresetEvidence&, const PresetEvidence&) = default;
@@ -23,16 +24,15 @@ struct PresetEvidence {
 struct RestsOn {
   PresetEvidence cluster;
   PresetEvidence framework;
-  double step_time_sigma =
-      0.0;               // standard deviation of the logarithm, of which the interval is made
-  std::string sentence;  // one line
+  double step_time_sigma = 0.0;  // deviation of ln(step time), which gives the interval
+  std::string sentence;          // one line
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;
 };
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
-// Defined with its fields (planner/report/answer_fields.h).
+// Defined with the fields (planner/report/answer_fields.h).
 nlohmann::ordered_json ToJson(const RestsOn& rests_on);
 
 }  // namespace meshwright::planner

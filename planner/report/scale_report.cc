@@ -14,7 +14,7 @@
 namespace meshwright::planner {
 namespace {
 
-// A reader is told from where on more devices return less than this share of what they add.
+// The answer says from which size on more devices return less than this share of what they add.
 constexpr double kDiminished = 0.75;
 
 std::string Signed(double share) { return absl::StrFormat("%+.1f %%", share * 100.0); }

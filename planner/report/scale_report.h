@@ -1,5 +1,5 @@
-// What more devices bring, in numbers and words: the answer of `meshwright scale` and of
-// `meshwright recommend` for a range of sizes.
+// The answer of `meshwright scale`, and of `meshwright recommend` for a range of sizes: what more
+// devices return, in numbers and words.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 namespace meshwright::planner {
 
 struct ScaleQuery {
-  PlanQuery plan;  // `devices` aside
+  PlanQuery plan;  // `devices` is ignored
   DeviceRange devices;
-  // Weak scaling where set: the plan's batch is that of the smallest size.
+  // Weak scaling if set: the plan's batch is that of the smallest size.
   bool weak = false;
-  // Sizes between those of the range as well, where the budget's answer may be one of them. Strong
-  // scaling alone.
+  // Also tries sizes between those of the range where the budget's answer may be one of them.
+  // Strong scaling alone.
   bool refine = false;
   Budget budget;
 };
@@ -30,7 +30,7 @@ struct ScaleAnswer {
   std::vector<ScalePoint> points;
   std::vector<RunCost> costs;  // of each point; 0 without tokens in the budget
   BudgetAnswer answer;
-  std::vector<std::string> sentences;  // what the points say, in words
+  std::vector<std::string> sentences;  // findings about the points
   std::vector<std::string> notes;
   int64_t parameters = 0;  // of the model
   RestsOn rests_on;

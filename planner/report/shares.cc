@@ -11,7 +11,8 @@
 namespace meshwright::planner {
 namespace {
 
-// Nothing where the optimizer step, which comes when activations are gone, is the fuller moment.
+// Returns zeros where the optimizer step, which runs when activations are gone, is the fuller
+// moment.
 KeptShares SharesOf(const EstimateContext& context, const RankedLayout& ranked) {
   const MemoryEstimate& memory = ranked.estimate.memory;
   if (memory.activations_bytes == 0) return {};

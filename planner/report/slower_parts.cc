@@ -11,7 +11,8 @@
 namespace meshwright::planner {
 namespace {
 
-// A part is named as a reason where it takes at least this share of what the parts lose together.
+// A part is named as a reason where it makes up at least this share of the time that all parts lose
+// together.
 constexpr double kSlowerWorthNaming = 0.15;
 constexpr size_t kMostReasons = 3;
 

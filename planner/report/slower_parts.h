@@ -1,4 +1,4 @@
-// Why one step takes longer than another: the parts that do, and a clause that says so.
+// Says why one step takes longer than another: the parts that do, and a clause about them.
 #pragma once
 
 #include <string>
@@ -16,11 +16,12 @@ struct SlowerPart {
   friend bool operator==(const SlowerPart&, const SlowerPart&) = default;
 };
 
-// Returns the parts that take longer in `mine`, largest first: at most three, those that lose
-// little beside the others left out.
+// Returns the parts that take longer in `mine`, largest first: at most three, without those that
+// lose little compared with the others.
 std::vector<SlowerPart> SlowerParts(const TimeEstimate& mine, const TimeEstimate& other);
 
-// ", because the pipeline bubble takes 1.20 s and the optimizer 0.90 s more"; empty without parts.
+// Returns ", because the pipeline bubble takes 1.20 s and the optimizer 0.90 s more"; empty without
+// parts.
 std::string Reasons(const std::vector<SlowerPart>& because);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// What published recommendations about layouts are worth for one model and cluster: the answer of
-// `meshwright study`.
+// The answer of `meshwright study`: what published recommendations about layouts are worth for one
+// model and cluster.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct StudyAnswer {
   std::vector<std::string> notes;
   int64_t parameters = 0;  // of the model
   RestsOn rests_on;
-  std::string sentence;  // how many of the recommendations hold
+  std::string sentence;  // states how many of the recommendations hold
 
   bool any_fits() const;
 };

@@ -17,7 +17,7 @@ char Mark(const Action& action) {
 
 std::string TimelineText(const Timeline& timeline, int32_t columns) {
   if (!(timeline.makespan_s > 0.0)) return "";
-  // As few marks as show the shortest action.
+  // The fewest marks that show the shortest action.
   double shortest_s = timeline.makespan_s;
   for (const TimedAction& timed : timeline.actions) {
     const double duration_s = timed.end_s - timed.start_s;
@@ -30,7 +30,7 @@ std::string TimelineText(const Timeline& timeline, int32_t columns) {
 
   std::vector<std::string> lines(timeline.ranks.size(), std::string(width, '.'));
   for (const TimedAction& timed : timeline.actions) {
-    // A mark shows what runs in the middle of its time.
+    // A mark shows the action that runs at the middle of its interval.
     const double first = std::ceil(timed.start_s / mark_s - 0.5 - 1e-9);
     for (auto i = static_cast<size_t>(std::max(first, 0.0));
          i < width && (static_cast<double>(i) + 0.5) * mark_s < timed.end_s - 1e-9 * mark_s; ++i) {

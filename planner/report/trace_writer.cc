@@ -34,7 +34,8 @@ void TraceWriter::Complete(TraceThread thread, TraceEvent event) {
 
 std::string TraceWriter::Finish() { return std::move(text_) + "\n]}\n"; }
 
-// Readers that want a time of every event find one; what it says holds for the whole trace.
+// Some readers require a time on every event, so this has one although it holds for the whole
+// trace.
 void TraceWriter::Describe(const char* what, TraceThread thread, ordered_json arguments) {
   Add({{"ph", "M"},
        {"pid", thread.process},

@@ -1,4 +1,5 @@
-// Chrome's trace format, which Perfetto opens: processes with threads, and complete events on them.
+// TraceWriter writes Chrome's trace format, which Perfetto opens: processes with threads, and
+// complete events on them.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ class TraceWriter {
   void NameThread(TraceThread thread, const std::string& name);
   void Complete(TraceThread thread, TraceEvent event);
 
-  // The whole trace; nothing may be added to it.
+  // Returns the whole trace. Nothing may be added after it.
   std::string Finish();
 
  private:
@@ -41,7 +42,7 @@ class TraceWriter {
   bool first_ = true;
 };
 
-// "forward", "backward", "input gradient" or "weight gradient".
+// Returns "forward", "backward", "input gradient" or "weight gradient".
 const char* TraceCategory(ActionKind kind);
 
 }  // namespace meshwright::planner

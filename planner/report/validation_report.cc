@@ -40,15 +40,15 @@ ordered_json SweepToJson(const SweepReport& r) {
           {"inside_interval", OrNull(r.inside_interval)}};
 }
 
-// The shortest text that reads back as the same number, so that probabilities close to 1 stay
-// apart.
+// Returns the shortest text that reads back as the same number, so that probabilities close to 1
+// stay distinct.
 std::string Number(double value) {
   std::array<char, 32> text;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
   return {text.data(), end};
 }
 
-// A text as a cell of a format without quotes.
+// Returns a text as a cell of a format without quotes.
 std::string Cell(std::string text) {
   std::replace(text.begin(), text.end(), ',', ';');
   std::replace(text.begin(), text.end(), '"', '\'');

@@ -1,5 +1,5 @@
-// Rules about the global batch. They are asked last, because a layout that breaks only these could
-// run with another batch.
+// Rules about the global batch. They are checked last, because a layout that breaks only these
+// could run with another batch.
 #pragma once
 
 #include "planner/rules/operands.h"

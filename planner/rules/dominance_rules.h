@@ -1,5 +1,5 @@
-// Rules about layouts that can run, but that a simpler one beats in memory and in time: nobody who
-// searches wants to see them.
+// Rules about layouts that can run, but that a simpler layout beats in memory and in time. Searches
+// drop them.
 #pragma once
 
 #include "planner/profile/layer_shape.h"
@@ -8,8 +8,8 @@
 
 namespace meshwright::planner {
 
-// Selective recompute of attention is there for the sake of the score matrix. Where no kernel keeps
-// one it frees nothing and costs the time.
+// Selective recompute of attention exists to avoid keeping the score matrix. Where no kernel keeps
+// one it frees nothing and costs time.
 inline bool IsDominated(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!input.drops_dominated || layout.recompute != Recompute::kSelective) return false;
   const bool only_scores =

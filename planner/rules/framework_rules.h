@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// What a framework may lack.
+// What a framework may lack; the value of the rule's operands.
 enum class FrameworkPart : int64_t {
   kZeroStage,
   kZeroMinimum,
@@ -53,7 +53,8 @@ inline bool Lacks(FrameworkPart part, int64_t bound, Operands& operands) {
   return Broken(static_cast<int64_t>(part), bound, operands);
 }
 
-// The rule by what it looks at beside the model, the training and the profile.
+// The parts of the rule, by what they look at in addition to the model, the training and the
+// profile.
 
 inline bool LacksForModel(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const Supports& has = input.profile.supports;
@@ -67,7 +68,7 @@ inline bool LacksForModel(const RuleInput& input, const Layout& /*layout*/, Oper
          Lacks(FrameworkPart::kOptimizer, 0, operands);
 }
 
-// ZeRO, and the axes of the mesh.
+// Looks at ZeRO and the axes of the mesh.
 inline bool LacksZero(const RuleInput& input, const Layout& l, Operands& operands) {
   const Supports& has = input.profile.supports;
   if (l.zero > has.max_zero) return Lacks(FrameworkPart::kZeroStage, has.max_zero, operands);
@@ -104,7 +105,7 @@ inline bool LacksContextParallel(const RuleInput& input, const Layout& layout, O
          Lacks(FrameworkPart::kContext, 0, operands);
 }
 
-// A framework whose attention keeps no scores may have nothing that core_attn would free.
+// In a framework whose attention keeps no scores, core_attn may free nothing.
 inline bool LacksModules(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.recompute != Recompute::kModules) return false;
   const RecomputeModules has = input.profile.supports.recompute_modules;
@@ -126,7 +127,7 @@ inline bool LacksRecompute(const RuleInput& input, const Layout& layout, Operand
           Lacks(FrameworkPart::kRecompute, 0, operands));
 }
 
-// Offload, the pipeline and recompute.
+// Looks at offload, the pipeline and recompute.
 inline bool LacksOffload(const RuleInput& input, const Layout& layout, Operands& operands) {
   const Supports& has = input.profile.supports;
   if (layout.offload.optimizer && !has.has_optimizer_offload) {

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-// What the operands of Lacks() say.
+// Decodes the operands of Lacks().
 template <typename Kind>
 struct Lacking {
   explicit Lacking(const Operands& operands)

@@ -1,5 +1,5 @@
-// Rules that the layers and kernels of a program must take the model, the number format and the
-// layout's kernels (planner/profile/kernel_support.h). A sentence says what they take instead.
+// Rules about the model, the number format and the kernels that the layers of a program can run
+// (planner/profile/kernel_support.h). The sentences say what they accept instead.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// Whether `device` lacks `kind`. Operands::divisor gets the kinds of both devices together, so that
+// Returns whether `device` lacks `kind`. Operands::divisor gets the kinds of both devices, so that
 // the sentence can say whether the other device has it.
 template <typename Kind>
 bool Lacks(Kind kind, DeviceKind device, const EnumSet<Kind>& on_cpu, const EnumSet<Kind>& on_cuda,
@@ -40,7 +40,7 @@ inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operan
   });
 }
 
-// Where a part of the model runs that does not run here.
+// Where a part of the model runs that does not run on this device.
 enum class RunsPart : int64_t { kNowhere, kOnCpu, kWithFlash2 };
 
 inline bool LacksModelPart(const RuleInput& input, const Layout& layout, Operands& operands) {
@@ -83,13 +83,13 @@ inline bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*
   });
 }
 
-// Values are filled up to the keys' width for flash attention, and have one of their own for
-// others.
+// For flash attention values are padded to the keys' width; other kernels take values of their own
+// width.
 inline bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (input.device != DeviceKind::kCuda) return false;
   const AttentionKernel attention = input.profile.AttentionOf(layout);
   for (const HeadSizes& sizes : input.profile.supports.kernels.cuda_head_sizes) {
-    // Narrowed products leave attention as it is.
+    // Narrowed products do not change attention.
     const NumberFormat activations = NumberFormatsOf(sizes.precision).activations;
     if (activations != input.training.formats().activations) continue;
     if (sizes.attention.value_or(attention) != attention) continue;
@@ -117,7 +117,7 @@ inline bool LacksPrecision(const RuleInput& input, const Layout& /*layout*/, Ope
                operands);
 }
 
-// This rule and the next are about kernels that the layout names; a default is the framework's own.
+// This rule and the next apply to kernels that the layout names; a default is the framework's own.
 inline bool LacksAttention(const RuleInput& input, const Layout& layout, Operands& operands) {
   const AttentionKernel named = layout.attention;
   if (named == AttentionKernel::kDefault) return false;

@@ -14,7 +14,8 @@ inline constexpr double kMostBytes = 4e18;
 // An upper bound of the bytes kept per token, per layer and per element of the widest tensor.
 inline constexpr double kBytesPerElement = 64.0;
 
-// Whether the largest number of bytes that the planner would count comes near the limit of 64 bits.
+// Returns whether the largest number of bytes that the planner would count comes near the limit of
+// 64 bits.
 inline bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& operands) {
   const ModelSpec& model = input.model;
   int64_t width = std::max({model.hidden, model.vocab});

@@ -12,7 +12,7 @@ namespace meshwright::planner {
 // A figure of the host that a cluster may leave out; the value of the rule's operands.
 enum class HostFigure : int64_t { kLink, kMemory, kMemoryRate };
 
-// Copies need the link and the memory, an update on the host the memory's rate as well.
+// Copies need the link and the memory; an update on the host also needs the memory's rate.
 inline bool LacksHostFigures(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!layout.offload.any() || input.cluster == nullptr) return false;
   const HostProfile& host = input.cluster->host;
@@ -25,10 +25,10 @@ inline bool LacksHostFigures(const RuleInput& input, const Layout& layout, Opera
          lacks(HostFigure::kMemoryRate);
 }
 
-// Returns a sentence that names the key of a cluster that is not there.
+// Returns a sentence that names the missing key of a cluster.
 std::string DescribeHostFigures(const Operands& operands);
 
-// This rule asks the fullest chunk; those with fewer layers move all they have.
+// Checks the fullest chunk; chunks with fewer layers offload all of theirs.
 bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands);
 
 inline bool OffloadsRecomputed(const RuleInput& /*input*/, const Layout& layout,
@@ -45,8 +45,8 @@ inline bool OffloadsOrthogonalised(const RuleInput& input, const Layout& layout,
          Broken(1, 0, operands);
 }
 
-// Whether the devices of a node move more to their host than its memory holds. Requires a layout
-// that keeps all other rules, whose memory it works out where the layout moves anything.
+// Returns whether the devices of a node move more to their host than its memory holds. Requires a
+// layout that keeps all other rules. Computes its memory where the layout moves anything.
 bool OverfillsHost(const RuleInput& input, const Layout& layout, Operands& operands);
 
 // Returns a sentence with both sizes.

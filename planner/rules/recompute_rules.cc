@@ -23,7 +23,7 @@ RecomputeModules RecomputeModulesOf(const ModelSpec& model) {
       continue;
     }
     modules.Add(RecomputeModule::kMoe);
-    // ReLU keeps its product alone, and there is nothing to make it again from.
+    // ReLU keeps its product alone, and nothing to recompute it from.
     if (group.ffn.kind != FfnKind::kRelu) modules.Add(RecomputeModule::kMoeAct);
     if (group.ffn.dense_hidden() > 0) modules.Add(RecomputeModule::kSharedExperts);
   }

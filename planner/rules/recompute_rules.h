@@ -9,7 +9,7 @@
 
 namespace meshwright::planner {
 
-// The modules that free something in some layer of the model.
+// Returns the modules that free something in some layer of the model.
 RecomputeModules RecomputeModulesOf(const ModelSpec& model);
 
 inline bool RecomputesMissingModules(const RuleInput& input, const Layout& layout,
@@ -20,7 +20,7 @@ inline bool RecomputesMissingModules(const RuleInput& input, const Layout& layou
   return !missing.empty() && Broken(missing.bits(), there.bits(), operands);
 }
 
-// `moe` runs again what `moe_act` and `shared_experts` would.
+// `moe` recomputes what `moe_act` and `shared_experts` would.
 inline bool RecomputesTwice(const RuleInput& /*input*/, const Layout& layout, Operands& operands) {
   if (!layout.recompute_modules.Has(RecomputeModule::kMoe)) return false;
   constexpr RecomputeModules kParts = {RecomputeModule::kMoeAct, RecomputeModule::kSharedExperts};
@@ -28,8 +28,8 @@ inline bool RecomputesTwice(const RuleInput& /*input*/, const Layout& layout, Op
   return !twice.empty() && Broken(twice.bits(), 0, operands);
 }
 
-// Scales of the step before belong to a forward that runs once: Megatron-Core's TransformerConfig
-// refuses modules of which only the output is freed.
+// Scales of the previous step belong to a forward that runs once: Megatron-Core's TransformerConfig
+// rejects modules of which only the output is freed.
 inline bool RecomputesUnderDelayedScales(const RuleInput& input, const Layout& layout,
                                          Operands& operands) {
   if (input.training.precision != Precision::kFp8Delayed) return false;

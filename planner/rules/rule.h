@@ -1,8 +1,8 @@
-// A rule about which layouts can run: its name, its test, and the sentence for a layout that breaks
-// it.
+// A Rule decides whether layouts can run; RuleEntry is its name, its test, and the sentence for a
+// layout that breaks it.
 //
-// A search over millions of points asks these rules. So tests allocate nothing, and a broken rule
-// stores numbers, of which a sentence is made only when somebody reads it.
+// A search checks these rules at millions of points, so tests allocate nothing, and a broken rule
+// stores numbers that become a sentence only when it is read.
 #pragma once
 
 #include <array>
@@ -53,38 +53,38 @@ enum class Rule : uint8_t {
   kOffloadRecompute,          // offloaded activations of layers that keep none
   kOffloadOptimizer,          // an offloaded optimizer that no host runs
   kDeviceFormat,              // the precision's products against what the device multiplies
-  kFramework,                 // the framework does not have this
+  kFramework,                 // the framework lacks what the layout uses
   kTooLarge,                  // sizes beyond what the planner can count
   kMaxCp,                     // more context-parallel ranks than can be run
   kMaxVpp,                    // more chunks than can be run
-  kFfnKind,                   // an FFN that no layer is there for
-  kQkNorm,                    // normed heads that no layer is there for
-  kModelPart,                 // another part of the model that no layer is there for
+  kFfnKind,                   // an FFN that the program has no layer for
+  kQkNorm,                    // normed heads that the program has no layer for
+  kModelPart,                 // another part of the model that the program has no layer for
   kHeadDim,                   // head_dim that no kernel takes
   kOneHeadDim,                // heads of several sizes, of which only one can be run
   kCudaHeadDim,               // head_dim that attention on a GPU does not take
   kPrecision,                 // a number format that the device does not run in
   kAttentionKernel,           // attn= names a kernel that the device does not have
-  kNormKernel,                // norm= names a kernel that is not there
+  kNormKernel,                // norm= names a kernel that the program does not have
   kNarrowedPart,              // a part of the model that has no narrowed products
-  kWidthTiles,                // widths on a rank that cut tiles of narrowed factors
-  kTokenTiles,                // tokens that do
-  kHostMemory,                // more on the host than its memory
-  kDominated,                 // a simpler layout is as small and faster; only searches ask
+  kWidthTiles,                // widths on a rank that would cut tiles of narrowed factors
+  kTokenTiles,                // tokens on a rank that would cut tiles of narrowed factors
+  kHostMemory,                // more in the host's memory than it holds
+  kDominated,                 // a simpler layout is as small and faster; only searches apply it
   kCount,
 };
 
 inline constexpr size_t kRuleCount = static_cast<size_t>(Rule::kCount);
 
-// Everything beside the layout that a rule may look at.
+// What a rule may look at in addition to the layout.
 struct RuleInput {
   const ModelSpec& model;
   const TrainingSpec& training;
-  const FrameworkProfile& profile;  // of what runs the layout
+  const FrameworkProfile& profile;  // of the program that runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
   bool device_has_products = true;  // in the format that the training's precision narrows them to
-  // Null where it is not known, as in an export: rules about its hosts are then not asked.
+  // Null where the cluster is not known, as in an export; rules about its hosts are then skipped.
   const ClusterSpec* cluster = nullptr;
   // Whether a layout that another one dominates is dropped although it can run.
   bool drops_dominated = false;
@@ -104,8 +104,8 @@ struct Violation {
   Operands operands;
 };
 
-// How many of a layout's axes say whether it breaks a rule, in the order in which a search fixes
-// them. Of layouts without offload, named kernels and rc=block:N, which only kLayout takes into
+// The axes that decide whether a layout breaks a rule, in the order in which a search fixes them.
+// Applies to layouts without offload, named kernels and rc=block:N, which only kLayout takes into
 // account.
 enum class RuleLevel : uint8_t {
   kMesh,        // the axes of the mesh, ep and etp
@@ -114,7 +114,7 @@ enum class RuleLevel : uint8_t {
   kSequence,    // and sequence parallel
   kStates,      // ZeRO and hs= with the mesh
   kRecompute,   // recompute alone
-  kLayout,      // all of it
+  kLayout,      // all axes
 };
 
 struct RuleEntry {

@@ -86,7 +86,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      nullptr, RuleLevel::kLayout},
     {Rule::kDeviceFormat, "device_format", DeviceLacksFormat, "", DescribeDeviceFormat},
     {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework, RuleLevel::kLayout},
-    // Behind the framework's own, which says more where no cluster would help.
+    // After the framework's own rules, which say more where no cluster would help.
     {Rule::kHostFigures, "host_figures", LacksHostFigures, "", DescribeHostFigures,
      RuleLevel::kLayout},
     {Rule::kPrecision, "precision", LacksPrecision, "", DescribePrecision},
@@ -112,7 +112,8 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kTooLarge, "too_large", IsTooLarge,
      "sequence length $0 with this model and micro-batch is too large", nullptr,
      RuleLevel::kMicroBatch},
-    // These last, so that a layout which breaks one of them would run with another global batch.
+    // These come last, so that a layout which breaks one of them would run with another global
+    // batch.
     {Rule::kBatchDivision, "batch_division", BatchDoesNotDivide,
      "global batch $0 is not a multiple of dp * micro-batch = $1", nullptr, RuleLevel::kMicroBatch},
     {Rule::kZeroBubbleBatches, "zero_bubble_batches", TooFewMicroBatches,
@@ -122,16 +123,16 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kInterleaveBatches, "interleave_batches", RoundsAreNotWhole,
      "$0 micro-batches are not a multiple of pp = $1, as interleaving needs", nullptr,
      RuleLevel::kMicroBatch},
-    // Asked of a layout that could run but for this, as it needs its memory.
+    // Needs the layout's memory, so it is checked only where nothing else is broken.
     {Rule::kHostMemory, "host_memory", OverfillsHost, "", DescribeHostMemory, RuleLevel::kLayout},
-    // Can run: whoever asks for it gets an estimate.
+    // Such a layout can run: whoever asks for it gets an estimate.
     {Rule::kDominated, "dominated", IsDominated,
      "rc=selective frees nothing here, for attention keeps no scores: rc=none is as small and "
      "faster",
      nullptr, RuleLevel::kRecompute},
 }};
 
-// Where in the list each rule is.
+// Returns the index of each rule in the list.
 constexpr std::array<size_t, kRuleCount> Places() {
   std::array<size_t, kRuleCount> places{};
   for (size_t i = 0; i < kRuleCount; ++i) places[static_cast<size_t>(kRules[i].rule)] = i;
@@ -158,22 +159,22 @@ inline bool Breaks(const RuleInput& input, const Layout& layout, Violation& viol
   return true;
 }
 
-// The list is known to the compiler, which puts the tests one after the other without a call each:
-// a search asks them for every point.
+// The compiler knows the list and inlines the tests, without a call each: a search runs them for
+// every point.
 template <size_t... kPlace>
 [[gnu::flatten]] bool BreaksAny(const RuleInput& input, const Layout& layout, Violation& violation,
                                 std::index_sequence<kPlace...> /*all*/) {
   return (Breaks<kPlace>(input, layout, violation) || ...);
 }
 
-// A rule, or the part of one that is of a level.
+// A rule, or the part of a rule that has a level.
 struct RuleCheck {
   size_t place = kRuleCount;
   RuleLevel level = RuleLevel::kLayout;
   bool (*broken)(const RuleInput& input, const Layout& layout, Operands& operands) = nullptr;
 };
 
-// What a framework lacks is told by every axis, but not by all of them together.
+// The framework's rule depends on every axis, but no part of it on all of them together.
 constexpr std::array<RuleCheck, 8> kFrameworkChecks = {{
     {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kMesh, LacksForModel},
     {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kMesh, LacksContextParallel},
@@ -185,7 +186,7 @@ constexpr std::array<RuleCheck, 8> kFrameworkChecks = {{
     {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kRecompute, LacksRecompute},
 }};
 
-// Every check once, in the order of the rules.
+// Returns every check once, in the order of the rules.
 constexpr auto Checks() {
   std::array<RuleCheck, kRuleCount + kFrameworkChecks.size()> checks{};
   size_t count = 0;

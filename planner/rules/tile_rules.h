@@ -1,12 +1,12 @@
 // Rules that keep Meshwright's worker from cutting tiles of narrowed factors
-// (planner/block/scale_tiles.h). Where none is cut, tiles are the same in every layout, and so are
-// their numbers and scales.
+// (planner/block/scale_tiles.h). Where no tile is cut, tiles are the same in every layout, and so
+// are their numbers and scales.
 //
-// Tensor parallelism cuts the rows or columns of a matrix, whose parts stand one behind the other:
-// each is a multiple of 128 on a rank. Tokens are cut into sequences, into the two blocks of a
-// sequence that a rank of context parallelism has, and with sequence parallel into its share of the
-// micro-batch. Of an expert's tokens no rule says anything: how many it takes is its router's to
-// say (executor/worker/model/projection.h).
+// Tensor parallelism cuts the rows or columns of a matrix into consecutive parts: each must be a
+// multiple of 128 on a rank. Tokens are cut into sequences, into the two blocks of a sequence that
+// a rank of context parallelism has, and with sequence parallel into its share of the micro-batch.
+// No rule covers an expert's tokens, whose number its router decides
+// (executor/worker/model/projection.h).
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace meshwright::planner {
 
-// What a tile lies in; Operands::more[0] of both rules.
+// The size that tiles divide; Operands::more[0] of both rules.
 enum class TiledWidth : int64_t { kHidden, kQueries, kKeys, kFfn, kExpert };
 enum class TiledTokens : int64_t { kSequence, kContextBlock, kShare };
 
@@ -26,7 +26,7 @@ inline bool CutsTiles(const RuleInput& input) {
   return input.profile.engine == Engine::kWorker && input.training.quantisation().scales_blocks;
 }
 
-// `ranks` divide `width`, which other rules see to.
+// Requires that `ranks` divide `width`, which other rules check.
 inline bool CutsWidth(int64_t width, int64_t ranks, TiledWidth what, Operands& operands) {
   if (width % ranks != 0 || width / ranks % kScaleTile == 0) return false;
   operands = {.value = width / ranks,
@@ -70,7 +70,7 @@ inline bool CutsTokenTiles(const RuleInput& input, const Layout& layout, Operand
 std::string DescribeWidthTiles(const Operands& operands);
 std::string DescribeTokenTiles(const Operands& operands);
 
-// What of a model the worker's narrowed products have no layer for.
+// Returns whether the model has a part that the worker's narrowed products have no layer for.
 inline bool NarrowsMissingPart(const RuleInput& input, const Layout& /*layout*/,
                                Operands& operands) {
   if (!CutsTiles(input)) return false;

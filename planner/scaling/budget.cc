@@ -23,7 +23,7 @@ constexpr std::array<Unit, 4> kCounts = {{{'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'
 constexpr std::array<Unit, 5> kTimes = {
     {{'s', 1.0}, {'m', 60.0}, {'h', kHour}, {'d', 24.0 * kHour}, {'w', 168.0 * kHour}}};
 
-// A positive number, times what the unit behind it stands for.
+// Returns a positive number times the value of the unit after it.
 template <size_t kUnits>
 std::optional<double> WithUnit(absl::string_view text, const std::array<Unit, kUnits>& units,
                                bool needs_unit) {
@@ -42,7 +42,7 @@ std::optional<double> WithUnit(absl::string_view text, const std::array<Unit, kU
   return value > 0.0 && value < 1e30 ? std::optional(value) : std::nullopt;
 }
 
-// Whole nodes above `low` and below `high`.
+// Returns whole nodes above `low` and below `high`.
 std::vector<int64_t> SizesBetween(int64_t low, int64_t high, int64_t devices_per_node) {
   const int64_t nodes = (high - low) / devices_per_node;
   const int64_t step =

@@ -1,4 +1,4 @@
-// Numbers of devices to look at: "8..1024" stands for 8, 16, 32, ..., 1024.
+// DeviceRange is a range of numbers of devices: "8..1024" stands for 8, 16, 32, ..., 1024.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@ struct DeviceRange {
   int64_t high = 0;
 
   bool is_one() const { return low == high; }
-  // Doubles from `low` on, and `high` where no doubling meets it. Requires 1 <= low <= high.
+  // Returns `low` and its doublings, and `high` where no doubling equals it. Requires 1 <= low <=
+  // high.
   std::vector<int64_t> Sizes() const;
 
   friend bool operator==(const DeviceRange&, const DeviceRange&) = default;
 };
 
-// One number, or two with ".." between them. InvalidArgument about `gpus` says what would be
+// Parses one number, or two with ".." between them. InvalidArgument about `gpus` says what is
 // accepted.
 absl::StatusOr<DeviceRange> ParseDeviceRange(std::string_view text);
 

@@ -15,12 +15,12 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kMostSequence = int64_t{1} << 24;  // that Validate() takes
+constexpr int64_t kMostSequence = int64_t{1} << 24;  // the most that Validate() accepts
 constexpr int64_t kMostDepth = 4096;
-// The longest pattern of layers that a model is taken to repeat.
+// The longest pattern of layers that a model is assumed to repeat.
 constexpr int64_t kMostPeriod = 16;
 
-// What an error may be about that is about the value and not about the question.
+// Fields whose errors concern one value rather than the whole question.
 constexpr std::array<std::string_view, 6> kAboutValue = {
     "gpus", "global_batch", "where", "layout", "seq_len", "num_hidden_layers"};
 
@@ -41,7 +41,7 @@ absl::StatusOr<BestLayout> ProbeLayout(const SearchRequest& request, const Layou
   return probe;
 }
 
-// The values of one kind in rising order: at even steps, or those listed.
+// The values of one kind in ascending order: at even steps, or those listed.
 struct Values {
   int64_t first = 1;
   int64_t step = 1;
@@ -51,20 +51,20 @@ struct Values {
   int64_t At(int64_t place) const {
     return listed.empty() ? first + step * place : listed[static_cast<size_t>(place)];
   }
-  // Of the largest value up to `value`; the first where all are larger.
+  // Returns the index of the largest value up to `value`; 0 where all are larger.
   int64_t PlaceOf(int64_t value) const {
     return std::clamp<int64_t>((value - first) / step, 0, count - 1);
   }
 };
 
-// Steps through `asked` up to `most`.
+// Returns the steps through `asked` up to `most`.
 Values StepsThrough(int64_t asked, int64_t step, int64_t most) {
   const int64_t first = asked % step == 0 ? step : asked % step;
   return {.first = first, .step = step, .count = (most - first) / step + 1};
 }
 
-// Places to look at before those between them: of a list all, of steps what doubling and halving
-// `asked` meets.
+// Returns the indices to try before those between them: of a list all, of steps the doublings and
+// halvings of `asked`.
 std::vector<int64_t> CoarsePlaces(const Values& values, int64_t asked) {
   std::vector<int64_t> places;
   if (!values.listed.empty()) {
@@ -84,7 +84,7 @@ std::vector<int64_t> CoarsePlaces(const Values& values, int64_t asked) {
   return places;
 }
 
-// Each value asks the same question but for itself.
+// Each value asks the same question with only this value changed.
 class LimitSearch {
  public:
   LimitSearch(const SearchRequest& request, const std::optional<Layout>& layout)
@@ -97,7 +97,7 @@ class LimitSearch {
     Limit limit;
     limit.kind = kind;
     limit.asked = AskedOf(kind);
-    int64_t low = -1;  // fits
+    int64_t low = -1;  // the largest index that fits
     int64_t high = values.count;
     const std::vector<int64_t> coarse = CoarsePlaces(values, limit.asked.value_or(1));
     for (auto place = coarse.rbegin(); place != coarse.rend() && low < 0; ++place) {
@@ -147,7 +147,7 @@ class LimitSearch {
     return layout_ ? std::optional<int64_t>(layout_->micro_batch) : std::nullopt;
   }
 
-  // Notes in `limit` whether something fits at the value.
+  // Records in `limit` whether something fits at the value.
   absl::StatusOr<bool> Try(int64_t value, Limit& limit) const {
     ASSIGN_OR_RETURN(BestLayout probe, ProbeAt(limit.kind, value));
     if (probe.best) {
@@ -180,7 +180,7 @@ class LimitSearch {
   const std::optional<Layout> layout_;
 };
 
-// By layer, where its group stands.
+// Returns, by layer, the index of its group.
 std::vector<size_t> GroupsByLayer(const ModelSpec& model) {
   std::vector<size_t> groups;
   for (size_t group = 0; group < model.groups.size(); ++group) {
@@ -193,7 +193,7 @@ bool IsSameLayer(const LayerGroup& a, const LayerGroup& b) {
   return a.attention == b.attention && a.ffn == b.ffn;
 }
 
-// Of the last layers: the fewest that come a second time before them.
+// Returns the fewest last layers that repeat the layers right before them.
 int64_t PeriodOf(const ModelSpec& model, const std::vector<size_t>& groups) {
   const auto layers = static_cast<int64_t>(groups.size());
   const auto layer = [&](int64_t number) -> const LayerGroup& {

@@ -1,5 +1,5 @@
-// How large a problem may be before nothing of it fits: the largest micro-batch, the longest
-// sequence and the deepest model, everything else as it is.
+// Finds how large a problem may be before it no longer fits: the largest micro-batch, the longest
+// sequence and the deepest model, everything else unchanged.
 #pragma once
 
 #include <cstdint>
@@ -22,32 +22,31 @@ inline constexpr EnumNames<LimitKind, 3> kLimitKindNames = {{
 
 struct Limit {
   LimitKind kind = LimitKind::kMicroBatch;
-  std::optional<int64_t> asked;      // in the question; not set where a search chooses it
-  std::optional<int64_t> largest;    // not set where nothing that was looked at fits
-  std::optional<RankedLayout> best;  // at the largest: the best layout by the request's objective
-  int64_t parameters = 0;            // of the model at the largest
-  std::optional<int64_t> next;  // that does not fit; not set where nothing larger was looked at
-  std::optional<int64_t>
-      over_bytes;  // of the layout that is over by the least there, if any can run
-  // Why none can run there, or why nothing larger was looked at; empty where one can.
+  std::optional<int64_t> asked;      // the value asked for; not set where a search chooses it
+  std::optional<int64_t> largest;    // not set where nothing that was tried fits
+  std::optional<RankedLayout> best;  // the best layout at `largest`, by the request's objective
+  int64_t parameters = 0;            // of the model at `largest`
+  std::optional<int64_t> next;       // the smallest value tried that does not fit, if any was tried
+  std::optional<int64_t> over_bytes;  // at `next`: the least excess of a layout that can run there
+  // Why no layout can run at `next`, or why nothing larger was tried; empty where one can.
   std::string problem;
 };
 
-// Sequences are looked at in multiples of the largest power of two up to this that divides the one
-// asked for, and depths, from a search, at steps of kDepthStep from the model's own: others have
-// few pipelines.
+// Sequences are tried in multiples of the largest power of two up to this that divides the one
+// asked for. Depths are tried, in a search, at steps of kDepthStep from the model's own: others
+// have few pipelines.
 inline constexpr int64_t kMostSequenceStep = 1024;
 inline constexpr int64_t kDepthStep = 8;
 
-// One limit of each kind. Every micro-batch is looked at; of the others first what doubling and
-// halving the value asked for meets, and then, between the largest of these that fits and the next
-// one, halves: a value beyond that the layouts' divisors suit better may fit as well. With a
-// `layout` about that one alone, but for the micro-batch whose limit is asked. Errors as Search()
-// has them where they are not about one of the three.
+// Returns one limit of each kind. Every micro-batch is tried. Of the others, first the doublings
+// and halvings of the value asked for are tried, and then the interval between the largest that
+// fits and the next is bisected: a larger value that suits the layouts' divisors better may fit as
+// well. With `layout`, only that layout is tried, with a variable micro-batch for the limit of
+// micro-batches. Errors as Search() has them where they are not about one of the three.
 absl::StatusOr<std::vector<Limit>> FindLimits(const SearchRequest& request,
                                               const std::optional<Layout>& layout);
 
-// Returns the model with so many layers: the first ones of it, and behind its last one copies of
+// Returns the model with this number of layers: its first ones, and after its last one copies of
 // its shortest period of layers. Requires layers > 0.
 ModelSpec WithDepth(const ModelSpec& model, int64_t layers);
 

@@ -12,8 +12,8 @@
 namespace meshwright::planner {
 namespace {
 
-// A size that has no valid layout, or a batch that it can't divide, is a point without a layout;
-// anything else that is wrong is wrong with every size.
+// A size that has no valid layout, or a batch that it can't divide, gives a point without a layout;
+// any other error concerns every size.
 constexpr std::array<std::string_view, 2> kAboutOneSize = {"gpus", "global_batch"};
 
 absl::StatusOr<ScalePoint> PointAt(const SearchRequest& request) {

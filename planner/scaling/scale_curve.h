@@ -1,5 +1,5 @@
-// The best layout of a model on one cluster at several numbers of devices, and what more of them
-// bring (Fernandez et al., arXiv 2411.13055).
+// Computes a scaling curve: the best layout of a model on one cluster at several numbers of
+// devices, and the return of adding devices (Fernandez et al., arXiv 2411.13055).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshwright::planner {
 
-// What more devices share: the same batch, or a batch that grows with them.
+// Whether the batch stays the same (strong) or grows with the devices (weak).
 enum class ScalingMode : uint8_t { kStrong, kWeak };
 
 struct ScalePoint {
@@ -27,18 +27,18 @@ struct ScalePoint {
   Energy energy;
   // Exposed communication, bubble and waiting, as a share of the step.
   double exposed = 0.0;
-  // Of the last point before it that fits: throughput gained over devices added, both as shares; 1
-  // is what perfect scaling returns. Not set for the first.
+  // Relative to the last point before it that fits: throughput gained over devices added, both as
+  // shares; 1 is perfect scaling. Not set for the first.
   std::optional<double> marginal_return;
-  // How the layout's kind is another than that point's: "FSDP -> tp + FSDP"; empty where it is not.
+  // How the kind of layout differs from that point's: "FSDP -> tp + FSDP"; empty where it does not.
   std::string change;
 };
 
 using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
-// Searches each of `sizes`, which grow, in place of `request.devices`. The request's global batch
-// is that of the first under weak scaling. InvalidArgument as Search() gives it, where it is not
-// about a size alone; Cancelled once the request's run says so.
+// Searches each of `sizes`, in ascending order, in place of `request.devices`. Under weak scaling
+// the request's global batch is that of the first. InvalidArgument as Search() gives it where it is
+// not about one size alone; Cancelled once the request's run says so.
 absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const std::vector<int64_t>& sizes,
                                                    ScalingMode mode,
@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
 // Sets `marginal_return` and `change` of points in the order of their sizes.
 void CompareEach(std::vector<ScalePoint>& points);
 
-// What divides the work of a layout, such as "tp + pp + FSDP": which kind of layout it is.
+// Returns the kind of a layout, which is what divides its work: "tp + pp + FSDP".
 std::string LayoutKindOf(const Layout& layout);
 
 }  // namespace meshwright::planner

@@ -13,14 +13,14 @@
 namespace meshwright::planner {
 namespace {
 
-// The network's share that a need is looked for down to, and how closely.
+// The smallest share of the network's bandwidth that is tried, and the precision of the answer.
 constexpr double kLeastNetwork = 1.0 / 64.0;
 constexpr double kShareStep = 1.02;
 
-// By how much a batch may be smaller than the critical one, and larger.
+// The smallest and the largest batch that are tried, over the critical one.
 constexpr double kSmallestBatch = 1.0 / 64.0;
 constexpr double kLargestBatch = 4.0;
-constexpr double kMostBatch = 1 << 22;  // of which kLargestBatch are a batch that can be trained
+constexpr double kMostBatch = 1 << 22;  // kLargestBatch times it can still be trained
 constexpr double kMostTokens = 1e30;
 
 const char* WhereOf(Strategy strategy) {
@@ -59,7 +59,7 @@ class StrategySearch {
         critical_(critical),
         bandwidth_(search_.cluster.scale_out.bytes_per_s) {}
 
-  // The shortest of the batches.
+  // Returns the shortest run over the batches.
   absl::StatusOr<SizedRun> At(int64_t devices, const std::vector<int64_t>& batches) {
     SizedRun shortest;
     for (const int64_t batch : batches) {
@@ -70,7 +70,8 @@ class StrategySearch {
     return shortest;
   }
 
-  // The time of that run's devices and batch where the network has this share of its bandwidth.
+  // Returns the time with that run's devices and batch where the network has this share of its
+  // bandwidth.
   absl::StatusOr<double> SecondsOnNetwork(const SizedRun& run, double share) {
     search_.cluster.scale_out.bytes_per_s = bandwidth_ * share;
     absl::StatusOr<SizedRun> slower = With(run.devices, run.global_batch);
@@ -80,7 +81,7 @@ class StrategySearch {
   }
 
   double bandwidth() const { return bandwidth_; }
-  // Set once a search had a valid layout.
+  // Whether any search had a valid layout.
   bool any_valid() const { return any_valid_; }
   const absl::Status& refused() const { return refused_; }
 
@@ -110,9 +111,9 @@ class StrategySearch {
   absl::Status refused_;
 };
 
-// The least share of the network with which the run is at most kNearShortest longer; 0 where the
-// least that is looked at is enough. A slower network makes no layout faster, so that halving finds
-// it.
+// Returns the smallest share of the network's bandwidth at which the run is at most kNearShortest
+// longer; 0 where the smallest that is tried suffices. Bisects, since a slower network makes no
+// layout faster.
 absl::StatusOr<double> LeastNetworkShare(StrategySearch& search, const SizedRun& run) {
   const double most_s = run.seconds * (1.0 + kNearShortest);
   ASSIGN_OR_RETURN(const double least_s, search.SecondsOnNetwork(run, kLeastNetwork));

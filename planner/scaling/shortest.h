@@ -1,9 +1,9 @@
-// The shortest time in which a model trains on a cluster, over numbers of devices and over batches,
-// by how micro-batches pass the layers (Lamy-Poirier, arXiv 2106.02679).
+// Finds the shortest time in which a model trains on a cluster, over numbers of devices and
+// batches, by how micro-batches pass the layers (Lamy-Poirier, arXiv 2106.02679).
 //
-// More devices than a batch keeps busy need a larger batch, and a larger batch needs more tokens
-// for the same loss: a run has a shortest time, whatever the number of devices. How far a batch can
-// be divided, and with which pipelines, decides where that time is.
+// To keep more devices busy takes a larger batch, and a larger batch needs more tokens for the same
+// loss, so a run has a shortest time, whatever the number of devices. How far a batch can be
+// divided, and with which pipelines, decides where that time is.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,13 @@ namespace meshwright::planner {
 
 // How micro-batches pass the layers.
 enum class Strategy : uint8_t {
-  // One stage of neighbouring layers a pipeline rank.
+  // One stage of consecutive layers per pipeline rank.
   kContiguous,
-  // Every schedule that the framework has but breadth-first: interleaved stages too.
+  // Every schedule that the framework has but breadth-first; includes interleaved stages.
   kStandard,
   // Breadth-first with layered gradient accumulation: all micro-batches pass a chunk before the
-  // next
-  // one, whatever the framework has, and ZeRO gathers and reduces each chunk once. A chunk of one
-  // layer is the paper's modular pipeline.
+  // next one, whatever the framework has, and ZeRO gathers and reduces each chunk once. A chunk of
+  // one layer is the paper's modular pipeline.
   kLayered,
 };
 inline constexpr EnumNames<Strategy, 3> kStrategyNames = {{
@@ -36,11 +35,11 @@ inline constexpr EnumNames<Strategy, 3> kStrategyNames = {{
     {Strategy::kLayered, "layered"},
 }};
 
-// What a batch costs in tokens: E(B) = E_min (1 + B / B_c), of McCandlish et al. (arXiv 1812.06162)
-// as Lamy-Poirier takes it.
+// The cost of a batch in tokens: E(B) = E_min (1 + B / B_c), of McCandlish et al. (arXiv
+// 1812.06162) as Lamy-Poirier uses it.
 struct CriticalBatch {
-  double tokens = 0.0;  // E_min: of a run in the smallest batches, for the same loss
-  double batch = 0.0;   // B_c, sequences: twice the tokens, and twice the fewest steps
+  double tokens = 0.0;  // E_min: tokens of a run in the smallest batches, for the same loss
+  double batch = 0.0;   // B_c, sequences: at this batch twice the tokens, twice the fewest steps
 
   double TokensWith(int64_t global_batch) const {
     return tokens * (1.0 + static_cast<double>(global_batch) / batch);
@@ -48,11 +47,11 @@ struct CriticalBatch {
 };
 
 struct ShortestRequest {
-  SearchRequest search;  // its devices and its batch aside
+  SearchRequest search;  // its devices and batch are ignored
   std::vector<int64_t> sizes;
   CriticalBatch critical;
   // The largest share of data-parallel communication that compute hides, in place of the profile's
-  // figure, for every strategy alike. The paper takes 1.
+  // figure, the same for every strategy. The paper takes 1.
   double overlap = 1.0;
 };
 
@@ -63,42 +62,42 @@ struct SizedRun {
   std::optional<RankedLayout> best;  // not set where nothing fits; `problem` then says why
   std::string problem;
   double seconds = 0.0;  // of the whole run
-  // With its devices and its batch and any layout: bytes per second and device, one way, between
-  // nodes, with which it is at most kNearShortest longer; 0 where the least that was looked at is
-  // enough.
+  // The bandwidth between nodes, in bytes per second and device, one way, with which a run of these
+  // devices and this batch, in any layout, is at most kNearShortest longer; 0 where the smallest
+  // that was tried suffices.
   double network_bytes_per_s = 0.0;
-  // Likewise: its time on the slow network over that on the cluster's.
+  // With these devices and this batch: the time on the slow network over that on the cluster's.
   double slow_network_factor = 1.0;
 };
 
-// A run's time may grow by this share on the slowest network that is fast enough.
+// The share by which a run's time may grow on the slowest network that is fast enough.
 inline constexpr double kNearShortest = 0.05;
-// The slow network: this share of the cluster's bandwidth between nodes.
+// The slow network's share of the cluster's bandwidth between nodes.
 inline constexpr double kSlowNetwork = 0.25;
 
 struct ShortestRun {
   Strategy strategy = Strategy::kContiguous;
   std::vector<SizedRun> runs;       // one for each size
-  std::optional<int64_t> shortest;  // its place in `runs`; not set where nothing fits
+  std::optional<int64_t> shortest;  // index into `runs`; not set where nothing fits
 
   const SizedRun* Shortest() const {
     return shortest ? &runs[static_cast<size_t>(*shortest)] : nullptr;
   }
 };
 
-// Batches around the critical one: powers of two and three times those, from a 64th of the critical
-// one to four of them.
+// Returns batches around the critical one: powers of two and three times those, from a 64th of the
+// critical one to four times it.
 std::vector<int64_t> BatchesAround(double critical_batch);
 
-// The same, and of each the nearest multiple of what is odd in the number of devices, which
-// pipelines and replicas of such numbers need.
+// Returns the same, and for each the nearest multiple of the odd part of the number of devices,
+// which pipelines and replicas of such numbers need.
 std::vector<int64_t> BatchesFor(int64_t devices, double critical_batch);
 
 using ShortestProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
-// The shortest run of each strategy. InvalidArgument where the critical batch, its tokens or the
-// overlap is out of range, and as Search() gives it where it is not about a size or a batch alone;
-// Cancelled once the request's run says so.
+// Returns the shortest run of each strategy. InvalidArgument where the critical batch, its tokens
+// or the overlap is out of range, and as Search() gives it where it is not about one size or batch
+// alone; Cancelled once the request's run says so.
 absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& request,
                                                       const ShortestProgress& progress = {});
 

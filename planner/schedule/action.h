@@ -1,4 +1,4 @@
-// One thing that a pipeline rank computes: a forward or a backward pass of a micro-batch in a
+// Action is one computation of a pipeline rank: a forward or a backward pass of a micro-batch in a
 // chunk.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace meshwright::planner {
 
-// kBackward is a whole backward pass. Schedules that split it have kBackwardInput and, later,
-// kBackwardWeight in its place.
+// kBackward is a whole backward pass. Schedules that split it use kBackwardInput and, later,
+// kBackwardWeight instead.
 enum class ActionKind : uint8_t { kForward, kBackward, kBackwardInput, kBackwardWeight };
 
 // The letters of the kinds: forward, backward, input-gradient part, weight-gradient part.
@@ -40,7 +40,7 @@ struct Action {
 // One list per pipeline rank.
 using ScheduleLists = std::vector<std::vector<Action>>;
 
-// Returns the kind's letter, the micro-batch and the chunk, such as "F3.c0".
+// Returns the kind's letter, the micro-batch and the chunk: "F3.c0".
 std::string FormatAction(const Action& action);
 
 }  // namespace meshwright::planner

@@ -19,10 +19,10 @@ absl::Status OnRank(int32_t rank, const std::string& problem) {
   return absl::InvalidArgumentError(absl::StrCat("pipeline rank ", rank, ": ", problem));
 }
 
-// What a rank has done with one micro-batch in one chunk.
+// How far a rank is with one micro-batch in one chunk.
 enum class Progress : uint8_t { kNothing, kForward, kInput, kAll };
 
-// The state after `action`; kNothing where the action can't follow `before`.
+// Returns the state after `action`; kNothing where the action can't follow `before`.
 Progress After(Progress before, ActionKind kind) {
   switch (kind) {
     case ActionKind::kForward:

@@ -1,4 +1,4 @@
-// Checks that schedule lists can run and that they compute a whole step.
+// Checks that schedule lists can run to their end and compute a whole step.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
   if (layout.schedule != ScheduleKind::kZbH1) {
     return Real(PeakChunksInFlight(layout, rank, micro_batches));
   }
-  // p - r whole ones as in 1F1B, and a share of each of the r whose weight gradients wait.
+  // p - r whole chunks as in 1F1B, and a share of each of the r whose weight gradients wait.
   const int64_t whole = std::min<int64_t>(micro_batches, layout.pp - rank);
   const int64_t waiting = std::min<int64_t>(micro_batches, layout.pp) - whole;
   return Real(whole) + kept_after_input * Real(waiting);
@@ -61,8 +61,8 @@ double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
 
 int64_t OpenSends(const Layout& layout, int64_t micro_batches) {
   if (layout.schedule != ScheduleKind::kBreadthFirst || layout.pp == 1 || layout.vpp == 1) return 1;
-  // A chunk's outputs come back round while its last micro-batches are still under way. The first
-  // rank has posted a receive, and the last one computes.
+  // A chunk's outputs come back around the ring while its last micro-batches are still under way.
+  // The first rank has posted a receive, and the last one computes.
   return std::max<int64_t>(1, micro_batches - layout.pp - 1);
 }
 

@@ -1,12 +1,12 @@
-// Closed forms of what a pipeline schedule costs: idle seconds, chunks in flight, exposed hops.
+// Closed forms of the costs of a pipeline schedule: idle seconds, chunks in flight, exposed hops.
 //
-// A search uses them, because it looks at many layouts. Tests compare every form with the schedule
+// A search uses them because it evaluates many layouts. Tests compare every form with the schedule
 // lists and the simulator. p = pipeline ranks, v = chunks per rank, m = micro-batches, r = rank; F,
 // B, W = the parts of one micro-batch's time on one rank, all of its chunks together.
 //
 // Sources: GPipe (arXiv 1811.06965); 1F1B and interleaved 1F1B (arXiv 2104.04473); breadth-first
-// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241); DualPipe (arXiv 2412.19437).
-// A form that none of them states is marked as derived.
+// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241); DualPipe (arXiv 2412.19437). A
+// form that none of them states is marked as derived.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace meshwright::planner {
 
 // ---- By layout
 
-// Returns how many chunks' activations pipeline rank `rank` holds at once, at most. A chunk is
-// layers / (pp * vpp) layers of one micro-batch, and counts until its weight gradient is done.
-// Exact for the generated lists.
+// Returns the most chunks whose activations pipeline rank `rank` holds at once. A chunk is layers /
+// (pp * vpp) layers of one micro-batch, and counts until its weight gradient is done. Exact for the
+// generated lists.
 int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches);
 
-// The same where the input part of a split backward frees all of a chunk but the share
+// Returns the same where the input part of a split backward frees all of a chunk but the share
 // `kept_after_input`. Exact for zb_h1 and the schedules that don't split; for zb_v an upper bound.
 double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
                       double kept_after_input);
@@ -49,7 +49,7 @@ double ExposedHops(const Layout& layout, int64_t micro_batches);
 
 // ---- Idle time by schedule
 
-double GpipeBubble(int64_t p, const StageDurations& rank);  // 1F1B's as well
+double GpipeBubble(int64_t p, const StageDurations& rank);  // and of 1F1B
 double InterleavedBubble(int64_t p, int64_t v, const StageDurations& rank);
 // With fewer micro-batches than ranks, a rank also waits until the first micro-batch reaches its
 // next chunk.
@@ -67,13 +67,13 @@ double GpipeHops(int64_t p);
 // Grows with m: p micro-batches share one round trip through the pipeline. Exact for p | m.
 double OneFOneBHops(int64_t p, int64_t m);
 double InterleavedHops(int64_t p, int64_t v);
-// Exact at m <= p and m >= 2p; between them the most it can be while a hop is shorter than a
-// chunk's forward.
+// Exact at m <= p and m >= 2p; in between an upper bound, while a hop is shorter than a chunk's
+// forward.
 double BreadthFirstHops(int64_t p, int64_t v, int64_t m);
 double ZbH1Hops(int64_t p);  // m > p and B >= W; 3 (p - 1) where B < W
 double ZbVHops(int64_t p);   // p >= 2, F = B = W, m >= 2p - 1; other times: simulate
 
-// A whole breadth-first step with equal chunks and hops of any length. Exact.
+// The time of a whole breadth-first step with equal chunks and hops of any length. Exact.
 double BreadthFirstStepTime(int64_t p, int64_t v, int64_t m, const StageDurations& chunk,
                             double hop_s);
 

@@ -1,6 +1,6 @@
-// Goes through schedule lists in an order that respects dependencies, without a clock. Every rank
-// works through its own list, and an action waits until the actions that it depends on are done.
-// The checker and the simulator share this.
+// Visits the actions of schedule lists in an order that respects their dependencies, without a
+// clock. Every rank works through its own list, and an action waits until the actions that it
+// depends on are done. The checker and the simulator share this.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace meshwright::planner {
 
-// Which actions of which stage are done.
+// The set of actions that are done, by stage and micro-batch.
 class DoneActions {
  public:
   DoneActions(int32_t stages, int32_t micro_batches)
@@ -19,7 +19,7 @@ class DoneActions {
         micro_batches_(micro_batches),
         done_(static_cast<size_t>(stages) * static_cast<size_t>(micro_batches)) {}
 
-  // Whether every action that an action of `kind` on `stage` depends on is done.
+  // Returns whether every action that an action of `kind` on `stage` depends on is done.
   bool Ready(ActionKind kind, int32_t stage, int32_t micro_batch) const {
     switch (kind) {
       case ActionKind::kForward:
@@ -58,7 +58,7 @@ class DoneActions {
 
 // Calls visit(rank, stage, action) for every action that can be reached: after all actions that it
 // depends on, and for each rank in the order of its list. Returns by rank how many of its actions
-// were visited, which is fewer than it has where lists block each other. Linear in the number of
+// were visited: fewer than its list has where lists block each other. Linear in the number of
 // actions. Requires one list per rank, with chunks and micro-batches in range.
 template <typename Visit>
 std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_batches,

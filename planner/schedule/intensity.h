@@ -1,11 +1,11 @@
-// FLOPs that a rank computes for each byte that it sends, by axis. Computation can hide the
-// communication where this is at least the device's FLOP/s over the network's bytes/s.
+// Arithmetic intensity by axis: FLOPs that a rank computes for each byte that it sends. Computation
+// can hide the communication where this is at least the device's FLOP/s over the network's bytes/s.
 //
-// From layered gradient accumulation and modular pipelines (arXiv 2106.02679). In the standard
-// order the backward pass of a single micro-batch hides the reduction of gradients, and sharded
-// parameters are gathered once per micro-batch. In the layered order (sched=breadth_first with vpp
-// = layers / pp) all micro-batches of a layer hide the reduction, and parameters are gathered once
-// per pass.
+// Formulas of layered gradient accumulation and modular pipelines (arXiv 2106.02679). In the
+// standard order the backward pass of a single micro-batch hides the reduction of gradients, and
+// sharded parameters are gathered once per micro-batch. In the layered order (sched=breadth_first
+// with vpp = layers / pp) all micro-batches of a layer hide the reduction, and parameters are
+// gathered once per pass.
 #pragma once
 
 namespace meshwright::planner {
@@ -24,15 +24,15 @@ inline double DataParallelIntensity(const IntensityInput& input, bool layered) {
   return (input.recompute ? 6.0 : 4.0) * tokens / (2.0 * input.gradient_bytes);
 }
 
-// The same with sharded parameters (ZeRO-3): two gathers of 2 bytes and one reduction per
+// Returns the same with sharded parameters (ZeRO-3): two gathers of 2 bytes and one reduction per
 // parameter, which forward and backward hide.
 inline double ShardedIntensity(const IntensityInput& input, bool layered) {
   const double tokens = input.tokens * (layered ? input.micro_batches : 1.0);
   return (input.recompute ? 8.0 : 6.0) * tokens / (4.0 + input.gradient_bytes);
 }
 
-// The same for a pipeline's messages: a stage sends 2-byte activations and gradients once every
-// `layers_per_stage` layers of `layer_parameters` parameters. That is 1 layer in a modular
+// Returns the same for a pipeline's messages: a stage sends 2-byte activations and gradients once
+// every `layers_per_stage` layers of `layer_parameters` parameters. That is 1 layer in a modular
 // pipeline, L / p layers in a contiguous one.
 inline double PipelineIntensity(double layer_parameters, double hidden, double layers_per_stage) {
   return 1.5 * layer_parameters / hidden * layers_per_stage;

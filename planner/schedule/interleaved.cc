@@ -11,8 +11,7 @@ std::vector<Action> ScheduleInterleaved(int32_t pipeline_ranks, int32_t rank, in
   const int64_t total = micro_batches * v;
   const int64_t warm_up = std::min(total, 2 * (p - rank - 1) + (v - 1) * p);
 
-  // The k-th pass of a direction: groups of p micro-batches go through the chunks one after
-  // another.
+  // The k-th pass of a direction: groups of p micro-batches pass the chunks one after another.
   const auto micro_batch = [&](int64_t k) { return static_cast<int32_t>(k / (p * v) * p + k % p); };
   const auto chunk = [&](int64_t k) { return static_cast<int32_t>(k % (p * v) / p); };
 

@@ -12,7 +12,7 @@ MessageEnd EndAt(const Layout& layout, int32_t rank, int32_t stage) {
   return {.way = way, .stage = stage, .rank = holder};
 }
 
-// The stage `steps` after the action's own on the way of a micro-batch.
+// Returns the end `steps` stages after the action's own on the path of a micro-batch.
 MessageEnd Neighbour(const Layout& layout, int32_t rank, const Action& action, int32_t steps) {
   if (action.kind == ActionKind::kBackwardWeight) return {};
   const int32_t stage = StageOfChunk(layout, rank, action.chunk);

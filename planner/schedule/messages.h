@@ -1,7 +1,6 @@
-// The plan by which a pipeline rank carries out its schedule list: the list's actions, and the
-// sends and receives around them. It is a pure function of the list. The worker executes the plan,
-// the memory estimate adds up the messages that it holds, and planner/schedule/synchronous_sends.h
-// times it.
+// Plans how a pipeline rank carries out its schedule list: the list's actions, and the sends and
+// receives around them. The plan is a pure function of the list. The worker executes it, the memory
+// estimate adds up the messages that it holds, and planner/schedule/synchronous_sends.h times it.
 //
 // A message moves on a lane: a lane carries activations or gradients from one rank to one other.
 // Lanes don't wait for each other. On a lane messages are received in the order in which they are
@@ -27,7 +26,7 @@
 
 namespace meshwright::planner {
 
-// Where an action's input comes from, or where its output goes.
+// Where an action's input comes from, or its output goes.
 enum class Way : uint8_t {
   kNone,  // nowhere: an end of the model, or a weight gradient, which needs no message
   kOwn,   // another chunk of the same rank
@@ -38,7 +37,7 @@ enum class Way : uint8_t {
 struct MessageEnd {
   Way way = Way::kNone;
   int32_t stage = 0;  // at the other end
-  int32_t rank = 0;   // that holds this stage
+  int32_t rank = 0;   // the rank that holds this stage
 
   bool on_lane() const { return way == Way::kUp || way == Way::kDown; }
 };
@@ -46,7 +45,7 @@ struct MessageEnd {
 MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action);
 MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action);
 
-// The same for many actions of a rank, computed once.
+// The ends of many actions of a rank, computed once.
 class MessageEnds {
  public:
   MessageEnds(const Layout& layout, int32_t rank);
@@ -81,10 +80,10 @@ struct Lane {
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
-// Calls visit(lane) for the lanes that `rank` sends or receives on: at most one of each for
-// activations and gradients, up and down. The order is such that both ends of each lane may wait
-// for each other to set it up without a deadlock, and lanes without a common rank are set up at the
-// same time. Does not allocate.
+// Calls visit(lane) for the lanes that `rank` sends or receives on: at most one each for
+// activations and gradients, up and down. The order lets both ends of each lane wait for each other
+// to set it up without a deadlock, and sets up lanes without a common rank at the same time. Does
+// not allocate.
 template <typename Visit>
 void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   if (layout.pp == 1) return;
@@ -95,7 +94,7 @@ void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
       // Activations go up the ranks and their gradients down; the second half of a V comes back the
       // same way, other chunks close a ring of all ranks.
       if (is_v || activations == up) {
-        // Between neighbours, those of every other sender have no rank in common.
+        // Every other lane between neighbours shares no rank with the next.
         const Lane below = {activations, up, up ? rank - 1 : rank, up ? rank : rank - 1};
         const Lane above = {activations, up, up ? rank : rank + 1, up ? rank + 1 : rank};
         const bool below_first = below.from % 2 == 0;
@@ -109,7 +108,7 @@ void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   }
 }
 
-// The same as a list.
+// Returns ForEachLane()'s lanes as a list.
 std::vector<Lane> LanesOf(const Layout& layout, int32_t rank);
 
 enum class InstructionKind : uint8_t {
@@ -136,17 +135,17 @@ void ForEachInstruction(const MessageEnds& ends, const std::vector<Action>& acti
   const auto on = [&](InstructionKind kind, int32_t action) {
     visit(Instruction{.kind = kind, .action = action});
   };
-  int32_t next = 0;  // the first action whose input has not been asked for
+  int32_t next = 0;  // the first action whose input was not asked for
   const auto post_next = [&] {
     while (next < count && !ends.InputOf(actions[next]).on_lane()) ++next;
     if (next < count) on(InstructionKind::kPostReceive, next++);
   };
-  // A rank sends to at most one other by kind and direction.
+  // A rank sends to at most one other rank for each kind and direction.
   struct Sends {
     bool forward = false;
     Way way = Way::kNone;
     int64_t open = 0;
-    int32_t oldest = 0;  // no open one is before this action
+    int32_t oldest = 0;  // no send before this action is open
   };
   std::array<Sends, 4> lanes = {
       {{false, Way::kUp}, {false, Way::kDown}, {true, Way::kUp}, {true, Way::kDown}}};
@@ -179,7 +178,7 @@ void ForEachInstruction(const MessageEnds& ends, const std::vector<Action>& acti
   for (Sends& sends : lanes) await(sends, 0);
 }
 
-// The same as a list.
+// Returns ForEachInstruction()'s instructions as a list.
 std::vector<Instruction> PlanMessages(const Layout& layout, int32_t rank,
                                       const std::vector<Action>& actions, int64_t open_sends);
 

@@ -1,5 +1,5 @@
-// The groups for which a rank of Meshwright's own worker opens a communicator. The worker opens the
-// groups listed here, and the memory estimate counts them.
+// Lists the groups for which a rank of Meshwright's own worker opens a communicator. The worker
+// opens the groups listed here, and the memory estimate counts them.
 #pragma once
 
 #include <array>
@@ -24,24 +24,24 @@ enum class Traffic : uint8_t { kCollectives, kMessages };
 struct OpenGroup {
   GroupRole role = GroupRole::kWorld;
   Traffic traffic = Traffic::kCollectives;
-  // Only of role kPipeline, whose groups are pairs of ranks: the pair.
+  // The pair of ranks; set for role kPipeline alone, whose groups are pairs.
   std::optional<Lane> lane = {};
 };
 
-// What of the model decides which groups there are.
+// The properties of the model that decide which groups there are.
 struct GroupNeeds {
   bool tied_embeddings = false;
   bool experts = false;
 };
 GroupNeeds NeedsOf(const ModelSpec& model);
 
-// Returns the name in records and traces: the role's name, or for a lane activations_up,
+// Returns the group's name in records and traces: the role's name, or for a lane activations_up,
 // activations_down, gradients_up or gradients_down. A rank may have two lanes of one name, one that
 // it sends on and one that it receives on.
-using meshwright::NameOf;  // beside the names of other enumerators
+using meshwright::NameOf;  // in addition to the names of other enumerators
 std::string_view NameOf(const OpenGroup& group);
 
-// Whether the group that records call `name` is one of the pipeline's.
+// Returns whether `name` is that of a pipeline lane in records.
 bool IsLaneName(std::string_view name);
 
 // Returns the ranks of the group that `rank` is in; for a lane the sender, then the receiver.
@@ -49,7 +49,7 @@ std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t r
 
 // Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens, in
 // the order in which all ranks open theirs. The replicas are one group, or two where HSDP has
-// copies of the shards; those of experts are another one. Does not allocate.
+// copies of the shards; those of experts are another. Does not allocate.
 template <typename Visit>
 void ForEachOpenGroup(const Layout& layout, const GroupNeeds& needs, int32_t pipeline_rank,
                       const Visit& visit) {

@@ -14,7 +14,7 @@ int32_t OpenSendsNeeded(const Layout& layout, int32_t micro_batches, const Sched
   const auto end_with = [&](int64_t most_open) {
     return TimeWithSynchronousSends(layout, lists, times, most_open);
   };
-  // More never hurts, and a rank never has more open than it sends.
+  // More open sends never hurt, and a rank never has more open than it sends.
   int32_t low = 1;
   int32_t high = layout.vpp * micro_batches + 1;
   const std::optional<double> best = end_with(high);

@@ -91,7 +91,7 @@ int32_t PeakInFlight(const std::vector<Action>& actions) {
     if (action.kind == ActionKind::kForward) {
       peak = std::max(peak, ++in_flight);
     } else if (action.kind != ActionKind::kBackwardInput) {
-      --in_flight;  // the weight part is what ends a split backward
+      --in_flight;  // the weight part ends a split backward
     }
   }
   return peak;

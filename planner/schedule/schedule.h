@@ -39,7 +39,7 @@ absl::StatusOr<ScheduleLists> MakeSchedules(const Layout& layout, int32_t micro_
 // in flight.
 int32_t PeakInFlight(const std::vector<Action>& actions);
 
-// The same weighted by memory: the input part of a split backward frees all of a chunk's
+// Returns the same weighted by memory: the input part of a split backward frees all of a chunk's
 // activations but the share `kept_after_input`, which the weight part frees.
 double PeakChunksHeld(const std::vector<Action>& actions, double kept_after_input);
 

@@ -66,7 +66,7 @@ class Simulation {
     }
   }
 
-  // Requires that all that `action` depends on was run before.
+  // Requires that everything that `action` depends on has run.
   void Run(int32_t rank, int32_t stage, const Action& action) {
     RankTimeline& totals = timeline_.ranks[rank];
     double& free_s = free_s_[rank];
@@ -88,7 +88,7 @@ class Simulation {
     totals.compute_end_s = free_s;
   }
 
-  // Requires that all actions were run.
+  // Requires that all actions have run.
   Timeline Finish(const ScheduleLists& lists) {
     double all_ready_s = 0.0;
     for (RankTimeline& rank : timeline_.ranks) {
@@ -112,7 +112,7 @@ class Simulation {
            static_cast<size_t>(micro_batch);
   }
 
-  // When the rank has what stage `from` sent for the action.
+  // Returns the time at which the rank has received what stage `from` sent for the action.
   double Receive(int32_t rank, int32_t from, const Action& action) {
     const bool forward = action.kind == ActionKind::kForward;
     const double sent_s =

@@ -65,12 +65,13 @@ struct Timeline {
   std::vector<TimedAction> actions;        // those of one rank in order; ranks interleave
   std::vector<TimedReduction> reductions;  // likewise
 
-  // Share of all ranks' time up to the makespan in which no action runs.
+  // Returns the share of all ranks' time up to the makespan in which no action runs.
   double BubbleShare() const;
   double BubbleShare(int32_t rank) const;
 
-  // Time from one step to the next where steps follow each other without a barrier: a rank may
-  // begin the next step while others finish this one, so the longest span of a rank counts.
+  // Returns the seconds from one step to the next where steps follow each other without a barrier:
+  // a rank may begin the next step while others finish this one, so the longest span of a rank
+  // counts.
   double RepeatedStepTime() const;
 };
 
@@ -83,7 +84,7 @@ absl::StatusOr<Timeline> Simulate(const Layout& layout, int32_t micro_batches,
                                   const ScheduleLists& lists, const PipelineTimes& times,
                                   Record record = Record::kEvents);
 
-// The same for the layout's own schedule.
+// Times the layout's own schedule.
 absl::StatusOr<Timeline> SimulateLayout(const Layout& layout, int32_t micro_batches,
                                         const PipelineTimes& times,
                                         Record record = Record::kEvents);

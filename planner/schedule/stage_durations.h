@@ -1,4 +1,4 @@
-// The seconds that one micro-batch takes on one stage (a chunk of a pipeline rank), by part.
+// The seconds of one micro-batch on one stage (a chunk of a pipeline rank), by part.
 #pragma once
 
 #include "planner/schedule/schedule.h"
@@ -8,7 +8,7 @@ namespace meshwright::planner {
 struct StageDurations {
   double forward_s = 0.0;
   double input_gradient_s = 0.0;   // the part of a backward pass that the stage before waits for
-  double weight_gradient_s = 0.0;  // the part that nobody waits for
+  double weight_gradient_s = 0.0;  // the part that nothing waits for
 
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
   double total_s() const { return forward_s + backward_s(); }

@@ -13,9 +13,9 @@ namespace {
 struct LaneMessages {
   std::vector<double> sent_s;    // when the send was issued
   std::vector<double> posted_s;  // the receive
-  std::vector<double> done_s;    // of messages with both sides
-  size_t received = 0;           // that the receiver waited for
-  size_t released = 0;           // that the sender did
+  std::vector<double> done_s;    // of messages that both sides have issued
+  size_t received = 0;           // messages that the receiver waited for
+  size_t released = 0;           // messages that the sender waited for
 };
 
 class Ranks {
@@ -50,7 +50,7 @@ class Ranks {
   }
 
  private:
-  // False where the rank has to wait for another one.
+  // Returns false where the rank has to wait for another one.
   bool Run(int32_t rank, const Instruction& instruction) {
     const Action& action = lists_[rank][static_cast<size_t>(instruction.action)];
     const bool activations = action.kind == ActionKind::kForward;
@@ -86,7 +86,7 @@ class Ranks {
     return lanes_[(activations ? 2U : 0U) + (up ? 1U : 0U)][rank];
   }
 
-  // One side of a message is there; `other` rank has, or will have, the other.
+  // Completes messages of which both sides were issued; `other` is the rank at the other end.
   bool Meet(LaneMessages& lane, int32_t other) {
     const size_t next = lane.done_s.size();
     if (next >= std::min(lane.sent_s.size(), lane.posted_s.size())) return true;

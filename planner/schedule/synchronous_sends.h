@@ -1,5 +1,5 @@
-// How long schedule lists take where both sides of a message wait for each other, as with NCCL. It
-// runs the plans of planner/schedule/messages.h in virtual time.
+// Times schedule lists where both sides of a message wait for each other, as with NCCL. Runs the
+// plans of planner/schedule/messages.h in virtual time.
 //
 // In planner/schedule/simulator.h a message arrives without its receiver being ready. The
 // difference between the two is the cost of limited buffering between ranks.

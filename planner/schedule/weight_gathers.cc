@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kNever = static_cast<size_t>(-1);
 
-// Which units are whole.
+// The set of units whose weights are whole.
 class WholeUnits {
  public:
   explicit WholeUnits(const std::vector<WeightUse>& uses) {
@@ -30,7 +30,7 @@ class WholeUnits {
   std::vector<bool> whole_;
 };
 
-// What of each use's weights the use before it, of the same unit, does not leave.
+// Returns, by use, the units that the use before it does not leave whole.
 std::vector<UnitGroup> Missing(const std::vector<WeightUse>& uses,
                                const std::vector<GatherStep>& steps) {
   std::vector<UnitGroup> missing(uses.size());
@@ -45,7 +45,7 @@ std::vector<UnitGroup> Missing(const std::vector<WeightUse>& uses,
   return missing;
 }
 
-// Fills in what each use releases.
+// Sets what each use releases.
 void PlanReleases(const std::vector<WeightUse>& uses, std::vector<GatherStep>& steps) {
   std::vector<size_t> next_use;  // by unit, seen from the end
   for (size_t i = uses.size(); i-- > 0;) {
@@ -89,12 +89,12 @@ std::vector<GatherStep> PlanGathers(const std::vector<WeightUse>& uses) {
   std::vector<GatherStep> steps(uses.size());
   PlanReleases(uses, steps);
   const std::vector<UnitGroup> missing = Missing(uses, steps);
-  std::vector<size_t> next_missing(uses.size(), kNever);  // the next use that misses something
+  std::vector<size_t> next_missing(uses.size(), kNever);  // the next use that misses a unit
   for (size_t i = uses.size(); i-- > 1;) {
     next_missing[i - 1] = missing[i].empty() ? next_missing[i] : i;
   }
   WholeUnits whole(uses);
-  size_t ahead = kNever;  // the use gathered for last
+  size_t ahead = kNever;  // the use whose weights were gathered last
   for (size_t i = 0; i < uses.size(); ++i) {
     if (!missing[i].empty() && ahead != i) {
       steps[i].gather = missing[i];

@@ -6,8 +6,8 @@
 namespace meshwright::planner {
 namespace {
 
-// Emits the passes of two chunks, each kind and chunk in the order of its micro-batches; those of
-// micro-batches that do not exist are left out.
+// Emits the passes of two chunks, for each kind and chunk in the order of the micro-batches. Passes
+// of micro-batches that do not exist are left out.
 class TwoChunks {
  public:
   explicit TwoChunks(int32_t micro_batches) : micro_batches_(micro_batches) {

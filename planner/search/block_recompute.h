@@ -1,7 +1,7 @@
-// How many layers of each chunk to recompute so that a layout just fits.
+// Finds how many layers of each chunk to recompute so that a layout just fits.
 //
-// Every layer more that is recomputed costs time and frees memory, so of all rc=block:N the one
-// that is worth a look has the smallest N that fits.
+// Each further recomputed layer costs time and frees memory, so the only rc=block:N worth
+// estimating has the smallest N that fits.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace meshwright::planner {
 
-// Returns the layers of the largest chunk.
+// Returns the number of layers of the largest chunk.
 inline int64_t MostLayersOfAChunk(const PlannedLayout& planned) {
   int64_t layers = 0;
   for (int32_t stage = 0; stage < planned.layout().pp * planned.layout().vpp; ++stage) {
@@ -27,8 +27,8 @@ inline Layout WithBlockRecompute(Layout layout, int64_t layers) {
 }
 
 // Returns the layout that recomputes the fewest layers, from 1 to `enough`, for which fits(layout)
-// is true. Requires that it is with `enough` of them, and that one more never makes it false. Asks
-// about as many layouts as `enough` has binary digits.
+// is true. Requires that fits is true at `enough` and that one more layer never makes it false.
+// Bisects: it calls fits about log2(enough) times.
 template <typename Fits>
 Layout LeastBlockRecompute(const Layout& layout, int64_t enough, const Fits& fits) {
   int64_t too_few = 0;

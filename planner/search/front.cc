@@ -9,8 +9,8 @@ bool Front::Covers(const Scores& a, const Scores& b) const {
                      [&](Merit merit) { return a[merit] >= b[merit]; });
 }
 
-// What beats it is at least as good in the first merit. Of two merits the last of those is the best
-// in the second, so that the first look decides.
+// Whatever beats a layout is at least as good in the first merit. With two merits, the last of
+// those entries is the best in the second, so that the first comparison decides.
 bool Front::IsBeaten(const Scores& scores) const {
   const Merit first = merits_.front();
   auto end = std::partition_point(entries_.begin(), entries_.end(), [&](const Entry& entry) {

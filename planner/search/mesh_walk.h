@@ -1,10 +1,9 @@
-// Goes through the points of a search space mesh by mesh, and asks each rule once for all points
-// that it says the same of.
+// MeshWalk visits the points of a search space mesh by mesh, and checks each rule once for all
+// points on which it must give the same answer.
 //
-// The rules have levels (planner/rules/rule.h). Where a layout's first broken rule is known from a
-// few of its axes, whatever the others are, all points with these axes are counted and none is
-// visited. So what is counted is what a loop over all points counts, which asks CheckLayout() of
-// each.
+// Rules have levels (planner/rules/rule.h). Where a few axes already determine a layout's first
+// broken rule, all points that share these axes are counted and none is visited. The counts equal
+// those of a loop that calls CheckLayout() on every point.
 #pragma once
 
 #include <algorithm>
@@ -24,27 +23,27 @@ namespace meshwright::planner {
 // A point that keeps every rule.
 struct ValidPoint {
   const Layout& layout;
-  size_t pipeline;   // number of its pipeline among those of its mesh
-  size_t way;        // number of its way to divide states among those of its mesh
-  size_t recompute;  // number of its recompute in kSearchedRecomputes
-  bool is_first;     // of those that differ in no other axis than recompute and division of states
+  size_t pipeline;   // index of its pipeline among those of its mesh
+  size_t way;        // index of its division of states among those of its mesh
+  size_t recompute;  // index of its recompute in kSearchedRecomputes
+  bool is_first;     // of the points that differ only in recompute and division of states
   PointOrder order;  // grows by more than 2 from point to point
 };
 
-// What a walk tells of its points. Sink has
+// MeshWalk reports its points to a Sink, which has
 //   void EnterMesh(size_t ways_to_divide);
 //   void Drop(const Violation& violation, int64_t points, PointOrder order);
-//   int64_t Visit(const ValidPoint& point);  // returns as how many points its work counts
-//   bool GoesOn(int64_t points);  // whether to go on, after so many points since the last call;
-//                                 // asked when the work of kPointsPerPoll points is done
+//   int64_t Visit(const ValidPoint& point);  // returns its work, in points
+//   bool GoesOn(int64_t points);  // returns whether to go on; `points`: since the last call;
+//                                 // called once the work of kPointsPerPoll points is done
 template <typename Sink>
 class MeshWalk {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   MeshWalk(const RuleInput& rules, const SearchSpace& space, Sink& sink)
       : rules_(rules), space_(space), sink_(sink) {}
 
-  // Returns false where the sink does not go on.
+  // Returns false where the sink stopped the walk.
   bool Walk(size_t mesh) {
     EnterMesh(mesh);
     const RuleVerdict of_mesh = CheckLevel(RuleLevel::kMesh, rules_, layout_, kRuleCount);
@@ -55,7 +54,7 @@ class MeshWalk {
   }
 
  private:
-  // Points of a mesh are fewer than 2 to this many.
+  // A mesh has fewer than 2 to this many points.
   static constexpr int kOrderBits = 40;
 
   void EnterMesh(size_t mesh) {
@@ -115,7 +114,7 @@ class MeshWalk {
     return true;
   }
 
-  // Points that differ in nothing but recompute and division of states.
+  // Visits the points that differ only in recompute and division of states.
   bool WalkCell(const RuleVerdict& verdict) {
     if (verdict.place < least_inner_) {
       Drop(verdict, PointsOfBatch() / 2);
@@ -143,7 +142,8 @@ class MeshWalk {
     return true;
   }
 
-  // The same without levels: what is moved to the hosts may break a rule at any of them.
+  // Visits the same points without levels: what is moved to the hosts may break a rule at any
+  // level.
   bool VisitEach() {
     bool is_first = true;
     for (size_t way = 0; way < ways_.size(); ++way) {
@@ -212,10 +212,10 @@ class MeshWalk {
   static int64_t Count(const List& list) {
     return static_cast<int64_t>(list.size());
   }
-  // Of one micro-batch and offload, without and with sequence parallel.
+  // The points of one micro-batch and offload, without and with sequence parallel.
   int64_t PointsOfBatch() const { return 2 * Count(ways_) * Count(kSearchedRecomputes); }
 
-  // Leaves room for what a sink adds to the space behind a point.
+  // Leaves room for points that a sink adds behind a point of the space.
   static constexpr PointOrder kOrderStep = 3;
 
   const RuleInput& rules_;
@@ -225,13 +225,13 @@ class MeshWalk {
   const std::vector<PipelineChoice>* pipelines_ = nullptr;
   const std::vector<int32_t>* micro_batches_ = nullptr;
   std::vector<DividedStates> ways_;
-  std::vector<RuleVerdict> of_ways_;                                  // by number of the way
-  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // by place in the list
-  size_t least_recompute_ = kRuleCount;  // the first rule of that level that is broken by any
-  size_t least_inner_ = kRuleCount;      // of both levels
+  std::vector<RuleVerdict> of_ways_;                                  // by index of the way
+  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // by index in the list
+  size_t least_recompute_ = kRuleCount;  // the first rule of its level that any recompute breaks
+  size_t least_inner_ = kRuleCount;      // the first of both levels
   size_t pipeline_ = 0;
-  int64_t seen_ = 0;     // since the sink was asked last
-  int64_t unasked_ = 0;  // as how many points the work since then counts
+  int64_t seen_ = 0;     // points since the sink was asked last
+  int64_t unasked_ = 0;  // work since then, in points
   PointOrder order_ = 0;
 };
 

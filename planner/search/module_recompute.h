@@ -1,7 +1,7 @@
-// Which modules of a layer to recompute so that a layout just fits.
+// Selects which modules of a layer to recompute so that a layout just fits.
 //
-// Modules are taken in the order of RecomputeModule, which starts with those that free the most
-// bytes for their time. Named sets of modules are too many to rank them all.
+// Modules are added in the order of RecomputeModule, which starts with those that free the most
+// bytes for their time. There are too many sets of modules to rank them all.
 #pragma once
 
 #include "planner/layout/layout.h"
@@ -9,8 +9,8 @@
 
 namespace meshwright::planner {
 
-// Returns the modules that a search looks at: what the framework has and the model uses. Attention
-// alone is Recompute::kSelective where it frees anything.
+// Returns the modules that a search considers: those that the framework has and the model uses.
+// Attention alone is left out, since Recompute::kSelective covers it where it frees anything.
 inline RecomputeModules SearchedModules(const RuleInput& input) {
   RecomputeModules modules =
       RecomputeModulesOf(input.model).And(input.profile.supports.recompute_modules);
@@ -29,7 +29,7 @@ inline Layout WithModules(Layout layout, const RecomputeModules& modules) {
   return layout;
 }
 
-// Experts as a whole take the place of their parts.
+// Recomputing experts as a whole replaces recomputing their parts.
 inline void AddModule(RecomputeModule module, RecomputeModules& modules) {
   if (module == RecomputeModule::kMoe) {
     modules.Remove(RecomputeModule::kMoeAct);
@@ -38,8 +38,8 @@ inline void AddModule(RecomputeModule module, RecomputeModules& modules) {
   modules.Add(module);
 }
 
-// Calls visit(layout) for the layout with its first further module of `all`, with its first two,
-// and so on, until visit returns false.
+// Calls visit(layout) for the layout with the first module of `all` that it lacks, with the first
+// two, and so on, until visit returns false.
 template <typename Visit>
 void ForEachMoreModules(const Layout& layout, const RecomputeModules& all, const Visit& visit) {
   RecomputeModules modules = layout.recompute_modules;
@@ -64,8 +64,8 @@ inline Layout WithAllModules(const Layout& layout, const RecomputeModules& all) 
   return most;
 }
 
-// Returns the layout with the first modules of `all` for which fits(layout) is true, without those
-// of them that the last made needless. Requires that it is with all of them.
+// Returns the layout with the fewest leading modules of `all` for which fits(layout) is true, less
+// those that the last one makes needless. Requires that fits is true with all of them.
 template <typename Fits>
 Layout LeastModules(const Layout& layout, const RecomputeModules& all, const Fits& fits) {
   RecomputeModules least;

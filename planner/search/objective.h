@@ -1,4 +1,4 @@
-// What a search looks for in a layout: speed, little energy or little memory.
+// Objectives that a search can rank layouts by: speed, energy, memory and what follows from them.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ namespace meshwright::planner {
 enum class Objective : uint8_t {
   kMfu,
   kTokensPerS,  // of all devices
-  kCost,        // device-hours of a token
-  kTimeToLoss,  // of a run in the batch that is asked for
-  kEnergy,      // joules of a token
-  kMemory,      // of the fullest device
+  kCost,        // device-hours per token
+  kTimeToLoss,  // of a run at the requested batch
+  kEnergy,      // joules per token
+  kMemory,      // bytes of the fullest device
 };
 inline constexpr EnumNames<Objective, 6> kObjectiveNames = {{
     {Objective::kMfu, "mfu"},
@@ -31,14 +31,14 @@ inline constexpr EnumNames<Objective, 6> kObjectiveNames = {{
     {Objective::kMemory, "memory"},
 }};
 
-// What tells layouts of one number of devices and one batch apart: the first four objectives rank
-// these alike.
+// The distinct orders of layouts of one number of devices and one batch: the first four objectives
+// rank these alike.
 enum class Merit : uint8_t { kSpeed, kEnergy, kMemory };
 inline constexpr size_t kMerits = 3;
 
 Merit MeritOf(Objective objective);
 
-// By merit; more is better.
+// Scores by merit; more is better.
 struct Scores {
   std::array<double, kMerits> of{};
 
@@ -46,21 +46,22 @@ struct Scores {
   double& operator[](Merit merit) { return of[static_cast<size_t>(merit)]; }
 };
 
-// MFU, tokens a joule (0 where the cluster does not say what its devices draw) and minus the bytes.
+// Returns MFU, tokens per joule (0 where the cluster does not give its devices' power) and the
+// negated bytes.
 Scores ScoresOf(const Estimate& estimate);
 
-// More is better, over any numbers of devices: MFU, tokens a second, tokens a second and device,
-// tokens a second, tokens a joule, minus the bytes.
+// Returns the score over any numbers of devices, more is better. By objective: MFU, tokens per
+// second, tokens per second and device, tokens per second, tokens per joule, negated bytes.
 double ScoreOf(Objective objective, const Estimate& estimate);
 
-// Returns the objective of a name. InvalidArgument about `field` lists what would be accepted.
+// Returns the objective of a name. InvalidArgument about `field` lists the names that are accepted.
 absl::StatusOr<Objective> ParseObjective(std::string_view field, std::string_view text);
 
-// Returns the merits of a list such as "mfu,memory": two or three, of which no two are the same.
-// InvalidArgument as above.
+// Returns the merits of a list such as "mfu,memory": two or three different ones. InvalidArgument
+// as above.
 absl::StatusOr<std::vector<Merit>> ParseMerits(std::string_view field, std::string_view text);
 
-// InvalidArgument where energy is looked for on a cluster that does not say what its devices draw.
+// InvalidArgument where energy is asked for on a cluster that does not give its devices' power.
 absl::Status CheckPower(std::string_view field, const ClusterSpec& cluster);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// Memory and time of one layout of a search, as far as the search needs them to say what becomes of
-// it: worked out for many layouts together, or for one layout by itself.
+// Memory and time of one layout of a search, as precisely as the search needs them to decide about
+// it: StagedCosts from a computation shared by many layouts, PlannedCosts for one layout by itself.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// By how much of it an MFU may be off; far more than StagedEstimate is (kStagedError).
+// Relative error that an MFU is allowed; far more than StagedEstimate's (kStagedError).
 inline constexpr double kMfuSlack = 1e-9;
 
 struct MfuRange {
@@ -20,27 +20,28 @@ struct MfuRange {
   double most = 0.0;
 };
 
-// Returns the MFU that a layout would have if it filled nothing of its device.
+// Returns the MFU that a layout would have if it filled none of its device's memory.
 inline double MostMfuOf(const EstimateContext& context, const Layout& layout) {
   return EstimateLayout(PlannedLayout(context, layout), MemoryEstimate()).mfu;
 }
 
-// Of a layout of the cell that `staged` is in, which divides states in the way `way`. Both outlive
-// it.
+// Costs of a layout of the cell that `staged` is in, with division of states `way`. Both must
+// outlive it.
 class StagedCosts {
  public:
-  static constexpr bool kIsSlow = false;  // milliseconds
+  static constexpr bool kIsSlow = false;  // whether a layout takes milliseconds
   StagedCosts(StagedEstimate& staged, const Layout& layout, size_t way, const ClusterSpec& cluster)
       : staged_(&staged), layout_(&layout), way_(way), cluster_(&cluster) {}
 
-  // Of a layout that differs in recompute.
+  // Costs of a layout that differs in recompute.
   StagedCosts Of(const Layout& layout) const { return {*staged_, layout, way_, *cluster_}; }
 
-  // A lower bound of the memory, which is above what is allowed exactly where the memory is.
+  // Returns a lower bound of the memory, which exceeds the allowed bytes exactly where the memory
+  // does.
   int64_t LeastBytes() const { return staged_->MemoryBytes(*layout_, way_); }
-  // With nothing of the device filled.
+  // Returns the MFU with none of the device's memory filled.
   double MostMfu() const { return MfuOf(0.0); }
-  // With at least so many bytes of it filled.
+  // Returns the range of the MFU where at least `least_bytes` are filled.
   MfuRange MfuAt(int64_t least_bytes) const {
     const double mfu = MfuOf(static_cast<double>(least_bytes) /
                              static_cast<double>(cluster_->device.memory_bytes));
@@ -59,8 +60,8 @@ class StagedCosts {
   const ClusterSpec* cluster_;
 };
 
-// The same of a layout by itself. Memory in full, the slowest part, is worked out only where bounds
-// don't say what becomes of it.
+// Costs of a layout by itself. The full memory estimate, the slowest part, runs only where bounds
+// don't decide.
 class PlannedCosts {
  public:
   static constexpr bool kIsSlow = true;
@@ -73,7 +74,7 @@ class PlannedCosts {
 
   int64_t LeastBytes() const { return BoundMemoryAgainst(planned_, allowed_bytes_); }
   double MostMfu() const { return EstimateLayout(planned_, MemoryEstimate()).mfu; }
-  // How much more than the least it fills is not known.
+  // How far the bytes exceed the least is not known.
   MfuRange MfuAt(int64_t /*least_bytes*/) const {
     return {.least = 0.0, .most = (1.0 + kMfuSlack) * MostMfu()};
   }

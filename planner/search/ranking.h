@@ -1,4 +1,4 @@
-// The best layouts of a search, in a list of a fixed length.
+// Ranking keeps the best layouts of a search in a list of fixed length.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace meshwright::planner {
 
-// Where a layout stands in the order of the search space; it decides between equals, so that
-// threads that share a search come to the answer of one.
+// A layout's position in the order of the search space. It breaks ties, so that the threads that
+// share a search arrive at the answer that one thread would find.
 using PointOrder = uint64_t;
 
-// The best by one merit of the layouts that were offered, which come in their order.
+// The best offered layouts by one merit. Layouts are offered in their order.
 class Ranking {
  public:
   Ranking(int32_t top, Merit merit) : top_(static_cast<size_t>(top)), merit_(merit) {
@@ -28,16 +28,17 @@ class Ranking {
     if (Takes(score)) Insert({{layout, estimate}, score, order});
   }
 
-  // Takes what another part of the same search found.
+  // Adds what another part of the same search found.
   void Merge(Ranking&& other) {
     for (const Entry& entry : other.best_) Insert(entry);
   }
 
-  // Whether a layout with this score that stands behind all that were offered would be among them.
+  // Returns whether a layout of this score that comes after all that were offered would enter the
+  // list.
   bool Takes(double score) const { return best_.size() < top_ || score > best_.back().score; }
 
   const RankedLayout* best() const { return best_.empty() ? nullptr : &best_.front().ranked; }
-  // That of the best that was offered; 0 before the first.
+  // Returns the score of the best that was offered; 0 before the first.
   double BestScore() const { return best_.empty() ? 0.0 : best_.front().score; }
   void DropNoBetterThan(double score) {
     std::erase_if(best_, [score](const Entry& entry) { return entry.score <= score; });
@@ -68,7 +69,7 @@ class Ranking {
 
   size_t top_;
   Merit merit_;
-  std::vector<Entry> best_;  // in order
+  std::vector<Entry> best_;  // best first
 };
 
 }  // namespace meshwright::planner

@@ -50,7 +50,7 @@ absl::Status ValidateRequest(const SearchRequest& request) {
                               : absl::OkStatus();
 }
 
-// What is refused is known from the count alone: nothing of the space was walked.
+// A space that is too large is refused by its count alone, before it is walked.
 absl::Status CheckSize(const SearchRequest& request, const SearchSpace& space) {
   if (space.size() <= kMostPoints) return absl::OkStatus();
   return FieldError("gpus", request.devices,
@@ -61,19 +61,20 @@ absl::Status CheckSize(const SearchRequest& request, const SearchSpace& space) {
                                     space.size(), kMostPoints));
 }
 
-// Why a walk ended before its end.
+// Why a walk ended early.
 enum class Stop : uint8_t { kNone, kCancelled, kOutOfTime };
 
 // Shares the meshes of a space among threads. The calling thread is one of them, and the only one
-// that looks at the clock and at who waits.
+// that reads the clock and asks whether the caller still waits.
 class Walk {
  public:
   Walk(const SearchRequest& request, const SearchSpace& space)
       : request_(request), space_(space), points_(space.size()), start_s_(request.run.now_s()) {}
 
-  // Returns what was found, by all threads together.
+  // Returns what all threads together found.
   SearchAccumulator Run() {
-    // Before any thread: a walk that may not begin sees nothing, however fast the others are.
+    // Before any thread starts: a walk that may not begin sees nothing, however fast the others
+    // are.
     Look();
     std::vector<std::unique_ptr<SearchAccumulator>> others;
     std::vector<std::thread> threads;
@@ -102,10 +103,10 @@ class Walk {
   SearchProgress progress() const { return {.seen = seen_.load(), .of = points_}; }
 
  private:
-  // Between two looks of the calling thread once it has nothing left to visit.
+  // Pause between two looks of the calling thread once it has nothing left to visit.
   static constexpr std::chrono::milliseconds kNap{5};
 
-  // `look()` says whether to stop.
+  // `look()` returns whether to stop.
   template <typename StopNow>
   void VisitMeshes(SearchAccumulator& selection, const StopNow& look) {
     const auto goes_on = [&](int64_t points) {
@@ -148,7 +149,7 @@ class Walk {
   size_t busy_ = 0;  // threads other than the calling one; guarded by mutex_
 };
 
-// What a search had come to when it was stopped.
+// Returns what a search had found when it was stopped.
 std::string SeenText(const SearchProgress& progress, const SearchAccumulator& selection) {
   const Funnel& funnel = selection.funnel();
   std::string text = absl::StrCat(progress.seen, " of ", progress.of, " layouts were seen, ",

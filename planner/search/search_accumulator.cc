@@ -26,8 +26,8 @@ RuleInput Searched(RuleInput input) {
   return input;
 }
 
-// A device draws least while it waits: no layout makes more tokens of a joule than one whose step,
-// with nothing of the device filled, were all waiting.
+// A device draws least while it waits, so no layout makes more tokens per joule than one that waits
+// during its whole step, with none of the device's memory filled.
 double MostEnergyPerMfu(const SearchRequest& request) {
   const bool asked = MeritOf(request.objective) == Merit::kEnergy ||
                      std::find(request.pareto.begin(), request.pareto.end(), Merit::kEnergy) !=
@@ -78,7 +78,7 @@ SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchS
   if (request.mine) mine_ = Place(*request.mine);
 }
 
-// What a walk tells, in words of a selection.
+// Passes what a walk reports to the accumulator.
 class SearchAccumulator::Sink {
  public:
   Sink(SearchAccumulator& selection, const std::function<bool(int64_t)>& goes_on)
@@ -89,7 +89,7 @@ class SearchAccumulator::Sink {
     selection_.funnel_.enumerated += points;
     selection_.Drop(violation, points, order);
   }
-  // One that is estimated by itself may take milliseconds.
+  // A layout that is estimated by itself may take milliseconds.
   int64_t Visit(const ValidPoint& point) {
     const bool is_staged = StagedEstimate::Covers(selection_.context_, point.layout);
     selection_.Visit(point, is_staged);
@@ -192,7 +192,7 @@ void SearchAccumulator::Select(const ValidPoint& point, const Costs& costs) {
   }
 }
 
-// What is closer than the costs know is asked of single estimates.
+// Differences below the costs' error are decided by single estimates.
 template <typename Costs>
 bool SearchAccumulator::IsNoFaster(const Layout& layout, const Costs& costs,
                                    const Undivided& undivided) const {
@@ -229,8 +229,8 @@ std::optional<Violation> SearchAccumulator::CheckRunner(Layout layout) const {
   return CheckLayout(runs, request_.devices, layout);
 }
 
-// Between recomputing nothing, which is over, and `full`, which fits. Looks for the number of
-// layers only where a single one would be fast enough to matter.
+// Ranks what lies between recomputing nothing, which is over, and `full`, which fits. Bisects the
+// number of layers only where recomputing a single one would be fast enough to matter.
 template <typename Costs>
 void SearchAccumulator::RecomputeLess(const Layout& full, const Costs& costs) {
   const int64_t most = costs.MostLayersOfAChunk();
@@ -239,7 +239,7 @@ void SearchAccumulator::RecomputeLess(const Layout& full, const Costs& costs) {
   if (CheckLayout(searched_, one) || CheckRunner(one)) return;
   if (!where_.Matches(one)) return;
   bool stops = false;  // what was found until then is not the answer
-  int64_t bytes = 0;   // of the last one that was asked about
+  int64_t bytes = 0;   // of the layout asked about last
   const auto fits = [&](const Layout& layout) {
     stops = stops || (Costs::kIsSlow && !(*goes_on_)(0));
     if (!stops) bytes = costs.Of(layout).LeastBytes();
@@ -258,7 +258,7 @@ void SearchAccumulator::RecomputeLess(const Layout& full, const Costs& costs) {
   Rank(least, of_least, of_least.LeastBytes());
 }
 
-// Likewise for the modules of every layer. No set of them is faster than recomputing nothing.
+// The same for the modules of every layer. No set of them is faster than recomputing nothing.
 template <typename Costs>
 void SearchAccumulator::RecomputeModulesAlone(const Layout& full, const Costs& costs) {
   const Layout all = WithAllModules(WithModules(full, {}), modules_);
@@ -300,7 +300,7 @@ void SearchAccumulator::CountFit(const Layout& layout) {
   groups_.Count(layout);
 }
 
-// Only a layout that seems better than those it competes with is worked out in full.
+// Only a layout that may beat those it competes with is estimated in full.
 template <typename Costs>
 void SearchAccumulator::Rank(const Layout& layout, const Costs& costs, int64_t least_bytes) {
   CountFit(layout);
@@ -320,7 +320,7 @@ void SearchAccumulator::Rank(const Layout& layout, const Costs& costs, int64_t l
   groups_.Offer(layout, estimate, order_);
 }
 
-// The nearest is asked for only where nothing fits, and a trial only of what beats all that does.
+// The nearest matters only where nothing fits, and a trial only where it beats all that does.
 template <typename Costs>
 void SearchAccumulator::PutOver(const Layout& layout, const Costs& costs, int64_t least_bytes) {
   ++funnel_.memory;
@@ -358,9 +358,9 @@ void SearchAccumulator::Merge(SearchAccumulator&& other) {
   }
 }
 
-// One sentence for a search space without a single valid layout. Points that only break a rule
-// about the batch would run with another one; where there are none, the devices do not divide the
-// model.
+// Returns one sentence for a search space without a single valid layout. Points that only break a
+// rule about the batch would run with another batch; where there are none, the devices do not
+// divide the model.
 absl::Status SearchAccumulator::NoValidLayout() const {
   if (funnel_.left_out > 0) {
     return FieldError("where", FormatLayoutCondition(request_.where),

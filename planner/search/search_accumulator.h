@@ -1,9 +1,9 @@
-// What a search makes of the layouts of its space: counts why they fall, and keeps those that the
-// answer is about.
+// SearchAccumulator collects the answer of a search: it counts why layouts fall out and keeps those
+// that the answer lists.
 //
-// A layout is estimated as a search estimates many (planner/search/point_costs.h), and in full only
-// where it may have a place in the answer. Threads that share a search have a selection each, which
-// are put together at the end: what comes out does not depend on who went through what.
+// A layout is estimated with shared costs (planner/search/point_costs.h), and in full only where it
+// may enter the answer. Each thread of a search has an accumulator of its own; merged at the end,
+// they give the same answer whichever thread visited which layouts.
 #pragma once
 
 #include <array>
@@ -29,9 +29,9 @@ namespace meshwright::planner {
 // What a search without a single valid layout remembers of those that it dropped.
 struct Dropped {
   int64_t by_runner = 0;                // valid for the framework, but not for what runs them
-  std::optional<Violation> by_kernels;  // the first one of a rule about kernels
+  std::optional<Violation> by_kernels;  // the first violation of a rule about kernels
   PointOrder by_kernels_order = 0;
-  int64_t smallest_batch = 0;  // that would divide; 0 where none would
+  int64_t smallest_batch = 0;  // the smallest batch that would divide; 0 where none would
 
   void Merge(const Dropped& other);
 };
@@ -41,27 +41,27 @@ class SearchAccumulator {
  public:
   SearchAccumulator(const SearchRequest& request, const SearchSpace& space);
 
-  // Goes through the layouts of one mesh, of which a selection takes any but in rising order, until
-  // goes_on(points seen since it was asked last) is false. Returns whether it never was.
+  // Visits the layouts of one mesh until goes_on(points seen since the last call) returns false;
+  // returns whether it never did. An accumulator may visit any meshes, in rising order.
   bool VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_on);
 
-  // Takes what another selection of the same request found.
+  // Adds what another accumulator of the same request found.
   void Merge(SearchAccumulator&& other);
 
   // The best that fits so far, if any.
   const RankedLayout* best() const { return ranking_.best(); }
   const Funnel& funnel() const { return funnel_; }
 
-  // Returns what was found; errors as Search() has them.
+  // Returns what was found; errors as for Search().
   absl::StatusOr<SearchResult> Take();
 
  private:
   class Sink;
 
-  // What became of a layout that divides states among all replicas. HSDP, which divides among a
-  // part of them, takes more memory, and is of use where it is faster.
+  // The outcome of a layout that divides states among all replicas. HSDP, which divides among a
+  // part of them, takes more memory and is useful only where it is faster.
   struct Undivided {
-    bool is_over = false;  // even for a trial
+    bool is_over = false;  // over the memory that a trial may take
     double mfu = 0.0;      // where it fits
   };
 
@@ -73,23 +73,23 @@ class SearchAccumulator {
   bool MayBeatMine(double mfu) const {
     return mine_ && !mine_->violation && mfu > mine_->estimate.mfu;
   }
-  // Whether a layout of at most these scores may have a place in the answer's lists.
+  // Returns whether a layout whose scores are at most `most` may enter one of the answer's lists.
   bool IsListed(const Layout& layout, const Scores& most) const {
     const double score = most[merit_];
     return ranking_.Takes(score) || (has_ties() && ties_.Takes(score)) || front_.Takes(most) ||
            groups_.Takes(layout, most);
   }
-  // Bytes are certain enough for every layout to differ.
+  // Bytes are precise enough to tell every two layouts apart.
   bool has_ties() const { return merit_ != Merit::kMemory; }
   UserLayoutRank Place(const Layout& layout) const;
   absl::Status NoValidLayout() const;
 
-  // The following take a layout that keeps every rule; Costs know its memory and time
+  // The following take a layout that keeps every rule; Costs give its memory and time
   // (planner/search/point_costs.h).
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
-  // Whether the condition takes layouts that recompute a part of what this one does, which
-  // recomputes nothing or all; it need not take the layout itself.
+  // Returns whether the condition takes layouts that recompute a part of what this one does, which
+  // recomputes nothing or everything. The condition need not take the layout itself.
   bool AsksForPartsOf(const Layout& layout) const;
   template <typename Costs>
   void LookAtParts(const Layout& layout, const Costs& costs);
@@ -101,7 +101,7 @@ class SearchAccumulator {
   void RecomputeModulesAlone(const Layout& full, const Costs& costs);
   template <typename Costs>
   void Rank(const Layout& layout, const Costs& costs, int64_t least_bytes);
-  // The most that its scores may be where it fills so many bytes or more.
+  // Returns the largest scores that the layout may have where it fills at least `least_bytes`.
   template <typename Costs>
   Scores MostScores(const Costs& costs, double most_mfu, int64_t least_bytes) const;
   template <typename Costs>
@@ -111,28 +111,28 @@ class SearchAccumulator {
   const SearchSpace& space_;
   const LayoutMatcher where_;
   const EstimateContext context_;
-  const RuleInput planned_;         // of a layout that the caller names
-  const RuleInput searched_;        // of the search's own
-  const RecomputeModules modules_;  // that layouts of the search may recompute
+  const RuleInput planned_;         // for a layout that the caller names
+  const RuleInput searched_;        // for the search's own layouts
+  const RecomputeModules modules_;  // those that layouts of the search may recompute
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   const bool has_hsdp_;
   StagedEstimate staged_;
-  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // of the mesh at hand
-  PointOrder order_ = 0;                                   // of the layout at hand
-  size_t way_ = 0;  // to divide states, of the layout at hand
+  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // of the current mesh
+  PointOrder order_ = 0;                                   // of the current layout
+  size_t way_ = 0;  // the current layout's division of states
   Funnel funnel_;
   const Merit merit_;
-  // A layout of so much MFU, if nothing of its device were filled, makes at most this many times as
-  // many tokens a joule; 0 where nobody asks for them.
+  // Upper bound of tokens per joule for each 1 of MFU that a layout would have with none of its
+  // device's memory filled; 0 where energy is not asked for.
   const double most_energy_per_mfu_;
   Ranking ranking_;
   Ranking trials_{kMostTrials, Merit::kSpeed};
   Front front_;
   GroupBests groups_;
-  bool keeping_all_is_over_ = false;  // of the layout at hand, the memory without recompute
-  // Of the layouts that differ from the one at hand in no other axis, by ZeRO stage and number of
-  // recompute.
+  bool keeping_all_is_over_ = false;  // of the current layout, the memory without recompute
+  // The outcomes of layouts that differ from the current one in no other axis, by ZeRO stage and
+  // index of the recompute.
   std::array<std::array<Undivided, kSearchedRecomputes.size()>, kMostZero + 1> undivided_{};
   TieFinder ties_;
   std::optional<UserLayoutRank> mine_;

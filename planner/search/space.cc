@@ -21,11 +21,12 @@ std::vector<int32_t> DivisorsOf(int64_t value) {
   return divisors;
 }
 
-// Chunks per rank that leave every stage the same number of layers on some pipeline.
+// Returns the numbers of chunks per rank that give every stage the same number of layers on some
+// pipeline.
 std::vector<int32_t> ChunksOf(const ModelSpec& model) {
   std::vector<int32_t> chunks = DivisorsOf(model.layers());
   for (const int32_t divisor : DivisorsOf(model.layers() + 2)) {
-    // With embedding and head as layers, and at least two ranks.
+    // With embedding and head counted as layers, and at least two ranks.
     if (int64_t{divisor} * 2 <= model.layers() + 2) chunks.push_back(divisor);
   }
   std::sort(chunks.begin(), chunks.end());
@@ -33,7 +34,7 @@ std::vector<int32_t> ChunksOf(const ModelSpec& model) {
   return chunks;
 }
 
-// Chunks per rank for which a pipeline of `pp` ranks has splits of its own.
+// Returns the numbers of chunks per rank for which a pipeline of `pp` ranks has splits of its own.
 std::vector<int32_t> SplitChunksOf(const ModelSpec& model, int32_t pp) {
   std::vector<int32_t> chunks;
   for (int64_t fewer = 1; fewer <= 2 * kMostFewerLayers; ++fewer) {
@@ -46,7 +47,7 @@ std::vector<int32_t> SplitChunksOf(const ModelSpec& model, int32_t pp) {
   return chunks;
 }
 
-// The framework's own cut as a split; empty where it has none or the split can't hold it.
+// Returns the framework's own cut as a split; empty where it has none or the split can't hold it.
 StageSplit OwnSplitOf(const ModelSpec& model, const Layout& pipeline, StagePartition partition) {
   StageSplit split;
   if (!CanPartition(model, pipeline, partition)) return split;
@@ -56,7 +57,7 @@ StageSplit OwnSplitOf(const ModelSpec& model, const Layout& pipeline, StageParti
   return split;
 }
 
-// Splits of a pipeline whose first and last stage are shorter than the others, but for the
+// Returns the splits whose first and last stage are shorter than the others, without the
 // framework's own.
 std::vector<StageSplit> SplitsOf(const ModelSpec& model, const Layout& pipeline,
                                  StagePartition partition) {
@@ -82,7 +83,7 @@ std::vector<StageSplit> SplitsOf(const ModelSpec& model, const Layout& pipeline,
 }
 
 std::vector<int32_t> MicroBatchesOf(int32_t dp, int64_t global_batch) {
-  // With one sequence the rule about the batch says what is wrong.
+  // The rule about the batch reports this; one sequence keeps the list non-empty.
   if (global_batch % dp != 0) return {1};
   std::vector<int32_t> sizes;
   for (int64_t size = 1; size <= kMaxMicroBatch; ++size) {
@@ -109,9 +110,10 @@ void AddMeshes(const std::vector<int32_t>& divisors, std::span<const LayoutKey> 
   }
 }
 
-// Of each mesh one for every number of ranks that may divide the experts, and one with each expert
-// divided as tensor parallel divides other matrices, where as many ranks can't hold whole ones:
-// these take as much memory for weights, less for what experts keep, and move less.
+// Returns, for each mesh, one for every number of ranks that may divide the experts, and one whose
+// experts are each divided as tensor parallel divides other matrices, where that many ranks can't
+// hold whole ones. The latter take as much memory for weights, less for what experts keep, and move
+// less.
 std::vector<Layout> WithExperts(const std::vector<Layout>& meshes, int64_t experts) {
   std::vector<Layout> divided;
   for (Layout mesh : meshes) {
@@ -129,7 +131,8 @@ std::vector<Layout> WithExperts(const std::vector<Layout>& meshes, int64_t exper
   return divided;
 }
 
-// The largest number that divides those of every layer; 0 where no layer has experts.
+// Returns the greatest common divisor of the layers' numbers of experts; 0 where no layer has
+// experts.
 int64_t ExpertsOf(const ModelSpec& model) {
   int64_t experts = 0;
   for (const LayerGroup& group : model.groups) {
@@ -144,7 +147,7 @@ std::vector<PipelineChoice> SearchSpace::PipelinesOf(const ModelSpec& model,
                                                      const FrameworkProfile& profile, int32_t pp) {
   const Supports& has = profile.supports;
   std::vector<PipelineChoice> pipelines;
-  // With the framework's own stages, then with those that it can be told.
+  // First with the framework's own stages, then with those that can be given to it.
   const auto add = [&](ScheduleKind schedule, int32_t vpp, bool own) {
     if (own) return pipelines.push_back({.schedule = schedule, .vpp = vpp, .stages = {}});
     Layout pipeline;
@@ -158,7 +161,7 @@ std::vector<PipelineChoice> SearchSpace::PipelinesOf(const ModelSpec& model,
     for (const int32_t vpp : chunks) {
       add(vpp == 1 ? ScheduleKind::k1f1b : ScheduleKind::kInterleaved, vpp, own);
     }
-    // With pp 1 breadth-first is worth something where gradients accumulate layer by layer.
+    // With pp 1 breadth-first is useful only where gradients accumulate layer by layer.
     if (has.has_breadth_first && (pp > 1 || has.layered_accumulation)) {
       for (const int32_t vpp : chunks) add(ScheduleKind::kBreadthFirst, vpp, own);
     }
@@ -214,7 +217,7 @@ std::vector<DividedStates> SearchSpace::WaysToDivide(const Layout& mesh) const {
 }
 
 int64_t SearchSpace::size() const {
-  constexpr int64_t kModes = 2 * int64_t{kSearchedRecomputes.size()};  // with sequence parallel
+  constexpr int64_t kModes = 2 * int64_t{kSearchedRecomputes.size()};  // sequence parallel or not
   int64_t points = 0;
   for (const Layout& mesh : meshes_) {
     points += static_cast<int64_t>(pipelines(mesh).size() * micro_batches(mesh).size() *

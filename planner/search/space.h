@@ -1,4 +1,4 @@
-// The search space: every combination of the axes' values for a number of devices.
+// SearchSpace holds every combination of the axes' values for a number of devices.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace meshwright::planner {
 // The largest micro-batch of a search.
 inline constexpr int64_t kMaxMicroBatch = 64;
 
-// The groups that HSDP divides states in: a node, a few of them, a rack. Smaller ones leave each
-// rank most of the states, larger ones are no faster than all replicas, and sizes between those of
-// the search would change little.
+// Sizes of the groups that HSDP divides states in: a node, a few of them, a rack. Smaller groups
+// leave each rank most of the states, larger ones are no faster than all replicas, and sizes
+// between those of the search would change little.
 inline constexpr int32_t kLeastShardRanks = 8;
 inline constexpr int32_t kMostShardRanks = 128;
 inline constexpr int32_t kShardRanksStep = 4;
 
-// By how many layers the first and the last stage may be shorter than the others.
+// The most layers by which the first and the last stage may be shorter than the others.
 inline constexpr int64_t kMostFewerLayers = 2;
 
 inline constexpr int32_t kMostZero = 3;
@@ -33,7 +33,7 @@ inline constexpr int32_t kMostZero = 3;
 inline constexpr std::array kSearchedRecomputes = {Recompute::kNone, Recompute::kSelective,
                                                    Recompute::kFull};
 
-// What a pipeline runs, and how its stages are cut.
+// A pipeline's schedule, and how its stages are cut.
 struct PipelineChoice {
   ScheduleKind schedule = ScheduleKind::k1f1b;
   int32_t vpp = 1;
@@ -65,11 +65,12 @@ class SearchSpace {
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
               const FrameworkProfile& profile, const std::vector<Offload>& offloads = {});
 
-  // The points of the space are those of its meshes, one mesh after the other, and of a mesh every
-  // combination of the lists below, the last of which runs fastest: pipelines, micro-batches,
-  // offloads, without and with sequence parallel, ways to divide states, kSearchedRecomputes.
+  // The points of the space are those of its meshes, one mesh after another. The points of a mesh
+  // are every combination of the lists below, the last of which varies fastest: pipelines,
+  // micro-batches, offloads, without and with sequence parallel, ways to divide states,
+  // kSearchedRecomputes.
   size_t meshes() const { return meshes_.size(); }
-  // tp, cp, pp, dp, ep and etp of mesh `number`, the rest at its default.
+  // Returns tp, cp, pp, dp, ep and etp of mesh `number`, the other axes at their defaults.
   const Layout& mesh(size_t number) const { return meshes_[number]; }
   const std::vector<PipelineChoice>& pipelines(const Layout& mesh) const {
     return pipelines_.at(mesh.pp);
@@ -77,8 +78,8 @@ class SearchSpace {
   const std::vector<int32_t>& micro_batches(const Layout& mesh) const {
     return micro_batches_.at(mesh.dp);
   }
-  const std::vector<Offload>& offloads() const { return offloads_; }  // that of nothing first
-  // Division among all replicas comes before that among a part of them (HSDP).
+  const std::vector<Offload>& offloads() const { return offloads_; }  // the empty one first
+  // Division among all replicas comes before division among a part of them (HSDP).
   std::vector<DividedStates> WaysToDivide(const Layout& mesh) const;
 
   // Calls visit(layout) for every point in this order.
@@ -125,7 +126,8 @@ class SearchSpace {
     }
   }
 
-  // The sizes of groups that HSDP may divide states in, all replicas together not among them.
+  // Returns the sizes of groups that HSDP may divide states in, all replicas together not among
+  // them.
   std::vector<int32_t> ShardGroupsOf(const Layout& mesh) const;
 
   const bool has_hsdp_;

@@ -1,4 +1,4 @@
-// Where the constants of a profile come from: a fit to measured runs.
+// Calibration records the fit to measured runs that a profile's constants come from.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace meshwright::planner {
 
-// One fitted constant. Standard deviations are those of the logarithm, so relative.
+// One fitted constant. Standard deviations are those of its logarithm, that is, relative.
 struct CalibratedConstant {
   std::string name;  // the profile's field
   double prior = 0.0;
@@ -20,11 +20,11 @@ struct CalibratedConstant {
 };
 
 struct Calibration {
-  std::string command;     // that made the profile; empty: not fitted
+  std::string command;     // the command that made the profile; empty: not fitted
   int64_t rows = 0;        // measured steps that were used
-  int64_t prior_rows = 0;  // behind the fit that this one started from; 0: from data sheets
+  int64_t prior_rows = 0;  // rows behind the fit that this one started from; 0: data sheets
   std::vector<std::string> sources;  // who measured `rows`, each once
-  // Share of the measured step times that the fit misses by less: |predicted / measured - 1|.
+  // Errors of the measured step times: |predicted / measured - 1|.
   double median_error = 0.0;
   double mean_error = 0.0;
   std::vector<CalibratedConstant> constants;

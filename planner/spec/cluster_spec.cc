@@ -10,7 +10,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Rates far from anything that exists make times that are no numbers.
+// Rates far from anything real make times that are not finite.
 absl::Status CheckRate(const std::string& field, double value) {
   if (value >= 1.0 && value <= 1e24) return absl::OkStatus();
   return FieldError(field, std::to_string(value), "must be from 1 to 1e24 per second");

@@ -1,4 +1,5 @@
-// What ranks of a group do together: collectives, and the two sides of a message.
+// CollectiveKind names what the ranks of a group do together: collectives, and the two sides of a
+// message.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a rank runs on.
+// DeviceKind is what a rank runs on.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ enum class DeviceKind : uint8_t {
 };
 
 std::string_view DeviceKindName(DeviceKind kind);  // cpu, cuda
-// InvalidArgument about `device` that names what would be accepted.
+// InvalidArgument about `device` that names what is accepted.
 absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
 
-// Whether the ranks of one host share its processor cores, so that each has less of them, and of
-// its memory, the more there are.
+// Returns whether the ranks of one host share its processor cores and memory, so that each has less
+// of them the more ranks there are.
 constexpr bool SharesCores(DeviceKind kind) { return kind == DeviceKind::kCpu; }
 
 }  // namespace meshwright::planner

@@ -9,8 +9,8 @@
 
 namespace meshwright::planner {
 
-// kDefault: what the framework profile names. kFusedSoftmax writes the score matrix out and
-// scales, masks and normalises it in one kernel; kEager in one kernel each.
+// kDefault: the framework profile's. kFusedSoftmax writes out the score matrix and scales, masks
+// and normalises it in one kernel; kEager in a kernel each.
 enum class AttentionKernel : uint8_t {
   kDefault,
   kFlash3,
@@ -42,7 +42,7 @@ inline constexpr EnumNames<NormKernel, 3> kNormKernelNames = {{
 std::string_view AttentionKernelName(AttentionKernel kernel);  // "" for kDefault
 std::string_view NormKernelName(NormKernel kernel);            // "" for kDefault
 
-// InvalidArgument names what would be accepted.
+// InvalidArgument names what is accepted.
 absl::StatusOr<AttentionKernel> ParseAttentionKernel(std::string_view text);
 absl::StatusOr<NormKernel> ParseNormKernel(std::string_view text);
 

@@ -10,7 +10,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Far above every model trained so far; they keep products of sizes inside 64 bits.
+// Far above every model trained so far; they keep products of sizes within 64 bits.
 constexpr int64_t kMaxWidth = int64_t{1} << 21;
 constexpr int64_t kMaxHeads = 1 << 14;
 constexpr int64_t kMaxLayers = 1 << 14;

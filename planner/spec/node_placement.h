@@ -1,5 +1,5 @@
-// How the devices of a run fill nodes: one node after the other, in rank order, the last one with
-// what is left. Estimates, notes and launch commands all count nodes here.
+// NodePlacement says how the devices of a run fill nodes: one node after another, in rank order,
+// with the remainder on the last. Estimates, notes and launch commands all count nodes here.
 #pragma once
 
 #include <algorithm>

@@ -25,7 +25,7 @@ std::string_view PrecisionName(Precision precision) { return NameOf(kPrecisions,
 
 absl::StatusOr<Precision> ParsePrecision(std::string_view text) {
   std::string spelt(text);
-  std::replace(spelt.begin(), spelt.end(), '_', '-');  // as messages have it
+  std::replace(spelt.begin(), spelt.end(), '_', '-');  // messages spell it with underscores
   for (const auto& [precision, name] : kPrecisions) {
     if (name == spelt) return precision;
   }

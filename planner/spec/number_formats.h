@@ -1,9 +1,9 @@
-// The number format of everything that a training step stores, keeps, multiplies, adds up and
-// sends.
+// NumberFormats gives the number format of everything that a training step stores, keeps,
+// multiplies, adds up and sends.
 //
 // A training spec names a precision, one word for all of them; NumberFormatsOf() says what that
 // word means, and every size in bytes follows from the formats. Where a framework differs in one of
-// them (its gradients, what it reduces), its profile says by how many bytes.
+// them (its gradients, what it reduces), its profile gives the bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace meshwright::planner {
 
 enum class NumberFormat : uint8_t { kBf16, kFp32, kFp64, kFp8, kFp4 };
 
-// Bytes that hold one element; a byte may hold two of fp4.
+// Returns the bytes that hold one element; two of fp4 fit into one byte.
 constexpr int64_t BytesOf(NumberFormat format) {
   switch (format) {
     case NumberFormat::kBf16:
@@ -31,9 +31,9 @@ constexpr int64_t BytesOf(NumberFormat format) {
   return 0;
 }
 
-// What a user asks for: bf16 is mixed precision with fp32 sums and optimizer states, fp32 and fp64
-// are one format throughout. The others are bf16 but for the products of blocks, which a recipe
-// narrows (planner/spec/quantisation.h).
+// The precision that a user asks for: bf16 is mixed precision with fp32 sums and optimizer states;
+// fp32 and fp64 are one format throughout. The others are bf16 except for the products of blocks,
+// which a recipe narrows (planner/spec/quantisation.h).
 enum class Precision : uint8_t {
   kBf16,
   kFp32,
@@ -46,11 +46,11 @@ enum class Precision : uint8_t {
 };
 
 std::string_view PrecisionName(Precision precision);
-// "bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8" or "nvfp4";
+// Parses "bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8" or "nvfp4";
 // InvalidArgument about `dtype` otherwise.
 absl::StatusOr<Precision> ParsePrecision(std::string_view text);
 
-// What both factors of a matmul are in, by the pass that multiplies them.
+// The format of both factors of a matmul, by the pass that multiplies them.
 struct MatmulInputs {
   NumberFormat forward = NumberFormat::kBf16;
   NumberFormat input_gradient = NumberFormat::kBf16;
@@ -61,7 +61,7 @@ struct MatmulInputs {
 
 struct NumberFormats {
   NumberFormat weights = NumberFormat::kBf16;      // as stored, gathered and read by a forward pass
-  NumberFormat activations = NumberFormat::kBf16;  // as kept for backward; likewise their gradients
+  NumberFormat activations = NumberFormat::kBf16;  // as kept for backward; and their gradients
   MatmulInputs matmul_inputs = {};
   NumberFormat wire = NumberFormat::kBf16;       // activations between ranks of tp, cp and pp
   NumberFormat gradients = NumberFormat::kFp32;  // of weights, added up over the micro-batches
@@ -69,7 +69,8 @@ struct NumberFormats {
   NumberFormat accumulator = NumberFormat::kFp32;
   NumberFormat optimizer_states = NumberFormat::kFp32;
 
-  // Weights that are narrower than the optimizer's states have a master copy among those.
+  // Returns whether the optimizer's states include a master copy, as weights are narrower than they
+  // are.
   constexpr bool HasMasterWeights() const { return BytesOf(weights) < BytesOf(optimizer_states); }
 
   friend bool operator==(const NumberFormats&, const NumberFormats&) = default;

@@ -1,4 +1,5 @@
-// The optimizer of a training run, as what it keeps per parameter and what an update moves.
+// Optimizer describes the optimizer of a training run by what it keeps per parameter and what an
+// update moves.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,14 @@
 
 namespace meshwright::planner {
 
-// What an update keeps and moves for one parameter.
+// What an update keeps and moves per parameter.
 struct UpdateRule {
-  // Values that live from step to step, each in NumberFormats::optimizer_states; the master copy of
-  // narrower weights is not one of them.
+  // Values that persist from step to step, each in NumberFormats::optimizer_states, without the
+  // master copy of narrower weights.
   int32_t states = 0;
-  // Device memory that an update reads and writes under mixed precision. An update's arithmetic,
-  // some twenty operations a parameter, hides behind this traffic on every device, so that its time
-  // is these bytes' alone.
+  // Bytes of device memory that an update reads and writes under mixed precision. Its arithmetic,
+  // some twenty operations per parameter, hides behind this traffic on every device, so its time is
+  // that of these bytes alone.
   double traffic_bytes = 0.0;
 
   friend bool operator==(const UpdateRule&, const UpdateRule&) = default;
@@ -27,7 +28,7 @@ struct Optimizer {
   UpdateRule matrices;    // of the products of blocks
   UpdateRule others;      // embeddings, the head, norms and biases
   // Newton-Schulz iterations that turn the momentum of each of those matrices, undivided, into the
-  // nearest orthogonal one; 0: the update needs no matrix as a whole.
+  // nearest orthogonal one; 0: the update needs no whole matrix.
   int32_t orthogonal_iterations = 0;
 
   bool orthogonalises() const { return orthogonal_iterations > 0; }
@@ -45,18 +46,18 @@ inline constexpr Optimizer kAdamW = {
 
 // Muon as Liu et al. train with it (arXiv 2502.16982, sections 2.1 and 2.3): one momentum and five
 // iterations in bf16 for matrices, AdamW for the rest. An update reads the gradient, reads and
-// writes momentum and master weight in fp32, writes the momentum in bf16 and reads what the
-// iterations made of it, and writes the weight: 4 + 2 * (4 + 4) + 2 + 2 + 2.
+// writes momentum and master weight in fp32, writes the momentum in bf16 and reads the iterations'
+// result, and writes the weight: 4 + 2 * (4 + 4) + 2 + 2 + 2.
 inline constexpr Optimizer kMuon = {.name = "muon",
                                     .matrices = {.states = 1, .traffic_bytes = 26.0},
                                     .others = kAdamWRule,
                                     .orthogonal_iterations = 5};
 
 constexpr std::string_view OptimizerName(const Optimizer& optimizer) { return optimizer.name; }
-// InvalidArgument names what would be accepted.
+// InvalidArgument names what is accepted.
 absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text);
 
-// Bytes per parameter of the states and, where there is one, of the master copy.
+// Returns the bytes per parameter of the states and, where there is one, of the master copy.
 constexpr int64_t StateBytes(const UpdateRule& rule, const NumberFormats& formats) {
   const int64_t values = rule.states + (formats.HasMasterWeights() ? 1 : 0);
   return values * BytesOf(formats.optimizer_states);

@@ -1,9 +1,9 @@
-// How a precision narrows the products of a model's blocks: which format their factors take, and
-// what is stored of them beside the 16-bit tensors.
+// Quantisation says how a precision narrows the products of a model's blocks: the format of their
+// factors, and what is stored of them in addition to the 16-bit tensors.
 //
-// Attention, norms, embedding, head, gradients and optimizer states stay as they are, and so do the
-// weights that gradients are applied to. So fp8 may take more memory than bf16: copies of weights
-// come on top, and only what is kept of products' inputs gets smaller.
+// Attention, norms, embedding, head, gradients and optimizer states are unchanged, and so are the
+// weights that gradients are applied to. fp8 may therefore take more memory than bf16: it adds
+// copies of weights, and shrinks only what is kept of products' inputs.
 #pragma once
 
 #include "planner/spec/number_formats.h"
@@ -11,15 +11,15 @@
 namespace meshwright::planner {
 
 struct Quantisation {
-  // Of both factors of every pass; bf16 where products are as wide as activations.
+  // The format of both factors in every pass; bf16 where products are as wide as activations.
   NumberFormat products = NumberFormat::kBf16;
-  // Bytes that an element of a product's input takes where it is kept for backward, its part of a
-  // scale included.
+  // Bytes per element of a product's input that is kept for backward, including its part of a
+  // scale.
   double kept_bytes = 2.0;
-  // Bytes beside the 16-bit weight, per element of a block's matrices: a copy for the forward
-  // product and one for the input gradient, which reads it the other way.
+  // Bytes in addition to the 16-bit weight, per element of a block's matrices: a copy for the
+  // forward product and one for the input gradient, which reads it transposed.
   double weight_copy_bytes = 0.0;
-  // Whether each block of a tensor has a scale, which stands in a tensor of its own.
+  // Whether each block of a tensor has a scale, stored in a separate tensor.
   bool scales_blocks = false;
 
   constexpr bool narrows() const { return products != NumberFormat::kBf16; }
@@ -27,9 +27,9 @@ struct Quantisation {
   friend bool operator==(const Quantisation&, const Quantisation&) = default;
 };
 
-// As Transformer Engine's recipes are: delayed and current scaling have one scale a tensor;
-// blockwise fp32 scales for 1 x 128 of an activation and 128 x 128 of a weight; mxfp8 a byte for
-// 1 x 32 (OCP Microscaling Formats 1.0); nvfp4 a byte for 1 x 16 of two elements a byte.
+// As in Transformer Engine's recipes: delayed and current scaling have one scale per tensor;
+// blockwise has fp32 scales for 1 x 128 of an activation and 128 x 128 of a weight; mxfp8 a byte
+// for 1 x 32 (OCP Microscaling Formats 1.0); nvfp4 a byte for 1 x 16, with two elements per byte.
 constexpr Quantisation QuantisationOf(Precision precision) {
   const auto in = [](NumberFormat products, double kept_bytes, double copy_bytes) {
     return Quantisation{

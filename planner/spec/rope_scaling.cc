@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 3> kRopeScalingNames = {"default", "linea
 constexpr double kMaxFactor = 1e6;
 constexpr int64_t kMaxRopePositions = int64_t{1} << 40;
 
-// As transformers' _compute_llama3_parameters: the share of the old frequency that stays rises
-// from 0 to 1 with the wavelengths that fit into the original positions.
+// As in transformers' _compute_llama3_parameters: the share of the old frequency that remains rises
+// from 0 to 1 with the number of wavelengths that fit into the original positions.
 double Llama3Frequency(const RopeScaling& scaling, double frequency) {
   const double wavelengths =
       static_cast<double>(scaling.original_max_positions) * frequency / (2.0 * std::numbers::pi);

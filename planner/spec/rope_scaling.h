@@ -1,7 +1,7 @@
-// How the frequencies of a rotary embedding are changed, so that a model reads sequences longer
-// than those it was first trained on.
+// RopeScaling changes the frequencies of a rotary embedding, so that a model reads longer sequences
+// than it was first trained on.
 //
-// The keys of config.json's rope_scaling, for the kinds that are planned and run.
+// It holds the keys of config.json's rope_scaling, for the kinds that are planned and run.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ absl::StatusOr<RopeScalingKind> ParseRopeScalingKind(std::string_view field, std
 struct RopeScaling {
   RopeScalingKind kind = RopeScalingKind::kNone;
   double factor = 1.0;
-  // Of kLlama3 alone. A wavelength is high where original_max_positions holds at most
+  // For kLlama3 alone. A wavelength is high where original_max_positions holds at most
   // low_freq_factor of it, low where it holds at least high_freq_factor.
   double low_freq_factor = 1.0;
   double high_freq_factor = 4.0;
@@ -34,10 +34,10 @@ struct RopeScaling {
   friend bool operator==(const RopeScaling&, const RopeScaling&) = default;
 };
 
-// The frequency, in radians per position, that takes the place of `frequency`.
+// Returns the frequency, in radians per position, that replaces `frequency`.
 double ScaledFrequency(const RopeScaling& scaling, double frequency);
 
-// InvalidArgument naming the field, its value and what would be accepted.
+// InvalidArgument naming the field, its value and what is accepted.
 absl::Status Validate(const RopeScaling& scaling);
 
 }  // namespace meshwright::planner

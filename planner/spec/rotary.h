@@ -1,4 +1,4 @@
-// How much of a head's queries and keys a rotary embedding turns.
+// Computes how many elements of a head's queries and keys a rotary embedding rotates.
 #pragma once
 
 #include <cmath>
@@ -8,14 +8,14 @@
 
 namespace meshwright::planner {
 
-// The first so many elements of a head of `head_dim`: pairs, or none where the model knows
-// positions in another way.
+// Returns how many leading elements of a head of `head_dim` are rotated: an even number, or 0 where
+// the model encodes positions in another way.
 inline int64_t RotaryElements(const ModelSpec& model, int64_t head_dim) {
   if (model.positions != Positions::kRotary) return 0;
   return 2 * std::llround(model.rotary_share * static_cast<double>(head_dim) / 2.0);
 }
 
-// The same of a layer's heads; of latent attention the part that is set aside for it.
+// Returns the same for a layer's heads; with latent attention the part that is set aside for it.
 inline int64_t RotaryElements(const ModelSpec& model, const Attention& attention) {
   if (!attention.is_latent()) return RotaryElements(model, attention.head_dim);
   return model.positions == Positions::kRotary ? attention.rotary_dim : 0;

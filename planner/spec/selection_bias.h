@@ -1,4 +1,4 @@
-// Whether Meshwright's own worker moves the biases that a router picks experts by.
+// Decides whether Meshwright's own worker updates the biases that a router picks experts by.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace meshwright::planner {
 
-// Of each expert of a layer whose selection biases move: how often a step's tokens picked it, which
-// the ranks that route them add up.
+// A count for each expert of a layer whose selection biases are updated: how often a step's tokens
+// picked it, summed over the ranks that route them.
 inline constexpr int64_t kSelectionCountBytes = 8;
 
-// Where tokens go by force, nothing is picked, and nothing moves.
+// Where routing is fixed, nothing is picked, and no bias is updated.
 inline bool MovesSelectionBias(const Experts& experts, const TrainingSpec& training) {
   return experts.selection_bias && experts.bias_update_rate > 0.0 &&
          training.routing == Routing::kLearned;

@@ -1,4 +1,5 @@
-// What one training step processes, in which number formats, and which optimizer ends it.
+// TrainingSpec says what one training step processes, in which number formats, and which optimizer
+// ends it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct TrainingSpec {
   int64_t seq_len = 0;       // tokens per sequence
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices
   Precision precision = Precision::kBf16;
-  // What surrounds the products of a recipe that narrows them: bf16, as users have it. Tests that
-  // compare sums without rounding take a wider one.
+  // The precision of everything around the products that a recipe narrows: bf16 for users. Tests
+  // that compare sums without rounding take a wider one.
   Precision around_products = Precision::kBf16;
   Optimizer optimizer = kAdamW;
   // Tokens that the fullest rank's experts take, over those of an average rank: 1 where routing is
@@ -37,7 +38,7 @@ struct TrainingSpec {
   friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
 };
 
-// InvalidArgument naming the field, its value and what would be accepted.
+// InvalidArgument naming the field, its value and what is accepted.
 absl::Status Validate(const TrainingSpec& training);
 
 }  // namespace meshwright::planner

@@ -14,9 +14,9 @@
 namespace meshwright::planner {
 namespace {
 
-// Products of tp and pp that are looked at.
+// The largest product of tp and pp that is tried.
 constexpr int64_t kMostModelParallel = 128;
-// Over which the arms of tp against pp divide a model that needs neither.
+// The model parallel size of the arms of tp against pp where the model needs neither.
 constexpr int64_t kSomeModelParallel = 8;
 
 // What an arm searches.
@@ -32,7 +32,8 @@ struct AblationPlan {
   std::string name;
   std::string recommendation;
   std::vector<ArmPlan> arms = {};
-  // In place of the arms' own: those up to the first that has a layout.
+  // If true, the recommended arms are all up to the first that has a layout, instead of the marked
+  // ones.
   bool recommends_first_that_fits = false;
 };
 
@@ -82,7 +83,7 @@ AblationPlan SequenceParallel() {
                    {.name = "sp0", .where = "tp > 1 and sp = 0"}}};
 }
 
-// Powers of two up to `most`.
+// Returns the powers of two up to `most`.
 std::vector<int64_t> Products(int64_t most) {
   std::vector<int64_t> products;
   for (int64_t product = 1; product <= std::min(most, kMostModelParallel); product *= 2) {
@@ -113,7 +114,7 @@ AblationPlan ModelParallel(int64_t devices) {
   return plan;
 }
 
-// Over as many ranks as the fastest layout divides the model.
+// Divides the model over as many ranks as the fastest layout does.
 AblationPlan TensorOrPipeline(const Layout& best, int64_t devices) {
   const int64_t own = int64_t{best.tp} * best.pp;
   const int64_t product = own > 1 ? own : std::min(kSomeModelParallel, devices);
@@ -135,7 +136,7 @@ absl::StatusOr<Arm> Searched(const SearchRequest& request, const ArmPlan& plan) 
   Supports& supports = search.profile.supports;
   if (plan.attention != AttentionKernel::kDefault) supports.attention = plan.attention;
   if (plan.norm != NormKernel::kDefault) supports.norm = plan.norm;
-  // The request itself was searched before: what is refused is this value.
+  // The request itself was searched before, so an error concerns this value.
   constexpr std::array<std::string_view, 4> kAboutValue = {"gpus", "global_batch", "where",
                                                            "framework"};
   ASSIGN_OR_RETURN(BestLayout found, FindBest(std::move(search), kAboutValue));

@@ -1,7 +1,7 @@
-// What one choice of a layout, or of its kernels, is worth: the fastest layout under each of its
-// values, everything else free. The choices are those that Hagemann et al. (arXiv 2311.05610)
-// varied, with what they recommend; they held the rest of a layout fixed where these arms let it
-// follow.
+// Measures what one choice of a layout, or of its kernels, is worth: the fastest layout under each
+// of its values, everything else free. The choices are those that Hagemann et al. (arXiv
+// 2311.05610) varied, with their recommendations. They held the rest of a layout fixed; here it
+// follows each value.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct Arm {
   std::string name;                  // "micro-batch 1"
   bool recommended = false;          // by the paper
   std::optional<RankedLayout> best;  // the fastest that fits
-  std::string problem;               // why there is none; empty where there is one
+  std::string problem;               // why there is no layout; empty where there is one
 };
 
 enum class Verdict : uint8_t {
-  kOpen,         // there are layouts on one side alone, or on none
+  kOpen,         // only one side has layouts, or neither
   kHolds,        // the fastest recommended arm is faster than all others
-  kTies,         // by less than the estimate can tell, or slower by as little
+  kTies,         // faster or slower by less than the estimate can tell
   kDoesNotHold,  // another arm is faster
 };
 inline constexpr EnumNames<Verdict, 4> kVerdictNames = {{
@@ -47,14 +47,14 @@ struct Ablation {
   std::optional<double> gain = std::nullopt;
   std::string sentence = {};  // the verdict with its numbers
 
-  const Arm* Fastest(bool recommended) const;  // of these arms; null where none fits
+  const Arm* Fastest(bool recommended) const;  // among these arms; null where none fits
 };
 
 using StudyProgress = std::function<void(int64_t done, int64_t of)>;
 
-// Runs the request's search under each value of each choice. Its `where` holds for all of them.
-// `within`: a difference of throughput up to this share is a tie. Errors as Search(), and as it
-// gives them for the whole space; a value without a layout is part of the answer.
+// Runs the request's search under each value of each choice. Its `where` applies to all of them.
+// `within`: a difference of throughput up to this share is a tie. Errors as Search() for the whole
+// space; a value without a layout is part of the answer.
 absl::StatusOr<std::vector<Ablation>> Study(const SearchRequest& request, double within,
                                             const StudyProgress& progress = {});
 

@@ -1,5 +1,5 @@
-// How many communicators a rank of Meshwright's own worker opens, and how many bytes of a device
-// their buffers take.
+// Counts the communicators that a rank of Meshwright's own worker opens, and the device bytes of
+// their buffers.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ OpenCommunicators CommunicatorsOf(const Layout& layout, const GroupNeeds& needs,
 
 // Returns the bytes that the communicators hold outside the allocator, by the bytes per
 // communicator that the cluster gives for each kind. NCCL allocates buffers for each channel to
-// each neighbour, so that the number of ranks does not matter.
+// each neighbour, so the number of ranks does not matter.
 int64_t BufferBytes(const HardwareProfile& device, const OpenCommunicators& open);
 
 }  // namespace meshwright::planner

@@ -1,7 +1,7 @@
-// How many bytes CUDA's fused attention holds while its backward runs, in addition to the gradients
-// that it returns.
+// Computes the bytes that CUDA's fused attention holds while its backward runs, in addition to the
+// gradients that it returns.
 //
-// The allocator rounds every tensor up to 512 bytes, which is not counted here. What a kernel's
+// The allocator rounds every tensor up to 512 bytes, which is not counted here. What a kernel
 // launch takes is not known and not counted either.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace meshwright::planner {
 
-// Whether one call computes all query heads. The kernels in bf16 do. The one in fp32 needs as many
-// key heads as query heads, so that the query heads that share a key head are computed one after
+// Returns whether one call computes all query heads. The kernels in bf16 do. The one in fp32 needs
+// as many key heads as query heads, so the query heads that share a key head are computed one after
 // another.
 bool TakesAllQueryHeads(const BlockShape& shape);
 

@@ -8,13 +8,13 @@
 namespace meshwright::planner {
 namespace {
 
-// ATen's rounding of its buffers.
+// ATen's rounding of its buffers, bytes.
 constexpr int64_t kFlashSlackBytes = 128;
 
 }  // namespace
 
-// ATen's kernel on a CPU works on blocks of queries and keys: each thread has score blocks and
-// their gradients in the accumulator type and, in bf16, in the element type as well.
+// ATen's CPU kernel works on blocks of queries and keys: each thread has score blocks and their
+// gradients in the accumulator type and, in bf16, in the element type as well.
 int64_t FlashScratchBytes(const WorkerShape& shape, int64_t queries, int64_t keys) {
   const BlockShape& s = shape.block;
   if (!s.cpu_operators) return CudaAttentionScratchBytes(shape, queries, keys);

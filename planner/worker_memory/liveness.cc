@@ -12,7 +12,7 @@ constexpr auto kForward = static_cast<size_t>(PassKind::kForward);
 constexpr auto kInputPass = static_cast<size_t>(PassKind::kInputGradient);
 constexpr auto kWeightPass = static_cast<size_t>(PassKind::kWeightGradient);
 
-// The list's operators by name.
+// The number of operator names.
 constexpr size_t kNames = static_cast<size_t>(OperatorName::kCrossEntropy) + 1;
 constexpr int8_t kAbsent = -1;
 
@@ -105,7 +105,7 @@ bool Liveness::IsReadAgain(const Step& step) const {
   return next < steps_.size() && steps_[next].reads_as_previous;
 }
 
-// Operators that work in place hand on what they read.
+// Operators that work in place pass on what they read.
 void Liveness::Compute(const Step& step, const Beside& beside, Current& current) {
   const int64_t result = step.result_bytes[kForward];
   Take(result + beside.bytes);
@@ -152,9 +152,10 @@ void Liveness::Recompute(const Part& part) {
     Current current = {.saved = true};
     for (size_t i = begin; i < end; ++i) {
       if (!steps_[i].recomputed) continue;
-      // Statistics that are still there are made again in their place.
+      // Statistics that are still held are written again in place.
       Compute(steps_[i], steps_[i].dropped_beside, current);
-      // What was made only to be narrowed goes where nothing that runs again reads it.
+      // A tensor that was recomputed only to be narrowed is freed unless the next recomputed
+      // operator reads it.
       if (current.saved || (i + 1 < end && steps_[i + 1].recomputed)) continue;
       Give(current.bytes);
       current = {.saved = true};
@@ -173,7 +174,8 @@ void Liveness::FinishWaiting(Walk& walk) {
   Give(waiting.other->freed_weight_bytes);
 }
 
-// The first of two projections that read the same. Its gradient is copied into that of the second.
+// The first of two projections that read the same tensor. Its gradient is copied into that of the
+// second.
 void Liveness::BackwardFirstOfTwo(const Step& step, Walk& walk) {
   if (walk.gradients.input) Touch(step.workspace_bytes[kInputPass]);
   if (walk.gradients.weight) walk.waiting.other = &step;
@@ -195,7 +197,7 @@ void Liveness::BackwardProjection(size_t index, Walk& walk) {
   }
   if (walk.gradients.input) {
     if (!walk.in_place) own.gradient_bytes = walk.gradient_bytes;
-    // A weight gradient to come will want the gradient that came in.
+    // A later weight gradient will need the incoming gradient.
     if (!walk.gradients.weight && !walk.in_place && walk.on_stream) walk.keeps_stream = true;
     Take(step.result_bytes[kInputPass]);
     Touch(step.workspace_bytes[kInputPass]);
@@ -208,7 +210,7 @@ void Liveness::BackwardProjection(size_t index, Walk& walk) {
   if (walk.gradients.weight) walk.waiting = own;
 }
 
-// The forwards before it that are repeated come first.
+// First repeats the forwards before it.
 void Liveness::BackwardInPlace(size_t index, Walk& walk) {
   const Step& step = steps_[index];
   walk.in_place = true;
@@ -224,8 +226,8 @@ void Liveness::BackwardInPlace(size_t index, Walk& walk) {
   walk.on_stream = false;
 }
 
-// On the way into a branch the gradient of all tokens is made of what came in; on the way out the
-// weight gradient that waits runs beside.
+// On entry to a branch this makes the gradient of all tokens from the incoming one; on exit the
+// waiting weight gradient runs alongside.
 void Liveness::BackwardCollective(const Step& step, Walk& walk) {
   if (!walk.gradients.input) return;
   const int64_t result = step.result_bytes[kInputPass];
@@ -237,7 +239,7 @@ void Liveness::BackwardCollective(const Step& step, Walk& walk) {
   walk.on_stream = false;
 }
 
-// The weight gradient behind it comes first.
+// The weight gradient behind it is computed first.
 void Liveness::BackwardMove(const Step& step, Walk& walk) {
   FinishWaiting(walk);
   if (!walk.gradients.input) return;
@@ -248,7 +250,7 @@ void Liveness::BackwardMove(const Step& step, Walk& walk) {
   walk.on_stream = false;
 }
 
-// Its part is added to the norm's gradient, and so is that of the branches behind it.
+// The router's gradient is added to the norm's, and so are those of the branches behind it.
 void Liveness::BackwardRouter(const Step& step, Walk& walk) {
   if (walk.gradients.input) Touch(step.result_bytes[kInputPass]);
   if (walk.gradients.weight) {

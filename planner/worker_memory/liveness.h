@@ -1,6 +1,6 @@
-// How many bytes Meshwright's own worker holds while it runs a list of operators, for one
-// micro-batch on one rank. A tensor is held from the operator that makes it to the last one that
-// reads it.
+// Liveness computes how many bytes Meshwright's own worker holds while it runs a list of operators,
+// for one micro-batch on one rank. A tensor is held from the operator that makes it to the last one
+// that reads it.
 //
 // The list says what each operator returns, saves and frees; WorkspaceBytes() says what it holds in
 // addition while it runs. executor/worker/model runs the operators in this order:
@@ -9,10 +9,9 @@
 //                      saved. What recompute does not keep is freed at the end of the part.
 //   recompute          the operators that are marked, in list order, up to the last one that makes
 //                      anything saved.
-//   branches           experts and the FFN beside them read one norm. The result of the first
-//   is held
-//                      while the second runs. A backward holds the norm's gradient of the second
-//                      while it goes through the first.
+//   branches           experts and the FFN beside them read one norm. The result of the first is
+//                      held while the second runs. A backward holds the norm's gradient of the
+//                      second while it goes through the first.
 //   input gradients    in reverse order. The incoming gradient is held until the norm's operator,
 //                      which adds it to its own.
 //   weight gradients   that of a projection is computed when the input gradient of the projection
@@ -39,22 +38,21 @@ struct Gradients {
 
 class Liveness {
  public:
-  // The operators [begin, end) of the list: a norm and all that follows it up to the residual
-  // stream.
+  // The operators [begin, end) of the list: a norm and everything up to the residual stream.
   struct Part {
     size_t begin = 0;
     size_t end = 0;
   };
 
-  // `kept` is the same list after recompute's edit.
+  // `kept` is the same list after the edit for recompute.
   Liveness(const OperatorList& operators, const OperatorList& kept, const WorkerShape& shape);
 
-  // Bytes of saved tensors that are made before the list begins.
+  // Returns the bytes of saved tensors that are made before the list begins.
   int64_t given_bytes() const { return given_bytes_; }
-  // Whether the input of the part is held when its backward begins.
+  // Returns whether the input of the part is held when its backward begins.
   bool KeepsInputOf(const Part& part) const;
 
-  // Starts anew with `held_bytes` held.
+  // Resets the count to `held_bytes`.
   void Start(int64_t held_bytes);
   int64_t held_bytes() const { return held_bytes_; }
   int64_t most_bytes() const { return most_bytes_; }  // since Start()
@@ -66,29 +64,29 @@ class Liveness {
   int64_t Backward(const Part& part, const Gradients& gradients, int64_t gradient_bytes);
 
  private:
-  // Bytes that an operator makes beside its result.
+  // Bytes that an operator makes in addition to its result.
   struct Beside {
     int64_t bytes = 0;
-    int64_t narrow_copy_bytes = 0;  // of its result, once it is there
+    int64_t narrow_copy_bytes = 0;  // of a narrow copy of its result, made after it
   };
 
-  // One operator.
+  // An operator's bytes.
   struct Step {
     OperatorKind kind = OperatorKind::kElementwise;
-    std::array<int64_t, 3> result_bytes = {};  // by PassKind, like the next one
+    std::array<int64_t, 3> result_bytes = {};  // by PassKind, as for workspace_bytes
     std::array<int64_t, 3> workspace_bytes = {};
-    Beside beside = {};         // saved, and not its result
-    int64_t dropped_bytes = 0;  // of all that it saves, what recompute does not keep
+    Beside beside = {};         // saved in addition to the result
+    int64_t dropped_bytes = 0;  // the part of what it saves that recompute does not keep
     Beside dropped_beside = {};
-    int64_t freed_input_bytes = 0;   // saved tensors that go with its input gradient
-    int64_t freed_weight_bytes = 0;  // and with its weight gradient
+    int64_t freed_input_bytes = 0;   // saved tensors that are freed with its input gradient
+    int64_t freed_weight_bytes = 0;  // saved tensors that are freed with its weight gradient
     bool result_saved = false;       // by an operator of the list
-    bool result_kept = false;        // under recompute too
-    bool takes_place = false;        // its input's gradient, of what it saved
+    bool result_kept = false;        // saved under recompute too
+    bool takes_place = false;        // its input's gradient overwrites what it saved
     bool repeats_forward = false;
     bool recomputed = false;
     bool starts_branch = false;
-    bool moves_rows = false;  // of tokens, to experts or back
+    bool moves_rows = false;  // moves tokens' rows to experts or back
     bool is_router = false;
     bool reads_as_previous = false;
   };
@@ -99,23 +97,23 @@ class Liveness {
     bool saved = false;
   };
 
-  // A projection whose weight gradient is to come.
+  // A projection whose weight gradient is still to be computed.
   struct Waiting {
     const Step* step = nullptr;
-    int64_t input_bytes = 0;      // gathered for it
+    int64_t input_bytes = 0;      // gathered for the weight gradient
     int64_t gradient_bytes = 0;   // of its result, where that is a tensor of its own
-    const Step* other = nullptr;  // the projection before it, where both read the same
+    const Step* other = nullptr;  // the projection before it, where both read the same tensor
   };
 
-  // What a backward is at.
+  // The state of a backward.
   struct Walk {
     Gradients gradients;
-    int64_t stream_bytes = 0;    // the gradient that came in
-    int64_t gradient_bytes = 0;  // of the result of the operator at hand, beside the stream's
-    bool on_stream = true;       // it is the stream's
-    bool in_place = false;       // it has taken the place of what was saved
-    bool keeps_stream = false;   // for a weight gradient to come
-    int64_t branch_bytes = 0;    // the norm's gradient, of branches that are done
+    int64_t stream_bytes = 0;    // the incoming gradient
+    int64_t gradient_bytes = 0;  // of the current operator's result, in addition to stream_bytes
+    bool on_stream = true;       // the current gradient is the incoming one
+    bool in_place = false;       // the current gradient has overwritten what was saved
+    bool keeps_stream = false;   // for a later weight gradient
+    int64_t branch_bytes = 0;    // the norm's gradient, of finished branches
     Waiting waiting;
   };
 
@@ -124,11 +122,12 @@ class Liveness {
   void Give(int64_t bytes) { held_bytes_ -= bytes; }
   void Touch(int64_t bytes);
 
-  // Behind the last operator of the branch from `begin` on whose result a backward needs.
+  // Returns the end of the branch from `begin`, up to the last operator whose result a backward
+  // needs.
   size_t EndOfNeeded(size_t begin, size_t end) const;
   size_t EndOfBranch(size_t begin, size_t end) const;
   void Compute(const Step& step, const Beside& beside, Current& current);
-  // Whether the next operator reads what it read.
+  // Returns whether the next operator reads the same tensor as this one.
   bool IsReadAgain(const Step& step) const;
   void BackwardFirstOfTwo(const Step& step, Walk& walk);
   void BackwardStep(size_t index, Walk& walk);

@@ -5,13 +5,14 @@
 namespace meshwright::planner {
 namespace {
 
-// The embedding's backward needs none.
+// The embedding's backward needs no weights.
 bool UsesWeights(const WorkerStageBytes& stage, ActionKind kind) {
   if (kind == ActionKind::kForward) return true;
   return kind != ActionKind::kBackwardWeight && (stage.layers > 0 || stage.last);
 }
 
-// First and last part that an action needs weights for, in its order. Require UsesWeights().
+// Return the first and the last part that an action needs weights for, in its order. Require
+// UsesWeights().
 int64_t FirstUse(const WorkerStageBytes& stage, ActionKind kind) {
   if (kind == ActionKind::kForward) return stage.first ? kEmbeddingPart : 0;
   return stage.last ? HeadPart(stage) : stage.layers - 1;
@@ -23,13 +24,13 @@ int64_t LastUse(const WorkerStageBytes& stage, ActionKind kind) {
 
 int64_t Step(ActionKind kind) { return kind == ActionKind::kForward ? 1 : -1; }
 
-// A stage may be without layers and ends.
+// A stage may have neither layers nor ends of the model.
 bool IsEmpty(const WorkerStageBytes& stage) {
   return stage.layers == 0 && !stage.first && !stage.last;
 }
 
-// Where what a part takes can be the most: what blocks keep grows evenly, and transient states are
-// those of like layers, but at the ends and where the kind of block changes.
+// Returns whether the peak may be at this part. What blocks keep grows evenly, and transient states
+// are those of like layers, except at the ends and where the kind of block changes.
 bool IsCorner(const WorkerStageBytes& stage, int64_t part) {
   if (part < 0 || part >= stage.layers) return true;
   int64_t begin = 0;
@@ -82,7 +83,8 @@ int64_t ShardedPeaks::SharedBytes(const PeakPosition& use, const PeakPosition& n
   return of_ends ? units_.weights.table : 0;
 }
 
-// Follows the uses behind the last one until one needs what the use before it does not leave whole.
+// Follows the uses after the last one until one needs weights that the use before it does not leave
+// whole.
 void ShardedPeaks::FindMissing(size_t index) {
   PeakPosition use = last_use_;
   for (missing_.action = index + 1; missing_.action < actions_.size(); ++missing_.action) {
@@ -101,7 +103,7 @@ void ShardedPeaks::FindMissing(size_t index) {
   missing_.bytes = 0;
 }
 
-// Of the weights that an action leaves, those that the next use has in common.
+// Returns the bytes that an action leaves whole and the next use shares.
 int64_t ShardedPeaks::LeftForNextUse(size_t index) const {
   for (size_t i = index + 1; i < actions_.size(); ++i) {
     const Action& other = actions_[i];
@@ -113,8 +115,8 @@ int64_t ShardedPeaks::LeftForNextUse(size_t index) const {
 }
 
 void ShardedPeaks::LookAhead(size_t index, Case& next) {
-  // All uses up to the missing one follow on each other whichever of them is the last. What an
-  // empty stage leaves is not among them.
+  // All uses up to the missing one are consecutive, whichever of them is the last. What an empty
+  // stage leaves is not among them.
   const bool is_known = missing_.action > index && !IsEmpty(*next.stage);
   if (!is_known) FindMissing(index);
   next.between_bytes = LeftForNextUse(index);
@@ -141,7 +143,7 @@ ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
       weights = WeightBytes(stage, part) +
                 (ends ? of.ahead_bytes : WeightBytes(stage, part + Step(of.kind)));
     }
-    // What is not sharded has no bucket.
+    // Units that are not sharded have no bucket.
     const bool adds = AddsWeightGradients(of.kind) && GradientBytes(stage, part) > 0;
     // The part's own bucket takes the place of the older one.
     const int64_t bucket = adds ? GradientBytes(stage, part) : older;
@@ -150,7 +152,7 @@ ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
     const int64_t last = LastGradientBytes(stage, part);
     older = newest + bucket - last;
     newest = last;
-    // A norm without parameters is not there for anyone.
+    // A norm without parameters is no unit.
     const bool norm = units_.gradients.final_norm > 0 || units_.weights.final_norm > 0;
     if (part == HeadPart(stage) && of.last && norm) {
       older = newest;

@@ -1,9 +1,9 @@
-// The most bytes that an action holds at once under ZeRO 2 and 3 without layered accumulation,
-// transient states (planner/worker_memory/transient_states.h) included.
+// ShardedPeaks computes the most bytes that an action holds at once under ZeRO 2 and 3 without
+// layered accumulation, transient states (planner/worker_memory/transient_states.h) included.
 //
 // These depend on the action, on the buckets that earlier actions left under reduction, and on the
-// weights that the next action begins with. A schedule has only a few such cases, again and again,
-// so each is computed once.
+// weights that the next action begins with. A schedule repeats only a few such cases, so each is
+// computed once.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ namespace meshwright::planner {
 
 class ShardedPeaks {
  public:
-  // `actions` are all actions of a step, on the stages of `chunks`. The arguments must outlive
-  // this.
+  // `actions` are all actions of a step, on the stages of `chunks`. All arguments must outlive the
+  // object.
   ShardedPeaks(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                const std::vector<Action>& actions);
 
   // Returns the bytes that the micro-batch of the next action holds at its peak, on a `stage` whose
   // blocks are those of the action's chunk. Transient states count as workspace. `stage` must
-  // outlive this.
+  // outlive the object.
   WorkerActivations Next(const WorkerStageBytes& stage);
 
  private:
-  // What is held around an action. Sizes tell what it is.
+  // The state around an action. Equal cases have equal peaks.
   struct Case {
     const WorkerStageBytes* stage = nullptr;
     ActionKind kind = ActionKind::kForward;
     int64_t newest_bytes = 0;  // of the buckets under reduction when it begins
     int64_t older_bytes = 0;
-    int64_t ahead_bytes = 0;  // weights gathered for the next action behind its last use of weights
-    int64_t between_bytes = 0;  // weights that are whole when that is over
+    int64_t ahead_bytes = 0;  // weights gathered for the next action after its last use of weights
+    int64_t between_bytes = 0;  // weights that are whole after that
     bool last = false;          // adds the chunk's last weight gradients of the step
 
     friend bool operator==(const Case&, const Case&) = default;
@@ -57,32 +57,32 @@ class ShardedPeaks {
     friend bool operator==(const PeakPosition&, const PeakPosition&) = default;
   };
 
-  // The first use behind the last one whose weights are not all whole then.
+  // The first use after the last one whose weights are not all whole by then.
   struct Missing {
-    size_t action = 0;       // that it is of; all of them where there is none
-    int64_t bytes = 0;       // that have to be gathered
-    int64_t left_bytes = 0;  // that the use before it leaves
+    size_t action = 0;       // the use's action; the number of actions where there is none
+    int64_t bytes = 0;       // to be gathered
+    int64_t left_bytes = 0;  // left whole by the use before it
   };
 
   bool IsHead(const PeakPosition& use) const { return use.part == HeadPart(*chunks_[use.chunk]); }
-  // Weights that two uses that follow on each other have in common.
+  // Returns the bytes of weights that two consecutive uses have in common.
   int64_t SharedBytes(const PeakPosition& use, const PeakPosition& next) const;
   void FindMissing(size_t index);
   int64_t LeftForNextUse(size_t index) const;
   void LookAhead(size_t index, Case& next);
   int64_t WeightBytes(const WorkerStageBytes& stage, int64_t part) const;
   int64_t GradientBytes(const WorkerStageBytes& stage, int64_t part) const;
-  // Of the buckets that a part fills, the one whose reduction begins last.
+  // Returns the bytes of the bucket, among those that a part fills, whose reduction begins last.
   int64_t LastGradientBytes(const WorkerStageBytes& stage, int64_t part) const;
   Solved Solve(const Case& of) const;
 
   const TransientUnits& units_;
   const absl::Span<const WorkerStageBytes* const> chunks_;
   const std::vector<Action>& actions_;
-  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions, by chunk
+  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions left, by chunk
   std::vector<Solved> solved_;
   size_t next_ = 0;
-  PeakPosition last_use_;  // of weights, when the next action is over
+  PeakPosition last_use_;  // the last use of weights in the next action
   Missing missing_;
   int64_t newest_bytes_ = 0;
   int64_t older_bytes_ = 0;

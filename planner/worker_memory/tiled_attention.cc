@@ -10,7 +10,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Ranks at both ends of a group see more or fewer tiles; those between are alike.
+// Ranks at both ends of a group see more or fewer tiles; those in between are alike.
 constexpr int32_t kRanksOfAnEnd = 8;
 
 // One rank's backward.
@@ -40,8 +40,8 @@ class TiledWalk {
   }
 
   int64_t Ring() {
-    Take(message_);                      // keys and values that are here
-    Take(width_ * (message_ + query_));  // sums of gradients
+    Take(message_);                      // the rank's own keys and values
+    Take(width_ * (message_ + query_));  // the sums of gradients
     const std::vector<int32_t> stops = RingStops(span_);
     for (size_t stop = 0; stop < stops.size(); ++stop) {
       const bool last = stop + 1 == stops.size();
@@ -63,7 +63,7 @@ class TiledWalk {
 
  private:
   bool TakesGroupedQueries() const { return !s_.cpu_operators && TakesAllQueryHeads(s_); }
-  // Flash attention has one width for queries, keys and values. On CUDA it is in bf16 alone.
+  // Flash attention needs one width for queries, keys and values. On CUDA it runs in bf16 alone.
   bool FillsUp() const {
     const bool is_flash =
         s_.element_bytes < s_.accumulator_bytes() && s_.attention != AttentionKernel::kCudnn;
@@ -81,7 +81,7 @@ class TiledWalk {
     return batch_ * tokens * heads * dim * s_.element_bytes;
   }
 
-  // The gradients that a call of the kernel makes.
+  // The gradients that one kernel call makes, bytes.
   struct Parts {
     int64_t query = 0;
     int64_t key = 0;
@@ -96,8 +96,8 @@ class TiledWalk {
     const Parts parts = {.query = Heads(queries, heads, s_.head_dim),
                          .key = Heads(keys, s_.rank_kv_heads(), s_.head_dim),
                          .value = Heads(keys, s_.rank_kv_heads(), value_dim)};
-    // Values, the output and its gradient filled up; or a dense copy of that gradient, on CUDA of
-    // the output too.
+    // Values, the output and its gradient padded to the common width; or a dense copy of that
+    // gradient, and on CUDA of the output.
     const bool dense = calls_ == 1 && (batch_ == 1 || queries == s_.keys / s_.cp);
     const int64_t attended = Heads(queries, heads, s_.value_head_dim());
     const int64_t copies = FillsUp() ? parts.value + 2 * parts.query
@@ -115,12 +115,12 @@ class TiledWalk {
     return most_;
   }
 
-  // `arrive` is called when the queries' part is added.
+  // Calls `arrive` when the queries' part is added.
   template <typename Arriving>
   void Tile(const AttentionTile& tile, const Arriving& arrive) {
     Mask(tile);
     const Parts parts = Call(tile.queries.count, tile.keys.count);
-    // A part of another type is there in the sum's as well while it is added.
+    // A part of another type is also held in the sum's type while it is added.
     if (width_ > 1 && !tile.first) Touch(width_ * parts.query);
     arrive();
     if (width_ > 1) Touch(width_ * std::max(parts.key, parts.value));
@@ -136,7 +136,7 @@ class TiledWalk {
     Take(mask_);
   }
 
-  // What came replaces what went, or the first sum begins.
+  // Received gradients replace those that were sent, or the first sum begins.
   void Arrive() {
     if (arrived_) return;
     arrived_ = true;

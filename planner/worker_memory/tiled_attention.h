@@ -1,7 +1,7 @@
-// How many bytes attention's backward takes in Meshwright's own worker where its kernel is called
+// Computes the bytes of attention's backward in Meshwright's own worker where its kernel is called
 // for tiles of queries and keys (planner/block/attention_tiles.h), or where values are narrower
-// than keys. It goes through the worker's calls (executor/worker/model/attention_core.cc and
-// ring_attention.cc) in their order.
+// than keys. It follows the worker's calls (executor/worker/model/attention_core.cc and
+// ring_attention.cc) in order.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// Returns the most bytes held, the gradients included, on the rank of the CP group that holds the
-// most. In bf16 it is an upper bound.
+// Returns the most bytes held, the gradients included, on the fullest rank of the CP group. In bf16
+// it is an upper bound.
 int64_t TiledAttentionBytes(const WorkerShape& shape);
 
 }  // namespace meshwright::planner

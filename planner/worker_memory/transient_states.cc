@@ -37,7 +37,7 @@ void TransientStates::Number(const TransientUnits& units, const WorkerStageBytes
   if (!stage.last) return;
   const int32_t head =
       units.shared_table ? table_ : add(units.gradients.table, units.weights.table);
-  // A norm without parameters is not there for anyone.
+  // A norm without parameters is no unit.
   if (units.gradients.final_norm == 0 && units.weights.final_norm == 0) {
     chunk.groups.push_back({head});
     return;
@@ -59,7 +59,7 @@ void TransientStates::MakeRoom() {
   }
 }
 
-// What is not sharded is always open.
+// Units that are not sharded are always open.
 void TransientStates::Open(Unit& unit) {
   if (unit.open || unit.gradient_bytes == 0) return;
   MakeRoom();
@@ -76,7 +76,7 @@ void TransientStates::Reduce(int64_t bytes) {
 void TransientStates::Added(const Action& action, int64_t part, const UnitGroup& group) {
   const ChunkWeights& chunk = chunks_[action.chunk];
   const bool last = weight_gradients_left_[action.chunk] == 0;
-  // The embedding's gradients come to a table that the chunk's head shares.
+  // The embedding's gradients are added to a table that the chunk's head shares.
   const bool comes_again = chunk.has_embedding && part != kEmbeddingPart && group[0] == table_;
   for (const int32_t number : group) {
     Unit& unit = units_[number];
@@ -105,7 +105,7 @@ int64_t TransientStates::Next(const Action& action, int64_t part) {
     whole_bytes_ += WeightBytes(step.gather) + WeightBytes(step.prefetch);
   }
   if (adds) {
-    // The first part to add is the last of the chunk.
+    // A backward adds first to the chunk's last part.
     if (position + 1 == chunk.groups.size()) --weight_gradients_left_[action.chunk];
     for (const int32_t unit : group) {
       if (units_[unit].has_matrices) Open(units_[unit]);

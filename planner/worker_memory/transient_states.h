@@ -1,10 +1,11 @@
-// Bytes of model states that a rank of Meshwright's own worker holds only for a while: under ZeRO 2
-// and 3 buckets of gradients on their way to the shards, under ZeRO 3 gathered weights.
+// TransientStates computes the bytes of model states that a rank of Meshwright's own worker holds
+// only temporarily: under ZeRO 2 and 3 buckets of gradients on their way to the shards, under ZeRO
+// 3 gathered weights.
 //
 // The rank's actions decide what is held, by the worker's rules:
 // executor/worker/state/gradient_reducer.h for buckets, planner/schedule/weight_gathers.h for
-// weights. A bucket that is open or under reduction is held until a later one opens, so that the
-// last two are held during the forwards between.
+// weights. A bucket that is open or under reduction is held until a later one opens, so the last
+// two are held during the forwards in between.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +21,12 @@
 
 namespace meshwright::planner {
 
-// Bytes of one unit of each kind: the embedding or the head, a layer, the final norm; 0 of a unit
-// that is not sharded.
+// Bytes of one unit of each kind: the embedding or the head, a layer, the final norm. A unit that
+// is not sharded has 0.
 struct UnitBytes {
   int64_t table = 0;
   absl::InlinedVector<int64_t, 4> layers = {};  // by layer group; empty stands for 0
-  // Of a layer's experts, which are a unit of their own; likewise.
+  // By layer group: of a layer's experts, which are a unit of their own; empty stands for 0.
   std::vector<int64_t> experts = {};
   int64_t final_norm = 0;
 
@@ -53,7 +54,7 @@ struct TransientUnits {
 class TransientStates {
  public:
   // `actions` are all actions of a step, on the stages of `chunks`. The arguments need not outlive
-  // the constructor's call.
+  // the constructor call.
   TransientStates(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                   const std::vector<Action>& actions);
 
@@ -82,7 +83,7 @@ class TransientStates {
   int32_t table_ = -1;  // the embedding's unit
   std::vector<Unit> units_;
   std::vector<ChunkWeights> chunks_;
-  std::vector<int64_t> weight_gradients_left_;  // actions, by chunk
+  std::vector<int64_t> weight_gradients_left_;  // weight-gradient actions left, by chunk
   std::vector<GatherStep> steps_;
   size_t next_step_ = 0;
   int64_t whole_bytes_ = 0;

@@ -1,5 +1,5 @@
-// How Meshwright's own worker cuts a unit of parameters (the embedding, a layer, the head, the
-// final norm) into the equal shards of ZeRO.
+// Computes how Meshwright's own worker cuts a unit of parameters (the embedding, a layer, the head,
+// the final norm) into the equal shards of ZeRO.
 #pragma once
 
 #include <cstdint>

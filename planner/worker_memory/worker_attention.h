@@ -1,4 +1,4 @@
-// How many bytes attention's backward takes in Meshwright's own worker.
+// Computes the bytes of attention's backward in Meshwright's own worker.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace meshwright::planner {
 // Returns the bytes of the gradients of queries, keys and values of one micro-batch on one rank,
 // and of all that the kernel holds while it computes them. On a CPU the figure is exact, on CUDA it
 // is that of planner/worker_memory/cuda_attention.h. With context parallel it includes the messages
-// of the ring, of which gradients and their sums have the accumulator's type; of latent attention
-// it includes the keys that are put together for it.
+// of the ring, whose gradients and sums have the accumulator's type; with latent attention it
+// includes the keys that are assembled for it.
 int64_t AttentionGradientBytes(const WorkerShape& shape);
 
 }  // namespace meshwright::planner

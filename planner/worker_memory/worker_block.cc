@@ -14,19 +14,20 @@ constexpr Gradients kBoth = {};
 constexpr Gradients kInputGradients = {.input = true, .weight = false};
 constexpr Gradients kWeightGradients = {.input = false, .weight = true};
 
-// The residual stream's share of an activation.
+// Returns the bytes of one rank's part of the residual stream.
 int64_t StreamBytes(const BlockShape& s) {
   return s.tokens * s.hidden * s.element_bytes / s.stream_ranks();
 }
 
-// Past the operator of this name; all of them where there is none.
+// Returns the index after the operator of this name, or the number of operators where there is
+// none.
 size_t EndOf(const OperatorList& operators, OperatorName name) {
   size_t index = 0;
   while (index < operators.size() && operators[index].name != name) ++index;
   return std::min(index + 1, operators.size());
 }
 
-// Goes through one block with the worker's rules.
+// Follows one block by the worker's rules.
 class Block {
  public:
   Block(const OperatorList& operators, const OperatorList& kept, const WorkerShape& shape)
@@ -45,7 +46,8 @@ class Block {
     return {kept_bytes_, liveness_.most_bytes() - kept_bytes_};
   }
 
-  // With the gradient of its output, from what it keeps between forward and backward.
+  // Returns the peaks of a backward, which begins with the gradient of the block's output and what
+  // the block keeps between forward and backward.
   WorkerBlockBytes::Halves Backward(const Gradients& gradients) {
     liveness_.Start(kept_bytes_ + stream_bytes_);
     const bool from_input = !liveness_.KeepsInputOf(ffn_);
@@ -62,7 +64,7 @@ class Block {
     return halves;
   }
 
-  // What the input part of a backward leaves, right after it.
+  // Returns the bytes that the input part of a backward leaves, right after it.
   int64_t LeftBytes() const { return liveness_.held_bytes() - gradient_bytes_; }
 
   WorkerBlockBytes::Halves BackwardWeight(int64_t left_bytes) {
@@ -83,7 +85,7 @@ class Block {
   const Liveness::Part ffn_;
   const int64_t stream_bytes_;
   const int64_t kept_bytes_;
-  int64_t gradient_bytes_ = 0;  // of the block's input, when its backward is over
+  int64_t gradient_bytes_ = 0;  // of the block's input, after its backward
 };
 
 void AddEmbedding(const WorkerShape& shape, WorkerEndBytes& bytes) {

@@ -1,4 +1,4 @@
-// How many bytes one micro-batch takes in one block of Meshwright's own worker, and in the
+// Computes the bytes that one micro-batch takes in one block of Meshwright's own worker, and in the
 // embedding and the head.
 #pragma once
 

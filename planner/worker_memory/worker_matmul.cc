@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-// ATen's rounding of its fp32 buffer.
+// ATen's rounding of its fp32 buffer, bytes.
 constexpr int64_t kSlackBytes = 128;
 
 bool InPieces(const BlockShape& s) {

@@ -1,8 +1,8 @@
-// How many bytes a matrix product of Meshwright's own worker holds while it is computed, in
-// addition to its operands and its result. Only products in bf16 on a CPU hold any: ATen makes an
-// fp32 copy of the product (by oneDNN's kernels for AVX-512; without them a run takes less, up to
-// 15 % in models of a few MB), so the worker computes it in pieces. On CUDA the workspace of cuBLAS
-// is held throughout and is counted with the layout (planner/memory/exact_memory.h).
+// Computes the bytes that a matrix product of Meshwright's own worker holds while it is computed,
+// in addition to its operands and its result. Only products in bf16 on a CPU hold any: ATen makes
+// an fp32 copy of the product (by oneDNN's kernels for AVX-512; without them a run takes less, up
+// to 15 % in models of a few MB), so the worker computes it in pieces. On CUDA the workspace of
+// cuBLAS is held throughout and is counted with the layout (planner/memory/exact_memory.h).
 #pragma once
 
 #include <cstdint>

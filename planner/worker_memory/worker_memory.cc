@@ -6,12 +6,12 @@
 namespace meshwright::planner {
 namespace {
 
-// A block of a stage, and what the layers around it keep.
+// A block of a stage, and the bytes that the layers around it keep.
 struct BlockPlace {
   const WorkerBlockBytes& block;
   int64_t kept_before = 0;   // by the layers before it, between forward and backward
-  int64_t split_before = 0;  // by the same, between the two parts of a split backward
-  int64_t split_behind = 0;  // by the layers behind it
+  int64_t split_before = 0;  // by the layers before it, between the two parts of a split backward
+  int64_t split_behind = 0;  // by the layers after it, between the two parts of a split backward
 };
 
 // Requires 0 <= index < stage.layers.
@@ -35,26 +35,27 @@ BlockPlace PlaceOf(const WorkerStageBytes& stage, int64_t index) {
           .split_behind = split_behind};
 }
 
-// Keeps the larger of two moments.
+// Sets `peak` to the larger of the two.
 void Reach(WorkerActivations& peak, const WorkerActivations& moment) {
   if (moment.total_bytes() > peak.total_bytes()) peak = moment;
 }
 
-// Of a block beside what the rest of the stage keeps.
+// Returns the peak of a block, with `kept` bytes kept by the rest of the stage.
 WorkerActivations PeakOf(const WorkerBlockBytes::Halves& halves, int64_t kept, int64_t loss) {
   WorkerActivations peak = {kept + halves.ffn.kept, loss, halves.ffn.workspace};
   Reach(peak, {kept + halves.attention.kept, loss, halves.attention.workspace});
   return peak;
 }
 
-// What waits for a weight part's last turn, the embedding's: token ids and its gradient.
+// Returns the bytes that wait for the embedding, the last part of a weight part: token ids and the
+// gradient of its output.
 int64_t WaitingBytes(const WorkerStageBytes& stage) {
   return stage.ends.token_ids + (stage.first ? stage.ends.stream : 0);
 }
 
-// A whole backward passes the blocks from the last to the first, so that those before one still
-// keep what they keep. So does the input part of a split one, behind which blocks have turned into
-// what they keep for the weight part.
+// A whole backward passes the blocks from the last to the first, so blocks before the current one
+// still keep what they keep. So does the input part of a split backward, after which blocks keep
+// only what the weight part needs.
 WorkerActivations BlockPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t index) {
   const BlockPlace place = PlaceOf(stage, index);
   const int64_t kept = stage.ends.token_ids + place.kept_before;
@@ -101,7 +102,7 @@ WorkerActivations HeadPeak(const WorkerStageBytes& stage, ActionKind kind) {
   return {};
 }
 
-// What blocks keep grows evenly within a run of like ones, so that the most is taken at its ends.
+// What blocks keep grows evenly within a run of like blocks, so the peak is at an end of the run.
 WorkerActivations ActionPeak(const WorkerStageBytes& stage, ActionKind kind) {
   WorkerActivations peak;
   if (stage.first) Reach(peak, EmbeddingPeak(stage, kind));
@@ -129,7 +130,7 @@ WorkerStages::WorkerStages(absl::Span<const WorkerShape> shapes, const Layout& l
 
 namespace {
 
-// Puts a stage together from its blocks, in the order of the model.
+// Adds up a stage from its blocks, in the order of the model.
 class StageSum {
  public:
   StageSum(const WorkerStage& stage, const WorkerEndBytes& ends)

@@ -1,8 +1,7 @@
-// How many bytes Meshwright's own worker holds for one stage, in addition to the weights, gradients
-// and optimizer states that it always holds.
+// Computes the bytes that Meshwright's own worker holds for one stage, in addition to the weights,
+// gradients and optimizer states that it always holds.
 //
-// The worker's allocations follow fixed rules, so that its peak is computed to the byte, not
-// estimated:
+// The worker's allocations follow fixed rules, so its peak is computed to the byte, not estimated:
 //
 //   blocks and ends       the tensors that their operators make, save and free
 //                         (planner/worker_memory/worker_block.h). The output of a block is the kept
@@ -29,8 +28,8 @@
 //
 // The optimizer works in place, except for 8 KiB of sums for the norm of the gradients
 // (kGradientNormBytes), and so do selection biases, except for a count of 8 bytes for each
-// (kSelectionCountBytes). Below ZeRO-3 weights are gathered in place. The order of a rank's
-// actions decides what it holds at once: planner/worker_memory/worker_peak.h, and
+// (kSelectionCountBytes). Below ZeRO-3 weights are gathered in place. The order of a rank's actions
+// decides what it holds at once: planner/worker_memory/worker_peak.h, and
 // planner/worker_memory/transient_states.h for ZeRO.
 #pragma once
 
@@ -47,7 +46,7 @@
 
 namespace meshwright::planner {
 
-// The bytes that are held, in parts.
+// Held bytes, by part.
 struct WorkerActivations {
   int64_t kept_bytes = 0;       // blocks and token ids of micro-batches in flight
   int64_t loss_bytes = 0;       // head and loss
@@ -66,7 +65,7 @@ struct WorkerRun {
   int32_t group = 0;
   bool offloaded = false;  // what the blocks keep is on the host between forward and backward
 
-  // Of one block, between forward and backward.
+  // Bytes that one block keeps between forward and backward.
   int64_t kept_on_device() const { return offloaded ? 0 : block.kept; }
   int64_t kept_on_host() const { return offloaded ? block.kept : 0; }
 };
@@ -89,24 +88,25 @@ struct WorkerStageBytes {
 // Computes the bytes of a layout's stages from those of one block of each layer group.
 class WorkerStages {
  public:
-  // `shapes` has one shape per layer group, at least one. Of `layout` counts what its layers
-  // recompute and offload.
+  // `shapes` has one shape per layer group, at least one. `layout` gives the layers that are
+  // recomputed and offloaded.
   WorkerStages(absl::Span<const WorkerShape> shapes, const Layout& layout);
 
   WorkerStageBytes BytesOf(const WorkerStage& stage) const;
-  // Of a micro-batch whose tokens went to experts as `rows` says: of each layer with experts, in
-  // the order of the stage.
+  // Returns the bytes of a micro-batch whose tokens went to experts as `rows` says: one entry for
+  // each layer with experts, in the order of the stage.
   WorkerStageBytes BytesOf(const WorkerStage& stage, absl::Span<const ExpertRows> rows) const;
 
  private:
-  // Blocks of a layer group: the first of a chunk, which kBlock recomputes, and the others.
+  // The two kinds of blocks of a layer group: the first ones of a chunk, which kBlock recomputes,
+  // and the others.
   struct Group {
     WorkerShape shape;
     WorkerBlockBytes first;
     WorkerBlockBytes other;
   };
 
-  // How many blocks of a chunk are not like its others.
+  // Returns how many blocks at the start of a chunk differ from its others.
   int64_t FirstLayers() const {
     return layout_.recompute == Recompute::kBlock ? layout_.recompute_layers : 0;
   }
@@ -124,8 +124,8 @@ inline int64_t HeadPart(const WorkerStageBytes& stage) { return stage.layers; }
 // Returns the layer group of a block. Requires 0 <= block < stage.layers.
 int32_t GroupOf(const WorkerStageBytes& stage, int64_t block);
 
-// Calls visit(part) in the order in which the action computes. The input part of a backward leaves
-// the embedding out, which has no input gradient.
+// Calls visit(part) in the order in which the action computes. The input part of a backward skips
+// the embedding, which has no input gradient.
 template <typename Visit>
 void ForEachPart(const WorkerStageBytes& stage, ActionKind kind, const Visit& visit) {
   const int64_t first = stage.first && kind != ActionKind::kBackwardInput ? kEmbeddingPart : 0;

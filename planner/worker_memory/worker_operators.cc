@@ -9,14 +9,14 @@
 namespace meshwright::planner {
 namespace {
 
-// Ranks that combine their statistics keep their own maxima beside the group's.
+// Ranks that combine their statistics keep their own maxima in addition to the group's.
 int64_t OwnMaximaBytes(const Operator& loss) {
   const auto& collectives = loss.pass(PassKind::kForward).collectives;
   return collectives.empty() ? 0 : collectives[0].bytes;
 }
 
-// Tokens on the way to experts and back, in bytes. Those that the ranks of the experts' tensor
-// parallel bring come together, and rows are put in another order on both ends.
+// Bytes of tokens on the way to experts and back. Rows from the ranks of the experts' tensor
+// parallel are gathered, and both ends reorder rows.
 struct MovedBytes {
   explicit MovedBytes(const BlockShape& s)
       : sent(RowBytes(s, s.sent_rows())),
@@ -34,8 +34,8 @@ struct MovedBytes {
   int64_t routed;
 };
 
-// The result is what the experts get. What was sent is held until it came in, and that until it is
-// together.
+// The result is the experts' input. Sent rows are held until the received ones have arrived, and
+// those until they are gathered.
 int64_t ToExpertsBytes(const BlockShape& s) {
   if (!s.moves_rows()) return 0;
   const MovedBytes moved(s);
@@ -48,8 +48,8 @@ int64_t ToExpertsBytes(const BlockShape& s) {
   return most - moved.routed;
 }
 
-// What the experts made is held until it is in the order that it goes back in, and what came back
-// until each token has the sum of its rows, which are the result.
+// The experts' output is held until it is in the order in which it is sent back, and the received
+// rows until each token has the sum of its rows, which is the result.
 int64_t FromExpertsBytes(const BlockShape& s, int64_t result_bytes) {
   const MovedBytes moved(s);
   if (!s.moves_rows()) return 0;

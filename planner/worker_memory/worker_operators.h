@@ -1,5 +1,5 @@
-// How many bytes operators of Meshwright's own worker hold while they run, in addition to what they
-// read and return.
+// Computes the bytes that operators of Meshwright's own worker hold while they run, in addition to
+// what they read and return.
 #pragma once
 
 #include <cstdint>

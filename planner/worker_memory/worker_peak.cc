@@ -11,11 +11,12 @@
 namespace meshwright::planner {
 namespace {
 
-// What is held grows or shrinks evenly from one micro-batch of a run to the next: its peak is at
-// the run's ends. Transient states are at the very ends not what they are between.
+// How many actions of a run of like ones are followed, half at each end. Within a run the held
+// bytes grow or shrink evenly, so the peak is at one of its ends; transient states differ only at
+// the very ends.
 constexpr int64_t kEnds = 4;
 
-// The actions that count of a rank's list. `skipped` like ones come before the action.
+// The actions of a rank's list that can be at its peak. `skipped` like actions precede each.
 struct Actions {
   std::vector<Action> list;
   std::vector<int64_t> skipped;
@@ -41,7 +42,7 @@ Actions ActionsThatCount(const Layout& layout, const WorkerRank& rank) {
     }
     return actions;
   }
-  // The others come to a steady state within two rounds of the pipeline, and to the same end.
+  // Other schedules reach a steady state within two rounds of the pipeline, and all end alike.
   const int64_t enough =
       alike ? std::min<int64_t>(rank.micro_batches, int64_t{4} * layout.pp) : rank.micro_batches;
   auto list = MakeSchedule(layout, rank.pipeline_rank, static_cast<int32_t>(enough));
@@ -70,7 +71,7 @@ class Walk {
                        [&](const Instruction& instruction) { Run(instruction); });
   }
 
-  // Of the device, with the most that the host holds at any time.
+  // Returns the peak of the device, and the most that the host holds at any time.
   WorkerActivations peak() const {
     WorkerActivations peak = peak_;
     peak.host_bytes = host_peak_;
@@ -104,7 +105,7 @@ class Walk {
         Finish(action, 1);
         break;
       case InstructionKind::kAwaitSend:
-        // Follows from how many are open: skipped actions sent as well.
+        // Follows from the number of open sends: skipped actions sent as well.
         break;
       case InstructionKind::kSend:
         Send(action, 1);
@@ -159,8 +160,8 @@ class Walk {
     switch (action.kind) {
       case ActionKind::kForward:
         Add(kept_, bytes.kept, times);
-        // Nothing else adds to the host, and what leaves a chunk's layers does not return before
-        // its end.
+        // Nothing else adds to the host's bytes, and what leaves a chunk's layers does not return
+        // before the chunk ends.
         host_peak_ = std::max(host_peak_, kept_.host_bytes);
         break;
       case ActionKind::kBackward:
@@ -200,7 +201,7 @@ class Walk {
   WorkerActivations kept_;  // of all micro-batches in flight
   Outbox activations_;
   Outbox gradients_;
-  int64_t posted_ = 0;  // receives ahead of the action that needs them
+  int64_t posted_ = 0;  // receives posted ahead of the action that needs them
   const Actions actions_;
   std::optional<ShardedPeaks> sharded_;
   std::optional<TransientStates> layered_;

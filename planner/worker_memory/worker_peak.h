@@ -1,7 +1,7 @@
-// The most bytes that a rank of Meshwright's own worker holds at once during a training step, in
-// addition to the weights, gradients and optimizer states that it always holds. It goes through the
-// rank's schedule list with the bytes of planner/worker_memory/worker_memory.h and
-// planner/worker_memory/transient_states.h. Like the worker itself it works for any schedule.
+// Computes the most bytes that a rank of Meshwright's own worker holds at once during a training
+// step, in addition to the weights, gradients and optimizer states that it always holds. It follows
+// the rank's schedule list with the bytes of planner/worker_memory/worker_memory.h and
+// planner/worker_memory/transient_states.h. Like the worker itself it supports any schedule.
 //
 // Exact to the byte in fp32 on a CPU, and an upper bound in bf16 there. On CUDA it leaves out the
 // allocator's rounding and what cuDNN's engines hold in addition to the tensors of their graph.
@@ -32,13 +32,13 @@ struct WorkerRank {
   int64_t rope_table_bytes = 0;
   int64_t selection_bias_bytes = 0;
   absl::InlinedVector<const WorkerStageBytes*, 8> chunks = {};
-  // Where micro-batches differ: of each, its chunks' stages. Otherwise empty.
+  // Where micro-batches differ, the stages of each one's chunks; otherwise empty.
   std::vector<WorkerStageBytes> by_micro_batch = {};
   std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
-  // Held while the optimizer or selection biases are updated, after the step's last action, beside
-  // the sums of the norm.
+  // Held while the optimizer or selection biases are updated, after the step's last action, in
+  // addition to the sums of the norm.
   int64_t update_bytes = 0;
-  // Held on the host meanwhile.
+  // Held on the host during that update.
   int64_t host_update_bytes = 0;
 
   const WorkerStageBytes& StageOf(const Action& action) const {
@@ -48,8 +48,8 @@ struct WorkerRank {
   }
 };
 
-// Returns the peak of one pipeline rank of `layout`, whose schedule must exist for so many
-// micro-batches. The run time does not grow with the number of micro-batches, where they are alike.
+// Returns the peak of one pipeline rank of `layout`, whose schedule must exist for this number of
+// micro-batches. The run time does not grow with their number where they are alike.
 WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank);
 
 }  // namespace meshwright::planner

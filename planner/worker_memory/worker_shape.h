@@ -1,5 +1,5 @@
-// Everything that decides the sizes of a micro-batch's tensors on one rank of Meshwright's own
-// worker.
+// Holds everything that decides the sizes of a micro-batch's tensors on one rank of Meshwright's
+// own worker.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace meshwright::planner {
 
 struct WorkerShape {
   BlockShape block;
-  int64_t threads = 1;  // of a rank, on a CPU
+  int64_t threads = 1;  // of a rank on a CPU
 
   friend bool operator==(const WorkerShape&, const WorkerShape&) = default;
 };

@@ -1,5 +1,5 @@
-// The layers and ends of the model that one chunk of a rank holds, for counting the memory of
-// Meshwright's own worker.
+// WorkerStage is the layers and ends of the model that one chunk of a rank holds, for counting the
+// memory of Meshwright's own worker.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ constexpr size_t kMostShown = 100;
 
 std::string_view ViewOf(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
-// What a caller sent, as a sentence may hold it.
+// Returns what a caller sent, shortened and escaped for use in a message.
 std::string Shown(std::string_view text) {
   return EscapeControls(ShortText(std::string(text), kMostShown));
 }
@@ -108,7 +108,7 @@ absl::StatusOr<Caller> Access::Identify(const Metadata& metadata,
     }
     return ByToken(ViewOf(first->second));
   }
-  // The properties of a certificate are there only once the client's CA has vouched for it.
+  // gRPC sets properties of a certificate only after the client CA has verified it.
   std::optional<Caller> caller;
   for (const grpc::string_ref& uri : connection.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
     ASSIGN_OR_RETURN(std::optional<Caller> named, CallerOfUri(ViewOf(uri)));

@@ -1,9 +1,9 @@
-// Who calls, and whether they may.
+// Access authenticates callers and decides which methods they may call.
 //
-// A server with TLS asks every caller, by a token in the call or else by the certificate of the
-// connection; one in plain text, which listens on loopback only, asks nobody. Callers may rely on:
-// a token counts from when it is made until it is revoked or expires, whoever does that while the
-// server runs.
+// A server with TLS authenticates every call, by a token in its metadata or otherwise by the
+// certificate of its connection. A plain-text server, which listens on loopback only, authenticates
+// nobody. Callers may rely on: a token counts from its creation until it is revoked or expires,
+// whoever does that while the server runs.
 #pragma once
 
 #include <atomic>
@@ -29,40 +29,42 @@ struct Caller {
 
   By by = By::kToken;
   db::Role role = db::Role::kViewer;
-  std::string name;        // of the token, or in the certificate
-  std::string agent;       // whom it belongs to; only of the role agent
-  std::string token_hash;  // only by a token
+  std::string name;        // the token's name, or the name in the certificate
+  std::string agent;       // the agent that it belongs to; set for the role agent only
+  std::string token_hash;  // set for callers by token only
 
-  // As events name it: "token ann", "certificate ann".
+  // Returns the caller as events name it: "token ann", "certificate ann".
   std::string ToText() const;
 };
 
-// The caller that a certificate names by a URI among its subject's alternative names:
-// meshwright://ROLE/NAME, where NAME is an agent's name for the role agent. nullopt for a URI of
-// another kind. Unauthenticated where ROLE or NAME can't be one.
+// Returns the caller that `uri`, a subject alternative name of a certificate, stands for:
+// meshwright://ROLE/NAME, where NAME is an agent's name for the role agent. Returns nullopt for any
+// other kind of URI; Unauthenticated where ROLE or NAME is not valid.
 absl::StatusOr<std::optional<Caller>> CallerOfUri(std::string_view uri);
 
 class Access {
  public:
   using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
 
-  // `asks`: whether callers have to say who they are.
+  // `asks`: whether callers have to authenticate.
   Access(bool asks, std::function<absl::Time()> clock, LogFunction log);
 
-  // Before calls are let in, where callers are asked. `tokens` outlives it.
+  // Sets the token store, which outlives this. To be called before calls are let in where callers
+  // have to authenticate.
   void Begin(db::TokenStore* tokens) { tokens_.store(tokens); }
 
   bool asks() const { return asks_; }
 
-  // nullopt where callers are not asked. Unauthenticated, saying what to do, for one who does not
-  // say who they are, or whose token counts no more; Unavailable where that can't be known now.
+  // Returns the caller; nullopt where callers need not authenticate. Unauthenticated, with what to
+  // do, for a caller without credentials or with a token that no longer counts; Unavailable where
+  // that can't be determined now.
   absl::StatusOr<std::optional<Caller>> CallerOf(const grpc::CallbackServerContext& context) const;
 
-  // As CallerOf()'s statuses for a caller that was let in before.
+  // Returns the statuses of CallerOf() for a caller that was let in before.
   absl::Status StillCounts(const Caller& caller) const;
 
-  // Who calls this method, where it may go to its service; nullopt for a method that asks nobody.
-  // PermissionDenied names the roles that may.
+  // Returns who calls `method`, where they may; nullopt for a method that needs no authentication.
+  // PermissionDenied names the roles that may call it.
   absl::StatusOr<std::optional<Caller>> Check(std::string_view method, const Metadata& metadata,
                                               const grpc::AuthContext& connection) const;
 

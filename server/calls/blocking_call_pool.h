@@ -1,6 +1,6 @@
-// BlockingCallPool runs calls that wait until what they change is stored, on threads of their own,
-// so that such a call holds up no call that reads, no agent's stream and no health check: for all
-// of those gRPC has few threads, on two cores two.
+// BlockingCallPool runs calls that wait until their changes are stored, on threads of its own. They
+// would otherwise hold up reads, agents' streams and health checks, for all of which gRPC has few
+// threads: two, on two cores.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,9 @@
 
 namespace meshwright::server {
 
-// Callers may rely on: tasks begin in the order in which they came; `done` of every task is called
-// once, with what `work` returned or, where the pool stopped before its turn, with Unavailable. The
-// number of waiting tasks is bounded by whoever submits them. All functions may be called from any
-// thread.
+// Callers may rely on: tasks begin in the order of submission; each task's `done` is called once,
+// with what `work` returned or, where the pool stopped before its turn, with Unavailable. Whoever
+// submits tasks bounds how many wait. All functions may be called from any thread.
 class BlockingCallPool {
  public:
   struct Task {
@@ -26,7 +25,7 @@ class BlockingCallPool {
   ~BlockingCallPool() { Stop(); }
 
   void Submit(Task task);
-  // Drops what waits for its turn, and returns once what runs has ended.
+  // Drops the waiting tasks, and returns once the running ones have ended.
   void Stop();
 
  private:

@@ -11,12 +11,12 @@
 namespace meshwright::server {
 namespace {
 
-constexpr char kPath[] = ":path";  // HTTP/2's name of what is called
+constexpr char kPath[] = ":path";  // HTTP/2's name of the method's path
 
 }  // namespace
 
-// What a call brings is left in it: the connection, which could keep what is found here, carries
-// calls of others too.
+// The call's metadata and connection are left unchanged: a finding kept with the connection would
+// apply to the other calls that it carries.
 grpc::Status CallChecker::Process(const InputMetadata& metadata, grpc::AuthContext* connection,
                                   OutputMetadata* /*consumed*/, OutputMetadata* /*response*/) {
   const absl::ReaderMutexLock lock(&mutex_);

@@ -1,8 +1,8 @@
-// Checks every call to a port with credentials before any service sees it: who calls, whether they
-// may, and how often they did.
+// CallChecker checks every call to a port with credentials before a service sees it: who calls,
+// whether they may, and how often they call.
 //
-// gRPC asks on threads of its own, and keeps whom it asks for as long as it likes. Callers may rely
-// on: once Close() has returned, nothing of the server is asked any more.
+// gRPC runs it on threads of gRPC's own and keeps it alive for as long as it likes. Callers may
+// rely on: after Close() has returned, it uses no other object of the server.
 #pragma once
 
 #include "absl/base/thread_annotations.h"
@@ -20,17 +20,17 @@ class CallChecker final : public grpc::AuthMetadataProcessor {
   // Both outlive the return of Close().
   CallChecker(const Access* access, CallRates* rates) : access_(access), rates_(rates) {}
 
-  // Unauthenticated, PermissionDenied and Unimplemented as Access::Check() says, ResourceExhausted
-  // as CallRates::Take(); Unavailable once it is closed.
+  // Returns the statuses of Access::Check() (Unauthenticated, PermissionDenied, Unimplemented),
+  // ResourceExhausted as CallRates::Take() does, and Unavailable after Close().
   grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* connection,
                        OutputMetadata* consumed, OutputMetadata* response) override;
 
-  // Waits for calls that are being checked; lets none in afterwards.
+  // Waits for the checks that are running; refuses all later calls.
   void Close();
 
  private:
-  absl::Mutex mutex_;                             // calls are checked side by side, as its readers
-  const Access* access_ ABSL_GUARDED_BY(mutex_);  // null: closed
+  absl::Mutex mutex_;  // checks hold it as readers, so that they run in parallel
+  const Access* access_ ABSL_GUARDED_BY(mutex_);  // null after Close()
   CallRates* const rates_;
 };
 

@@ -46,7 +46,7 @@ grpc::ServerUnaryReactor* CallDispatcher::Answer(grpc::CallbackServerContext* co
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   absl::StatusOr<Pending> pending = Enter(*context, request);
   const absl::Status status = pending.ok() ? work() : pending.status();
-  // Before the client hears of it: who asks next finds room.
+  // The slot is free before the client gets the answer, so that its next call finds one.
   if (pending.ok()) pending->place.reset();
   reactor->Finish(Reply(status));
   return reactor;
@@ -70,7 +70,7 @@ grpc::ServerUnaryReactor* CallDispatcher::AnswerOnceStored(
        },
        .done =
            [reactor, place = std::move(pending->place)](const absl::Status& status) mutable {
-             place.reset();  // as above
+             place.reset();  // before the answer, as above
              reactor->Finish(Reply(status));
            }});
   return reactor;
@@ -111,7 +111,7 @@ void CallDispatcher::SubmitSearch(grpc::CallbackServerContext* context, const st
            [done = std::move(done), stopping = stopping_,
             place = std::shared_ptr<ConcurrencyLimit::Slot>(*std::move(taken))](
                const absl::Status& status) mutable {
-             place.reset();  // as above
+             place.reset();  // before the answer, as above
              const bool stopped = absl::IsCancelled(status) && stopping->load();
              done(stopped ? ServerStops() : status);
            }});
@@ -128,7 +128,7 @@ grpc::ServerUnaryReactor* CallDispatcher::AnswerWithSearch(grpc::CallbackServerC
   }
   SubmitSearch(context, pending->caller, std::move(search),
                [reactor, place = std::move(pending->place)](const absl::Status& status) mutable {
-                 place.reset();  // as above
+                 place.reset();  // before the answer, as above
                  reactor->Finish(Reply(status));
                });
   return reactor;

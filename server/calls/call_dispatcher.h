@@ -1,10 +1,10 @@
-// What every call goes through before a service looks at it, once its port has let the caller in,
-// and how it is answered.
+// CallDispatcher admits every call that its port let in before a service handles it, and sends the
+// answer.
 //
-// Callers may rely on: no service is entered before Open(), so that what it works with may be made
-// after the port is bound; what it is entered with is within the limits of the wire. A unary call
-// has a place among the pending calls (server/calls/limits.h) from when it is let in until just
-// before it is answered, whatever it waits for in between.
+// Callers may rely on: no service is entered before Open(), so that its dependencies may be made
+// after the port is bound; every request that a service gets is within the limits of the wire. A
+// unary call holds a slot among the pending calls (server/calls/limits.h) from its admission until
+// just before it is answered, whatever it waits for in between.
 #pragma once
 
 #include <atomic>
@@ -31,19 +31,19 @@ namespace meshwright::server {
 
 class CallDispatcher {
  public:
-  // All outlive it. `stopping` turns true when the server stops.
+  // All outlive this. `stopping` turns true when the server stops.
   CallDispatcher(SearchPool* searches, BlockingCallPool* waits, const std::atomic<bool>* stopping,
                  const Access* access, Limits* limits)
       : searches_(searches), waits_(waits), stopping_(stopping), access_(access), limits_(limits) {}
 
-  // Lets calls in.
+  // Starts to admit calls.
   void Open() { open_.store(true); }
 
   // Unavailable before Open(); InvalidArgument for a field that is too long.
   absl::Status Admit(const google::protobuf::Message& request) const;
 
-  // For a call that stays open as an agent's or a watcher's stream; CallDispatcher outlive it.
-  // ResourceExhausted where there are as many as may be.
+  // Leases a slot for a call that stays open as an agent's or a watcher's stream. The dispatcher
+  // outlives the lease. ResourceExhausted where the limit is reached.
   absl::StatusOr<StreamLease> LeaseAgentStream(const grpc::CallbackServerContext& context) const {
     return Permit(context, limits_->agents());
   }
@@ -51,39 +51,40 @@ class CallDispatcher {
     return Permit(context, limits_->watchers());
   }
 
-  // As events name the caller; empty where callers are not asked who they are. The port has checked
-  // that they may call (server/calls/access.h).
+  // Returns the caller as events name it; empty where callers need not authenticate. The port has
+  // already checked that they may call (server/calls/access.h).
   absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
-  // Answers with what `work` returns, which is to read and to wait for nothing: it runs on the
-  // thread on which other calls and agents' messages come in.
+  // Answers with what `work` returns. `work` must only read and never block: it runs on the thread
+  // that receives other calls and agents' messages.
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
                                    const google::protobuf::Message& request,
                                    const std::function<absl::Status()>& work) const;
 
-  // Answers with what `work` returns, which may wait until what it changes is stored.
+  // Answers with what `work` returns; `work` may block until its changes are stored.
   grpc::ServerUnaryReactor* AnswerOnceStored(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              std::function<absl::Status()> work) const;
 
-  // Runs `search` on a thread for searches and then, once, `done` with what it returned, or with
-  // why it never began. `search` is to end soon once the run that it is given says that the client
-  // is gone, its deadline has passed, it took as long as a search may, or the server stops.
+  // Runs `search` on a search thread and then calls `done` once, with what it returned or with why
+  // it never began. `search` has to end soon after its SearchRun says that it is cancelled: the
+  // client is gone, the deadline has passed, the longest time of a search is over, or the server
+  // stops.
   using SearchCall = std::function<absl::Status(const planner::SearchRun&)>;
   void Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
               SearchCall search, std::function<void(const absl::Status&)> done) const;
 
-  // Answers with what such a search returns. The call has a place among the pending calls and one
-  // among the searches: that is scarcer, and counts streams too.
+  // Answers with what such a search returns. The call holds a slot among the pending calls and one
+  // among the searches, which are scarcer and which streams use too.
   grpc::ServerUnaryReactor* AnswerWithSearch(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              SearchCall search) const;
 
  private:
-  // A unary call that was let in, until it is answered.
+  // A unary call between its admission and its answer.
   struct Pending {
     std::string caller;
-    std::shared_ptr<ConcurrencyLimit::Slot> place;  // shared: std::function copies
+    std::shared_ptr<ConcurrencyLimit::Slot> place;  // shared, since std::function copies
   };
   absl::StatusOr<Pending> Enter(const grpc::CallbackServerContext& context,
                                 const google::protobuf::Message& request) const;
@@ -92,7 +93,7 @@ class CallDispatcher {
                     SearchCall search, std::function<void(const absl::Status&)> done) const;
   absl::StatusOr<StreamLease> Permit(const grpc::CallbackServerContext& context,
                                      ConcurrencyLimit& places) const;
-  // Runs it for as long as a search may take.
+  // Runs `search` for at most the longest time of a search.
   absl::Status RunBounded(const SearchCall& search, int32_t threads,
                           const planner::Cancelled& cancelled) const;
 

@@ -9,7 +9,7 @@
 namespace meshwright::server {
 namespace {
 
-// From so many on, those that nobody needs are dropped before another is made.
+// With this many buckets, the full ones are dropped before another is made.
 constexpr size_t kManyBuckets = 1024;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How often each caller calls: a bucket of calls for each, which fills by the clock.
+// CallRates limits how often each caller calls, by a token bucket for each that refills with time.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@
 
 namespace meshwright::server {
 
-// What a caller who paused has saved up, and may make at once.
+// The bucket's size: the calls of this time may be made at once after a pause.
 inline constexpr absl::Duration kMostSavedCalls = absl::Seconds(5);
 
-// Callers may rely on: one who makes no more than `calls_per_s` evenly is never refused; memory is
-// held for callers of the last seconds only. All functions may be called from any thread.
+// Callers may rely on: calls made evenly at no more than `calls_per_s` are never refused; memory is
+// held only for callers of the last seconds. All functions may be called from any thread.
 class CallRates {
  public:
   CallRates(double calls_per_s, MonotonicClock now, RefusalSink refused);
 
-  // Counts a call of `caller`, as events name them. ResourceExhausted, and the call counts for
-  // nothing, where it comes too soon; says when the next may.
+  // Counts a call of `caller`, named as in events. ResourceExhausted, with when the next call may
+  // come, where it comes too soon; such a call is not counted.
   absl::Status Take(const std::string& caller);
 
  private:
@@ -32,9 +32,9 @@ class CallRates {
     MonotonicTime filled;
   };
 
-  // As the clock has filled it since.
+  // Returns the bucket's calls at `now`, with those refilled since.
   double CallsIn(const Bucket& bucket, MonotonicTime now) const;
-  // Those that are full are as good as new ones.
+  // Drops full buckets, which equal new ones.
   void DropFull(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const double calls_per_s_;

@@ -1,7 +1,7 @@
-// How many of a thing there are at once: of all callers together, and of each that says who it is.
+// ConcurrencyLimit bounds how many streams, searches or calls are active, in total and per caller.
 //
-// Callers may rely on: a place is free again when its Slot is destroyed, and whoever asks next
-// finds it. All functions may be called from any thread.
+// Callers may rely on: a slot is free again as soon as its Slot is destroyed. All functions may be
+// called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@
 
 namespace meshwright::server {
 
-// Hears of each call that was refused by a limit: the limit's name in metrics, the caller as events
-// name them, and what they were told.
+// Called for each call that a limit refused, with the limit's name in metrics, the caller as events
+// name it, and the refusal.
 using RefusalSink = std::function<void(std::string_view limit, const std::string& caller,
                                        const absl::Status& refusal)>;
 
 class ConcurrencyLimit {
  public:
   struct Options {
-    std::string_view things;           // that take places, "watchers"; in metrics too
-    std::string_view flag;             // of `serve` that sets `most`; empty where none does
-    std::string_view flag_per_caller;  // likewise
-    int32_t most = 0;                  // at once; 0: any number
-    int32_t most_per_caller = 0;       // likewise
+    std::string_view things;  // what is limited, as messages and metrics name it: "watchers"
+    std::string_view flag;    // the flag of `serve` that sets `most`; empty where none does
+    std::string_view flag_per_caller;  // the flag that sets `most_per_caller`; likewise
+    int32_t most = 0;                  // active at once; 0: no limit
+    int32_t most_per_caller = 0;       // active at once of one caller; 0: no limit
   };
 
   class Slot {
@@ -52,13 +52,13 @@ class ConcurrencyLimit {
   ConcurrencyLimit(const Options& options, RefusalSink refused)
       : options_(options), refused_(std::move(refused)) {}
 
-  // A place for one thing of `caller`, as events name them; empty where callers are not asked who
-  // they are, and nothing holds for each of them. ResourceExhausted says which limit is reached.
-  // The places outlive the Slot.
+  // Takes a slot for `caller`, named as in events; empty where callers need not authenticate, when
+  // no limit per caller applies. ResourceExhausted says which limit is reached. The limit outlives
+  // the Slot.
   absl::StatusOr<std::unique_ptr<Slot>> Take(const std::string& caller);
 
  private:
-  // The refusal, and the name of the limit; OK where a place is free.
+  // Returns the refusal and sets the limit's name; OK where a slot is free.
   absl::Status Find(const std::string& caller, std::string& limit) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Free(const std::string& caller);

@@ -8,7 +8,7 @@ namespace meshwright::server {
 namespace {
 
 constexpr int32_t kMostStreams = 1'000'000;
-// Searches that tell how far they are, health checks, and calls that are about to be refused.
+// Searches that stream their progress, health checks, and calls that are about to be refused.
 constexpr int32_t kOtherCalls = 1000;
 
 }  // namespace

@@ -1,11 +1,10 @@
-// How much of a server its callers may take, so that none of them, nor all together, leave nothing
-// for the rest.
+// Limits bounds what callers may take of a server, so that neither one of them nor all together
+// starve the rest.
 //
-// Callers are told apart by who they say they are (server/calls/access.h). On loopback, where
-// nobody is asked, all of them may be one person's, and only what holds for all together counts.
-// Who is refused gets ResourceExhausted with a sentence of what was found, the limit, and what to
-// do. How long texts and messages may be is the same for every server:
-// executor/wire/field_limits.h.
+// Callers are told apart by their credentials (server/calls/access.h). On loopback, where nobody
+// authenticates, all callers may be one person's, and only the limits on all together apply. A
+// refused caller gets ResourceExhausted with what was found, the limit, and what to do. Limits on
+// the lengths of texts and messages are the same for every server: executor/wire/field_limits.h.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +18,24 @@
 
 namespace meshwright::server {
 
-// The defaults leave room around a thousand agents and hundreds of watchers.
+// The defaults leave headroom over a thousand agents and hundreds of watchers.
 struct LimitOptions {
-  int32_t max_agents = 4000;  // streams at once
-  // Its own, and those before it that broke and that nobody has noticed yet.
+  int32_t max_agents = 4000;  // concurrent streams
+  // Its own stream, and earlier ones that broke without anyone having noticed yet.
   int32_t max_agents_per_caller = 4;
-  int32_t max_watchers = 2000;  // streams at once
+  int32_t max_watchers = 2000;  // concurrent streams
   int32_t max_watchers_per_caller = 200;
-  // That run and that wait; of all together as many as ServerOptions says.
+  // Running and waiting searches of one caller; ServerOptions limits those of all together.
   int32_t max_searches_per_caller = 16;
-  double max_calls_per_s = 100.0;  // that each caller begins
-  // Unary calls that are let in and not answered: those that read, for a moment; those that wait
-  // for a change to be stored; those that a search answers, which count as searches too.
+  double max_calls_per_s = 100.0;  // of each caller
+  // Unary calls that were admitted and not answered yet: reads, for a moment; calls that wait for a
+  // change to be stored; calls that a search answers, which count as searches too.
   int32_t max_calls = 4000;
   int32_t max_calls_per_caller = 200;
   absl::Duration max_search = absl::Hours(1);
 };
 
-// InvalidArgument for a limit that lets nothing through.
+// InvalidArgument for a limit that admits nothing.
 absl::Status CheckLimitOptions(const LimitOptions& options);
 
 class Limits {
@@ -47,19 +46,19 @@ class Limits {
   ConcurrencyLimit& agents() { return agents_; }
   ConcurrencyLimit& watchers() { return watchers_; }
   ConcurrencyLimit& searches() { return searches_; }
-  // Pending unary calls. A search that answers one has a place here and one among searches(), which
-  // is about threads to search on, of which streams take some as well.
+  // Pending unary calls. A call that a search answers holds a slot here and one among searches(),
+  // which limits search threads and counts streams too.
   ConcurrencyLimit& calls() { return calls_; }
   CallRates& rates() { return rates_; }
 
-  // When a search that begins now has to end.
+  // Returns the time by which a search that begins now has to end.
   MonotonicTime SearchEnd() const { return now_() + options_.max_search; }
   bool IsOver(MonotonicTime end) const { return now_() >= end; }
-  // What one that did not gets.
+  // Returns the status of a search that did not end by then.
   absl::Status SearchTookTooLong() const;
 
-  // Calls and streams that one connection may have at once: all that the other limits let through,
-  // for they may share one.
+  // Returns how many calls and streams one connection may carry at once: as many as all other
+  // limits admit together, since they may all share one.
   int32_t MaxStreamsOfAConnection() const;
 
  private:

@@ -30,7 +30,7 @@ constexpr MethodRole kMethodRoles[] = {
     {"/meshwright.v1.Agents/ListAgents", Needs::kViewer},
     {"/meshwright.v1.Agents/DrainAgent", Needs::kOperator},
     {"/meshwright.v1.Agents/ResumeAgent", Needs::kOperator},
-    // What watches over processes has no credentials, and learns only whether this one serves.
+    // Process supervisors have no credentials, and learn only whether this server serves.
     {"/grpc.health.v1.Health/Check", Needs::kNothing},
     {"/grpc.health.v1.Health/Watch", Needs::kNothing},
     {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Needs::kViewer},

@@ -1,4 +1,4 @@
-// Which role a caller needs for which method: the one list of them.
+// The only list of which role each method requires.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,17 @@ struct MethodRole {
   Needs needs;
 };
 
-// All methods of all services that the server offers.
+// Returns all methods of all services that the server offers.
 absl::Span<const MethodRole> MethodRoles();
 
-// What the method at `path` needs; nullptr for one that is not in the list, which nobody may call.
+// Returns the entry of the method at `path`; nullptr for a method that is not listed, which nobody
+// may call.
 const MethodRole* RoleOfMethod(std::string_view path);
 
-// Whether a caller of this role may call what needs that.
+// Returns whether a caller of `role` may call a method that needs `needs`.
 bool MayCall(db::Role role, Needs needs);
 
-// The roles that may, for people: "viewer or operator".
+// Returns the roles that may call it, for messages: "viewer or operator".
 std::string RolesThatMay(Needs needs);
 
 }  // namespace meshwright::server

@@ -9,8 +9,8 @@
 namespace meshwright::server {
 namespace {
 
-// A status travels in HTTP/2 headers, of which peers take 8 KiB; the message goes three times, once
-// percent-encoded.
+// A status travels in HTTP/2 headers, of which peers accept 8 KiB; the message is in them three
+// times, once percent-encoded.
 constexpr size_t kMaxMessageBytesInStatus = 1000;
 constexpr size_t kMaxFieldBytesInStatus = 200;
 

@@ -1,4 +1,4 @@
-// What services do with the plan in a request, and with a status they answer.
+// Conversion of the plan in a request, and of the status in an answer.
 #pragma once
 
 #include <string_view>
@@ -10,13 +10,13 @@
 
 namespace meshwright::server {
 
-// The query of a request. Where it names no precision: fp32 on clusters of processor cores, else
-// bf16.
+// Returns the query of a request. Where it names no precision: fp32 on clusters of processor cores,
+// otherwise bf16.
 absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                             std::string_view default_framework, int32_t host_cores);
 
-// With the status's field, where it names one, as a field violation. What is too long for a status
-// on the wire is shortened.
+// Returns `status` for the wire, with the field that it names, if any, as a field violation. Texts
+// too long for a status on the wire are shortened.
 grpc::Status Reply(const absl::Status& status);
 
 }  // namespace meshwright::server

@@ -14,7 +14,7 @@ using Queue = WorkQueue<SearchTask>;
 
 absl::Status Abandoned() { return absl::CancelledError("the call ended before its turn came"); }
 
-absl::Status Refused(const Queue::Answer& answer) {
+absl::Status RefusalOf(const Queue::Answer& answer) {
   if (answer.offered == Queue::Offered::kClosed) return ServerStops();
   return absl::ResourceExhaustedError(absl::StrCat("the server runs ", answer.running,
                                                    " searches, and ", answer.waiting,
@@ -28,7 +28,8 @@ SearchPool::SearchPool(int32_t searches, int32_t most_waiting, int32_t cores)
       queue_(searches, [cores](SearchTask task, size_t running) {
         const int32_t share = std::max(1, cores / static_cast<int32_t>(running));
         absl::Status status = task.cancelled() ? Abandoned() : task.work(share);
-        // Before the client hears of it the search has left the pool: who asks next finds room.
+        // The search leaves the pool before the client gets the answer, so that its next search
+        // finds room.
         return [done = std::move(task.done), status = std::move(status)] { done(status); };
       }) {}
 
@@ -41,7 +42,7 @@ void SearchPool::Submit(SearchTask task) {
     answer = queue_.Offer(task, most_tasks_);
   }
   for (const SearchTask& left : abandoned) left.done(Abandoned());
-  if (answer.offered != Queue::Offered::kTaken) task.done(Refused(answer));
+  if (answer.offered != Queue::Offered::kTaken) task.done(RefusalOf(answer));
 }
 
 void SearchPool::Stop() {

@@ -1,5 +1,5 @@
-// SearchPool runs searches of layouts on threads of its own, so that a long search holds up other
-// searches and nothing else.
+// SearchPool runs layout searches on threads of its own, so that a long search holds up only other
+// searches.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 namespace meshwright::server {
 
 struct SearchTask {
-  planner::Cancelled cancelled;  // whether its client is gone; required
-  // Gets the number of threads on which it may search: an equal share of the cores among the
-  // searches that run as it begins, at least one.
+  planner::Cancelled cancelled;  // whether the client is gone; required
+  // Gets the number of threads that it may use: an equal share of the cores among the searches that
+  // run when it begins, at least one.
   std::function<absl::Status(int32_t threads)> work;
   std::function<void(const absl::Status&)> done;
 };
 
-// Callers may rely on: `done` of every task is called once, with what `work` returned or with why
-// it never began: ResourceExhausted where too many wait, Cancelled where its client left before its
+// Callers may rely on: each task's `done` is called once, with what `work` returned or with why it
+// never began: ResourceExhausted where too many wait, Cancelled where the client left before its
 // turn, Unavailable where the pool has stopped.
 class SearchPool {
  public:
-  // `searches` tasks run at once on `cores`, and at most `most_waiting` wait for their turn.
+  // At most `searches` tasks run at once, on `cores`, and at most `most_waiting` wait.
   SearchPool(int32_t searches, int32_t most_waiting, int32_t cores);
   ~SearchPool() { Stop(); }
 
   void Submit(SearchTask task);
-  // Drops what waits, and returns once what runs has ended.
+  // Drops the waiting tasks, and returns once the running ones have ended.
   void Stop();
 
  private:

@@ -1,5 +1,5 @@
-// What a call or a stream that the server can no longer serve is told: Unavailable, which callers
-// try again.
+// Returns the status of a call or stream that a stopping server no longer serves: Unavailable,
+// which callers retry.
 #pragma once
 
 #include "absl/status/status.h"

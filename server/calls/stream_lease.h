@@ -1,4 +1,5 @@
-// The right to hold a stream open: a place among those of its kind, and a caller who counts.
+// StreamLease permits one stream to stay open: it holds a slot of the stream's ConcurrencyLimit and
+// the caller, whose credentials have to stay valid.
 #pragma once
 
 #include <memory>
@@ -13,19 +14,19 @@ namespace meshwright::server {
 
 class StreamLease {
  public:
-  // `access` outlives it. `caller`: none where callers are not asked who they are.
+  // `access` outlives it. `caller`: nullopt where callers need not authenticate.
   StreamLease(const Access* access, std::optional<Caller> caller,
               std::unique_ptr<ConcurrencyLimit::Slot> place)
       : access_(access), caller_(std::move(caller)), place_(std::move(place)) {}
 
   const std::optional<Caller>& caller() const { return caller_; }
 
-  // Unauthenticated once the caller's token was revoked or has expired. To be asked every
-  // heartbeat: a stream outlives many a token.
+  // Unauthenticated once the caller's token is revoked or expired. To be checked at every
+  // heartbeat, since streams outlive tokens.
   absl::Status CheckStillCounts() const {
     if (!caller_) return absl::OkStatus();
     const absl::Status status = access_->StillCounts(*caller_);
-    // What can't be read now can be read at the next heartbeat.
+    // A token that can't be read now is read at the next heartbeat.
     return absl::IsUnauthenticated(status) ? status : absl::OkStatus();
   }
 

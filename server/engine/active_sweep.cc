@@ -13,7 +13,7 @@ bool FailedIn(const GivenAttempt& attempt, const std::string& agent) {
   return member != nullptr && member->part.failed;
 }
 
-// 1 where the layout can't be read.
+// Returns the layout's tensor-parallel degree; 1 where the layout can't be read.
 int32_t TpOf(const std::string& text) {
   const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(text);
   return layout.ok() ? static_cast<int32_t>(layout->tp) : 1;
@@ -98,7 +98,7 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
       for (const db::AttemptMember& member : attempt.members) given.members.push_back({member});
     }
   }
-  // What the store counts includes losses that turned out to be none.
+  // The store also counts losses that were taken back later.
   for (ActiveTrial& trial : trials_) {
     const auto gone =
         std::count_if(trial.given.begin(), trial.given.end(),
@@ -188,7 +188,7 @@ std::optional<ChosenTrial> ActiveSweep::TakeChosen() {
 
 void ActiveSweep::DropChosen() {
   chosen_.pop_front();
-  // That there is another to ask for shows once this one has begun.
+  // Until this trial has begun, nobody knows whether there is another one to ask for.
   if (chosen_.empty()) has_answer_ = false;
 }
 

@@ -1,5 +1,5 @@
-// A sweep that has not ended, as the engine keeps it in memory: what decides about its trials, and
-// none of their texts.
+// ActiveSweep is the engine's in-memory state of a sweep that has not ended: everything that
+// decisions about its trials depend on, and none of their texts.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@
 
 namespace meshwright::server {
 
-// An agent that was given ranks of an attempt.
+// An agent's share of an attempt.
 struct GivenMember {
   db::AttemptMember part;
-  // While the attempt is held: when its agent must have been heard of.
+  // While the attempt is held: the lease, by whose end the agent must have been heard of.
   MonotonicTime lease_ends = MonotonicTime::Never();
-  // A server before this one assigned it, and its agent has not said that it has it.
+  // An earlier server assigned it, and the agent has not confirmed it yet.
   bool may_be_unsent = false;
-  // One of several: the port on which it meets the others, once it can begin; the first one's
-  // counts.
+  // In an attempt of several agents: the port on which it meets the others, set once it is ready;
+  // the leader's port counts.
   std::optional<int32_t> ready_port = {};
 };
 
-// An attempt that was given to an agent, or its ranks to several.
+// An attempt that was assigned to one agent, or to several that divide its ranks.
 struct GivenAttempt {
   int32_t number = 0;
-  std::vector<GivenMember> members;  // in the order of their ranks; the first leads
+  std::vector<GivenMember> members;  // in the order of their ranks; the first one leads
   bool lost = false;                 // a member's agent vanished with it
-  bool broken = false;               // what a member's agent runs on failed
-  bool counts = false;               // among its agent's failures in a row
+  bool broken = false;               // a fault in what a member's agent runs on ended it
+  bool counts = false;               // it is among its agent's consecutive failures
 
   bool is_of_several() const { return members.size() > 1; }
   const std::string& leader() const { return members.front().part.agent; }
-  // Null where it was given no rank.
+  // Null where the agent was given no rank.
   GivenMember* Find(const std::string& agent);
   const GivenMember* Find(const std::string& agent) const;
 };
@@ -47,30 +47,30 @@ struct GivenAttempt {
 struct ActiveTrial {
   int32_t number = 0;
   std::string layout;
-  int32_t tp = 1;         // of the layout
-  bool has_begun = true;  // it is a trial; otherwise it waits to be chosen
+  int32_t tp = 1;         // tensor-parallel degree of the layout
+  bool has_begun = true;  // whether it is a trial; otherwise it waits to be chosen
   db::TrialState state = db::TrialState::kPending;
-  int32_t attempt = 1;  // that runs, comes next or gave the result
+  int32_t attempt = 1;  // the one that runs, comes next or gave the result
   int32_t lost_attempts = 0;
   bool measured = false;
   std::optional<double> step_s = {};      // median, where one was measured
   std::optional<double> step_noise = {};  // as in db::MeasuredTrial
   std::vector<GivenAttempt> given = {};   // by number
 
-  // Null where it was never given out.
+  // Null where no attempt of that number was ever assigned.
   GivenAttempt* FindAttempt(int32_t attempt_number);
-  // The attempt that agents hold; null where none does.
+  // Returns the attempt that agents hold; null where none do.
   GivenAttempt* Held();
-  // What `agent` holds of it in this attempt; null where it does not.
+  // Returns the share of this attempt that `agent` holds; null where it holds none.
   GivenMember* HeldBy(const std::string& agent, int32_t attempt_number);
-  // Because of this agent.
+  // Whether an attempt was lost, or broke, because of this agent.
   bool WasLostBy(const std::string& agent_name) const;
   bool BrokeOn(const std::string& agent_name) const;
 };
 
 class ActiveSweep {
  public:
-  // `heads` by number, from 1 without a gap; `attempts` by trial and number.
+  // `heads` are by number, from 1 without a gap; `attempts` by trial and number.
   ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialSummary>& heads,
               const std::vector<db::AttemptHead>& attempts, planner::RelatedSweeps relatives = {});
 
@@ -83,16 +83,16 @@ class ActiveSweep {
 
   db::SweepState state = db::SweepState::kPending;
   std::string reason;
-  // The shortest measured step of its trials.
+  // The shortest measured step of its trials, in seconds.
   std::optional<double> best_step_s;
-  // Since when no trial of it runs, and from when on what it waits for is to be looked at: Never
-  // once `reason` says it, until its trials or the agents change.
+  // Since when no trial of the sweep runs, and when to work out next what it waits for: Never after
+  // `reason` was set to that, until its trials or the agents change.
   MonotonicTime waits_since = MonotonicTime::Never();
   MonotonicTime look_at_wait = MonotonicTime::Always();
-  // When a trial of it was given out last: it counts how many were, of all sweeps.
+  // The engine's count of assigned trials, of all sweeps, when this sweep was last given one.
   int64_t last_turn = 0;
 
-  // Candidates that wait to be chosen among them.
+  // Includes candidates that wait to be chosen.
   const std::vector<ActiveTrial>& trials() const { return trials_; }
   // Null where there is none of that number.
   ActiveTrial* Find(int32_t number);
@@ -101,31 +101,32 @@ class ActiveSweep {
   const db::TrialCounts& counts() const { return counts_; }
   bool AllEnded() const { return pending_.empty() && held_.empty(); }
 
-  // It begins, or is in another state than before.
+  // Makes a candidate a trial, or changes a trial's state.
   void Begin(ActiveTrial& trial);
   void SetState(ActiveTrial& trial, db::TrialState to);
 
   // Whether candidates are left that may be chosen, as far as is known.
   bool MayChoose() const { return open_ > 0 && stop_reason_.empty(); }
-  // That could run at once, were there agents for them: pending ones, and candidates that may be
-  // chosen, as many as the sweep takes.
+  // Returns how many trials could run at once if there were agents for them: pending ones, and as
+  // many candidates as the sweep may still choose.
   int64_t WaitingTrials() const;
-  // Why no candidate is chosen any more, by what is known now; empty where one may be.
+  // Why no further candidate is chosen, by what is known now; empty where one may be.
   const std::string& stop_reason() const { return stop_reason_; }
-  // For `most` trials; nothing while an answer is on its way, and where there is one that holds.
+  // Asks for up to `most` trials. Returns nothing while an answer is pending, or while a valid one
+  // is there.
   std::optional<ChoiceQuestion> AskFor(int32_t most);
   bool WaitsForAnswer() const { return waits_for_answer_; }
-  // One that comes late is taken all the same, but for what it says of stopping, so that a sweep
-  // whose results come fast goes on.
+  // A late answer is taken too, so that a sweep whose results come fast makes progress; only its
+  // verdict to stop is ignored.
   void TakeAnswer(const ChoiceMade& made);
-  // The next trial that was chosen by what is known now; null where there is none.
+  // Returns the next trial that was chosen by what is known now; null where there is none.
   const ChosenTrial* NextChosen();
   std::optional<ChosenTrial> TakeChosen();
 
  private:
   void Count(const ActiveTrial& trial, int32_t by);
   void DropChosen();
-  // More is known of the candidates than before: what was chosen is chosen anew.
+  // More is known of the candidates than before, so that those chosen are chosen anew.
   void Learn();
 
   int64_t id_;

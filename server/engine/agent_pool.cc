@@ -10,8 +10,8 @@
 namespace meshwright::server {
 namespace {
 
-// Agents of the same text may run ranks of one trial: they are of one version, whose workers agree
-// on what they say to each other, and reach each other.
+// Returns a key: agents of the same key may share a trial. They are of one version, whose workers
+// use the same protocol, and reach each other.
 std::string CircleOf(const AgentInfo& agent) {
   const bool stays_here = IsLoopback(WithPort(agent.address, /*port=*/0));
   return absl::StrCat(agent.version, "\n", stays_here ? agent.host : "");
@@ -19,7 +19,7 @@ std::string CircleOf(const AgentInfo& agent) {
 
 using Agents = std::vector<const AgentInfo*>;
 
-// On its first devices.
+// Its share starts at its first device.
 db::AttemptMember MemberOf(const AgentInfo& agent, int64_t first_rank, int64_t ranks) {
   return {.agent = agent.name,
           .host = agent.host,
@@ -27,7 +27,7 @@ db::AttemptMember MemberOf(const AgentInfo& agent, int64_t first_rank, int64_t r
           .ranks = static_cast<int32_t>(ranks)};
 }
 
-// `agents` have the most devices first. Each gets a multiple of `unit` ranks.
+// `agents` are ordered by devices, most first. Each gets a multiple of `unit` ranks.
 std::vector<db::AttemptMember> DivideInOrder(int64_t ranks, int64_t unit, const Agents& agents) {
   std::vector<db::AttemptMember> members;
   int64_t given = 0;
@@ -59,7 +59,7 @@ std::vector<db::AttemptMember> DivideOverSeveral(int64_t ranks, int64_t tp, cons
   return best;
 }
 
-// The first of those with the fewest devices that are enough; null where none has enough.
+// Returns the first of those with the fewest devices that are enough; null where none has enough.
 const AgentInfo* SmallestThatHas(int64_t ranks, const Agents& agents) {
   const AgentInfo* smallest = nullptr;
   for (const AgentInfo* agent : agents) {
@@ -69,11 +69,11 @@ const AgentInfo* SmallestThatHas(int64_t ranks, const Agents& agents) {
   return smallest;
 }
 
-// By name, connected agents that get trials and may take ranks of this one.
+// Returns, by name, the connected agents that take trials and may take ranks of this one.
 Agents AgentsFor(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,
                  const std::string& without = "") {
   Agents able;
-  Agents others;  // than those that vanished with it
+  Agents others;  // agents that vanished with the trial before
   for (const auto& [name, agent] : agents.all()) {
     const bool may = name != without && agent.info.device_kind == sweep.device_kind() &&
                      agents.TakesTrials(name) && !trial.BrokeOn(name);
@@ -85,7 +85,7 @@ Agents AgentsFor(const ActiveTrial& trial, const ActiveSweep& sweep, const Conne
   return DivideRanks(sweep.devices(), trial.tp, others).empty() ? able : others;
 }
 
-// Whether the same numbers of ranks are on one agent each.
+// Whether both divide the ranks into the same numbers, agent by agent.
 bool AreAlike(const std::vector<db::AttemptMember>& a, const std::vector<db::AttemptMember>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const db::AttemptMember& one, const db::AttemptMember& other) {
@@ -139,11 +139,11 @@ Agents AgentPool::IdleOf(Agents agents) const {
 }
 
 std::vector<db::AttemptMember> AgentPool::Alone(const ActiveTrial& trial) const {
-  std::optional<Agents> able;  // nothing where any may
+  std::optional<Agents> able;  // nullopt: any agent may run it
   if (!trial.given.empty()) able = AgentsFor(trial, sweep_, agents_);
   const Room* best = nullptr;
   int32_t first_device = 0;
-  // The fewest devices come first, then those that run nothing.
+  // Agents with the fewest devices come first, and among those the ones that run nothing.
   const auto rank = [](const Room& room) {
     return std::pair(room.agent->devices, !room.free.all());
   };
@@ -187,7 +187,7 @@ std::vector<db::AttemptMember> AgentPool::Take(const ActiveTrial& trial) {
 
 std::vector<std::string> AgentPool::Keep(const ActiveTrial& trial) {
   if (rooms_.empty() || std::exchange(keeps_, true)) return {};
-  // Those come first that have fewest slots to empty before.
+  // Agents that have the fewest slots to empty come first.
   std::vector<std::pair<int32_t, const AgentInfo*>> by_taken;
   for (const AgentInfo* agent : AgentsFor(trial, sweep_, agents_)) {
     const Room* const room = RoomOf(agent->name);

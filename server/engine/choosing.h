@@ -1,5 +1,5 @@
-// Which candidates of a sweep become trials next: what the engine asks, and what somebody beside it
-// answers, who may take the time that it takes.
+// The question which candidates of a sweep become trials next, and its answer. The engine asks;
+// something beside it answers, since that takes longer than the engine may.
 //
 // Callers may rely on: the same question has the same answer.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace meshwright::server {
 
-// Candidates of which enough is known to choose among them, by number.
+// The candidates of which enough is known to choose among them, by number.
 struct ChoiceSet {
   std::vector<planner::TrialCandidate> candidates;
   std::vector<int32_t> numbers;      // of the sweep's candidates, in the same order
@@ -26,17 +26,17 @@ struct ChoiceSet {
 
 ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> heads, planner::RelatedSweeps relatives);
 
-// Why this choice, and whose results stand behind it.
+// Returns why this was chosen, and whose results that is based on.
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
                      const planner::RelatedSweeps& relatives);
 
-// What a trial in this state says of its layout. `step_s`: its median, where it was measured;
-// `step_noise` as in db::MeasuredTrial.
+// Returns what a trial in this state says of its layout. `step_s`: its median step, where it was
+// measured; `step_noise` as in db::MeasuredTrial.
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
                                 const std::optional<double>& step_s,
                                 const std::optional<double>& step_noise);
-// What is known of a sweep's candidates that are trials. `all`: the candidates by number, from 1
-// without a gap, as the store or the engine has them.
+// Returns what is known of those of a sweep's candidates that are trials. `all`: the candidates by
+// number, from 1 without a gap, as the store or the engine has them.
 template <typename Candidate>
 std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
                                               const std::vector<Candidate>& all) {
@@ -48,13 +48,13 @@ std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
   return findings;
 }
 
-// How the sweep chooses.
+// Returns the options by which the sweep chooses.
 planner::TrialPolicyOptions PolicyOf(const db::SweepRecord& sweep);
 
 struct ChoiceQuestion {
   int64_t sweep_id = 0;
   int64_t revision = 0;  // of what the sweep knew
-  int32_t most = 1;      // trials: one for each agent that is idle, and one where none is
+  int32_t most = 1;      // trials: one per idle agent, and one where none is idle
   std::shared_ptr<const ChoiceSet> set;
   std::vector<planner::TrialFinding> findings;
   planner::TrialPolicyOptions options;
@@ -63,17 +63,17 @@ struct ChoiceQuestion {
 struct ChosenTrial {
   int32_t number = 0;
   std::string reason;          // with the numbers that decided
-  std::optional<double> gain;  // expected, a share of the best step; nullopt before there is one
+  std::optional<double> gain;  // expected, as a share of the best step; nullopt before there is one
 
   friend bool operator==(const ChosenTrial&, const ChosenTrial&) = default;
 };
 
-// What was answered; an input of the engine like any other.
+// The answer; an input of the engine.
 struct ChoiceMade {
   int64_t sweep_id = 0;
   int64_t revision = 0;
   std::vector<ChosenTrial> trials;
-  // Why none comes behind them; empty where one may.
+  // Why no trial follows these; empty where one may.
   std::string stop_reason;
   planner::TrialStop stop = planner::TrialStop::kNone;
 };

@@ -1,5 +1,5 @@
-// The agents that are connected, what each of them holds, which devices that leaves free, and which
-// agents get nothing new for what they did.
+// ConnectedAgents tracks which agents are connected, what each holds, which devices that leaves
+// free, and which agents are quarantined, drained or released.
 #pragma once
 
 #include <map>
@@ -19,9 +19,9 @@ namespace meshwright::server {
 
 struct HeldAttempt {
   wire::AttemptKey key;
-  bool confirmed = false;  // the agent said that it has it; before, its assignment is on its way
-  // The agent's devices that it is on. Nothing where the engine does not know the attempt any more:
-  // it may be on all of them.
+  bool confirmed = false;  // the agent confirmed it; before that the assignment is on its way
+  // The agent's devices that it runs on. nullopt where the engine no longer knows the attempt: it
+  // may use all of them.
   struct Devices {
     int32_t first = 0;
     int32_t count = 0;
@@ -34,11 +34,12 @@ struct ConnectedAgent {
   ConnectionId connection = 0;
   std::vector<HeldAttempt> held = {};
   FreeDevices free{1, 1};  // what `held` leaves
-  // Whose results were answered; heartbeats from before the answer arrived still name them.
+  // Attempts whose results were answered; heartbeats that were sent before the answer arrived still
+  // name them.
   std::vector<wire::AttemptKey> answered = {};
   MonotonicTime last_heard = {};
   MonotonicTime idle_since = {};  // while it holds nothing
-  // The process that claims to be this agent started anew, and since when.
+  // The instance of a restarted process that claims to be this agent, and since when.
   std::string claimant = {};
   MonotonicTime claimed = {};
 };
@@ -46,28 +47,29 @@ struct ConnectedAgent {
 class ConnectedAgents {
  public:
   const std::map<std::string, ConnectedAgent>& all() const { return agents_; }
-  // Names of agents that have a free slot.
+  // Returns the names of agents that have a free slot.
   const std::set<std::string>& with_room() const { return with_room_; }
-  // Changes whenever an agent comes or goes, or what was decided about one changes.
+  // Changes whenever an agent comes or goes, or a decision about one changes.
   int64_t generation() const { return generation_; }
 
-  // Of an agent that is connected or not; one that nothing was decided about takes trials.
+  // Returns the quarantine of an agent, connected or not; an agent without one takes trials.
   db::AgentQuarantine QuarantineOf(const std::string& name) const;
   bool HasStanding(const std::string& name) const { return standings_.contains(name); }
   void SetStanding(const db::AgentQuarantine& standing);
-  // Whether it gets trials, as far as its standing goes and whether it was released.
+  // Whether it gets trials: it is not quarantined, drained or released.
   bool TakesTrials(const std::string& name) const;
-  // Names whose standing is that they get no trials.
+  // Returns the names of agents that were drained or quarantined.
   std::set<std::string> Closed() const;
 
-  // Whoever brought it up is about to end it. Kept in memory alone, by name, connected or not.
+  // A released agent gets nothing, since whoever brought it up is about to end it. Kept in memory
+  // only, by name, connected or not.
   void Release(const std::string& name);
   void Admit(const std::string& name);
   bool IsReleased(const std::string& name) const { return released_.contains(name); }
 
   // Null where none of that name is connected.
   ConnectedAgent* Find(const std::string& name);
-  // The one of this name and connection.
+  // Returns the agent of this name and connection; null where there is none.
   ConnectedAgent* Find(const std::string& name, ConnectionId connection);
   ConnectedAgent& Add(ConnectedAgent agent);
   void Remove(const std::string& name);
@@ -76,7 +78,7 @@ class ConnectedAgents {
   void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held, MonotonicTime now);
   // The agent said that it has the attempt.
   void Confirm(ConnectedAgent& agent, const wire::AttemptKey& key);
-  // A result of the attempt was answered: the agent has its hands free.
+  // A result of the attempt was answered: the agent no longer holds it.
   void Answer(ConnectedAgent& agent, const wire::AttemptKey& key, MonotonicTime now);
 
  private:

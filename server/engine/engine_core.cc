@@ -295,7 +295,7 @@ void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::strin
   Unassign({&sweep, &trial}, after, Left::kLost, member);
   NoteLoss(member, why, *trial.FindAttempt(key.attempt));
   CancelOn(member, key, after.reason);
-  // An agent that is still there says with its next heartbeat whether it is free.
+  // Its next heartbeat says whether the agent is free, if it is still there.
   if (agent != nullptr) agents_.Confirm(*agent, key);
 }
 

@@ -1,4 +1,4 @@
-// The part of EngineCore that hears from agents.
+// EngineCore's handling of what agents say.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -45,7 +45,7 @@ absl::Status EngineCore::CheckReplaces(const AgentInfo& info, ConnectedAgent& co
       connected.claimant = info.instance;
       connected.claimed = now_;
     }
-    // A process that has ended is heard of no more.
+    // A process that has ended sends nothing more.
     if (connected.last_heard + kMissedHeartbeats * options_.heartbeat <= now_) {
       return absl::OkStatus();
     }
@@ -63,7 +63,7 @@ absl::Status EngineCore::CheckReplaces(const AgentInfo& info, ConnectedAgent& co
 }
 
 void EngineCore::DropSilentAgents() {
-  // Agents that came or were heard since only end later.
+  // Agents that came or were heard of since can only lapse later.
   if (now_ < first_silence_) return;
   first_silence_ = now_ + options_.lease;
   std::vector<std::string> silent;
@@ -127,8 +127,8 @@ void EngineCore::On(const AgentDisconnected& event) {
   agents_.Remove(event.agent);
   Log(LogLevel::kWarning, absl::StrCat("agent ", event.agent, " lost its connection"),
       {.agent = event.agent});
-  // It may only be the network: its trials wait for a moment before they go to others. That an
-  // agent which follows is gone the one that leads says first.
+  // It may be only the network: its trials wait for a grace period before they go to other agents.
+  // If a follower is gone, the leader reports it first.
   const MonotonicTime grace = now_ + options_.reconnect_grace;
   for (const Found& held : HeldBy(event.agent)) {
     GivenAttempt& attempt = *held.trial->Held();
@@ -158,10 +158,10 @@ void EngineCore::On(const AgentLeft& event) {
 bool EngineCore::TakeBack(const ConnectedAgent& agent, const wire::AttemptKey& key,
                           const Found& found) {
   ActiveTrial& trial = *found.trial;
-  // Only the last one: the number of the next must be a new one.
+  // Only its last attempt: the number of the next one must be new.
   if (trial.state != db::TrialState::kPending || key.attempt != trial.attempt - 1) return false;
   GivenAttempt* const attempt = trial.FindAttempt(key.attempt);
-  // Where one of several was gone, all have ended theirs.
+  // When one of several members is gone, all others end their shares.
   if (attempt == nullptr || attempt->is_of_several() || attempt->broken ||
       attempt->Find(agent.info.name) == nullptr) {
     return false;
@@ -197,7 +197,7 @@ void EngineCore::Renew(ConnectedAgent& agent, const wire::AttemptKey& key) {
     SetLease(*member, now_ + options_.lease);
     return;
   }
-  // What the store may still have to hear of decides nothing.
+  // While the store can't be written, the trial's state may not be stored yet, and decides nothing.
   if (!store_is_up_) return;
   if (found && TakeBack(agent, key, found)) {
     SetLease(*found.trial->HeldBy(agent.info.name, key.attempt), now_ + options_.lease);
@@ -311,7 +311,7 @@ void EngineCore::On(const HeartbeatCame& event) {
   const bool was_heard = now_ <= agent->last_heard + kMissedHeartbeats * options_.heartbeat;
   const int32_t free_slots = agent->free.free_slots();
   TakeHeld(*agent, event.held);
-  // An agent that was silent got nothing. Where nothing changed there is nothing to decide.
+  // A silent agent was assigned nothing. Where nothing changed there is nothing to decide.
   if (!was_heard || agent->free.free_slots() > free_slots) Advance();
 }
 
@@ -329,7 +329,7 @@ GivenMember* EngineCore::Confirm(const std::string& agent, const wire::AttemptKe
 void EngineCore::On(const TrialStarted& event) {
   const Found found = Find(event.key);
   if (Confirm(event.agent, event.key, found) == nullptr) return;
-  // Of several the trial runs once the one that leads has begun.
+  // A trial of several agents runs once its leader has begun.
   if (found.trial->state != db::TrialState::kAssigned ||
       found.trial->Held()->leader() != event.agent) {
     return;

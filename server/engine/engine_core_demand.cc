@@ -1,4 +1,4 @@
-// The part of EngineCore that those deal with who bring agents up and let them go.
+// EngineCore's interface to whoever starts agents and lets them go.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -7,10 +7,10 @@
 namespace meshwright::server {
 namespace {
 
-// Agents with a free slot that all of its waiting trials failed on.
+// Returns the agents with a free slot under which every waiting trial of the sweep failed.
 std::set<std::string> UnfitFor(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   std::set<std::string> unfit;
-  // One that has not been chosen goes to anybody.
+  // A trial that has not been chosen yet may go to any agent.
   if (sweep.MayChoose()) return unfit;
   for (const std::string& name : agents.with_room()) {
     const bool fails =
@@ -52,7 +52,7 @@ EngineDemand EngineCore::Demand() const {
 }
 
 absl::Status EngineCore::CheckIsIdle(const std::string& name, absl::Duration idle_for) {
-  // Also of one that lost its connection and may come back with what it runs.
+  // Includes an agent that lost its connection and may come back with what it runs.
   if (!HeldBy(name).empty()) return NotIdle(name, "holds a trial");
   const ConnectedAgent* const agent = agents_.Find(name);
   if (agent == nullptr) return absl::OkStatus();

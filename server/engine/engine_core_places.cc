@@ -1,4 +1,4 @@
-// The part of EngineCore that gives trials to agents.
+// EngineCore's assignment of trials to agents.
 #include <algorithm>
 #include <utility>
 
@@ -10,8 +10,8 @@
 namespace meshwright::server {
 namespace {
 
-// Trials that are chosen at a time: what is chosen for one agent takes what others were given into
-// account, so that each takes longer than the one before it.
+// Trials that are chosen at a time. Each choice takes those already assigned into account, so that
+// it takes longer than the one before it.
 constexpr size_t kMostChosen = 16;
 
 }  // namespace
@@ -26,7 +26,7 @@ std::vector<ActiveSweep*> EngineCore::InTurns() {
 }
 
 void EngineCore::PlaceInTurns() {
-  // One that is alone takes all of its turns at once.
+  // A sweep that is alone takes all of its turns at once.
   const size_t most = sweeps_.size() == 1 ? std::max(agents_.all().size(), size_t{1}) : 1;
   for (bool gave = true; gave;) {
     gave = false;
@@ -65,7 +65,8 @@ size_t EngineCore::PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most)
     Assign(sweep, trial, members, PlacementReason(taken.reason, members, sweep), taken.gain);
     ++given;
   }
-  // Agents that wait for the answer: it takes long enough to be of more than this turn's trial.
+  // Agents that wait for the answer. Choosing takes so long that a question covers more than this
+  // turn's trial.
   std::vector<std::string> waiting;
   size_t wanted = 0;
   for (; wanted < kMostChosen; ++wanted) {
@@ -73,7 +74,7 @@ size_t EngineCore::PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most)
     if (members.empty()) break;
     for (const db::AttemptMember& member : members) waiting.push_back(member.agent);
   }
-  // Whether there is a next trial at all is asked before an agent is there for it.
+  // Whether there is a next trial at all is asked before an agent is free for it.
   if (wanted == 0 && !sweep.AllEnded()) return given;
   if (auto question = sweep.AskFor(static_cast<int32_t>(std::max(wanted, size_t{1})))) {
     output_.questions.push_back(*std::move(question));
@@ -87,7 +88,7 @@ void EngineCore::Reserve(const std::vector<std::string>& agents) {
 }
 
 void EngineCore::TellWait(ActiveSweep& sweep) {
-  // A sweep of which something runs is not waiting, and one that chooses does not for long.
+  // A sweep with a running trial does not wait, and one that is choosing waits only briefly.
   if (!sweep.held().empty() || sweep.WaitsForAnswer()) {
     sweep.waits_since = MonotonicTime::Never();
     return;
@@ -163,7 +164,7 @@ void EngineCore::On(const MemberReady& event) {
   const StartOrder start{
       event.key, ToText(WithPort(leader->info.address, *attempt.members.front().ready_port))};
   for (const GivenMember& one : attempt.members) {
-    // Who says it again has not heard of the start.
+    // A member that reports ready again has not heard of the start.
     if (was_ready && &one != member) continue;
     if (const ConnectedAgent* other = agents_.Find(one.part.agent); other != nullptr) {
       output_.sends.push_back({other->connection, start});

@@ -1,4 +1,4 @@
-// The part of EngineCore that takes results.
+// EngineCore's handling of results.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -45,8 +45,8 @@ std::string Summary(const trial::TrialResult& result) {
   return text;
 }
 
-// Whose part of the attempt failed; empty where that can't be told. The one that leads knows of
-// all.
+// Returns the agent whose part of the attempt failed; empty where that can't be determined. The
+// leader knows of all members.
 std::string FailedAgent(const TrialFinished& event, const GivenAttempt& attempt) {
   const trial::TrialResult& result = event.digested->result;
   const bool leads = event.agent == attempt.leader();
@@ -54,7 +54,7 @@ std::string FailedAgent(const TrialFinished& event, const GivenAttempt& attempt)
   return leads && result.fault == trial::Fault::kNetwork ? "" : event.agent;
 }
 
-// "agent b: rank 2 was killed", unless the message says already which it was.
+// Returns "agent b: rank 2 was killed", unless the message already names the agent.
 std::string WhyItFailed(const std::string& agent, const std::string& message) {
   const std::string named = absl::StrCat("agent ", agent);
   return agent.empty() || absl::StartsWith(message, named) ? message
@@ -97,12 +97,13 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode co
   return Refused(code, reason);
 }
 
-FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found& found) {
+FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found& found,
+                                        const FinishVerdict& verdict) {
   if (found.trial->HeldBy(event.agent, event.key.attempt) != nullptr) {
     Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
              Left::kReturned, event.agent);
   }
-  return Refused(absl::StatusCode::kCancelled, "a cancelled attempt has no result");
+  return verdict;
 }
 
 FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
@@ -113,7 +114,7 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
     return Refuse(event, absl::StatusCode::kAborted,
                   "the attempt was given up, and what its agent runs on failed", found);
   }
-  // A way that failed may have been that of an agent which is gone, and comes back.
+  // The connection that failed may have been that of an agent which is gone and comes back.
   const bool is_between = event.digested->result.fault == trial::Fault::kNetwork;
   const AfterLoss after =
       is_between ? DecideAfterLoss(*found.trial, why, options_)
@@ -123,7 +124,7 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
             absl::StatusCode::kUnavailable};
   }
   if (!agent.empty()) NoteFailure(agent, why);
-  // A way has two ends.
+  // A connection has two ends: both may be at fault.
   if (is_between && !agent.empty() && agent != attempt.leader()) {
     NoteFailure(attempt.leader(), why);
   }
@@ -177,36 +178,27 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
 
 FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
   ActiveTrial& trial = *found.trial;
-  if (trial.measured && trial.attempt == event.key.attempt) {
-    return {kStored, "it was stored before"};
-  }
-  if (event.digested->result.outcome == trial::TrialOutcome::kCancelled) {
-    return TakeCancelled(event, found);
-  }
   const GivenAttempt* const attempt = trial.FindAttempt(event.key.attempt);
-  if (attempt == nullptr) {
-    return Refuse(event, absl::StatusCode::kNotFound,
-                  absl::StrCat("attempt ", event.key.attempt, " was never given out"), found);
+  const trial::TrialResult& result = event.digested->result;
+  ResultClaim claim = {.attempt = event.key.attempt,
+                       .is_cancelled = result.outcome == trial::TrialOutcome::kCancelled,
+                       .was_given = attempt != nullptr};
+  if (attempt != nullptr && attempt->Find(event.agent) == nullptr) {
+    claim.given_to = attempt->leader();
   }
-  if (attempt->Find(event.agent) == nullptr) {
-    return Refuse(
-        event, absl::StatusCode::kPermissionDenied,
-        absl::StrCat("attempt ", attempt->number, " was given to agent ", attempt->leader()),
-        found);
+  if (trial.measured) claim.measured = trial.attempt;
+  if (const std::optional<FinishVerdict> verdict = VerdictOn(claim)) {
+    if (verdict->kind == kStored) return *verdict;
+    // No agent did anything wrong, and there is nothing to tell of it.
+    if (verdict->code == absl::StatusCode::kCancelled) return TakeCancelled(event, found, *verdict);
+    return Refuse(event, verdict->code, verdict->reason, found);
   }
-  if (trial.measured) {
-    return Refuse(event, absl::StatusCode::kAlreadyExists,
-                  absl::StrCat("attempt ", trial.attempt, " had a result before"), found);
-  }
-  if (event.digested->result.outcome == trial::TrialOutcome::kOk &&
-      attempt->leader() != event.agent) {
+  if (result.outcome == trial::TrialOutcome::kOk && attempt->leader() != event.agent) {
     return Refuse(event, absl::StatusCode::kPermissionDenied,
                   absl::StrCat("agent ", attempt->leader(), " leads and has the measurement"),
                   found);
   }
-  if (MayPassElsewhere(event.digested->result.fault)) {
-    return TakeFault(event, GivenAttempt(*attempt), found);
-  }
+  if (MayPassElsewhere(result.fault)) return TakeFault(event, GivenAttempt(*attempt), found);
   return Store(event, GivenAttempt(*attempt), found);
 }
 

@@ -1,5 +1,5 @@
-// What work waits for agents and which agents are there: for whoever brings agents up and lets them
-// go (tools/cli/serve).
+// EngineDemand says which trials wait for agents and which agents there are, for whoever starts
+// agents and lets them go (tools/cli/serve).
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,15 @@ struct SweepDemand {
   std::string sweep;
   std::string device_kind;
   int64_t devices = 0;  // of a trial
-  // That could run at once if agents were there for all, those that may still be chosen among them.
+  // How many could run at once if there were agents for all, including those that may still be
+  // chosen.
   int64_t waiting_trials = 0;
-  // Agents with free devices that none of them may go to, for what they run on failed under each.
+  // Agents with free devices that no waiting trial may go to, since each of these trials failed
+  // there for a fault in what the agent runs on.
   std::set<std::string> unfit = {};
 };
 
-// An agent that is connected.
+// A connected agent.
 struct AgentLoad {
   std::string name;
   std::string device_kind;
@@ -32,9 +34,9 @@ struct AgentLoad {
 };
 
 struct EngineDemand {
-  std::vector<SweepDemand> sweeps;  // that have such trials, the oldest first
+  std::vector<SweepDemand> sweeps;  // those with waiting trials, the oldest first
   std::vector<AgentLoad> agents;    // by name
-  // Names of agents that were drained or set aside, connected or not.
+  // Names of agents that were drained or quarantined, connected or not.
   std::set<std::string> closed;
 };
 

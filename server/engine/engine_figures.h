@@ -1,15 +1,15 @@
-// How much an engine has in hand.
+// EngineFigures counts an engine's work.
 #pragma once
 
 #include <cstdint>
 
 namespace meshwright::server {
 
-// Of the sweeps that have not ended and the agents that are connected.
+// Counts of the sweeps that have not ended and of the connected agents.
 struct EngineFigures {
   int64_t sweeps = 0;
   int64_t pending_trials = 0;
-  int64_t held_trials = 0;  // given to an agent
+  int64_t held_trials = 0;  // assigned to an agent
   int64_t idle_agents = 0;
   int64_t busy_agents = 0;
   bool store_is_up = true;

@@ -1,4 +1,4 @@
-// What the engine hears of: one thing at a time, with the time at which it is heard.
+// EngineInput: one event that the engine handles, with the time at which it came.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@
 
 namespace meshwright::server {
 
-// One stream of one agent.
+// Identifies one stream of one agent.
 using ConnectionId = int64_t;
 
 // Time has passed.
 struct Tick {};
 
-// A sweep that has not ended is in the store: it was just created, or the server begins.
+// A sweep that has not ended is in the store: it was just created, or the server is starting.
 struct SweepStored {
   db::SweepRecord sweep;
   std::vector<db::TrialSummary> trials;  // all candidates
   std::vector<db::AttemptHead> attempts;
-  planner::RelatedSweeps relatives = {};  // the same whenever it is read
+  planner::RelatedSweeps relatives = {};  // the same whenever they are read
 };
 
 struct CancelRequested {
   std::string sweep;
-  std::string actor = {};  // who asks for it; empty where callers are not asked who they are
+  std::string actor = {};  // who asks for it; empty where callers need not authenticate
 };
 
 // `held`: attempts that the agent runs or still has results of.
@@ -46,7 +46,7 @@ struct AgentConnected {
   std::vector<wire::AttemptKey> held;
 };
 
-// Its stream broke.
+// The agent's stream broke.
 struct AgentDisconnected {
   std::string agent;
   ConnectionId connection = 0;
@@ -69,15 +69,15 @@ struct ResumeRequested {
   std::string actor = {};
 };
 
-// Whoever brought the agent up wants to end it, should it have been idle for so long: from here on
-// it gets nothing, until its name is admitted again. Nothing of it is stored, and no standing of
-// the agent is changed. FailedPrecondition where it is not idle, has not been for long enough or is
-// kept for a trial. One that is not connected is released too.
+// Whoever started the agent wants to end it, if it has been idle for `idle_for`: from now on it
+// gets nothing, until its name is admitted again. Nothing of this is stored, and the agent's
+// quarantine does not change. FailedPrecondition where it is not idle, not for long enough, or is
+// kept for a trial. An agent that is not connected is released too.
 struct ReleaseRequested {
   std::string agent;
   absl::Duration idle_for;
 };
-// The next agent of this name gets trials again. FailedPrecondition while one that was released is
+// The next agent of this name gets trials again. FailedPrecondition while a released one is
 // connected.
 struct AdmitRequested {
   std::string agent;
@@ -93,8 +93,8 @@ struct TrialStarted {
   wire::AttemptKey key;
 };
 
-// The agent can begin with its ranks of an attempt that several hold. Where it leads it meets the
-// others on this port.
+// The agent is ready to begin with its ranks of an attempt that several agents hold. Where it
+// leads, it meets the others on this port.
 struct MemberReady {
   std::string agent;
   wire::AttemptKey key;
@@ -107,11 +107,11 @@ struct TrialProgressed {
   trial::TrialProgress progress;
 };
 
-// What is stored of a result, worked out before the engine looks at it.
+// What is stored of a result, computed before the engine handles it.
 struct DigestedResult {
   trial::TrialResult delivered;
   trial::TrialResult result;                // as it is stored
-  db::MeasuredTrial measured;               // its columns
+  db::MeasuredTrial measured;               // the columns of `result`
   absl::Status problem = absl::OkStatus();  // why what was delivered can't be right
 };
 
@@ -121,13 +121,13 @@ struct TrialFinished {
   std::shared_ptr<const DigestedResult> digested;
 };
 
-// A result of a sweep that is not active: who delivered it has its hands free.
+// A result of a sweep that is not active: the agent that delivered it no longer holds the attempt.
 struct ResultCameLate {
   std::string agent;
   wire::AttemptKey key;
 };
 
-// The store takes no changes now; what was decided so far waits for it. And it takes them again.
+// The store can't be written, and decisions wait for it; the store can be written again.
 struct StoreFailed {};
 struct StoreBack {};
 
@@ -138,8 +138,8 @@ using EngineEvent =
                  ChoiceMade, StoreFailed, StoreBack>;
 
 struct EngineInput {
-  absl::Time wall;          // that records show to people
-  MonotonicTime monotonic;  // that leases go by
+  absl::Time wall;          // the time that records show to people
+  MonotonicTime monotonic;  // the time that leases are measured by
   EngineEvent event;
 };
 

@@ -1,4 +1,4 @@
-// How patient the engine is.
+// EngineOptions are the engine's timeouts and limits.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,22 @@
 
 namespace meshwright::server {
 
-// Heartbeats in a row that an agent may miss before it counts as one that may be gone.
+// Consecutive heartbeats that an agent may miss before it counts as possibly gone.
 inline constexpr int32_t kMissedHeartbeats = 2;
 
 struct EngineOptions {
-  absl::Duration lease = absl::Seconds(30);           // silence after which an agent counts as gone
-  absl::Duration heartbeat = absl::Seconds(5);        // how often agents are asked to report
-  absl::Duration reconnect_grace = absl::Seconds(5);  // after a broken stream, instead of the lease
-  // How long a sweep may wait for devices that other trials use before it says so: sweeps that take
-  // turns would say it around each of their trials.
+  absl::Duration lease = absl::Seconds(30);     // silence after which an agent counts as gone
+  absl::Duration heartbeat = absl::Seconds(5);  // interval at which agents are asked to report
+  absl::Duration reconnect_grace = absl::Seconds(5);  // replaces the lease after a broken stream
+  // How long a sweep waits for devices that other trials use before it reports that: sweeps that
+  // take turns would report it around each of their trials.
   absl::Duration turn_patience = absl::Seconds(5);
   int32_t max_lost_attempts = 3;  // then the trial fails
-  // Events of sweeps that ended longer ago are forgotten, all but each sweep's last; infinite:
-  // none.
+  // Events of sweeps that ended longer ago are deleted, except each sweep's last; infinite: none
+  // are.
   absl::Duration event_retention = absl::Hours(24 * 90);
-  int32_t max_agent_failures = 3;  // of what it runs on, in a row: then the agent is set aside
+  // Consecutive failures of what an agent runs on, after which it is quarantined.
+  int32_t max_agent_failures = 3;
 };
 
 }  // namespace meshwright::server

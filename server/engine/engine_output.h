@@ -1,5 +1,5 @@
-// What the engine makes of an input: changes to store, messages to send once they are stored,
-// questions that take longer to answer, and what it answers itself.
+// EngineOutput is what the engine derives from an input: changes to store, messages to send once
+// they are stored, questions that take longer to answer, and its answer to the input.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "executor/wire/attempt_key.h"
 #include "server/engine/choosing.h"
 #include "server/engine/engine_input.h"
+#include "server/engine/result_verdict.h"
 
 namespace meshwright::server {
 
@@ -28,18 +29,18 @@ struct SweepCancellation {
 using StoreOp = std::variant<db::TrialTransition, db::SweepTransition, SweepCancellation,
                              db::AgentQuarantine, db::EventRecord>;
 
-// Makes the change. Aborted where the store holds something else than the engine believed.
+// Makes the change. Aborted where the store differs from what the engine believed.
 absl::Status Apply(const StoreOp& op, db::SweepAccess& store);
 
-// The agent is registered; comes before everything else on its stream.
+// The agent is registered; precedes everything else on its stream.
 struct WelcomeOrder {};
 struct AssignOrder {
   wire::AttemptKey key;
   int64_t sweep_id = 0;
-  std::optional<double> beat_step_s;  // the shortest step of the sweep so far
+  std::optional<double> beat_step_s;  // the shortest step of the sweep so far, seconds
   std::string reason;
-  // Who gets which of its ranks, and which of them is told. One alone begins at once; several once
-  // they are told to, which they are when all are ready.
+  // Which agent gets which ranks, and which of them this order is for. A single agent begins at
+  // once; several begin when told to, after all are ready.
   std::vector<db::AttemptMember> members = {};
   size_t member = 0;
 };
@@ -62,37 +63,21 @@ struct Send {
   std::variant<WelcomeOrder, AssignOrder, StartOrder, CancelOrder, CloseOrder> order;
 };
 
-// What became of a delivered result.
-struct FinishVerdict {
-  enum class Outcome : uint8_t {
-    kStored,
-    kRefused,
-    kRetry
-  };  // kRetry: the store can't take it now
-  Outcome kind = Outcome::kStored;
-  std::string reason;
-  absl::StatusCode code = absl::StatusCode::kOk;  // of why it was refused
-};
-
-// What became of a result that is not taken, for good: who delivered it may forget it.
-inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
-  return {FinishVerdict::Outcome::kRefused, std::move(reason), code};
-}
-
 struct EngineOutput {
-  std::vector<StoreOp> ops;         // in this order
-  std::vector<Send> sends;          // once the ops are stored, in this order
-  std::vector<Send> sends_at_once;  // say nothing that a store has to hold
+  std::vector<StoreOp> ops;  // in this order
+  std::vector<Send> sends;   // once the ops are stored, in this order
+  // Sent at once, since they depend on nothing that has to be stored.
+  std::vector<Send> sends_at_once;
   std::vector<LogEntry> log;
-  // To be answered with a ChoiceMade, once each.
+  // To be answered with one ChoiceMade each.
   std::vector<ChoiceQuestion> questions;
-  // Of an agent that runs, which nobody stores.
+  // The progress of a running trial, which is not stored.
   std::optional<db::EventRecord> progress;
 
-  // Answers to the input itself. `status` holds once the ops are stored.
+  // The answer to the input itself. `status` holds once the ops are stored.
   absl::Status status;
-  std::optional<FinishVerdict> verdict;  // likewise, but for kRetry
-  // The result is of a sweep that is not active: the store knows what to make of it.
+  std::optional<FinishVerdict> verdict;  // holds once the ops are stored, except kRetry
+  // The result is of a sweep that is not active: the store decides what to do with it.
   bool result_is_late = false;
 };
 

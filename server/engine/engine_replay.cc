@@ -53,7 +53,8 @@ std::shared_ptr<const DigestedResult> ResultOf(const planner::TrialFinding& find
   return digested;
 }
 
-// The core, and who answers and measures beside it.
+// Recorded runs the core against recorded results: it answers the core's questions and plays the
+// only agent.
 class Recorded {
  public:
   explicit Recorded(const planner::RunRecorded& run) : run_(run) {}
@@ -81,7 +82,7 @@ class Recorded {
   }
 
  private:
-  // What follows from the event comes behind what is known already.
+  // Queues the events that follow from this one behind those already queued.
   void Tell(EngineEvent event) {
     const EngineOutput output = core_.Handle({absl::UnixEpoch(), {}, std::move(event)});
     for (const ChoiceQuestion& question : output.questions) {
@@ -104,7 +105,7 @@ class Recorded {
   const planner::RunRecorded& run_;
   EngineCore core_{EngineOptions()};
   std::deque<EngineEvent> events_;
-  std::string why_;  // the trial that was chosen last
+  std::string why_;  // why the trial chosen last was chosen
   planner::ChosenTrials trials_;
 };
 

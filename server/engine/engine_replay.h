@@ -1,5 +1,5 @@
-// The engine on recorded results: one agent that has each result at once, and no store. What it
-// runs and when it stops is what a server would.
+// Runs the engine on recorded results, without a store, with one agent that has each result at
+// once. It runs the same trials as a server would, and stops after the same one.
 #pragma once
 
 #include <cstdint>

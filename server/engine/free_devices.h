@@ -1,8 +1,8 @@
-// Which devices of an agent no trial has.
+// FreeDevices tracks which devices of an agent no trial uses.
 //
-// They are divided into slots, equal parts that run trials side by side: a trial takes whole slots
-// that follow each other, as few as have devices for its ranks. Where it can it begins at a
-// multiple of as many, so that what is left fits others of its size. The same slots give the same
+// The devices are divided into slots, equal parts that run trials side by side. A trial takes
+// whole, consecutive slots, as few as have devices for its ranks, and begins at a multiple of their
+// number where it can, so that what is left fits others of its size. The same slots give the same
 // answer.
 #pragma once
 
@@ -15,16 +15,16 @@ namespace meshwright::server {
 
 class FreeDevices {
  public:
-  // All are free. `devices` is a multiple of `slots`, which are 1 to wire::kMostSlots.
+  // All are free. `devices` is a multiple of `slots`, which is 1 to wire::kMostSlots.
   FreeDevices(int32_t devices, int32_t slots);
 
   int32_t free_slots() const;
   bool any() const { return free_ != 0; }
   bool all() const { return free_slots() == slots_; }
-  // The first of free devices that follow each other, for that many ranks; nothing where there are
-  // not as many.
+  // Returns the first of consecutive free devices for that many ranks; nullopt where there are too
+  // few.
   std::optional<int32_t> Find(int64_t ranks) const;
-  // Slots that were taken before stay taken.
+  // Slots that are already taken stay taken.
   void Take(int32_t first_device, int64_t ranks);
   void TakeAll() { free_ = 0; }
 
@@ -33,7 +33,7 @@ class FreeDevices {
 
   int32_t slots_;
   int32_t per_slot_;  // devices
-  uint64_t free_;     // a bit a slot
+  uint64_t free_;     // one bit per slot
 };
 
 }  // namespace meshwright::server

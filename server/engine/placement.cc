@@ -21,7 +21,7 @@ std::string WhyClosed(const std::string& agent, const ConnectedAgents& agents) {
   return absl::StrCat(agent, " is set aside (", standing.set_aside_reason, ")");
 }
 
-// Why none of the agents that could run the sweep's trials does.
+// Returns why none of the agents that could run the sweep's trials does.
 WaitReason WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentInfo*>& able) {
   WaitReason for_a_turn = {"waits for free devices", /*is_for_a_turn=*/true};
   std::set<std::string> broken;
@@ -83,8 +83,8 @@ WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   int64_t connected = 0;
   std::vector<int32_t> offers;
   std::vector<const AgentInfo*> all;
-  std::vector<const AgentInfo*> able;  // that get trials
-  std::vector<std::string> closed;     // and why the others don't
+  std::vector<const AgentInfo*> able;  // those that take trials
+  std::vector<std::string> closed;     // why the others don't
   for (const auto& [name, agent] : agents.all()) {
     if (agent.info.device_kind != sweep.device_kind()) continue;
     connected += agent.info.devices;

@@ -1,9 +1,10 @@
-// Which pending trial goes to which agents with free devices, and what a sweep waits for: pure
-// functions of what the engine knows, each with the reason that is stored and shown.
+// Placement decides which pending trial goes to which agents with free devices, and says what a
+// sweep waits for: pure functions of the engine's state, each with the reason that is stored and
+// shown.
 //
-// Callers may rely on: a slot of an agent gets at most one trial; inside a sweep the pending trials
-// come in order of their number, before a candidate is chosen (server/engine/choosing.h); the same
-// input gives the same answer. An agent that was drained or set aside gets nothing.
+// Callers may rely on: a slot of an agent gets at most one trial; inside a sweep, pending trials
+// come in order of their number, before any candidate is chosen (server/engine/choosing.h); the
+// same input gives the same answer. A drained or quarantined agent gets nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace meshwright::server {
 
-// Counts the versions of the rules below, so that a decision that is stored says which it followed.
+// Version of the rules below, stored with every decision.
 inline constexpr int32_t kPlacementPolicyVersion = 4;
 
 struct Placement {
@@ -30,12 +31,12 @@ struct Placement {
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-// The first of the sweep's pending trials that agents of its pool can take, which they leave.
-// Nothing where there is none. What the first one that has to wait gets once others are idle is
-// kept for it and becomes reserved.
+// Returns the first of the sweep's pending trials that agents of its pool can take, and takes them
+// from the pool; nullopt where there is none. The agents that the first waiting trial gets once
+// others are idle are kept for it and become reserved.
 std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved);
 
-// Why a trial goes to these agents: `why_next` is why it is the next.
+// Returns why a trial goes to these agents; `why_next` says why it is the next.
 std::string PlacementReason(const std::string& why_next,
                             const std::vector<db::AttemptMember>& members,
                             const ActiveSweep& sweep);
@@ -43,26 +44,27 @@ std::string PlacementReason(const std::string& why_next,
 // Why no agent takes a sweep's next trial.
 struct WaitReason {
   std::string text;
-  bool is_for_a_turn = false;  // there are agents for it, and other trials have their devices
+  bool is_for_a_turn = false;  // there are agents for it, but other trials use their devices
 };
 WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents);
 
-// "3 trials: 2 ok, 1 oom", and why there are no more, of a sweep whose trials have all ended.
+// Returns "3 trials: 2 ok, 1 oom", and why there are no more, for a sweep whose trials have all
+// ended.
 std::string FinishReason(const ActiveSweep& sweep);
 
-// What becomes of a held trial whose attempt gives no result.
+// The next state of a held trial whose attempt gives no result.
 struct AfterLoss {
-  bool fails = false;                 // it is at its end; otherwise it is pending again
-  std::string reason;                 // `why` says how it went
+  bool fails = false;                 // the trial fails; otherwise it is pending again
+  std::string reason;                 // `why` says how the attempt ended
   bool for_want_of_an_agent = false;  // it fails since no other agent is connected
 
   friend bool operator==(const AfterLoss&, const AfterLoss&) = default;
 };
-// An agent that held it is gone.
+// Decides for a trial when an agent that held it is gone.
 AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
                           const EngineOptions& options);
-// What `agent`, which holds ranks of it, runs on failed. It fails where that happened too often,
-// and where no other agents that are connected could run it.
+// Decides for a trial when what `agent`, which holds ranks of it, runs on failed. The trial fails
+// where that happened too often, or where no other connected agents could run it.
 AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
                            const std::string& why, const ActiveSweep& sweep,
                            const ConnectedAgents& agents, const EngineOptions& options);

@@ -23,13 +23,14 @@ namespace {
 constexpr size_t kMaxIdentity = 64;
 constexpr int64_t kMaxDevices = 1024;
 constexpr int64_t kMostPort = 65535;
-// Each costs the store two reads while all other calls wait.
+// Each one costs the store two reads while all other calls wait.
 constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
-// Messages that wait for the agent to read: more than there are answers to all that it may hold.
+// Most messages that wait for the agent to read them: more than the answers to everything that it
+// may hold.
 constexpr size_t kMostUnread = 10'000;
 
-// A name or a numeric address; none is an agent that no other reaches.
+// Accepts a host name or a numeric address; empty for an agent that no other reaches.
 absl::Status CheckAddress(const std::string& address) {
   const bool can_be_one = std::all_of(address.begin(), address.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == ':' || c == '-' || c == '%' || c == '_';
@@ -38,7 +39,7 @@ absl::Status CheckAddress(const std::string& address) {
   return FieldError("register.address", address, "must be a host's name or a numeric address");
 }
 
-// An attempt whose name can't be read is none that this server gave out.
+// Appends the attempt, unless its name can't be read: this server gave out no such attempt.
 void AddReadable(const v1::AttemptRef& ref, std::vector<wire::AttemptKey>& keys) {
   if (absl::StatusOr<wire::AttemptKey> key = wire::FromWire(ref); key.ok())
     keys.push_back(*std::move(key));
@@ -51,7 +52,7 @@ std::vector<wire::AttemptKey> ReadHeld(
   return keys;
 }
 
-// A measurement that can't be taken fails its trial: another try would bring another such.
+// A result that can't be read fails its trial, since another attempt would bring the same.
 trial::TrialResult CantBeTaken(const absl::Status& problem) {
   trial::TrialResult failed;
   failed.outcome = trial::TrialOutcome::kFailed;
@@ -69,7 +70,7 @@ trial::TrialResult ReadResult(const v1::Measurement& measurement) {
   return failed;
 }
 
-// Why the cluster of an agent can't be planned with; OK for one that did not measure.
+// Returns why an agent's cluster can't be planned with; OK for an agent that did not measure one.
 absl::Status CheckCluster(const std::string& json) {
   if (json.empty()) return absl::OkStatus();
   if (json.size() > kMaxClusterBytes) return absl::InvalidArgumentError("it is above 64 KiB");
@@ -78,8 +79,8 @@ absl::Status CheckCluster(const std::string& json) {
 
 }  // namespace
 
-// Queues messages for a stream. Outlives it where the engine still holds a pointer; messages then
-// go nowhere.
+// Queues messages for a stream. It outlives the stream where the engine still holds a pointer;
+// messages are then dropped.
 class AgentStream::Link final : public AgentLink {
  public:
   Link(AgentStream* stream, const EngineOptions& options, std::string store_id)
@@ -166,7 +167,7 @@ class AgentStream::Link final : public AgentLink {
     return closing_.has_value();
   }
 
-  // Not OK once the agent has read too little of what it was sent.
+  // Not OK once too many messages wait for the agent to read them.
   absl::Status reads() {
     absl::MutexLock lock(&mutex_);
     return reads_;
@@ -201,7 +202,7 @@ class AgentStream::Link final : public AgentLink {
       sending_ = std::move(queue_.front());
       queue_.pop_front();
       writing_ = true;
-      // What has another behind it goes out with that one.
+      // A message with another one behind it is sent together with that one.
       grpc::WriteOptions options;
       if (!queue_.empty()) options.set_buffer_hint();
       stream_->StartWrite(&sending_, options);
@@ -233,7 +234,7 @@ AgentStream::AgentStream(SweepEngine* engine, std::string store_id, StreamLease 
 
 void AgentStream::OnReadDone(bool ok) {
   if (!ok) {
-    // The engine hears of it now; OnDone comes only after the last write.
+    // The engine hears of it now; OnDone() comes only after the last write.
     if (!agent_.empty()) engine_->Disconnect(agent_, link_.get());
     link_->Close(absl::OkStatus());
     return;
@@ -286,14 +287,14 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   RETURN_IF_ERROR(planner::ParseDeviceKind(device_kind).status());
   RETURN_IF_ERROR(
       CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
-  // 0 of agents that are older than the field.
+  // 0 from agents older than the field.
   const int32_t slots = message.slots() == 0 ? 1 : message.slots();
   RETURN_IF_ERROR(wire::CheckEqualSlots("register.slots", slots, message.device_set().devices()));
   RETURN_IF_ERROR(CheckAddress(message.address()));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
   RETURN_IF_ERROR(CheckRange("register.kept", message.kept_size(), 0, kMaxHeld));
   std::string cluster_json = message.cluster_json();
-  // An agent of another version may write clusters otherwise; it can run trials all the same.
+  // An agent of another version may write clusters in another form; it can run trials all the same.
   if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
     engine_->Log({.level = LogLevel::kWarning,
                   .message = absl::StrCat("the cluster that agent ", message.name(),
@@ -321,7 +322,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
 void AgentStream::Finished(const v1::TrialFinished& message) {
   const absl::Status within = wire::CheckLimits(message);
   const absl::StatusOr<wire::AttemptKey> key = wire::FromWire(message.ref());
-  // What is not answered would come again for ever.
+  // An agent sends a result again until it is answered.
   const auto answer = [link = link_, ref = message.ref()](const FinishVerdict& verdict) {
     if (verdict.kind != FinishVerdict::Outcome::kRetry) link->Acknowledge(ref, verdict);
   };
@@ -334,38 +335,39 @@ void AgentStream::Finished(const v1::TrialFinished& message) {
 
 absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
   RETURN_IF_ERROR(link_->reads());
-  // A result says on its own what is wrong with it: see Finished().
+  // A result's limits are checked in Finished(), which answers with what is wrong.
   if (!message.has_finished()) RETURN_IF_ERROR(wire::CheckLimits(message));
   if (message.has_register_()) return Register(message.register_());
   if (agent_.empty()) {
     return absl::FailedPreconditionError("the first message of an agent must be `register`");
   }
-  // What was on its way when another stream took the agent's place is not that one's.
+  // Messages that were on their way when another stream replaced this one are not that stream's.
   if (link_->closing() && !message.has_finished()) return absl::OkStatus();
   switch (message.message_case()) {
     case v1::AgentMessage::kHeartbeat:
       RETURN_IF_ERROR(permit_.CheckStillCounts());
       RETURN_IF_ERROR(CheckRange("heartbeat.held", message.heartbeat().held_size(), 0, kMaxHeld));
-      engine_->Heartbeat(agent_, ReadHeld(message.heartbeat().held()));
+      engine_->Hear(HeartbeatCame{agent_, ReadHeld(message.heartbeat().held())});
       link_->AcknowledgeHeartbeat(message.heartbeat().number());
       return absl::OkStatus();
     case v1::AgentMessage::kStarted: {
       ASSIGN_OR_RETURN(const wire::AttemptKey key, wire::FromWire(message.started().ref()));
-      engine_->Started(agent_, key);
+      engine_->Hear(TrialStarted{agent_, key});
       return absl::OkStatus();
     }
     case v1::AgentMessage::kReady: {
       ASSIGN_OR_RETURN(const wire::AttemptKey key, wire::FromWire(message.ready().ref()));
       RETURN_IF_ERROR(CheckRange("ready.port", message.ready().port(), 0, kMostPort));
-      engine_->Ready(agent_, key, message.ready().port());
+      engine_->Hear(MemberReady{agent_, key, message.ready().port()});
       return absl::OkStatus();
     }
     case v1::AgentMessage::kProgress: {
       const v1::TrialProgress& progress = message.progress();
       ASSIGN_OR_RETURN(const wire::AttemptKey key, wire::FromWire(progress.ref()));
-      engine_->Progress(
-          agent_, key,
-          {progress.step(), progress.total_steps(), progress.step_s(), progress.loss()});
+      engine_->Hear(TrialProgressed{
+          agent_,
+          key,
+          {progress.step(), progress.total_steps(), progress.step_s(), progress.loss()}});
       return absl::OkStatus();
     }
     case v1::AgentMessage::kFinished:
@@ -375,7 +377,7 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
       engine_->Leave(agent_, link_.get(), message.goodbye().reason());
       return absl::OkStatus();
     default:
-      // A message of a newer agent: nothing that this server could act on.
+      // A message type of a newer agent, which this server can't act on.
       return absl::OkStatus();
   }
 }

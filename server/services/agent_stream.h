@@ -1,5 +1,5 @@
-// The server's end of one agent's stream: messages become calls of the engine, and the engine's
-// orders become messages.
+// AgentStream is the server's end of one agent's stream: it turns messages into calls of the
+// engine, and the engine's orders into messages.
 #pragma once
 
 #include <deque>
@@ -37,14 +37,14 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
   // PermissionDenied for a name that is not the caller's.
   absl::Status CheckName(const std::string& name) const;
   void Finished(const v1::TrialFinished& message);
-  // What the agent holds of this server's.
+  // Returns the attempts of this server's store that the agent holds.
   std::vector<wire::AttemptKey> HeldOf(const v1::Register& message) const;
 
   SweepEngine* const engine_;
   const std::string store_id_;
   const StreamLease permit_;
   std::shared_ptr<Link> link_;
-  std::string agent_;  // empty until it is registered
+  std::string agent_;  // empty until the agent is registered
   v1::AgentMessage incoming_;
 };
 

@@ -11,7 +11,7 @@
 namespace meshwright::server {
 namespace {
 
-// A stream that can't begin: ends at once with a status.
+// A stream that can't begin: it ends at once with a status.
 class RefusedStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
   explicit RefusedStream(const grpc::Status& status) { Finish(status); }
@@ -30,7 +30,7 @@ void AgentsService::Begin(SweepEngine* engine, std::string store_id, std::string
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Connect(
     grpc::CallbackServerContext* context) {
-  // Nothing was read yet: the stream looks at each message itself.
+  // An empty message, as none has been read yet: the stream checks each one itself.
   const absl::Status status = calls_->Admit(v1::AgentMessage());
   if (!status.ok()) return new RefusedStream(Reply(status));
   absl::StatusOr<StreamLease> permit = calls_->LeaseAgentStream(*context);
@@ -74,7 +74,7 @@ grpc::ServerUnaryReactor* AgentsService::DrainAgent(grpc::CallbackServerContext*
                                                     v1::DrainAgentResponse*) {
   return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
-    return engine_->Drain(request->name(), actor);
+    return engine_->RequestAndStore(DrainRequested{request->name(), actor});
   });
 }
 
@@ -83,7 +83,7 @@ grpc::ServerUnaryReactor* AgentsService::ResumeAgent(grpc::CallbackServerContext
                                                      v1::ResumeAgentResponse*) {
   return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
-    return engine_->Resume(request->name(), actor);
+    return engine_->RequestAndStore(ResumeRequested{request->name(), actor});
   });
 }
 

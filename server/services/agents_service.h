@@ -1,4 +1,5 @@
-// meshwright.v1.Agents: one stream per agent, and the list of those that are connected.
+// AgentsService implements meshwright.v1.Agents: one stream per agent, and the list of the
+// connected ones.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,8 @@ class AgentsService final : public v1::Agents::CallbackService {
  public:
   // `calls` outlives it.
   explicit AgentsService(const CallDispatcher* calls) : calls_(calls) {}
-  // Before calls are let in. `engine` outlives the service. `version` and `clock` are the server's.
+  // To be called before calls are let in. `engine` outlives the service. `version` and `clock` are
+  // the server's.
   void Begin(SweepEngine* engine, std::string store_id, std::string version,
              std::function<absl::Time()> clock);
 

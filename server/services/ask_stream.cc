@@ -31,12 +31,12 @@ void AskStream::OnWriteDone(bool /*ok*/) {
 }
 
 void AskStream::OnDone() {
-  // gRPC may be done before who ended the call has let go of the lock.
+  // gRPC may be done before the thread that ended the call has released the lock.
   { const absl::MutexLock lock(&mutex_); }
   delete this;
 }
 
-// A client that is gone gets neither; gRPC says so to nobody else.
+// A client that is gone gets neither; gRPC tells nobody else.
 void AskStream::FinishLocked() {
   if (!status_.ok()) return Finish(Reply(status_));
   sending_ = std::move(answer_);

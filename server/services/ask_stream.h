@@ -1,4 +1,5 @@
-// One Ask call: sends how far a search is, now and then, and its answer at the end.
+// AskStream answers one Ask call: it sends the progress of a search from time to time, and the
+// answer at the end.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace meshwright::server {
 
-// At least so long between two messages of progress.
+// The least time between two progress messages.
 inline constexpr absl::Duration kBetweenProgress = absl::Milliseconds(100);
 
 // Deletes itself when the call is over. Callers may rely on: it lives until End() was called.
@@ -21,10 +22,10 @@ class AskStream final : public grpc::ServerWriteReactor<v1::AskResponse> {
  public:
   explicit AskStream(MonotonicClock now) : now_(std::move(now)) {}
 
-  // Sends it, unless the message before it is not sent yet or was sent a moment ago: a slow reader
-  // holds up no search.
+  // Sends progress, unless the previous message is still being sent or was sent less than
+  // kBetweenProgress ago: a slow reader does not hold up the search.
   void Tell(const v1::Progress& progress);
-  // Once: sends the answer behind what is being sent, or ends the call with what went wrong.
+  // To be called once: sends the answer behind what is being sent, or ends the call with an error.
   void End(const absl::Status& status, v1::AskResponse answer);
 
   void OnWriteDone(bool ok) override;

@@ -128,7 +128,7 @@ Metrics::Metrics(MonotonicClock clock)
                     .Register(*registry_)) {}
 
 void Metrics::CountCall(const std::string& method, grpc::StatusCode code) {
-  // gRPC's codes are Abseil's.
+  // gRPC's codes equal Abseil's.
   calls_
       .Add({{"method", method},
             {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(code))}})

@@ -1,13 +1,13 @@
-// What a server counts of itself, for Prometheus.
+// Metrics holds a server's counters, histograms and gauges for Prometheus.
 //
-//   meshwright_calls_total{method, code}        calls that ended, streams too
-//   meshwright_call_seconds{method}             how long unary calls took
-//   meshwright_events_total{kind}               events of sweeps that were stored: results, losses
-//   … meshwright_refusals_total{limit}            calls beyond what callers may take
-//   (server/calls/limits.h) meshwright_agents{state}                    connected: idle, or with a
-//   trial meshwright_trials{state}                    of sweeps that have not ended: pending, or
-//   held meshwright_sweeps                           that have not ended meshwright_store_up 1, or
-//   0 while the store can't be written
+//   meshwright_calls_total{method, code}   calls that ended, including streams
+//   meshwright_call_seconds{method}        durations of unary calls
+//   meshwright_events_total{kind}          stored events of sweeps: results, losses …
+//   meshwright_refusals_total{limit}       calls refused by a limit (server/calls/limits.h)
+//   meshwright_agents{state}               connected agents: idle, or with a trial
+//   meshwright_trials{state}               pending or held trials of sweeps that have not ended
+//   meshwright_sweeps                      sweeps that have not ended
+//   meshwright_store_up                    1, or 0 while the store can't be written
 //
 // All functions may be called from any thread.
 #pragma once
@@ -41,16 +41,18 @@ class Metrics {
 
   void CountCall(const std::string& method, grpc::StatusCode code);
   void TimeCall(const std::string& method, absl::Duration took);
-  // A call that one of server/calls/limits.h refused.
+  // Counts a call that a limit of server/calls/limits.h refused.
   void CountRefusal(const std::string& limit);
   void CountEvents(const std::vector<db::EventRecord>& events);
-  // What is asked at each scrape; empty once there is nobody to ask.
+  // Sets the function that each scrape calls for the engine's figures; empty once there is no
+  // engine.
   void SetFigures(std::function<EngineFigures()> figures);
 
-  // Counts and times every call of a server that it is given to. The metrics outlive the server.
+  // Returns interceptors that count and time every call of the server they are given to. The
+  // metrics outlive the server.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Interceptors();
 
-  // Everything above, as a scrape gets it.
+  // Returns the sources of all metrics above.
   std::vector<std::shared_ptr<prometheus::Collectable>> collectables() const;
 
  private:
@@ -65,11 +67,11 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& refusals_;
 };
 
-// A page with the metrics, at http://HOST:PORT/metrics.
+// MetricsPage serves the metrics at http://HOST:PORT/metrics.
 class MetricsPage {
  public:
-  // Port 0 picks a free one. InvalidArgument for an address that is not this machine alone: nobody
-  // is asked who they are. Unavailable where it can't be bound.
+  // Port 0 picks a free one. InvalidArgument for an address that other machines reach, since the
+  // page has no authentication. Unavailable where it can't be bound.
   static absl::StatusOr<std::unique_ptr<MetricsPage>> Open(const std::string& listen,
                                                            const Metrics& metrics);
 

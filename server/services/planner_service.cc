@@ -174,8 +174,8 @@ grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContex
 
 absl::Status PlannerService::Find(const v1::AskRequest& request, planner::SearchRun run,
                                   const Teller& tell, v1::AskResponse* response) const {
-  // A message may be left out where the one before it was a moment ago, so that each look at the
-  // clock says it again.
+  // A message may be dropped where the previous one was sent a moment ago, so that each look at the
+  // clock sends it again.
   v1::Progress last;
   const auto of_sizes = [&](int64_t done, int64_t of, int64_t gpus) {
     last.set_done(done);

@@ -1,4 +1,5 @@
-// meshwright.v1.Planner: answers from the planner in this process. Keeps no state.
+// PlannerService implements meshwright.v1.Planner with the planner in this process. It keeps no
+// state.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace meshwright::server {
 
-// As AnswerRecommend().
+// Has the contract of AnswerRecommend().
 using Recommender = std::function<absl::StatusOr<planner::RecommendAnswer>(
     const planner::PlanQuery& query, int32_t host_cores, const planner::SearchRun& run)>;
 
@@ -53,7 +54,8 @@ class PlannerService final : public v1::Planner::CallbackService {
                                         v1::ListPresetsResponse* response) override;
 
  private:
-  // Says how far a search is, and at which number of devices; 0 where it is not about sizes.
+  // Reports the progress of a search, and at which number of devices; 0 for a search that is not
+  // over sizes.
   using Teller = std::function<void(int64_t done, int64_t of, int64_t gpus)>;
   absl::Status Find(const v1::AskRequest& request, planner::SearchRun run, const Teller& tell,
                     v1::AskResponse* response) const;

@@ -47,7 +47,7 @@ void SweepWatch::Add(const db::EventRecord& event) {
 }
 
 void SweepWatch::LoadFromStore() {
-  // The sweep first: events that come between the two reads are then found, not missed.
+  // The sweep is read first: events between the two reads are then found, not missed.
   const absl::StatusOr<db::SweepRecord> sweep = parts_.store->GetSweepById(sweep_id_);
   const absl::StatusOr<std::vector<db::EventRecord>> events =
       parts_.store->ListEvents(sweep_id_, last_sequence_, kBatch);
@@ -129,13 +129,13 @@ void SweepWatch::OnWriteDone(bool ok) {
 
 void SweepWatch::OnCancel() {
   absl::MutexLock lock(&mutex_);
-  // A write that is under way ends the call itself.
+  // A write in progress ends the call itself.
   if (!writing_) End(grpc::Status(grpc::StatusCode::CANCELLED, "the watcher went away"));
 }
 
 void SweepWatch::OnDone() {
   subscription_.reset();
-  // gRPC may be done before who ended the call has let go of the lock.
+  // gRPC may be done before the thread that ended the call has released the lock.
   { const absl::MutexLock lock(&mutex_); }
   delete this;
 }

@@ -1,9 +1,9 @@
-// One WatchSweep call: sends a sweep's events in order and once each, and how far its trials are,
-// until the sweep has ended, is deleted (NOT_FOUND), the caller's token counts no more
-// (UNAUTHENTICATED, within a heartbeat, as an agent's stream does) or the server stops.
+// SweepWatch answers one WatchSweep call: it sends a sweep's events in order and once each, and its
+// trials' progress, until the sweep has ended, is deleted (NOT_FOUND), the caller's token no longer
+// counts (UNAUTHENTICATED, within a heartbeat, as for an agent's stream) or the server stops.
 //
-// Events that are older than the call come from the store; from then on the hub hands them over.
-// A watcher that reads too slowly is sent back to the store.
+// Events older than the call come from the store; later ones from the hub. A watcher that reads too
+// slowly is sent back to the store.
 #pragma once
 
 #include <atomic>
@@ -22,17 +22,17 @@
 
 namespace meshwright::server {
 
-// How much of a heartbeat passes between two looks at the caller: what one look comes too early
-// for, the next sees in time.
+// Share of a heartbeat between two checks of the caller: what one check is too early to see, the
+// next sees in time.
 inline constexpr double kCheckShare = 0.5;
 
 // What watches work with; everything outlives them.
 struct WatchParts {
   db::SweepReader* store = nullptr;
-  EventHub* hub = nullptr;  // runs all callbacks each kCheckShare of a heartbeat too
+  EventHub* hub = nullptr;  // also runs all callbacks every kCheckShare of a heartbeat
   const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
   MonotonicClock now;
-  absl::Duration heartbeat;  // within which a caller who counts no more is noticed
+  absl::Duration heartbeat;  // within which a caller whose token no longer counts is noticed
 };
 
 // Deletes itself when the call is over.
@@ -65,9 +65,10 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   absl::Mutex mutex_;
   int64_t last_sequence_ ABSL_GUARDED_BY(mutex_);
   std::deque<v1::SweepEvent> next_ ABSL_GUARDED_BY(mutex_);
-  bool reads_store_ ABSL_GUARDED_BY(mutex_) = true;  // it may have events that the hub had before
-  bool is_last_ ABSL_GUARDED_BY(mutex_) = false;     // nothing comes behind what is in next_
-  v1::SweepEvent sending_;                           // belongs to gRPC while writing_
+  // Whether the store may have events that the hub no longer has.
+  bool reads_store_ ABSL_GUARDED_BY(mutex_) = true;
+  bool is_last_ ABSL_GUARDED_BY(mutex_) = false;  // nothing follows what is in next_
+  v1::SweepEvent sending_;                        // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   MonotonicTime next_check_ ABSL_GUARDED_BY(mutex_);  // of the caller

@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kSweepFramework[] = "meshwright";
 
-// A watch that can't begin: ends at once with a status.
+// A watch that can't begin: it ends at once with a status.
 class RefusedWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
   explicit RefusedWatch(const grpc::Status& status) { Finish(status); }
@@ -44,13 +44,13 @@ SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
   return options;
 }
 
-// What a new sweep is to be called; empty leaves it to the store.
+// Checks a new sweep's name; empty lets the store pick one.
 absl::Status CheckNewName(const std::string& sweep_id) {
   const absl::Status status = sweep_id.empty() ? absl::OkStatus() : CheckSweepId(sweep_id);
   return status.ok() ? status : WithField(status, "sweep_id");
 }
 
-// The request as the store keeps it: an object whose one key says what was asked for.
+// Returns the request as the store keeps it: an object whose one key is the kind of request.
 template <typename Request>
 absl::StatusOr<std::string> RequestJson(std::string_view what, const Request& request) {
   google::protobuf::util::JsonPrintOptions options;
@@ -193,7 +193,7 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
 grpc::ServerUnaryReactor* SweepsService::GetSweepPlan(grpc::CallbackServerContext* context,
                                                       const v1::GetSweepPlanRequest* request,
                                                       v1::SweepPlan* response) {
-  // Choosing takes a turn, as a search does.
+  // Choosing takes a search thread, as a search does.
   return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun&) {
     return Deliver(queries_.GetSweepPlan(*request), response);
   });
@@ -248,7 +248,7 @@ grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* SweepsService::ImportMeasurements(
     grpc::CallbackServerContext* context, const v1::ImportMeasurementsRequest* request,
     v1::ImportMeasurementsResponse* response) {
-  // Planning every row takes a turn, as a search does.
+  // Planning every row takes a search thread, as a search does.
   return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return Import(*request, run, *context, response);
   });

@@ -1,4 +1,4 @@
-// meshwright.v1.Sweeps over the engine and the store.
+// SweepsService implements meshwright.v1.Sweeps over the engine and the store.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ struct SweepsServiceParts {
   const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
   Clock clock;
   MonotonicClock monotonic_clock;
-  absl::Duration heartbeat;  // as WatchParts says
+  absl::Duration heartbeat;  // as in WatchParts
   int32_t host_cores = 1;
   std::string version;  // of the planner
 };
@@ -33,7 +33,7 @@ class SweepsService final : public v1::Sweeps::CallbackService {
  public:
   // `calls` outlives it.
   explicit SweepsService(const CallDispatcher* calls) : calls_(calls) {}
-  // Before calls are let in.
+  // To be called before calls are let in.
   void Begin(SweepsServiceParts parts) {
     parts_ = std::move(parts);
     queries_ = SweepQueries(parts_.store);

@@ -1,4 +1,5 @@
-// The server's end of one agent's stream, as the engine sees it: no protobuf, never blocks.
+// AgentLink is the server's end of one agent's stream, as the engine sees it: no protobuf, never
+// blocks.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +12,25 @@
 
 namespace meshwright::server {
 
-// What an agent is given of an attempt.
+// An agent's part of an attempt, as it is sent.
 struct AssignedAttempt {
   wire::AttemptKey key;
-  std::string token;  // what the attempt's result has to bring (server/sweeps/attempt_tokens.h)
+  std::string token;  // to be sent back with the attempt's result (server/sweeps/attempt_tokens.h)
   std::string plan_json;
   std::string reason;
-  // Who was given which of its ranks, which of them the agent is, and by what they know each other
-  // where they are several.
+  // Which agent has which ranks, the index of this agent among them, and the secret by which
+  // several members authenticate to each other.
   std::vector<db::AttemptMember> members;
   size_t member = 0;
   std::string gang_secret;
 };
 
-// What it is told waits for Flush(), so that what belongs together is sent at once; Close() sends
-// it too.
+// Messages wait for Flush(), so that those that belong together are sent at once; Close() sends
+// them too.
 class AgentLink {
  public:
   virtual ~AgentLink() = default;
-  // The agent is registered; comes before everything else.
+  // The agent is registered; precedes everything else.
   virtual void Welcome() = 0;
   virtual void Assign(const AssignedAttempt& attempt) = 0;
   // All members of the attempt are ready: they meet at `rendezvous`.

@@ -45,7 +45,7 @@ std::string AttemptTokens::Keyed(absl::string_view purpose, int64_t sweep_id,
   const Mac mac(EVP_MAC_CTX_dup(mac_.get()));
   const bool made = mac != nullptr && EVP_MAC_update(mac.get(), Bytes(text), text.size()) == 1 &&
                     EVP_MAC_final(mac.get(), digest.data(), &length, digest.size()) == 1;
-  // Nothing is the token of no attempt.
+  // An empty text is the token of no attempt.
   if (!made) return "";
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(digest.data()), length));

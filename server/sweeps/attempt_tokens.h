@@ -1,9 +1,10 @@
-// What shows that a result comes from whom its attempt was given to.
+// AttemptTokens makes and checks the tokens that prove that a result comes from an agent which was
+// given its attempt.
 //
 // A token is an HMAC-SHA256 of the attempt's sweep, trial and number under a secret of the store,
-// not a random number kept with the attempt: none has to be stored or loaded, the decisions about
-// attempts need no randomness, and every token counts for as long as the store does, over restarts
-// of the server. Whether the attempt may still bring a result is for the engine.
+// rather than a random number kept with the attempt: none has to be stored or loaded, decisions
+// about attempts need no randomness, and every token is valid for as long as the store, over
+// restarts of the server. Whether the attempt may still bring a result is for the engine.
 #pragma once
 
 #include <openssl/types.h>
@@ -21,20 +22,21 @@
 
 namespace meshwright::server {
 
-// Those of one store. Any thread may ask.
+// The tokens of one store. Functions may be called from any thread.
 class AttemptTokens {
  public:
-  // Internal where OpenSSL has no such algorithm.
+  // Internal where OpenSSL lacks the algorithm.
   static absl::StatusOr<AttemptTokens> Make(std::string_view secret);
 
-  // Hexadecimal. A sweep's id is never given to another one, unlike its name.
+  // Returns the token in hexadecimal. A sweep's id is never given to another sweep, unlike its
+  // name.
   std::string TokenOf(int64_t sweep_id, const wire::AttemptKey& key) const;
 
-  // Unauthenticated for a result that brings none, PermissionDenied for one that brings another.
+  // Unauthenticated for a result without a token, PermissionDenied for one with another token.
   absl::Status Check(int64_t sweep_id, const wire::AttemptKey& key, std::string_view token) const;
 
-  // By which the members of an attempt that several agents were given know each other: made in the
-  // same way, and another text than its token. Hexadecimal.
+  // Returns, in hexadecimal, the secret by which the members of an attempt of several agents
+  // authenticate to each other. It is made like the token, but differs from it.
   std::string GangSecretOf(int64_t sweep_id, const wire::AttemptKey& key) const;
 
  private:
@@ -47,7 +49,7 @@ class AttemptTokens {
   explicit AttemptTokens(Mac mac) : mac_(std::move(mac)) {}
   std::string Keyed(absl::string_view purpose, int64_t sweep_id, const wire::AttemptKey& key) const;
 
-  // Keyed once: OpenSSL looks algorithms up by their names whenever one begins.
+  // Keyed once: OpenSSL looks algorithms up by name whenever one begins.
   Mac mac_;
 };
 

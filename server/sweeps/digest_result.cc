@@ -25,7 +25,7 @@ db::MeasuredTrial Measured(const trial::TrialResult& result, const nlohmann::jso
   return measured;
 }
 
-// What stands for a result that can't be one.
+// Returns the failed result that replaces an invalid one.
 trial::TrialResult Unusable(const trial::TrialResult& result, const absl::Status& problem) {
   trial::TrialResult failed;
   failed.outcome = trial::TrialOutcome::kFailed;
@@ -51,7 +51,7 @@ DigestedResult DigestResult(const trial::TrialResult& delivered,
                             const trial::ResultLimits& limits) {
   DigestedResult digested{.delivered = delivered, .result = delivered, .measured = {}};
   trial::TrialResult& taken = digested.result;
-  // Whatever the numbers are: what follows from some that may be need not be one that may.
+  // Checked after the utilisation is added: what follows from valid numbers need not be valid.
   if (work && taken.outcome == trial::TrialOutcome::kOk) {
     trial::AddUtilisation(work->planned, work->ranks, taken);
   }

@@ -1,4 +1,4 @@
-// What is stored of a result that an agent delivered.
+// Turns a result that an agent delivered into what is stored of it.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace meshwright::server {
 
-// What the MFU of results are worked out from. It is the same for all trials of a sweep, whose
-// plans are for one model, one training and as many devices.
+// The work by which results' MFU is computed. It is the same for all trials of a sweep, whose plans
+// share model, training and number of devices.
 struct StepWork {
   trial::PlannedWork planned;
   int64_t ranks = 0;
 };
 
-// Nothing where the text is no plan.
+// Returns nullopt where the text is no plan.
 std::optional<StepWork> StepWorkOf(const std::string& plan_json);
 
-// MFU are shares of the peak that the trial was planned for (`work`), whatever its worker knew:
-// those of a sweep compare, on whichever agents they ran. A result that can't be one becomes a
-// failed one that says why.
+// MFU is the share of the peak that the trial was planned for (`work`), whatever its worker knew,
+// so that the trials of a sweep are comparable on whichever agents they ran. An invalid result
+// becomes a failed one that says why.
 DigestedResult DigestResult(const trial::TrialResult& delivered,
                             const std::optional<StepWork>& work, const trial::ResultLimits& limits);
 

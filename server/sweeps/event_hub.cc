@@ -6,7 +6,7 @@
 namespace meshwright::server {
 namespace {
 
-// Of one watcher; what one action of a large sweep makes fits several times.
+// Events kept for one watcher; those of one action on a large sweep fit several times.
 constexpr size_t kMostKept = 4096;
 
 }  // namespace
@@ -71,7 +71,7 @@ void EventHub::Publish(std::vector<db::EventRecord> events) {
   for (db::EventRecord& record : events) {
     sweeps.insert(record.sweep_id);
     if (const auto known = progress_.find(record.sweep_id); known != progress_.end()) {
-      // Of the sweep as a whole: it has ended, or waits.
+      // An event of the sweep as a whole: it has ended, or waits.
       record.trial == 0 ? known->second.clear()
                         : static_cast<void>(known->second.erase(record.trial));
       if (known->second.empty()) progress_.erase(known);

@@ -1,9 +1,8 @@
-// Hands events to those who watch a sweep, once they are stored, and how far running trials are,
-// which nobody stores.
+// EventHub delivers events to the watchers of a sweep once they are stored, and the progress of
+// running trials, which is not stored.
 //
-// Callers may rely on: a watcher that takes what it gets in time misses no event and sees none
-// twice; of one that does not, the hub forgets what it holds and says so. Nobody waits for a
-// watcher.
+// Callers may rely on: a watcher that takes its events in time misses none and sees none twice; for
+// one that does not, the hub drops the events it holds and says so. Nobody waits for a watcher.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +27,15 @@ class EventHub {
   // `observer` sees all stored events before watchers do; it may be empty.
   explicit EventHub(Observer observer = {}) : observer_(std::move(observer)) {}
 
-  // What came since the last time.
+  // What came since the last Take().
   struct Batch {
     std::vector<Event> events;    // by sequence
     std::vector<Event> progress;  // the newest of each trial
-    bool missed = false;          // there were more events than are kept: the store has them
-    bool deleted = false;         // the sweep is gone
+    bool missed = false;          // more events came than are kept: they are in the store
+    bool deleted = false;         // the sweep was deleted
   };
 
-  // Ends when it is destroyed; its callback does not run after that.
+  // Destroying it ends the subscription; its callback does not run after that.
   class Subscription {
    public:
     ~Subscription();
@@ -64,11 +63,12 @@ class EventHub {
     bool deleted_ ABSL_GUARDED_BY(mutex_) = false;
   };
 
-  // Events of the sweep from now on, and the newest progress of its trials. `callback` says that
-  // there is something to take; it must not block. The hub must outlive the subscription.
+  // Subscribes to the sweep's events from now on, and to the newest progress of its trials.
+  // `callback` says that there is something to take; it must not block. The hub must outlive the
+  // subscription.
   std::unique_ptr<Subscription> Subscribe(int64_t sweep_id, std::function<void()> callback);
 
-  // Events that were stored, by sequence.
+  // Delivers events that were stored, by sequence.
   void Publish(std::vector<db::EventRecord> events);
   void PublishProgress(db::EventRecord event);
   void PublishDeleted(int64_t sweep_id);
@@ -79,7 +79,7 @@ class EventHub {
   const Observer observer_;
   absl::Mutex mutex_;
   std::multimap<int64_t, Subscription*> subscriptions_ ABSL_GUARDED_BY(mutex_);
-  // Of trials that run, by sweep and number.
+  // Progress of running trials, by sweep and number.
   std::map<int64_t, std::map<int32_t, Event>> progress_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostJobs = 256;  // of a group
 constexpr std::chrono::milliseconds kRetryAfter(100);
 
-// Whether the store as a whole can't be written, rather than this change of it.
+// Whether the store as a whole can't be written, rather than this change to it.
 bool IsOfTheStore(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDataLoss(status) || absl::IsInternal(status);
 }
@@ -85,7 +85,8 @@ absl::StatusOr<std::vector<db::EventRecord>> GroupWriter::TryGroup(
   bool stores = false;
   for (const Job& job : group) stores = stores || job.store;
   if (!stores) return std::vector<db::EventRecord>();
-  // Jobs seldom fail: only a group in which one did pays for being able to undo each of them alone.
+  // Jobs seldom fail: only a group in which one did pays the cost of making each job undoable
+  // alone.
   absl::StatusOr<std::vector<db::EventRecord>> events =
       TryJobs(group, /*undo_alone=*/false, statuses);
   if (events.ok() || IsOfTheStore(events.status())) return events;

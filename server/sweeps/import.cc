@@ -26,10 +26,11 @@ namespace {
 
 using planner::Measurement;
 
-// Of what is kept of a row and shown later; as texts of the wire (executor/wire/field_limits.h).
+// Limits of a row's texts that are stored and shown, equal to those of the wire
+// (executor/wire/field_limits.h).
 constexpr size_t kMostNameBytes = 256;
 constexpr size_t kMostNotesBytes = 4096;
-// That a message names; there may be thousands.
+// Rows that a message names; there may be thousands.
 constexpr size_t kMostNamedRows = 10;
 
 absl::Status CheckText(std::string_view column, const std::string& text, size_t most_bytes) {
@@ -60,12 +61,12 @@ std::optional<db::TrialState> StateOf(planner::RunOutcome outcome) {
   return std::nullopt;
 }
 
-// Of what the row says, whatever the planner makes of it and wherever it stands.
+// Hashes the row's own content, whatever the planner makes of it and wherever it is in the file.
 std::string HashOf(const Measurement& row) {
   return db::HashOf(planner::FormatMeasurements({row}));
 }
 
-// The hashes that a sweep of the same would have.
+// Sets the hashes that a sweep of the same model, cluster and training would have.
 void SetShapes(const planner::PlannedRow& planned, const planner::Layout& layout,
                db::NewImport& run) {
   trial::TrialPlan plan;
@@ -78,9 +79,9 @@ void SetShapes(const planner::PlannedRow& planned, const planner::Layout& layout
   run.cluster_hash = db::ShapeHash(planner::ClusterToJson(planned.cluster));
 }
 
-// What a row may call its GPU, where none has the name that it uses.
+// Returns the GPU names nearest to the row's, for a row whose GPU no preset has.
 std::string NearestGpus(const Measurement& row, const planner::MeasurementPresets& presets) {
-  std::set<std::string> names;  // several clusters have one GPU
+  std::set<std::string> names;  // a set, since several clusters may have the same GPU
   for (const planner::ClusterSpec& cluster : presets.clusters) {
     names.insert(cluster.name);
     names.insert(cluster.gpu_names.begin(), cluster.gpu_names.end());
@@ -90,7 +91,7 @@ std::string NearestGpus(const Measurement& row, const planner::MeasurementPreset
                       "; meshwright list clusters has all");
 }
 
-// The row, or what is wrong with it.
+// Returns the run of the row, or what is wrong with it.
 absl::StatusOr<db::NewImport> RunOf(const Measurement& row, const std::string& hash,
                                     const planner::MeasurementPresets& presets) {
   if (!row.problem.empty()) {
@@ -101,7 +102,7 @@ absl::StatusOr<db::NewImport> RunOf(const Measurement& row, const std::string& h
   RETURN_IF_ERROR(CheckTexts(row));
   const planner::RowPlan plan = planner::PlanRow(row, presets);
   const planner::RowPrediction figures = planner::FiguresOfRow(0, row, plan);
-  // The figures know a time that can't be right, too.
+  // FiguresOfRow() also finds an impossible step time.
   if (!plan.layout || !figures.reason.empty()) {
     return WithField(
         absl::InvalidArgumentError(absl::StrCat(
@@ -130,12 +131,12 @@ absl::StatusOr<db::NewImport> RunOf(const Measurement& row, const std::string& h
   return run;
 }
 
-RefusedRow Refused(const Measurement& row, const absl::Status& status) {
+RefusedRow RefusedRowOf(const Measurement& row, const absl::Status& status) {
   std::string reason(status.message());
   const std::string line = planner::AtLine(row, "");
   if (reason.rfind(line, 0) == 0) reason.erase(0, line.size());
   std::string subject = FieldOf(status);
-  // What can't be read begins with its column.
+  // The reason of an unreadable row begins with its column.
   if (subject == planner::kUnreadable) subject = reason.substr(0, reason.find(' '));
   return {row.line, ValidUtf8(subject), ValidUtf8(reason)};
 }
@@ -152,7 +153,8 @@ absl::StatusOr<ReadRuns> ReadImport(std::string_view csv, int32_t host_cores,
   }
   ASSIGN_OR_RETURN(const planner::MeasurementPresets presets,
                    planner::LoadMeasurementPresets(host_cores));
-  // Before rows complete each other, which depends on which others stand in the file.
+  // Hashed before FillShapes(), which completes rows from others and so depends on the rest of the
+  // file.
   std::vector<std::string> hashes;
   hashes.reserve(rows->size());
   for (const Measurement& row : *rows) hashes.push_back(HashOf(row));
@@ -165,7 +167,7 @@ absl::StatusOr<ReadRuns> ReadImport(std::string_view csv, int32_t host_cores,
     if (run.ok()) {
       read.runs.push_back(*std::move(run));
     } else {
-      read.refused.push_back(Refused((*rows)[i], run.status()));
+      read.refused.push_back(RefusedRowOf((*rows)[i], run.status()));
     }
   }
   return read;

@@ -1,10 +1,9 @@
-// Runs that were measured elsewhere, as rows of a file in the CSV format of planner/measurement, on
-// their way into the store.
+// Import reads runs that were measured elsewhere, as rows of a CSV file in the format of
+// planner/measurement, for the store.
 //
-// Callers may rely on: a row that is read has a model, a cluster, a training and a layout that the
-// planner takes, numbers that a run can have, and an outcome; every other row is refused with its
-// line. Two rows that say the same in other words of CSV (columns in another order, quotes, blanks)
-// have one hash.
+// Callers may rely on: an accepted row has a model, a cluster, a training and a layout that the
+// planner accepts, numbers that a run can have, and an outcome; every other row is refused with its
+// line. Two rows that differ only in their CSV form (column order, quotes, blanks) have one hash.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +32,13 @@ struct ReadRuns {
   std::vector<RefusedRow> refused;
 };
 
-// InvalidArgument about `csv` where it is no file of this format, or has too many rows. `cancelled`
-// is asked between rows, unless it is empty; Cancelled once it says so.
+// InvalidArgument about `csv` where it is no file of this format, or has too many rows.
+// `cancelled`, which may be empty, is asked between rows; Cancelled once it returns true.
 absl::StatusOr<ReadRuns> ReadImport(std::string_view csv, int32_t host_cores,
                                     const std::function<bool()>& cancelled);
 
-// InvalidArgument about `csv` that names the first rows, each with its line, column and value; OK
-// where there are none.
+// Returns InvalidArgument about `csv` that names the first refused rows, each with its line, column
+// and value; OK where there are none.
 absl::Status StatusOf(const std::vector<RefusedRow>& refused);
 
 }  // namespace meshwright::server

@@ -1,5 +1,5 @@
-// PolicyThread answers, beside the engine, which candidates of a sweep to run next: that takes
-// longer than the engine's decisions may wait.
+// PolicyThread answers which candidates of a sweep to run next on a thread of its own, since that
+// takes longer than the engine may wait.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ class PolicyThread {
 
   PolicyThread();
 
-  // Calls `done` with the answer on the policy's thread, from where it may ask again. A question
-  // that comes after Stop() is dropped.
+  // Calls `done` with the answer on the policy's thread, from where it may ask again. Drops a
+  // question that comes after Stop().
   void Ask(ChoiceQuestion question, Done done);
   // Returns once every question is answered, and those that the answers led to.
   void Flush() { queue_.Flush(); }
-  // Drops the questions that wait, and returns once the one that runs is answered.
+  // Drops the waiting questions, and returns once the running one is answered.
   void Stop();
 
  private:

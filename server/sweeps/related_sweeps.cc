@@ -17,7 +17,7 @@
 namespace meshwright::server {
 namespace {
 
-// Sweeps that are looked at.
+// How many earlier sweeps are considered.
 constexpr int32_t kMostSweeps = 128;
 
 bool AskedForFresh(const db::SweepRecord& sweep) {
@@ -29,7 +29,7 @@ bool AskedForFresh(const db::SweepRecord& sweep) {
   return fresh != create->end() && *fresh == true;
 }
 
-// What the device is called; empty where the cluster does not say.
+// Returns the device's name; empty where the cluster has none.
 std::string DeviceOf(const std::string& cluster) {
   const absl::StatusOr<nlohmann::json> json = ParseJson("cluster", cluster);
   if (!json.ok() || !json->is_object()) return "";
@@ -39,7 +39,7 @@ std::string DeviceOf(const std::string& cluster) {
   return name != device->end() && name->is_string() ? name->get<std::string>() : "";
 }
 
-// Nothing where its model can't be read.
+// Returns nullopt where the sweep's model can't be read.
 std::optional<planner::SweepTraits> TraitsOf(const db::SweepShape& shape) {
   const absl::StatusOr<nlohmann::json> json =
       ParseJson("model", db::WithName(shape.model, shape.name));

@@ -1,4 +1,4 @@
-// What the store knows of a sweep's relatives: earlier sweeps whose results say something of it.
+// Reads a sweep's related sweeps from the store: earlier sweeps whose results inform its choices.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,10 +7,10 @@
 
 namespace meshwright::server {
 
-// Of the sweeps that were made last before this one those that had ended by then, of the same
-// planner and worker version and kind of device. None for a sweep that chooses no trials or was
-// asked for without what was measured before (`fresh`). Unless a relative is deleted the answer is
-// the same whenever it is read.
+// Returns the latest of those earlier sweeps that had ended when `sweep` was created and that share
+// its planner version, worker version and kind of device. None for a sweep that chooses no trials
+// or was requested without earlier measurements (`fresh`). The answer is the same whenever it is
+// read, unless a related sweep is deleted.
 absl::StatusOr<planner::RelatedSweeps> FindRelatedSweeps(const db::SweepRecord& sweep,
                                                          db::SweepReader& store);
 

@@ -13,7 +13,7 @@ namespace meshwright::server {
 namespace {
 
 db::ResultShape ShapeOf(const NewSweep& made, const std::string& worker_version, bool adaptive) {
-  // All of a sweep's plans are of one model and one training.
+  // All plans of a sweep have one model and one training.
   const db::PlanParts plan = db::SplitPlan(made.candidates.front().plan_json, made.sweep.model);
   return {.model_hash = db::ShapeHash(plan.model),
           .cluster_hash = made.sweep.cluster_hash,

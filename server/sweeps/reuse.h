@@ -1,4 +1,4 @@
-// Results that need not be measured again.
+// Reuse of earlier results.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace meshwright::server {
 
-// Candidates whose layouts were measured before, by workers of this version and under the same
-// model, cluster, training, memory limit and seed, become trials that have that result. `adaptive`:
-// whether the sweep's trials may do with fewer steps than asked for.
+// Makes candidates whose layouts were measured before trials with that result. The earlier workers
+// must be of this version, and model, cluster, training, memory limit and seed the same.
+// `adaptive`: whether the sweep's trials may run fewer steps than requested.
 absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version, bool adaptive,
                           NewSweep& made);
 

@@ -31,7 +31,7 @@ struct Candidate {
 };
 
 absl::Status CheckOptions(const SweepOptions& options) {
-  // Layouts that the request names are enough.
+  // Named layouts alone are enough.
   const int64_t least = options.layouts.empty() ? 1 : 0;
   RETURN_IF_ERROR(CheckRange("trials", options.trials, least, kMaxTrials));
   const auto named = static_cast<int64_t>(options.layouts.size());
@@ -84,7 +84,7 @@ db::SweepRecord DescribeSweep(const planner::SearchRequest& request, const Sweep
   return sweep;
 }
 
-// One trial each, however often a layout comes.
+// Adds one candidate per layout, however often a layout comes.
 void AddCandidate(const Candidate& candidate, std::vector<Candidate>& candidates) {
   const bool known = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
     return other.ranked.layout == candidate.ranked.layout;
@@ -92,7 +92,7 @@ void AddCandidate(const Candidate& candidate, std::vector<Candidate>& candidates
   if (!known) candidates.push_back(candidate);
 }
 
-// Those that the request names. Whether they fit is for the trials to find out.
+// Returns the layouts that the request names. Whether they fit is for the trials to find out.
 absl::StatusOr<std::vector<Candidate>> NamedLayouts(const planner::SearchRequest& request,
                                                     const SweepOptions& options,
                                                     planner::DeviceKind device) {

@@ -1,5 +1,5 @@
-// From a request to a sweep and its candidates: searches, takes the best layouts and those that the
-// request names, records what produced them.
+// Builds a sweep and its candidates from a request: searches, takes the best layouts and those that
+// the request names, and records the versions and inputs that produced them.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,20 @@ namespace meshwright::server {
 struct SweepOptions {
   std::string sweep_id;      // empty: the store picks a name
   std::string request_id;    // empty: none
-  std::string request_json;  // what was asked for, as the store keeps it
-  int32_t trials = 0;        // that are chosen at most, beside layouts that are named
+  std::string request_json;  // the request, as the store keeps it
+  int32_t trials = 0;        // most trials to choose, beside named layouts
   int32_t candidates =
-      0;  // best layouts of the search, to choose among; 0: kUsualCandidates, or more
-  double min_gain = 0.01;  // expected share of the best step below which no trial is chosen
+      0;  // best layouts of the search to choose among; 0: kUsualCandidates, or more
+  // Expected gain, as a share of the best step, below which no trial is chosen.
+  double min_gain = 0.01;
   std::vector<std::string> layouts;  // named ones, in their text form
   int32_t steps = 5;
-  bool adaptive = false;  // whether fewer steps will do
+  bool adaptive = false;  // whether trials may run fewer steps
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank
 };
 
-// Enough that layouts of other families than the predicted best are among them.
+// Enough to include layouts of other families than the predicted best one.
 inline constexpr int32_t kUsualCandidates = 128;
 
 struct NewSweep {
@@ -37,16 +38,16 @@ struct NewSweep {
   std::vector<db::TrialRecord> candidates;
 };
 
-// Candidates are numbered by predicted MFU; a layout that is named and found as well is one of
-// them, and a trial at once. Where every candidate is to run, whatever it gains, all are.
-// InvalidArgument for a number that is out of range, a request that no layout can serve or a named
-// layout that can't run, with the rule that it breaks; FailedPrecondition, with the nearest layout
-// and the bytes it is over, when nothing fits and no layout is named.
+// Candidates are numbered by predicted MFU. A layout that is both named and found is one candidate,
+// and a trial at once. Where every candidate is to run, whatever its gain, all are trials.
+// InvalidArgument for a number out of range, a request that no layout can serve, or a named layout
+// that can't run, with the rule that it breaks; FailedPrecondition, with the nearest layout and the
+// bytes by which it exceeds the memory, when nothing fits and no layout is named.
 absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now);
 
-// The same trials once more, as if nobody had run them, and all of them, numbered anew. Of
-// `options` only the ids count.
+// Returns a sweep of all the same trials, numbered anew and without their results. Only the ids of
+// `options` count.
 NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialRecord>& trials,
                      const SweepOptions& options, absl::Time now);
 

@@ -19,7 +19,7 @@ namespace {
 // How long a caller waits for a store that can't be written.
 constexpr absl::Duration kStorePatience = absl::Seconds(10);
 
-// Events are forgotten once a day, and so many at a time that nobody waits long for the store.
+// Events are pruned once a day, this many at a time, so that nobody waits long for the store.
 constexpr absl::Duration kBetweenPrunings = absl::Hours(24);
 constexpr int64_t kEventsAtOnce = 5000;
 
@@ -122,7 +122,7 @@ void SweepEngine::Ask(std::vector<ChoiceQuestion> questions) {
   for (ChoiceQuestion& question : questions) {
     chooser_.Ask(std::move(question), [this, generation = core_generation_](ChoiceMade made) {
       absl::MutexLock lock(&mutex_);
-      // A core that began since asks for itself.
+      // A core that was made since asks its own questions.
       if (core_generation_ == generation) DecideLocked(std::move(made));
     });
   }
@@ -147,7 +147,7 @@ void SweepEngine::Submit(std::vector<StoreOp> ops, const std::vector<Send>& send
     } else if (!absl::IsCancelled(status) && core_number_.load() == number) {
       Reload(status);
     }
-    // An answer goes out with what its agent gets next.
+    // An answer is sent together with the agent's next assignment.
     if (stored) stored(status);
     for (const Message& message : *messages) message.link->Flush();
   };
@@ -303,7 +303,7 @@ absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name, std::
   if (db::HasEnded(sweep.state)) return HasEndedAlready(sweep, "cancelled");
   const EngineOutput output = Decide(CancelRequested{std::string(name), std::string(actor)});
   if (absl::IsNotFound(output.status)) {
-    // It ended just now.
+    // The sweep ended just now.
     writer_.Flush(kStorePatience);
     ASSIGN_OR_RETURN(const db::SweepRecord ended, store_->GetSweepById(sweep.id));
     return HasEndedAlready(ended, "cancelled");
@@ -334,7 +334,7 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_
                   });
 }
 
-absl::Status SweepEngine::DecideAndStore(EngineEvent event) {
+absl::Status SweepEngine::RequestAndStore(EngineEvent event) {
   const EngineOutput output = Decide(std::move(event));
   RETURN_IF_ERROR(output.status);
   return writer_.Flush(kStorePatience) ? absl::OkStatus() : CantBeWritten();

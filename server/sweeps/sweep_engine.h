@@ -1,10 +1,10 @@
-// Runs sweeps: keeps what is stored and what the connected agents do in step.
+// SweepEngine runs sweeps and keeps the store and the connected agents consistent.
 //
-// Every decision is EngineCore's, in memory and one at a time; a writer thread stores what was
-// decided, in groups, and only then agents and callers hear of it. Callers may rely on: a result is
-// reported as stored only after it is durable; while the store can't be written nothing is lost
-// that was reported, and agents keep what they have; what is read comes from the store and waits
-// for no decision. All functions may be called from any thread.
+// EngineCore makes every decision, in memory and one at a time; a writer thread stores the
+// decisions in groups, and only then agents and callers hear of them. Callers may rely on: a result
+// is reported as stored only after it is durable; while the store can't be written nothing is lost
+// that was reported, and agents keep what they have; reads come from the store and wait for no
+// decision. All functions may be called from any thread.
 //
 // Leases are kept in memory, by a monotonic clock: the wall clock may jump, and after a restart of
 // the server every agent has a whole lease to come back.
@@ -50,7 +50,7 @@ struct AgentStatus {
 
 class SweepEngine {
  public:
-  // Reads the sweeps that have not ended. `store` and `hub` must outlive the engine; `log` may be
+  // Loads the sweeps that have not ended. `store` and `hub` must outlive the engine; `log` may be
   // empty.
   static absl::StatusOr<std::unique_ptr<SweepEngine>> Start(db::SweepStore* store, EventHub* hub,
                                                             Clock clock,
@@ -58,102 +58,95 @@ class SweepEngine {
                                                             EngineOptions options, LogFunction log);
   ~SweepEngine();
 
-  // These four return once the change is stored; Unavailable where the store can't be written for
-  // a while. `actor` is who asks for it, as events name them; it may be empty.
+  // Create, Cancel, Delete and Import return once the change is stored; Unavailable where the store
+  // can't be written for a while. `actor` is who asks for it, as events name them; it may be empty.
   absl::StatusOr<db::SweepRecord> Create(const NewSweep& made);
   absl::StatusOr<db::SweepRecord> Cancel(std::string_view sweep, std::string_view actor);
   // FailedPrecondition while the sweep has not ended, unless `force` cancels it first.
   absl::Status Delete(std::string_view sweep, bool force, std::string_view actor);
-  // How many were new.
+  // Returns how many runs were new.
   absl::StatusOr<int64_t> Import(std::vector<db::NewImport> runs);
 
-  // AlreadyExists when another agent of that name is connected; Aborted while it may be the same
-  // one before it was started anew, until a lease has gone by. One that was not heard of for a
-  // lease loses its place. `held`: attempts that the agent runs or still has results of.
+  // AlreadyExists when another agent of that name is connected; Aborted, for one lease, while that
+  // may be the same agent before a restart. An agent that was not heard of for a lease is replaced.
+  // `held`: attempts that the agent runs or still has results of.
   absl::Status Connect(AgentInfo info, const std::vector<wire::AttemptKey>& held,
                        std::shared_ptr<AgentLink> link);
   // The stream of `link` broke.
   void Disconnect(const std::string& agent, const AgentLink* link);
   // The agent leaves on purpose: what it holds is queued again and does not count as lost.
   void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
-  void Heartbeat(const std::string& agent, const std::vector<wire::AttemptKey>& held);
-  void Started(const std::string& agent, const wire::AttemptKey& key);
-  // The agent can begin with its ranks of an attempt that several hold.
-  void Ready(const std::string& agent, const wire::AttemptKey& key, int32_t port);
-  void Progress(const std::string& agent, const wire::AttemptKey& key,
-                const trial::TrialProgress& progress);
+  // Tells the core what an agent says (server/engine/engine_input.h).
+  void Hear(EngineEvent event);
+  // Tells the core what a caller asks for, and returns its status at once.
+  absl::Status Request(EngineEvent event);
+  // The same, once what the core decided is stored; Unavailable where the store can't be written
+  // for a while.
+  absl::Status RequestAndStore(EngineEvent event);
   // `done` hears the verdict once, after it is durable.
   using FinishDone = std::function<void(const FinishVerdict&)>;
-  // `token` is what came with the result; with another than its assignment's it is refused, and
-  // nothing has happened.
+  // `token` came with the result; with another token than its assignment's the result is refused,
+  // and nothing changes.
   void Finish(const std::string& agent, const wire::AttemptKey& key, const std::string& token,
               const trial::TrialResult& result, FinishDone done);
   std::vector<AgentStatus> ListAgents();
   EngineFigures Figures();
   EngineDemand Demand();
-  // The agent gets nothing new, or trials again. Once it is stored; NotFound for a name that no
-  // agent had.
-  absl::Status Drain(const std::string& agent, std::string_view actor);
-  absl::Status Resume(const std::string& agent, std::string_view actor);
-  // Before the agent is ended and brought up again: ReleaseRequested and AdmitRequested
-  // (server/engine/engine_input.h).
-  absl::Status Release(const std::string& agent, absl::Duration idle_for);
-  absl::Status Admit(const std::string& agent);
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
 
-  // Does what is due, and forgets old events. To be called whenever time has passed.
+  // Does what is due, and prunes old events. To be called whenever time has passed.
   void Tick();
-  // Waits until everything that was decided so far is stored and told.
+  // Waits until everything that was decided so far is stored and sent.
   void Flush() {
     chooser_.Flush();
     writer_.Flush(absl::InfiniteDuration());
   }
 
   const EngineOptions& options() const { return options_; }
-  // To the operator.
+  // Logs for the operator.
   void Log(const LogEntry& entry) const;
 
  private:
   using Links = std::map<ConnectionId, std::shared_ptr<AgentLink>>;
-  // A send whose agent is known.
+  // A send with its agent's link.
   struct Message {
     std::shared_ptr<AgentLink> link;
     Send send;
-    AssignedAttempt assigned = {};  // of an assignment; its plan once it is read
+    AssignedAttempt assigned = {};  // of an assignment; the plan is filled in once it is read
   };
 
   SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock, MonotonicClock monotonic_clock,
               EngineOptions options, LogFunction log);
 
-  // A core that knows every sweep in the store that has not ended.
+  // Returns a core that knows every sweep in the store that has not ended.
   absl::StatusOr<EngineCore> LoadCore() const;
-  // Starts again from the store, which holds something else than the core believes.
+  // Replaces the core with one made from the store, which differs from what the core believes.
   void Reload(const absl::Status& why);
 
-  // Forgets events that were kept for long enough, some at a time.
+  // Deletes events past their retention, some at a time.
   void PruneWhenDue();
 
-  // Decides, and has the outcome stored and sent.
+  // Decides, and submits the outcome to be stored and sent.
   EngineOutput Decide(EngineEvent event) ABSL_LOCKS_EXCLUDED(mutex_);
   EngineOutput DecideLocked(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Decides; the caller submits the outcome under the same lock.
   EngineOutput Handle(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Has questions answered.
+  // Has questions answered on the policy thread.
   void Ask(std::vector<ChoiceQuestion> questions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Has the ops stored, and what is to be sent goes out once `stored` was told, unless it is empty.
+  // Submits the ops to be stored. The sends go out after `stored`, which may be empty, was called.
   void Submit(std::vector<StoreOp> ops, const std::vector<Send>& sends,
               std::function<void(const absl::Status&)> stored)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Message> MessagesOf(const std::vector<Send>& sends)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // All but its plan.
+  // Everything but its plan.
   AssignedAttempt Assigned(const AssignOrder& order) const;
   static absl::Status ReadPlans(std::vector<Message>& messages, db::SweepAccess& access);
   static void Deliver(const Message& message);
   ConnectionId ConnectionOf(const AgentLink* link) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Stores what only the store can decide, and waits for it.
+  // Stores a change that only the store can decide about, and waits for it.
   absl::Status StoreNow(std::function<absl::Status(db::SweepAccess&)> store,
                         std::function<void()> stored);
   // A result as it was delivered.
@@ -163,13 +156,11 @@ class SweepEngine {
     std::string token;
     trial::TrialResult result;
   };
-  // A result of a sweep that is not active: says why it is not taken, and notes it there.
+  // Answers a result of a sweep that is not active: says why it is not taken, and records it there.
   void FinishLate(Delivery delivery, FinishDone done);
   static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
                                                  const AttemptTokens& tokens, absl::Time now,
                                                  db::SweepAccess& access);
-  // The input's status, once what was decided is stored.
-  absl::Status DecideAndStore(EngineEvent event);
   // What of an active sweep a result is judged by; nothing where it is not active.
   struct TrialPlace {
     int64_t sweep_id = 0;
@@ -177,7 +168,8 @@ class SweepEngine {
     std::optional<StepWork> work = {};  // where it is known already
   };
   std::optional<TrialPlace> PlaceOf(const wire::AttemptKey& key);
-  // Read from the trial's plan once for its sweep; nothing where that can't be read.
+  // Returns the work of the trial's sweep, read once per sweep from a trial's plan; nullopt where
+  // that can't be read.
   absl::StatusOr<std::optional<StepWork>> WorkOf(const TrialPlace& place, int32_t trial);
 
   db::SweepStore* const store_;
@@ -191,8 +183,8 @@ class SweepEngine {
 
   absl::Mutex mutex_;
   EngineCore core_ ABSL_GUARDED_BY(mutex_);
-  int64_t core_generation_ ABSL_GUARDED_BY(mutex_) = 0;  // counts the cores that took its place
-  Links links_ ABSL_GUARDED_BY(mutex_);                  // of all streams that have not ended
+  int64_t core_generation_ ABSL_GUARDED_BY(mutex_) = 0;       // counts the replacements of the core
+  Links links_ ABSL_GUARDED_BY(mutex_);                       // of all streams that have not ended
   std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();

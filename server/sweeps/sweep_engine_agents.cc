@@ -1,4 +1,4 @@
-// The part of SweepEngine that hears agents and what is asked of them.
+// SweepEngine's handling of agents' messages and of requests about agents.
 #include <utility>
 
 #include "server/sweeps/sweep_engine.h"
@@ -39,39 +39,12 @@ void SweepEngine::Leave(const std::string& agent, const AgentLink* link,
   links_.erase(connection);
 }
 
-void SweepEngine::Heartbeat(const std::string& agent, const std::vector<wire::AttemptKey>& held) {
-  Decide(HeartbeatCame{agent, held});
-}
-
-void SweepEngine::Started(const std::string& agent, const wire::AttemptKey& key) {
-  Decide(TrialStarted{agent, key});
-}
-
-void SweepEngine::Ready(const std::string& agent, const wire::AttemptKey& key, int32_t port) {
-  Decide(MemberReady{agent, key, port});
-}
-
-void SweepEngine::Progress(const std::string& agent, const wire::AttemptKey& key,
-                           const trial::TrialProgress& progress) {
-  EngineOutput output = Decide(TrialProgressed{agent, key, progress});
+void SweepEngine::Hear(EngineEvent event) {
+  EngineOutput output = Decide(std::move(event));
   if (output.progress) hub_->PublishProgress(*std::move(output.progress));
 }
 
-absl::Status SweepEngine::Drain(const std::string& agent, std::string_view actor) {
-  return DecideAndStore(DrainRequested{agent, std::string(actor)});
-}
-
-absl::Status SweepEngine::Resume(const std::string& agent, std::string_view actor) {
-  return DecideAndStore(ResumeRequested{agent, std::string(actor)});
-}
-
-absl::Status SweepEngine::Release(const std::string& agent, absl::Duration idle_for) {
-  return Decide(ReleaseRequested{agent, idle_for}).status;
-}
-
-absl::Status SweepEngine::Admit(const std::string& agent) {
-  return Decide(AdmitRequested{agent}).status;
-}
+absl::Status SweepEngine::Request(EngineEvent event) { return Decide(std::move(event)).status; }
 
 std::vector<AgentStatus> SweepEngine::ListAgents() {
   absl::MutexLock lock(&mutex_);

@@ -1,4 +1,4 @@
-// The part of SweepEngine that takes results.
+// SweepEngine's handling of results.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -40,7 +40,7 @@ absl::StatusOr<std::optional<StepWork>> SweepEngine::WorkOf(const TrialPlace& pl
                                                             int32_t trial) {
   if (place.work) return place.work;
   const absl::StatusOr<std::string> plan = store_->GetPlan(place.sweep_id, trial);
-  // Of a trial that is not there the result is refused all the same.
+  // The result of a trial that does not exist is refused without it.
   if (absl::IsNotFound(plan.status())) return std::nullopt;
   RETURN_IF_ERROR(plan.status());
   const std::optional<StepWork> work = StepWorkOf(*plan);
@@ -86,7 +86,7 @@ void SweepEngine::Finish(const std::string& agent, const wire::AttemptKey& key,
     Submit(std::exchange(output.ops, {}), output.sends, std::move(stored));
     if (is_told_later) return;
   }
-  // Its sweep may have ended just now.
+  // The sweep may have ended just now.
   if (output.result_is_late) return FinishLate({agent, key, token, result}, std::move(done));
   done(*output.verdict);
 }
@@ -100,26 +100,21 @@ absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const Delivery& delivery,
     return RefusedFor(status);
   }
   ASSIGN_OR_RETURN(const db::TrialRecord trial, access.GetTrial(sweep.id, key.trial));
-  if (trial.measured && trial.attempt == key.attempt) {
-    return FinishVerdict{FinishVerdict::Outcome::kStored, "it was stored before"};
-  }
-  if (delivery.result.outcome == trial::TrialOutcome::kCancelled) {
-    return Refused(absl::StatusCode::kCancelled, "a cancelled attempt has no result");
-  }
   ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
                    access.ListAttempts(sweep.id, key.trial));
-  const bool was_given =
-      std::any_of(attempts.begin(), attempts.end(),
-                  [&](const db::AttemptRecord& attempt) { return attempt.number == key.attempt; });
-  FinishVerdict verdict = Refused(absl::StatusCode::kNotFound,
-                                  absl::StrCat("attempt ", key.attempt, " was never given out"));
-  if (was_given && trial.measured) {
-    verdict = Refused(absl::StatusCode::kAlreadyExists,
-                      absl::StrCat("attempt ", trial.attempt, " had a result before"));
-  } else if (was_given) {
-    verdict = Refused(absl::StatusCode::kFailedPrecondition,
-                      absl::StrCat("the sweep is ", AbslView(db::SweepStateName(sweep.state))));
-  }
+  ResultClaim claim = {.attempt = key.attempt,
+                       .is_cancelled = delivery.result.outcome == trial::TrialOutcome::kCancelled,
+                       .was_given = std::any_of(attempts.begin(), attempts.end(),
+                                                [&](const db::AttemptRecord& attempt) {
+                                                  return attempt.number == key.attempt;
+                                                })};
+  if (trial.measured) claim.measured = trial.attempt;
+  const FinishVerdict verdict = VerdictOn(claim).value_or(
+      Refused(absl::StatusCode::kFailedPrecondition,
+              absl::StrCat("the sweep is ", AbslView(db::SweepStateName(sweep.state)))));
+  const bool is_told = verdict.kind == FinishVerdict::Outcome::kRefused &&
+                       verdict.code != absl::StatusCode::kCancelled;
+  if (!is_told) return verdict;
   db::EventRecord event{.sweep_id = sweep.id,
                         .trial = key.trial,
                         .attempt = key.attempt,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kSweepsPrefix[] = "sweeps/";
 
-// The JSON forms of an estimate and of a funnel have the messages' field names.
+// The JSON forms of an estimate and of a funnel use the messages' field names.
 bool ParseStored(const std::string& json, google::protobuf::Message* message) {
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
@@ -125,7 +125,7 @@ v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::Tri
 
 namespace {
 
-// A run from elsewhere, which has no sweep and ran no worker.
+// Converts an imported run, which has no sweep and ran no worker.
 v1::Trial ImportedToWire(const db::MeasuredRow& row) {
   v1::Trial out;
   out.set_layout(row.trial.layout);

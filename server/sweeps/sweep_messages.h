@@ -1,4 +1,4 @@
-// How stored records look on the wire.
+// Conversion of stored records to their messages on the wire.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace meshwright::server {
 
-// What a trial says of its sweep.
+// What a trial's message says of its sweep.
 struct TrialsSweep {
   std::string name;
   std::string model;
@@ -23,7 +23,8 @@ struct TrialsSweep {
 TrialsSweep OfSweep(const db::SweepRecord& sweep);
 
 v1::Sweep ToWire(const db::SweepRecord& sweep);
-// Where stored JSON is not what this program writes, with what can be read and a word on the rest.
+// Stored JSON that this program would not write is converted as far as it can be read, with a note
+// on the rest.
 v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::TrialView view);
 v1::Trial ToWire(const db::MeasuredRow& row, v1::TrialView view);
 v1::AttemptMember ToWire(const db::AttemptMember& member);

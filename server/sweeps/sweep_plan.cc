@@ -55,7 +55,7 @@ v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::Tr
     next.set_reason(ReasonOf(choice, options, set.relatives));
     if (choice.gain) next.set_expected_gain(*choice.gain);
   }
-  // What is known before any of those that would run next.
+  // The beliefs before any of the next trials runs.
   for (size_t i = 0; i < set.candidates.size(); ++i) {
     const db::TrialSummary& head = heads[static_cast<size_t>(set.numbers[i] - 1)];
     *plan.add_candidates() = CandidateOf(head, set.candidates[i], choices.front().beliefs[i]);

@@ -1,4 +1,5 @@
-// What a sweep would run next, and what is believed of its layouts, from what is stored of it.
+// Computes, from the stored state of a sweep, which trials it would run next and the beliefs about
+// its layouts.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace meshwright::server {
 
-// `heads`: all of the sweep's candidates by number. `most`: agents that are idle, at least 1. One
-// that has ended runs nothing more.
+// `heads`: all of the sweep's candidates by number. `most`: the number of idle agents, at least 1.
+// A sweep that has ended runs nothing more.
 v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep, const std::vector<db::TrialSummary>& heads,
                           planner::RelatedSweeps relatives, int32_t most);
 

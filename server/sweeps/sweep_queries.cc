@@ -24,7 +24,7 @@ namespace {
 
 constexpr char kAllSweeps[] = "sweeps/-";
 
-// Nothing where the request leaves it open.
+// Returns nullopt where the request names no order.
 absl::StatusOr<std::optional<db::MeasurementOrder>> ReadOrder(const std::string& order_by) {
   if (order_by.empty()) return std::nullopt;
   if (order_by == "step_s" || order_by == "step_time") return db::MeasurementOrder::kStepTime;
@@ -37,7 +37,7 @@ absl::Status CheckView(v1::TrialView view) {
   return FieldError("view", static_cast<int64_t>(view), "must be BASIC or FULL");
 }
 
-// All that the trials of an answer and their order depend on.
+// Returns everything that the trials of an answer and their order depend on.
 std::string WordsOf(const v1::ListTrialsRequest& request) {
   return absl::StrCat(request.parent(), "\n", request.order_by(), "\n", request.filter());
 }
@@ -62,7 +62,7 @@ absl::StatusOr<std::optional<db::MeasurementPlace>> ReadPlace(
   return place;
 }
 
-// The trials of an answer, until it is full.
+// Collects the trials of an answer until it is full.
 class TrialPage {
  public:
   explicit TrialPage(int32_t size) : size_(size) {}
@@ -104,7 +104,7 @@ absl::StatusOr<v1::Sweep> SweepQueries::GetSweep(const v1::GetSweepRequest& requ
 absl::StatusOr<v1::ListSweepsResponse> SweepQueries::ListSweeps(
     const v1::ListSweepsRequest& request) const {
   ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
-  // One more than the page holds tells whether there is a next one.
+  // One more than the page holds shows whether there is a next page.
   ASSIGN_OR_RETURN(const std::vector<db::SweepRecord> sweeps,
                    store_->ListSweeps(page.position, page.size + 1));
   v1::ListSweepsResponse response;

@@ -1,8 +1,8 @@
-// What is read of sweeps and trials: the one place that answers it, from gRPC and from a command
-// that has the database file.
+// SweepQueries answers every read of sweeps and trials, both over gRPC and for a command that has
+// the database file.
 //
-// Callers may rely on: nothing waits for what an engine decides or writes; an answer is no longer
-// than a client takes (server/calls/paging.h).
+// Callers may rely on: no read waits for what an engine decides or writes; an answer is no longer
+// than a client accepts (server/calls/paging.h).
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class SweepQueries {
   // `store` outlives it.
   explicit SweepQueries(db::SweepReader* store) : store_(store) {}
 
-  // By resource name; NotFound lists the nearest names.
+  // Finds a sweep by resource name; NotFound lists the nearest names.
   absl::StatusOr<db::SweepRecord> Find(const std::string& name) const;
 
   absl::StatusOr<v1::Sweep> GetSweep(const v1::GetSweepRequest& request) const;
@@ -28,7 +28,7 @@ class SweepQueries {
   absl::StatusOr<v1::Trial> GetTrial(const v1::GetTrialRequest& request) const;
 
  private:
-  // Of one sweep, whether they have a result or not.
+  // All trials of one sweep, with a result or without.
   absl::StatusOr<v1::ListTrialsResponse> ListAll(const v1::ListTrialsRequest& request) const;
   absl::StatusOr<v1::ListTrialsResponse> ListMeasured(const v1::ListTrialsRequest& request) const;
 

@@ -1,4 +1,4 @@
-// What an adaptive trial is told beside its plan.
+// The target step of an adaptive trial.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace meshwright::server {
 
-// The plan with the step that the trial has to beat, where it is adaptive and there is one. A text
-// that is no plan stays as it is.
+// Returns the plan with the step time, in seconds, that the trial has to beat, where the trial is
+// adaptive and there is one. A text that is no plan stays as it is.
 std::string WithTargetStep(const std::string& plan_json, std::optional<double> best_step_s);
 
 }  // namespace meshwright::server

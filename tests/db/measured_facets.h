@@ -1,4 +1,4 @@
-// The tables of what measurements have in common, against the measurements themselves.
+// Compares the tables of facets that measurements share with the measurements themselves.
 #pragma once
 
 #include <string>

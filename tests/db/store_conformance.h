@@ -1,4 +1,4 @@
-// The fixture of what every store does, on a file and in memory.
+// The fixture of the tests that every store must pass, on a file and in memory.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Records that tests of stores begin with.
+// Records used by tests of stores.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Processes of tests: started with their output in files, ended by their id when the test ends.
+// Processes started by tests, with their output in files; each is ended by its pid when the test
+// ends.
 #pragma once
 
 #include <fcntl.h>
@@ -39,7 +40,7 @@ bool WaitFor(const Condition& condition, std::chrono::seconds timeout = std::chr
 
 class Process {
  public:
-  // `log`: path without extension; standard output goes to .out, standard error to .err.
+  // `log` is a path without extension; standard output goes to .out, standard error to .err.
   Process(const std::vector<std::string>& command, const std::string& log) : log_(log) {
     std::vector<char*> arguments;
     arguments.reserve(command.size() + 1);
@@ -67,12 +68,12 @@ class Process {
     return !exit_code_.has_value();
   }
   void Signal(int signal) const { kill(pid_, signal); }
-  // The exit code, or 128 + the signal that ended it.
+  // Returns the exit code, or 128 + the signal that ended the process.
   int Wait() {
     Poll(0);
     return *exit_code_;
   }
-  // As Wait(), but ends the process after `timeout` and then returns nullopt.
+  // Like Wait(), but ends the process after `timeout` and then returns nullopt.
   std::optional<int> WaitWithin(std::chrono::seconds timeout) {
     if (WaitFor([this] { return !running(); }, timeout)) return exit_code_;
     Signal(SIGKILL);
@@ -100,7 +101,7 @@ class Process {
   std::optional<int> exit_code_;
 };
 
-// A folder of its own for each test, and the binary under test.
+// A fixture with a folder per test, and the binary under test.
 class BinaryTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,11 +1,10 @@
-// What of the memory that is predicted for bf16 on a CPU a run must reach.
+// How much of the predicted bf16 memory a run on this CPU must reach.
 #pragma once
 
 namespace meshwright {
 
-// oneDNN holds a bf16 product in fp32 as well (planner/worker_memory/worker_matmul.h) where it has
-// kernels for it, which are AVX-512's; on other CPUs the scratch memory that is predicted stays
-// free.
+// oneDNN holds an fp32 copy of a bf16 product (planner/worker_memory/worker_matmul.h) where it has
+// kernels for it, which need AVX-512; on other CPUs the predicted scratch memory stays unused.
 inline double LeastShareOfBf16Memory() {
   const bool has_kernels = __builtin_cpu_supports("avx512f") &&
                            __builtin_cpu_supports("avx512bw") &&

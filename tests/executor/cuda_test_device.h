@@ -1,4 +1,4 @@
-// CUDA devices for tests, from the module that was built beside the worker.
+// CUDA devices for tests, from the module built beside the worker.
 #pragma once
 
 #include <cstdlib>
@@ -16,8 +16,8 @@ inline std::string BinFolder() {
   return folder == nullptr ? "." : folder;
 }
 
-// What the worker says, without loading CUDA into this process. A worker that can't say is an
-// error, not a machine without devices.
+// Asks the worker, without loading CUDA into this process. A worker that fails is an error, not a
+// machine without devices.
 inline const DeviceList& CudaDevices() {
   static const DeviceList& list = *new DeviceList([] {
     const auto answer = ListDevicesHere(BinFolder() + "/meshwright-worker");
@@ -28,8 +28,8 @@ inline const DeviceList& CudaDevices() {
 }
 inline int32_t CudaDeviceCount() { return CudaDevices().count(); }
 
-// Throws where it can't be had. The calling thread works on it from then on; with a hub, as one of
-// several ranks.
+// Makes the device the calling thread's; with a hub, as one of several ranks. Throws where it is
+// not available.
 inline std::unique_ptr<worker::Device> OpenCudaTestDevice(int32_t index,
                                                           worker::ThreadHub* hub = nullptr) {
   absl::StatusOr<std::unique_ptr<worker::Device>> device =

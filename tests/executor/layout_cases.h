@@ -1,6 +1,6 @@
-// The layouts that the runtime is tested with: each axis alone, pairs, all together, each schedule,
-// ZeRO stage and recompute mode, norms of heads and blocks of other families under each, and stages
-// without layers. Small enough to run on one machine.
+// The layouts that the worker is tested with: each axis alone, pairs, all together; each schedule,
+// ZeRO stage and recompute mode; norms of heads and blocks of other families under each; and stages
+// without layers. All are small enough for one machine.
 #pragma once
 
 #include <cctype>
@@ -26,26 +26,25 @@ struct ModelVariant {
   bool odd = false;  // widths that no number of ranks divides
   planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
   planner::StreamNorm norm = planner::StreamNorm::kRms;
-  bool biases = false;  // of all of a block's products
+  bool biases = false;  // for all of a block's products
   double rotary_share = 1.0;
   bool positions = true;
-  int64_t experts = 0;  // of width 24, in every layer behind the first; 0: none
+  int64_t experts = 0;  // of width 24, in every layer after the first; 0: none
   int64_t top_k = 2;
-  bool shared = false;   // an expert for all tokens beside them
-  bool sigmoid = false;  // scores, of two groups of experts, one of which is taken
+  bool shared = false;   // a shared expert beside them
+  bool sigmoid = false;  // sigmoid scores; one of two groups of experts is taken
   bool balanced = false;
-  double capacity = 0.0;       // factor of an expert's even share; 0: all that come
-  bool router_losses = false;  // and a bias of the router
-  // Keys that queries of the first layer see, of the third, and so on; the others see all.
+  double capacity = 0.0;       // factor of an expert's even share; 0: no limit
+  bool router_losses = false;  // with a bias of the router
+  // Keys that queries see in the first layer, the third, and so on; the other layers see all.
   int64_t window = 0;
-  bool chunked = false;  // they see those of their chunk of so many
+  bool chunked = false;  // queries see the keys of their chunk instead
   bool latent = false;
-  int64_t value_dim = 8;  // of latent attention, beside keys of 12
-  bool muon = false;      // in place of AdamW
+  int64_t value_dim = 8;  // of latent attention, whose keys have 12
+  bool muon = false;      // instead of AdamW
   bool sinks = false;
-  bool selection_bias = false;  // of experts, which moves far enough to send tokens elsewhere
-  // A config.json that the model is read from, whatever else is said of it, and what its cases are
-  // called.
+  bool selection_bias = false;  // of experts; large enough to reroute tokens
+  // A config.json that the model is read from, overriding the above, and the name of its cases.
   const char* config = nullptr;
   const char* config_name = "";
 };
@@ -95,7 +94,7 @@ inline std::vector<std::string> ModelWords(const ModelVariant& model) {
   return words;
 }
 
-// A test's name: "tp2_pp2_dp1_tied".
+// Returns a test's name: "tp2_pp2_dp1_tied".
 inline std::string CaseName(const LayoutCase& test_case) {
   std::string name;
   for (const char c : test_case.layout) name += std::isalnum(c) != 0 ? c : '_';
@@ -129,7 +128,7 @@ inline void AddExperts(const ModelVariant& variant, planner::ModelSpec& model) {
   model.groups.push_back(experts);
 }
 
-// Groups of one layer each, of which every other has a window.
+// Groups of one layer each, of which every other one has a window.
 inline void AlternateWindows(const ModelVariant& variant, planner::ModelSpec& model) {
   planner::LayerGroup layer = model.groups.front();
   const int64_t layers = model.layers();
@@ -181,7 +180,7 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   plan.steps = steps;
   plan.seed = 11;
   plan.timeout_s = 60.0;
-  plan.known_peak_flops = 1e9;  // nothing here looks at speed
+  plan.known_peak_flops = 1e9;  // these tests ignore speed
   return plan;
 }
 
@@ -196,13 +195,13 @@ std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
 std::vector<LayoutCase> OtherFamilyCases();
 std::vector<LayoutCase> MuonCases();
-// In attention_cases.cc.
+// Defined in attention_cases.cc.
 std::vector<LayoutCase> WindowCases();
 std::vector<LayoutCase> LatentCases();
 std::vector<LayoutCase> SinkCases();
 
-// Experts under each axis, schedule, ZeRO stage and recompute mode. Where routing is learned, how
-// much a rank holds depends on it.
+// Experts under each axis, schedule, ZeRO stage and recompute mode. Under learned routing a rank's
+// memory depends on the routing.
 std::vector<LayoutCase> BalancedExpertCases();
 std::vector<LayoutCase> LearnedExpertCases();
 std::vector<LayoutCase> MuonExpertCases();
@@ -212,18 +211,18 @@ std::vector<LayoutCase> DenseModuleCases();
 std::vector<LayoutCase> BalancedModuleCases();
 std::vector<LayoutCase> LearnedModuleCases();
 
-// In gpt_oss_cases.cc: toy models of that family, of which each axis and schedule has one.
+// In gpt_oss_cases.cc: toy models of that family, at least one per axis and schedule.
 std::vector<LayoutCase> BalancedGptOssCases();
 std::vector<LayoutCase> LearnedGptOssCases();
 std::vector<LayoutCase> MuonGptOssCases();
 
-// In selection_bias_cases.cc: routers whose selection biases move, under learned routing.
+// In selection_bias_cases.cc: routers whose selection biases are updated, under learned routing.
 std::vector<LayoutCase> SelectionBiasCases();
 
-// All of models without experts, but for modules.
+// All cases of models without experts, except those for modules.
 std::vector<LayoutCase> AllCases();
 
-// What layouts offload, of models that a GPU runs.
+// Offloading layouts of models that a GPU runs.
 std::vector<LayoutCase> OffloadCases();
 
 // Stages that hold an end of the model and no layer.

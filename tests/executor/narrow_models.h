@@ -1,4 +1,4 @@
-// A small model whose tiles of 128 are cut by no layout of the tests.
+// A small model whose tiles of 128 no layout of the tests cuts.
 #pragma once
 
 #include "planner/spec/model_spec.h"
@@ -6,7 +6,7 @@
 
 namespace meshwright::trial {
 
-// Hidden 128, 2 heads of 128 each over as many key/value heads, FFN 256, vocabulary 64.
+// Hidden 128, 2 query heads of 128 and as many key/value heads, FFN 256, vocabulary 64.
 inline planner::ModelSpec NarrowModel(int64_t layers, int64_t kv_heads = 2) {
   planner::ModelSpec model;
   model.name = "narrow";

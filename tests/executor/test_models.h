@@ -19,7 +19,7 @@ inline planner::ModelSpec TinyModel() {
   return model;
 }
 
-// 4 heads over latents of 10 and 6, a third of each query and key turned.
+// 4 heads over latents of 10 and 6; a third of each query and key is rotated.
 inline planner::Attention TinyLatentAttention(int64_t value_dim) {
   return {.kind = planner::AttentionKind::kLatent,
           .heads = 4,

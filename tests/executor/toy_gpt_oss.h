@@ -1,10 +1,10 @@
-// A GPT-OSS of toy sizes, as its config.json has it: sinks, every other layer in a window, biases
-// of all products, clamped SwiGLU.
+// The config.json of a toy GPT-OSS: sinks, a window in every other layer, biases in all products,
+// clamped SwiGLU.
 #pragma once
 
 namespace meshwright::trial {
 
-// Its limit is where about half of the values of a model at its beginning are beyond it.
+// The limit is set so that about half of the values of a freshly initialised model exceed it.
 inline constexpr char kToyGptOss[] = R"({
   "architectures": ["GptOssForCausalLM"],
   "attention_bias": true,

@@ -15,7 +15,7 @@ from http2_peer import Http2Peer, field
 
 WATCH = "/meshwright.v1.Sweeps/WatchSweep"
 CONNECT = "/meshwright.v1.Agents/Connect"
-PROTOCOL = 3  # executor/agent/protocol.h
+PROTOCOL = 3  # executor/wire/protocol.h
 CPU = 1  # DEVICE_KIND_CPU
 MIB = 1 << 20
 

@@ -1,9 +1,8 @@
-// The inputs from outside that the project reads, each as a function of bytes that a fuzzer varies.
+// Fuzz targets for the project's inputs from outside, each a function of bytes.
 //
-// A target reads the bytes as its kind of input. Whatever they are, it may not crash, hang, or
-// accept what it does not give back: where an input is accepted and has a text or message form of
-// its own, that form is read again and must be the same. A target that finds otherwise aborts with
-// a sentence.
+// A target parses the bytes as its kind of input. It must not crash or hang, and accepted input
+// must round-trip: where it has a text or message form, that form is parsed again and must be the
+// same. A target aborts with a sentence where this fails.
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@
 namespace meshwright::fuzz {
 
 struct Target {
-  std::string_view name;  // also that of its folder in tests/fuzz/corpus
+  std::string_view name;  // also the name of its folder in tests/fuzz/corpus
   void (*run)(std::string_view bytes);
 };
 
@@ -21,8 +20,8 @@ void ReadLayout(std::string_view text);           // the text form of a layout
 void ReadFilter(std::string_view text);           // the condition of --where
 void ReadHistoryFilter(std::string_view text);    // the condition of `history --where`, as SQL
 void ReadMeasurements(std::string_view csv);      // runs in the format of `validate`
-void ReadTrialPlan(std::string_view json);        // what a worker is given
-void ReadTrialResult(std::string_view json);      // what a worker answers
+void ReadTrialPlan(std::string_view json);        // the input of a worker
+void ReadTrialResult(std::string_view json);      // the output of a worker
 void ReadPlanRequest(std::string_view message);   // from a client
 void ReadAgentMessage(std::string_view message);  // from an agent
 void ReadGangStream(std::string_view stream);     // from another member of a gang, or a stranger

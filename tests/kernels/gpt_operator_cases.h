@@ -1,5 +1,5 @@
-// Cases of what blocks like GPT-2's have and blocks like Llama's have not: LayerNorm, FFNs without
-// a gate, and biases.
+// Cases of the operators that blocks like GPT-2's have and blocks like Llama's lack: LayerNorm,
+// FFNs without a gate, and biases.
 #pragma once
 
 #include <vector>

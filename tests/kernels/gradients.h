@@ -1,4 +1,4 @@
-// The gradient of what an operator of the reference makes, by differences, in fp64.
+// Numerical gradients of reference operators, by finite differences in fp64.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@ namespace meshwright::kernels {
 class Memory {
  public:
   virtual ~Memory() = default;
-  // Memory that lives as long as this object.
+  // Returns memory that lives as long as this object.
   virtual void* Allocate(size_t bytes) = 0;
   virtual void Upload(void* to, const void* from, size_t bytes) = 0;
   virtual void Download(void* to, const void* from, size_t bytes) = 0;

@@ -1,5 +1,5 @@
-// What implementations of the operators make of numbers that pseudo-random operands don't have:
-// halfway cases of rounding, NaN and infinity, and arguments far from 0.
+// Tests implementations of the operators on numbers that pseudo-random operands lack: halfway cases
+// of rounding, NaN and infinity, and arguments far from 0.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::vector<T> Downloaded(Memory& memory, const T* data, size_t count) {
   return values;
 }
 
-// Every upper half of an fp32 number, with lower halves at and beside the ends and the middle.
+// Every upper half of an fp32 number, with lower halves at and near the ends and the middle.
 inline std::vector<float> NumbersAroundEveryBf16() {
   std::vector<float> numbers;
   for (uint32_t upper = 0; upper < 0x10000; ++upper) {
@@ -42,7 +42,7 @@ inline std::vector<float> NumbersAroundEveryBf16() {
   return numbers;
 }
 
-// An optimizer step of length 0 rounds the master weights and leaves them alone.
+// An optimizer step of length 0 rounds the master weights and leaves them unchanged.
 inline void ExpectBf16OfEveryKind(const Kernels& kernels, Memory& memory) {
   const std::vector<float> master = NumbersAroundEveryBf16();
   const std::vector<float> zeros(master.size());
@@ -68,7 +68,7 @@ inline void ExpectBf16OfEveryKind(const Kernels& kernels, Memory& memory) {
     const bool right =
         std::isnan(master[i]) ? std::isnan(Widen(rounded[i])) : rounded[i].bits == expected.bits;
     if (right) continue;
-    // A few are enough to see what is wrong.
+    // A few failures show what is wrong.
     ASSERT_LT(++mistakes, 10);
     ADD_FAILURE() << std::bit_cast<uint32_t>(master[i]) << " became " << rounded[i].bits << ", not "
                   << expected.bits;
@@ -82,7 +82,7 @@ inline std::vector<float> GatesOfEverySize() {
     const auto size = static_cast<float>(1e-30 * std::pow(1.37, step));
     gates.insert(gates.end(), {size, -size});
   }
-  // Where exp(-gate) leaves the range that the device's reciprocal takes, and that of fp32.
+  // Where exp(-gate) leaves the range of the GPU's reciprocal, and that of fp32.
   for (int quarters = 320; quarters < 440; ++quarters) {
     const float size = 0.25f * static_cast<float>(quarters);
     gates.insert(gates.end(), {size, -size});
@@ -90,7 +90,7 @@ inline std::vector<float> GatesOfEverySize() {
   return gates;
 }
 
-// The fp32 error that kernels/cuda/swiglu.cu names, and room for the products.
+// The fp32 error stated in kernels/cuda/swiglu.cu, with a margin for the products.
 inline double SigmoidTolerance(double gate) {
   constexpr double kUlp = 0x1p-23;
   return (8.0 + 1.2 * std::min(std::abs(gate), 110.0)) * kUlp;
@@ -127,7 +127,7 @@ inline void ExpectSwigluOfEveryGate(const Kernels& kernels, Memory& memory) {
   }
 }
 
-// Neighbours of every E4M3 number and of what lies halfway between two, of either sign; NaN and
+// Neighbours of every E4M3 number and of the midpoints between them, of either sign; NaN and
 // infinity; and numbers beyond the largest.
 template <typename T>
 std::vector<T> NumbersAroundEveryE4m3() {
@@ -145,8 +145,8 @@ std::vector<T> NumbersAroundEveryE4m3() {
   return numbers;
 }
 
-// Each number in a tile of its own, whose other number makes the scale 1, or a small or large power
-// of two; a tile of zeros; tiles whose largest number is at and beside where the scale changes.
+// Each number in its own tile, with another number that makes the scale 1 or a small or large power
+// of two; a tile of zeros; tiles whose largest number is at and near a change of scale.
 template <typename T>
 std::vector<T> TilesOfEveryKind(int64_t* columns) {
   constexpr int64_t kWidth = 2;
@@ -203,7 +203,7 @@ inline void ExpectE4m3OfEveryKind(const Kernels& kernels, Memory& memory) {
   ExpectTheReferencesE4m3<double>(kernels, memory, ElementType::kFp64);
 }
 
-// So are those of matrices, in tiles of every shape.
+// The same for matrices, in tiles of every shape.
 inline void ExpectTheReferencesTiles(const Kernels& kernels, Memory& memory) {
   for (const OperatorCase& operator_case : QuantiseOperatorCases()) {
     for (const ElementType type : kElementTypes) {
@@ -235,7 +235,8 @@ inline void ExpectTheReferencesNormals(const Kernels& kernels, Memory& memory) {
     const std::vector<float> expected = run(*MakeReferenceKernels(), host);
     const std::vector<float> actual = run(kernels, memory);
     for (size_t i = 0; i < actual.size(); ++i) {
-      // The angle of up to 2 pi is rounded to fp32 before its sine, and the radius is up to 6.
+      // The angle of up to 2 pi is rounded to fp32 before its sine is taken, and the radius is up
+      // to 6.
       ASSERT_NEAR(actual[i], expected[i], 2e-6) << columns << " columns, value " << i;
     }
   }

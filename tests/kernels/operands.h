@@ -1,5 +1,4 @@
-// The arrays of one operator call in a test: pseudo-random inputs, and what the operator made of
-// them.
+// The arrays of one operator call in a test: pseudo-random inputs, and the operator's outputs.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +41,7 @@ class Operands {
   void CollectAcc(const void* data, int64_t count) { Collect(AccType(), data, count); }
   void CollectElements(const void* data, int64_t count) { Collect(type_, data, count); }
   void CollectIntegers(const int32_t* data, int64_t count) { CollectNumbers(data, count); }
-  // Whatever type the case has.
+  // Independent of the case's type.
   float* Floats(int64_t count) { return PutAs<float>(std::vector<double>(Size(count))); }
   uint8_t* Bytes(int64_t count) { return PutAs<uint8_t>(std::vector<double>(Size(count))); }
   void CollectFloats(const float* data, int64_t count) { CollectNumbers(data, count); }

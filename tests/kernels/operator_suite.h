@@ -1,4 +1,4 @@
-// Any implementation of the operators against the reference: one test per operator and type.
+// Compares any implementation of the operators with the reference: one test per operator and type.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline std::string NameOf(const OperatorParam& param) {
   return TypeName(std::get<0>(param)) + OperatorCases()[std::get<1>(param)].name;
 }
 
-// `memory` is where `kernels` work.
+// `memory` is where `kernels` operates.
 inline void ExpectTheReferencesNumbers(const Kernels& kernels, Memory& memory,
                                        const OperatorParam& param) {
   const auto& [type, index] = param;
@@ -35,8 +35,8 @@ inline void ExpectTheReferencesNumbers(const Kernels& kernels, Memory& memory,
   EXPECT_LT(RelativeError(actual, expected), Tolerance(type));
 }
 
-// The gradient of an embedding doesn't depend on which of its rows are added first. `run_again`
-// runs a case once more, perhaps in another way.
+// The gradient of an embedding must not depend on the order in which rows are added. `run_again`
+// repeats a case, possibly in another order.
 inline void ExpectTheSameEmbeddingGradient(
     const Kernels& kernels, Memory& memory,
     const std::function<std::vector<double>(const std::function<std::vector<double>()>&)>&

@@ -1,5 +1,5 @@
-// Clusters made of data-sheet figures and of what micro-benchmarks say, for tests that quote
-// published numbers: the presets' constants are fitted and move with every fit.
+// Clusters from data-sheet figures and published micro-benchmarks, for tests that quote published
+// numbers: the presets' constants are fitted and change with every fit.
 #pragma once
 
 #include "planner/spec/cluster_spec.h"
@@ -38,8 +38,8 @@ inline HardwareProfile H100Device() {
   return device;
 }
 
-// Eight devices on a node; links at their full data-sheet speed, without latency, so that a
-// collective takes its volume over the bandwidth.
+// Eight devices per node; links at full data-sheet speed without latency, so that a collective
+// takes its volume over the bandwidth.
 inline ClusterSpec PlainRings(const HardwareProfile& device, double inside_bytes_per_s,
                               double across_bytes_per_s) {
   ClusterSpec cluster;

@@ -1,5 +1,5 @@
-// Where the published measurements lie: $MESHWRIGHT_MEASUREMENTS, else ../shared/data/measured
-// beside the checkout. They are not part of the repository, so tests that read them skip where it
+// Locates the published measurements: $MESHWRIGHT_MEASUREMENTS, else ../shared/data/measured beside
+// the checkout. They are not part of the repository, so tests that read them skip where the folder
 // is absent.
 #pragma once
 

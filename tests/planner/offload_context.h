@@ -1,12 +1,12 @@
-// A context whose cluster says all of its hosts and whose framework moves everything there.
+// A context whose cluster describes its hosts fully and whose framework offloads everything.
 #pragma once
 
 #include "tests/planner/plain_context.h"
 
 namespace meshwright::planner {
 
-// Links of 50 GB/s and 2 TB of 800 GB/s a node of eight, all at their full speed: no device's share
-// of the memory is slower than its link, and updates run at 100 GB/s a device.
+// Links of 50 GB/s, and 2 TB of memory at 800 GB/s per node of eight devices, all at full speed: no
+// device's share of the memory is slower than its link, and updates run at 100 GB/s per device.
 inline TestContext OffloadContext(const char* model, int64_t seq_len, int64_t global_batch) {
   TestContext test = PlainContext(model, seq_len, global_batch);
   test.cluster.host = {.link_bytes_per_s = 50e9,

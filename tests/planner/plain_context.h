@@ -1,5 +1,5 @@
-// A context in which nothing is fitted: a model's published shape on data-sheet devices behind
-// plain links, under a framework without overheads of its own.
+// A context without fitted constants: a model's published shape on data-sheet devices with plain
+// links, under a framework without overheads of its own.
 #pragma once
 
 #include "tests/planner/data_sheet_clusters.h"

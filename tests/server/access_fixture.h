@@ -1,5 +1,5 @@
-// A server in this process that listens over TLS, tokens and certificates for it, and who calls it
-// with them.
+// A fixture with a server in this process that listens over TLS, with tokens, certificates and
+// callers for it.
 #pragma once
 
 #include <unistd.h>
@@ -71,7 +71,7 @@ class AccessTest : public testing::Test {
     server_ = *std::move(server);
   }
 
-  // As `meshwright token create` makes one, while the server runs.
+  // Creates a token as `meshwright token create` does while the server runs.
   std::string Token(const std::string& name, db::Role role, const std::string& agent = "",
                     std::optional<absl::Duration> lives = std::nullopt) {
     std::string token = *db::NewToken();
@@ -144,13 +144,13 @@ class AccessTest : public testing::Test {
     return event;
   }
 
-  // A call with an empty message to any path, of a service of ours or not.
+  // A call with an empty message to any path, whether or not a service has it.
   static grpc::Status CallPath(const ServerAccess& access, const std::string& path) {
     grpc::ByteBuffer reply;
     return CallRaw(Dial(access), path, "", &reply);
   }
 
-  // A watch that runs on a thread of its own until it ends.
+  // A watch on its own thread until it ends.
   class Watch {
    public:
     Watch(const ServerAccess& access, const std::string& sweep)
@@ -171,7 +171,7 @@ class AccessTest : public testing::Test {
     }
     bool ended() const { return ended_.load(); }
     bool has_events() const { return events_.load() > 0; }
-    // What it ends with.
+    // The status that it ends with.
     grpc::Status Wait() {
       EXPECT_TRUE(WaitFor([this] { return ended(); }));
       context_.TryCancel();
@@ -189,7 +189,7 @@ class AccessTest : public testing::Test {
     std::thread thread_;
   };
 
-  // Lines of the server's log with this part.
+  // Lines of the server's log that contain this text.
   std::vector<LogEntry> Logged(const std::string& part) {
     const absl::MutexLock lock(&log_mutex_);
     std::vector<LogEntry> found;
@@ -210,11 +210,11 @@ class AccessTest : public testing::Test {
 
   TestAuthority authority_;
   std::string folder_;
-  std::atomic<int64_t> ahead_s_{0};  // how far the server's clock was moved
-  // Of the servers that are started next.
+  std::atomic<int64_t> ahead_s_{0};  // by which the server's clock was moved ahead
+  // For servers started later.
   LimitOptions limits_;
   Recommender recommend_ = planner::AnswerRecommend;
-  bool calls_clock_stands_ = false;  // the monotonic clock is monotonic_s_
+  bool calls_clock_stands_ = false;  // whether the monotonic clock stands still at monotonic_s_
   std::atomic<int64_t> monotonic_s_{0};
   absl::Mutex log_mutex_;
   std::vector<LogEntry> log_ ABSL_GUARDED_BY(log_mutex_);

@@ -1,4 +1,4 @@
-// A server in this process, and agents whose runner is the test's own.
+// A fixture with a server in this process, and agents whose runner belongs to the test.
 #pragma once
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ inline trial::TrialResult RunAtOnce(const trial::TrialPlan& plan,
   return Measured(plan);
 }
 
-// Runs until `release` turns true, or it is cancelled.
+// Runs until `release` is true, or it is cancelled.
 inline agent::TrialRunner RunUntil(const std::atomic<bool>& release, std::atomic<int>& started) {
   return [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
     ++started;
@@ -64,7 +64,7 @@ bool WaitFor(const Condition& condition) {
   return false;
 }
 
-// An agent on a thread of its own; stops when it is destroyed.
+// An agent on its own thread; stops when destroyed.
 class TestAgent {
  public:
   TestAgent(const std::string& server, const std::string& name, agent::TrialRunner runner,
@@ -96,7 +96,7 @@ class TestAgent {
   }
   ~TestAgent() { Stop().IgnoreError(); }
   bool ended() const { return ended_.load(); }
-  // What it ends with by itself.
+  // Returns the status with which it ends by itself.
   absl::Status Wait() {
     if (thread_.joinable()) thread_.join();
     return status_;
@@ -155,7 +155,7 @@ class ServerFixture : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.error_message();
     return {response.agents().begin(), response.agents().end()};
   }
-  // Until as many agents are connected.
+  // Waits until that many agents are connected.
   std::vector<v1::Agent> AwaitAgents(size_t count) {
     const absl::Time deadline = absl::Now() + absl::Seconds(20);
     std::vector<v1::Agent> agents = Agents();
@@ -167,7 +167,7 @@ class ServerFixture : public testing::Test {
     return agents;
   }
 
-  // Of the best layouts, each of which is to run.
+  // A sweep of the best layouts, each of which is to run.
   static v1::CreateSweepRequest TinySweep(int32_t trials) {
     v1::CreateSweepRequest request;
     request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
@@ -203,7 +203,7 @@ class ServerFixture : public testing::Test {
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  // All events from `after` on, until the sweep has ended.
+  // Returns all events after `after`, until the sweep has ended.
   std::vector<v1::SweepEvent> Watch(const std::string& name, int64_t after = 0) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
@@ -231,7 +231,7 @@ class ServerFixture : public testing::Test {
   }
 
   std::string folder_;
-  std::atomic<int64_t> wall_ahead_s_{0};  // how far the server's wall clock was moved
+  std::atomic<int64_t> wall_ahead_s_{0};  // by which the server's wall clock was moved ahead
   std::unique_ptr<Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Sweeps::Stub> sweeps_;

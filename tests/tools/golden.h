@@ -1,4 +1,4 @@
-// Golden text files: tests/golden/NAME holds what a test must print. With
+// Golden text files: tests/golden/NAME holds a test's expected output. With
 // MESHWRIGHT_UPDATE_GOLDEN=1 in the environment the files are written instead.
 #pragma once
 

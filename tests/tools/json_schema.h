@@ -1,5 +1,5 @@
-// Holds what commands print to docs/schema: every key that is required is there, of its type, and
-// no key is there that is not described.
+// Checks commands' JSON output against docs/schema: every required key is present with its type,
+// and every key is described.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace meshwright::cli {
 
-// Names of the files in docs/schema, without their ending and without the parts that they share.
+// Names of the files in docs/schema, without extension and without shared parts.
 std::vector<std::string> SchemaNames();
 
-// A schema with its references and its `allOf`s resolved, closed to keys that it does not name.
+// A schema with references and `allOf`s resolved, closed to keys that it does not name.
 nlohmann::json ClosedSchema(const std::string& name);
 
-// What is wrong with `document`, a line each; empty where it is as described.
+// Returns the violations in `document`, one per line; empty where there are none.
 std::string SchemaProblems(const std::string& name, const nlohmann::json& document);
 
 }  // namespace meshwright::cli

@@ -1,8 +1,9 @@
-// Rates of the fused operators on this machine's cores: bytes that each has to move per second, and
-// what share of the machine's own copy bandwidth that is. One thread per core, like the worker's.
+// Measures the rates of the fused operators on this machine's cores: bytes that each has to move
+// per second, and that rate as a share of the machine's own copy bandwidth. It uses one thread per
+// core, like the worker.
 //
-// Rates are those of the fastest run, and copies are measured beside every operator: what else the
-// machine does then counts little.
+// Rates are those of the fastest run, and copies are measured beside every operator, so that other
+// work on the machine has little effect.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -16,7 +17,7 @@
 namespace meshwright::kernels {
 namespace {
 
-// As large as caches demand and no larger: the shorter a run, the likelier one is undisturbed.
+// Just large enough to exceed caches: the shorter a run, the more likely it is undisturbed.
 constexpr int64_t kTokens = 4096;
 constexpr int64_t kParameters = 32 << 20;
 
@@ -53,7 +54,7 @@ class Copy {
     return *copy;
   }
 
-  // Bytes read and written per second, best of all that were measured so far.
+  // Returns bytes read and written per second, the best of all measurements so far.
   double Measure() {
     for (int i = 0; i < 10; ++i) {
       const double took_s = SecondsOf([&] {

@@ -1,6 +1,6 @@
-// Rates of the fused operators on the first CUDA device, with the widths of several models: bytes
-// that each has to move per second, and what share of the device's own copy bandwidth that is.
-// Timed by events on the device; rates are those of the fastest run.
+// Measures the rates of the fused operators on the first CUDA device, with the widths of several
+// models: bytes that each has to move per second, and that rate as a share of the device's own copy
+// bandwidth. Timed by events on the device; rates are those of the fastest run.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void Check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
 
-// Activations of the smallest model are twice as large as the caches of an H100.
+// Activations of the smallest model are twice as large as an H100's caches.
 constexpr int64_t kTokens = 32768;
 constexpr int64_t kParameters = 128 << 20;
 constexpr const char* kModels[] = {"llama-3.2-1b", "llama-3.2-3b", "llama-3-8b"};
@@ -41,7 +41,7 @@ class DeviceMemory final : public BenchMemory {
     const int64_t bytes = pattern_bytes * times;
     auto* block = static_cast<char*>(Allocate(bytes));
     Check(cudaMemcpy(block, pattern, static_cast<size_t>(pattern_bytes), cudaMemcpyHostToDevice));
-    // What is there doubles.
+    // Each copy doubles the filled part.
     for (int64_t filled = pattern_bytes; filled < bytes; filled *= 2) {
       Check(cudaMemcpy(block + filled, block, static_cast<size_t>(std::min(filled, bytes - filled)),
                        cudaMemcpyDeviceToDevice));
@@ -82,7 +82,7 @@ class Stopwatch {
   cudaEvent_t end_;
 };
 
-// Bytes read and written per second by copies on the device, best of a few.
+// Returns bytes read and written per second by copies on the device, best of a few.
 double CopyBytesPerS() {
   static const double rate = [] {
     constexpr int64_t kBytes = int64_t{2} << 30;
@@ -115,7 +115,7 @@ std::vector<BenchModel> Models() {
   return models;
 }
 
-// Whether there is a device; says why not.
+// Whether there is a device; prints why not.
 bool HasDevice() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);

@@ -1,5 +1,5 @@
-// An agent whose trials take a given time and measure nothing: what a load test of a server needs
-// of one. It speaks the protocol of executor/agent over a connection of its own, without a thread.
+// LoadAgent is an agent for load tests of a server: its trials take a given time and measure
+// nothing. It speaks the protocol of executor/agent over a connection of its own, without a thread.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace meshwright::bench {
 
-// What all agents of a run have seen.
+// Counts and latencies of all agents of a run.
 class LoadRecord {
  public:
   void Acknowledged(absl::Duration after, absl::Time now);
@@ -28,9 +28,9 @@ class LoadRecord {
   int64_t refused() const { return refused_.load(); }
   int64_t cancelled() const { return cancelled_.load(); }
   int64_t broken() const { return broken_.load(); }
-  // Between a result and its acknowledgement, by length.
+  // Returns the times from a result to its acknowledgement, sorted.
   std::vector<absl::Duration> Latencies();
-  // From the first acknowledgement to the last.
+  // Returns the time from the first acknowledgement to the last.
   absl::Duration Span();
 
  private:
@@ -52,7 +52,7 @@ class LoadAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::Ser
   // The stream must be over.
   ~LoadAgent() override = default;
 
-  // Ends trials that are due, and sends a heartbeat where that is. To be called often.
+  // Ends trials that are due, and sends a heartbeat if one is due. To be called often.
   void DoDue(absl::Time now);
   void Stop();
   // Waits until the stream is over.
@@ -67,7 +67,7 @@ class LoadAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::Ser
     v1::AttemptRef ref;
     std::string token;
     absl::Time ends;
-    absl::Time sent = absl::InfiniteFuture();  // its result
+    absl::Time sent = absl::InfiniteFuture();  // when its result was sent
   };
 
   void Finish(Running& running, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

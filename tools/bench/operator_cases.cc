@@ -14,7 +14,7 @@ int64_t AccumulatorSize(ElementType type) { return ElementSize(AccumulatorType(t
 
 int64_t QueryWidth(const BenchShape& s) { return s.model.heads * s.model.head_dim; }
 
-// Every token of the vocabulary as often as any other.
+// Every token of the vocabulary is equally frequent.
 std::vector<int32_t> EvenTokens(const BenchShape& s) {
   std::vector<int32_t> tokens;
   tokens.reserve(static_cast<size_t>(s.tokens));
@@ -260,7 +260,7 @@ BenchCase SinkGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
   return Running(args, s.tokens * (2 * width * ElementSize(t) + heads * AccumulatorSize(t)));
 }
 
-// Of experts that have all of the tokens between them.
+// For experts that share all of the tokens.
 BenchCase ClampedExperts(BenchMemory& m, ElementType t, const BenchShape& s) {
   const ExpertSwigluForward args{.type = t,
                                  .rows = s.tokens,
@@ -371,7 +371,7 @@ BenchCase GradientAccumulation(BenchMemory& m, ElementType t, const BenchShape& 
   return Running(args, s.parameters * (ElementSize(t) + 2 * AccumulatorSize(t)));
 }
 
-// Of gradients, which bf16 training has in fp32.
+// Of gradients, which are fp32 in bf16 training.
 BenchCase GradientNorm(BenchMemory& m, ElementType t, const BenchShape& s) {
   const SumOfSquares args{.type = AccumulatorType(t),
                           .count = s.parameters,
@@ -396,11 +396,12 @@ BenchCase Optimizer(BenchMemory& m, ElementType t, const BenchShape& s) {
                    .second_moment = m.Accumulators(t, s.parameters),
                    .master = has_master ? m.Accumulators(t, s.parameters) : nullptr,
                    .weights = m.Elements(t, s.parameters)};
-  // Gradient read; moments and weights read and written; bf16 weights written beside their master.
+  // Gradient read; moments and weights read and written; bf16 weights written beside their fp32
+  // master.
   return Running(args, s.parameters * (7 * AccumulatorSize(t) + (has_master ? ElementSize(t) : 0)));
 }
 
-// Of activations as wide as the stream. Scales are few beside what they scale.
+// For activations as wide as the residual stream. The bytes of scales are negligible.
 BenchCase Quantisation(BenchMemory& m, ElementType t, const BenchShape& s, ScaleTiles tiles) {
   const int64_t elements = s.tokens * s.model.hidden;
   const ScaleShape scales = ScalesOf(tiles, s.tokens, s.model.hidden);

@@ -1,4 +1,4 @@
-// The fused operators on buffers far larger than caches, for benchmarks on any device.
+// Benchmark cases of the fused operators, on buffers far larger than caches, for any device.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace meshwright::kernels {
 
-// Memory of the device. It is filled, so that pages exist and no value is special.
+// BenchMemory allocates memory of the device, filled so that pages exist and no value is special.
 class BenchMemory {
  public:
   virtual ~BenchMemory() = default;
 
-  // Ones of the given type.
+  // Returns ones of the given type.
   void* Elements(ElementType type, int64_t count);
-  // Ones of the type that operators on `type` compute in.
+  // Returns ones of the type that operators on `type` compute in.
   void* Accumulators(ElementType type, int64_t count);
   double* Doubles(int64_t count);
   int32_t* Integers(const std::vector<int32_t>& values);
 
  private:
-  // `times` copies of `pattern` one after the other, for as long as this lives.
+  // Returns `times` consecutive copies of `pattern`, valid for the life of this object.
   virtual void* Repeat(const void* pattern, int64_t pattern_bytes, int64_t times) = 0;
 };
 
@@ -34,7 +34,7 @@ struct BenchCase {
 
 // The widths of a model that operators see on one rank.
 struct BenchModel {
-  std::string name;  // empty where there is one alone
+  std::string name;  // empty where there is only one
   int64_t hidden = 0;
   int64_t ffn = 0;
   int64_t heads = 0;
@@ -42,7 +42,7 @@ struct BenchModel {
   int64_t vocab = 0;
 };
 
-// Of activations and of flat buffers; both should be far beyond the device's caches.
+// Sizes of activations and of flat buffers; both should be far beyond the device's caches.
 struct BenchShape {
   int64_t tokens = 0;
   int64_t parameters = 0;
@@ -52,7 +52,7 @@ struct BenchShape {
 struct BenchOperator {
   const char* name;
   BenchCase (*make)(BenchMemory& memory, ElementType type, const BenchShape& shape);
-  bool of_model = true;  // whether the model's widths matter to it
+  bool of_model = true;  // whether it depends on the model's widths
 };
 
 const std::vector<BenchOperator>& BenchOperators();

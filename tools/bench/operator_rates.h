@@ -1,5 +1,5 @@
 // Benchmarks of all fused operators on one machine: bytes that each has to move per second, and
-// what share of the machine's own copy bandwidth that is. Rates are those of the fastest run.
+// that rate as a share of the machine's own copy bandwidth. Rates are those of the fastest run.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct BenchMachine {
   std::function<std::unique_ptr<BenchMemory>()> make_memory;
   std::function<std::unique_ptr<Kernels>()> make_kernels;
   std::function<double(const std::function<void()>& body)> seconds_of;
-  std::function<double()> copy_bytes_per_s;  // read and written; asked for behind every operator
+  std::function<double()> copy_bytes_per_s;  // read and written; measured after every operator
 };
 
 // Names them OPERATOR/TYPE, or OPERATOR/TYPE/MODEL where models have names.

@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 
-# One large segment that grows, as the worker has it: fragments are not what is compared.
+# One expandable segment, as in the worker, so that fragmentation does not affect the comparison.
 os.environ.setdefault("PYTORCH_ALLOC_CONF", "expandable_segments:True")
 
 import torch  # noqa: E402
@@ -205,7 +205,7 @@ def main():
     told = {"outcome": "ok", "message": "", "torch": torch.__version__, "losses": [], "gradient_norms": [],
             "step_times_s": []}
     compilers = ("cc", "gcc") if options.device == "cuda" else ("g++", "clang++")
-    # Processors have a single flash kernel, which PyTorch takes by itself.
+    # Processors have a single flash kernel, which PyTorch chooses itself.
     attention = sdpa_kernel(BACKENDS[options.attention]) if options.device == "cuda" else contextlib.nullcontext()
     if options.compile and not any(map(shutil.which, compilers)):
         told |= {"outcome": "skipped", "message": f"torch.compile needs one of {', '.join(compilers)} on PATH"}
@@ -216,7 +216,7 @@ def main():
         except RuntimeError as error:
             out_of_memory = isinstance(error, torch.OutOfMemoryError) or any(
                 text in str(error) for text in ("out of memory", "ALLOC_FAILED"))
-            # Compiling takes compilers and headers that a machine may lack, which says nothing about the step.
+            # Compiling needs compilers and headers that a machine may lack, which says nothing about the step.
             compiling = options.compile and not told["losses"]
             if out_of_memory:
                 told |= {"outcome": "oom", "message": str(error).splitlines()[0]}

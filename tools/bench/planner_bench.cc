@@ -1,5 +1,5 @@
-// How long the planner takes: a whole search, all estimates of one, a single estimate, and one
-// schedule event by event.
+// Measures the planner's time for a whole search, for all estimates of one, for a single estimate,
+// and for simulating one schedule event by event.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -43,7 +43,7 @@ BENCHMARK_CAPTURE(SearchLlama3_70b, megatron, "megatron")
     ->Arg(512)
     ->Arg(4096)
     ->Unit(benchmark::kMillisecond);
-// The worker's profile, whose memory is exact.
+// The worker's profile, with exact memory.
 BENCHMARK_CAPTURE(SearchLlama3_70b, meshwright, "meshwright")
     ->Arg(8)
     ->Arg(64)
@@ -51,7 +51,25 @@ BENCHMARK_CAPTURE(SearchLlama3_70b, meshwright, "meshwright")
     ->Arg(4096)
     ->Unit(benchmark::kMillisecond);
 
-// The named problems: a model on the devices that it was trained on, or as many as it may be.
+// A condition is asked of every layout that can run.
+void SearchWhere(benchmark::State& state) {
+  planner::PlanQuery query;
+  query.framework.name = "megatron";
+  query.model.name = "llama-3-70b";
+  query.cluster.name = "h100";
+  query.devices = 512;
+  query.training = {.seq_len = 4096, .global_batch = 1024};
+  query.where = "(tp <= 4 or cp = 1) and sched in (1f1b, interleaved) and not rc = full and mb < 8";
+  const planner::SearchRequest request = planner::Resolve(query, /*host_cores=*/1).value();
+  for ([[maybe_unused]] auto _ : state) {
+    const planner::SearchResult result = planner::Search(request).value();
+    benchmark::DoNotOptimize(result.layouts.data());
+  }
+}
+BENCHMARK(SearchWhere)->Unit(benchmark::kMillisecond);
+
+// Named problems: a model on the number of devices that it was trained on, or another plausible
+// number.
 struct Problem {
   const char* model;
   int64_t devices;
@@ -67,7 +85,7 @@ planner::SearchRequest Request(const Problem& problem) {
   return request;
 }
 
-// Works out memory and time of every layout that can run, and nothing else.
+// Computes memory and time of every layout that can run, and nothing else.
 class EstimatesAll {
  public:
   explicit EstimatesAll(const planner::SearchRequest& request)
@@ -100,8 +118,8 @@ class EstimatesAll {
   double step_s_ = 0.0;
 };
 
-// Memory and time of all layouts that can run, on one core: how many of them a second, and how many
-// points the space has.
+// Measures memory and time of all layouts that can run, on one core: layouts per second, and the
+// number of points in the space.
 void EstimateAllLayouts(benchmark::State& state, const Problem& problem) {
   const planner::SearchRequest request = Request(problem);
   int64_t valid = 0;
@@ -127,7 +145,7 @@ BENCHMARK_CAPTURE(EstimateAllLayouts, llama_3_405b_on_16384, kLargest)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(EstimateAllLayouts, deepseek_v3_on_2048, kExperts)->Unit(benchmark::kMillisecond);
 
-// A whole search of the same on two cores.
+// Measures a whole search of the same problem on two cores.
 void SearchOnTwoCores(benchmark::State& state, const Problem& problem) {
   planner::SearchRequest request = Request(problem);
   request.run.threads = 2;
@@ -172,7 +190,7 @@ BENCHMARK(EstimateMemoryOfOneLayout);
 // 1,000 stages and 1,000 micro-batches: two to three million actions.
 constexpr int32_t kManyStages = 1000;
 constexpr int32_t kManyMicroBatches = 1000;
-// Generating and timing them may take this long; a run that takes longer fails.
+// Most seconds for generating and timing them; a run that takes longer fails.
 constexpr double kLongestSimulation = 2.0;
 
 planner::Layout ManyStages(const char* schedule, int32_t vpp) {

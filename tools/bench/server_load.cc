@@ -1,13 +1,14 @@
-// Puts a server under load and prints what it measured, as one JSON object: what tools/bench_server
-// runs.
+// Puts a server under load and prints the measurements as one JSON object, for tools/bench_server.
 //
 // usage: server_load ADDRESS PART AGENTS WATCHERS SWEEPS TRIALS TRIAL_S SECONDS
 //
-// PART results: AGENTS agents run SWEEPS sweeps of TRIALS trials each, as fast as the server hands
-// them out, for SECONDS at most. PART crowd: they run for SECONDS, WATCHERS calls watch the first
-// sweep, and calls that read are timed. PART pending: only makes the sweeps. PART filter: asks for
-// the best ten of all trials in the store under conditions that many, few and none meet, for
-// SECONDS.
+// PART is one of
+// - results: AGENTS agents run SWEEPS sweeps of TRIALS trials each, as fast as the server assigns
+//   them, for SECONDS at most;
+// - crowd: the agents run for SECONDS, WATCHERS calls watch the first sweep, and reads are timed;
+// - pending: only makes the sweeps;
+// - filter: for SECONDS, queries the best ten of all trials in the store under conditions that
+//   many, few and no trials match.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -58,11 +59,11 @@ std::shared_ptr<grpc::Channel> Dial(const std::string& address) {
 }
 
 struct MadeSweeps {
-  std::string first;   // its name
+  std::string first;   // name of the first sweep
   int64_t trials = 0;  // of all of them
 };
 
-// The first sweep is searched for; the others are its trials again.
+// The first sweep is made by a search; the others are reruns of its trials.
 MadeSweeps MakeSweeps(const Load& load, v1::Sweeps::Stub& sweeps) {
   v1::CreateSweepRequest request;
   request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
@@ -70,7 +71,7 @@ MadeSweeps MakeSweeps(const Load& load, v1::Sweeps::Stub& sweeps) {
   request.mutable_plan()->set_gpus(4);
   request.mutable_plan()->set_seq_len(64);
   request.mutable_plan()->set_global_batch(8);
-  // All of them are to run: it is the server that is measured, and not its choice.
+  // All trials are to run, since the server is measured, not its choices.
   request.set_trials(load.trials);
   request.set_candidates(load.trials);
   request.set_min_gain(0.0);
@@ -131,7 +132,7 @@ nlohmann::json Results(const Load& load) {
       {"broken_streams", record.broken()}};
 }
 
-// Counts what one WatchSweep call is sent.
+// Counts the events that one WatchSweep call gets.
 class Watcher {
  public:
   Watcher(const std::string& address, const std::string& sweep)
@@ -164,7 +165,7 @@ class Watcher {
   std::atomic<int64_t> requeued_{0};
 };
 
-// One read of a sweep or a page of its trials.
+// Times one read of a sweep or of a page of its trials.
 absl::Duration TimeOneCall(v1::Sweeps::Stub& sweeps, const std::string& sweep, int number) {
   const absl::Time begin = absl::Now();
   grpc::ClientContext context;
@@ -222,7 +223,7 @@ nlohmann::json Crowd(const Load& load) {
           {"broken_streams", record.broken()}};
 }
 
-// One answer to a condition over all sweeps.
+// Times one query with a condition over all sweeps.
 absl::Duration TimeFilter(v1::Sweeps::Stub& sweeps, const std::string& filter,
                           const std::string& order_by, int trials) {
   v1::ListTrialsRequest request;
@@ -255,7 +256,8 @@ nlohmann::json Filters(const Load& load) {
   const std::vector<std::string> empty = {"tp = 3", "outcome = ok and pp = 5 and zero = 1",
                                           "vpp = 7 or cp = 6", "model = model-99 and tp = 8",
                                           "tp = 8 and source = imported"};
-  // Each part of it some row meets: only a look at every row tells that none meets both.
+  // Each part of the condition matches some row: only reading every row shows that none matches
+  // both.
   const std::vector<std::string> scanned = {"tp = 8 and peak_bytes < 1000",
                                             "outcome = oom and mfu > 0.0"};
   std::vector<absl::Duration> top;
@@ -317,7 +319,7 @@ int Main(int argc, char** argv) {
 }  // namespace meshwright::bench
 
 int main(int argc, char** argv) {
-  // As the server's: Debian's Abseil looks for deadlocks at every lock.
+  // As in the server: Debian's Abseil searches for deadlocks at every lock.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   try {
     return meshwright::bench::Main(argc, argv);

@@ -1,10 +1,10 @@
-// Fills a store with measured trials, as a server with years behind it has them: what
-// tools/bench_server asks conditions of.
+// Fills a store with measured trials, like a server's after years, for the queries of
+// tools/bench_server.
 //
 // usage: store_fill DATABASE TRIALS
 //
-// Sweeps of 1,000 trials over 20 models and 10 clusters, each with a plan, a prediction and a
-// result of the size that those of four devices have. Prints one JSON object: trials and seconds.
+// Makes sweeps of 1,000 trials over 20 models and 10 clusters, each with a plan, a prediction and a
+// result of the size of a four-device trial's. Prints one JSON object: trials and seconds.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -26,7 +26,7 @@ namespace {
 constexpr int kTrialsPerSweep = 1000;
 constexpr int kModels = 20;
 constexpr int kClusters = 10;
-// Of a four-rank trial of a small model.
+// Sizes of a four-rank trial of a small model.
 constexpr size_t kOwnPlanBytes = 320;
 constexpr size_t kPredictedBytes = 1100;
 constexpr size_t kResultBytes = 2100;
@@ -132,7 +132,7 @@ class Filler {
             .time = absl::Now()};
   }
 
-  // One of four ran out of memory.
+  // One in four ran out of memory.
   db::TrialTransition Finish(const db::SweepRecord& sweep, int32_t number) {
     static const auto* const kResult = new std::string(Padded({}, kResultBytes));
     db::TrialTransition end = Assign(sweep, number);
@@ -155,7 +155,7 @@ class Filler {
   }
 
   db::SweepStore* const store_;
-  std::mt19937_64 random_{0};  // the same rows every time
+  std::mt19937_64 random_{0};  // fixed seed: the same rows every time
 };
 
 absl::Status Fill(const std::string& path, int64_t trials) {

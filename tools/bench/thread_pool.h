@@ -1,4 +1,4 @@
-// Threads that wait for loops, one per core, as a thread pool of the matrix library would.
+// ThreadPool runs loops on waiting threads, one per core, as the matrix library's thread pool does.
 #pragma once
 
 #include <condition_variable>
@@ -31,7 +31,7 @@ class ThreadPool {
   int64_t open_ = 0;
 };
 
-// Spreads loops over ThreadPool::Get().
+// Returns a Parallel that runs loops on ThreadPool::Get().
 Parallel OnAllCores();
 
 }  // namespace meshwright::kernels

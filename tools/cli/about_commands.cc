@@ -46,7 +46,7 @@ absl::Status PrintHelp(const CLI::App& app, const std::vector<std::string>& path
   return absl::OkStatus();
 }
 
-// The tree is made anew: pages for everybody don't show this user's defaults.
+// The command tree is made anew, so that the pages do not show this user's defaults.
 absl::Status WriteManPages(const std::string& folder, const MakeTree& make_tree,
                            CommandContext& context) {
   std::error_code error;

@@ -1,4 +1,4 @@
-// Adds the commands that tell of the program itself: help, version, completion and man.
+// Adds the commands about the program itself: help, version, completion and man.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace meshwright::cli {
 
-// Makes the tree of commands anew, with the defaults of nobody.
+// Makes the command tree anew, without any user's defaults.
 using MakeTree = std::function<std::unique_ptr<CLI::App>(CommandContext&)>;
 
-// `app` is the whole tree of commands, which they describe when they run.
+// `app` is the whole command tree, which these commands describe when they run.
 void AddAboutCommands(CLI::App& app, MakeTree make_tree, CommandContext& context);
 
 }  // namespace meshwright::cli

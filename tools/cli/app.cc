@@ -58,7 +58,7 @@ constexpr char kExample[] =
     "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
     "--global-batch 1024";
 
-// Asked for the program's own words, it answers whatever the configuration says.
+// Requests for help are answered whatever the configuration says.
 bool AsksForHelp(const std::vector<std::string>& words) {
   static const std::vector<std::string> kWords = {"-h",   "--help",  "-V",         "--version",
                                                   "help", "version", "completion", "man"};
@@ -67,7 +67,7 @@ bool AsksForHelp(const std::vector<std::string>& words) {
   });
 }
 
-// --wide for every command that prints text: those that can print something else instead.
+// Adds --wide to every command that prints text; those are the ones with --format.
 void AddWide(CLI::App& command, CommandContext& context) {
   for (CLI::App* subcommand : command.get_subcommands({})) AddWide(*subcommand, context);
   if (command.get_option_no_throw("--format") == nullptr) return;
@@ -85,7 +85,7 @@ OutputFormat FormatOf(const command_line::TypedLine& line) {
 int RunParsed(CLI::App& app, const std::vector<std::string>& words,
               const command_line::TypedLine& line, CommandContext& context) {
   try {
-    // CLI11 takes them from the end.
+    // CLI11 takes the words from the end.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& asked) {
     app.exit(asked, context.out, context.err);

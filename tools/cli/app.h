@@ -8,7 +8,7 @@
 
 namespace meshwright::cli {
 
-// Every command with its flags. The commands use `context` when they run.
+// Returns every command with its flags. The commands use `context` when they run.
 std::unique_ptr<CLI::App> MakeCommands(CommandContext& context);
 
 // Parses the arguments, runs the command that they name and returns the exit code.

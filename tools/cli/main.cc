@@ -39,7 +39,7 @@ std::string BinaryDir() {
 
 int main(int argc, char** argv) {
   meshwright::cli::OpenStandardDescriptors();
-  // A reader that went away shows up as a failed write, not as a signal.
+  // A closed reader shows up as a failed write, not as a signal.
   signal(SIGPIPE, SIG_IGN);
   meshwright::cli::Terminal out_terminal =
       meshwright::cli::TerminalAt(STDOUT_FILENO, EnvironmentVariable);

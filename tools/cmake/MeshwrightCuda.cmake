@@ -1,13 +1,16 @@
-# Included by MeshwrightTorch. Enables CUDA where nvcc is, and then sets MESHWRIGHT_HAVE_CUDA and defines
+# Included by MeshwrightTorch. Enables CUDA where tools/setup says where it is, and then sets MESHWRIGHT_HAVE_CUDA and defines
 # Torch::cuda (Torch::cpu, LibTorch's CUDA part, the CUDA runtime, NCCL) and meshwright_cuda_module().
 #
 # Link Torch::cuda into modules that are loaded at run time, never into a program: loading it costs a third of
 # a second and 300 MB, also where no device is.
 
-option(MESHWRIGHT_CUDA "Build the CUDA part where a CUDA toolkit is" ON)
 set(MESHWRIGHT_HAVE_CUDA OFF)
-if(NOT MESHWRIGHT_CUDA OR NOT EXISTS ${MESHWRIGHT_CUDA_ROOT}/bin/nvcc)
-  message(STATUS "CUDA part: not built")
+if(NOT MESHWRIGHT_SETUP STREQUAL cuda)
+  if(MESHWRIGHT_CUDA)
+    message(STATUS "CUDA part: not built; tools/setup installs what it needs")
+  else()
+    message(STATUS "CUDA part: not built, for MESHWRIGHT_CUDA is off")
+  endif()
   return()
 endif()
 

@@ -1,10 +1,18 @@
-# Torch::cpu (LibTorch on the CPU, with Gloo) and, where nvcc is, Torch::cuda; tools/setup installs both.
+# Torch::cpu (LibTorch on the CPU, with Gloo) and, where nvcc is, Torch::cuda; tools/setup installs both. Nothing of
+# CUDA's may change how a source that links Torch::cpu alone is compiled: builds with and without the CUDA part share
+# those.
 #
 # Not find_package(Torch): that one links libtorch, which loads the CUDA libraries into every process, and
 # demands a CUDA toolkit even for a program that never calls it.
 
+option(MESHWRIGHT_CUDA "Build the CUDA part where what it needs is installed" ON)
+set(setup_options)
+if(NOT MESHWRIGHT_CUDA)
+  set(setup_options --cpu)
+endif()
+
 # The set-up script alone knows where things lie; asking it keeps that knowledge in one place.
-execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/setup --print-env
+execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/setup ${setup_options} --print-env
   OUTPUT_VARIABLE setup_env ERROR_VARIABLE setup_error RESULT_VARIABLE setup_result)
 if(NOT setup_result EQUAL 0)
   string(STRIP "${setup_error}" setup_error)

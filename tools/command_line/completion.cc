@@ -18,7 +18,7 @@ absl::Span<const planner::EmbeddedFile> CompletionScripts();
 
 namespace {
 
-// Where the cursor stands among the words.
+// The position of the cursor among the words.
 struct Cursor {
   const CLI::App* command = nullptr;
   const CLI::Option* value_of = nullptr;  // the option whose value comes next
@@ -60,7 +60,7 @@ Cursor CursorBehind(const CLI::App& app, absl::Span<const std::string> words) {
   return at;
 }
 
-// Capitals stand for something else: "N", "FILE.csv...", "HOST:PORT".
+// Capitals are placeholders: "N", "FILE.csv...", "HOST:PORT".
 bool IsPlaceholder(absl::string_view text) { return !text.empty() && absl::ascii_isupper(text[0]); }
 
 void AddValues(const CLI::Option& option, const std::vector<std::string>& words,

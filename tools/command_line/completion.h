@@ -1,6 +1,5 @@
-// What a shell may put where the cursor stands. The scripts for bash, zsh and fish hold no names:
-// they hand what was typed to the program (`meshwright __complete WORD...`), which answers from its
-// own tree of commands.
+// Shell completion. The scripts for bash, zsh and fish hold no names: they pass what was typed to
+// the program (`meshwright __complete WORD...`), which answers from its own command tree.
 #pragma once
 
 #include <functional>
@@ -12,11 +11,11 @@
 
 namespace meshwright::command_line {
 
-// The first word of a command line that asks for completions of the words behind it.
+// The first word of a command line that requests completions of the words after it.
 inline constexpr char kCompleteWord[] = "__complete";
 
-// The names that a placeholder in an option's values stands for, such as those of presets; none for
-// one that stands for anything. `words` are those before the cursor.
+// Returns the names that a placeholder in an option's values stands for, such as those of presets;
+// none for a placeholder for anything. `words` are those before the cursor.
 using Placeholders = std::function<std::vector<std::string>(const std::string& placeholder,
                                                             const std::vector<std::string>& words)>;
 
@@ -27,18 +26,20 @@ struct Candidate {
 
 struct Completion {
   std::vector<Candidate> candidates;
-  bool files = false;    // paths too
-  bool folders = false;  // folders too
+  bool files = false;    // paths are candidates too
+  bool folders = false;  // folders are candidates too
 };
 
-// `words` are those after the program's name, the last one as far as it is typed, or empty.
+// Returns the completions. `words` are those after the program's name; the last one is incomplete,
+// and may be empty.
 Completion Complete(const CLI::App& app, const std::vector<std::string>& words,
                     const Placeholders& placeholders);
 
-// As the scripts read it: "text<tab>description", and ":files" or ":folders" in a line of its own.
+// Prints the form that the scripts read: "text<tab>description", and ":files" or ":folders" on a
+// line of its own.
 void PrintCompletion(const Completion& completion, std::ostream& out);
 
-// The shells that there is a script for, and the script.
+// The shells that have a script, and the script of one.
 std::vector<std::string> Shells();
 std::string CompletionScript(const std::string& shell);
 

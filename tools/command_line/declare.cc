@@ -14,7 +14,7 @@ namespace {
 
 constexpr absl::string_view kExample = "Example: ";
 
-// "a, b or c".
+// Returns "a, b or c".
 std::string Alternatives(const std::vector<std::string>& words) {
   if (words.size() < 2) return absl::StrJoin(words, "");
   return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());

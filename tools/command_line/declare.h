@@ -1,10 +1,11 @@
-// What a command declares beyond CLI11's own words. Everything is kept in CLI11's tree, which help,
-// completion, man pages and defaults are made from: no flag or command is listed a second time.
+// Declarations that commands need beyond CLI11's own. Everything is kept in CLI11's tree, from
+// which help, completion, man pages and defaults are made: no flag or command is listed a second
+// time.
 //
-// The text of an option's values (CLI::Option::option_text) is read too. It holds alternatives
-// between bars: a word stands for itself ("text|json"), capitals for something else ("N", "X");
-// FILE and DIR are completed with paths, and with presets those placeholders that
-// tools/cli/placeholders.h knows. "cpu:N" begins with its word.
+// The text of an option's values (CLI::Option::option_text) is parsed too. It holds alternatives
+// separated by bars: a lower-case word is literal ("text|json"), capitals are a placeholder ("N",
+// "X"); FILE and DIR are completed with paths, and the placeholders that
+// tools/cli/common/placeholders.h knows with presets. "cpu:N" begins with a literal.
 #pragma once
 
 #include <string>
@@ -15,21 +16,21 @@
 
 namespace meshwright::command_line {
 
-// The group of flags that mean the same wherever they stand, such as --server. Help shows them
-// last; the environment and the top of the configuration file give them defaults.
+// The group of flags that mean the same in every command, such as --server. Help shows them last;
+// the environment and the top of the configuration file give them defaults.
 inline constexpr char kCommonFlags[] = "Common flags";
 
-// Adds a whole command line, "meshwright recommend …", to the help of `command`, which must take it
-// as it stands.
+// Adds a whole command line, "meshwright recommend …", to the help of `command`, which must accept
+// it as it is.
 void AddExample(CLI::App& command, const std::string& command_line);
 std::vector<std::string> ExamplesOf(const CLI::App& command);
-// The footer of a command without its examples.
+// Returns the footer of a command without its examples.
 std::string NotesOf(const CLI::App& command);
 
 // Lets `option` take one of `words`, in any case, and nothing else.
 CLI::Option* TakeWords(CLI::Option* option, const std::vector<std::string>& words);
 
-// An option with a word for each value of an enum; `value` holds the default.
+// Adds an option with a word for each value of an enum; `value` holds the default.
 template <typename Enum>
 CLI::Option* AddEnumOption(CLI::App& app, const std::string& name, Enum& value,
                            const std::string& description,
@@ -51,28 +52,28 @@ CLI::Option* AddEnumOption(CLI::App& app, const std::string& name, Enum& value,
   return TakeWords(option, words)->default_str(chosen)->run_callback_for_default();
 }
 
-// The command that was asked for: the last one in the chain of those parsed.
+// Returns the command that was typed: the last one in the chain of parsed commands.
 const CLI::App& ParsedCommand(const CLI::App& app);
 
-// "meshwright sweep start".
+// Returns "meshwright sweep start".
 std::string CommandPath(const CLI::App& command);
 
-// Every command of the tree below and with `app`, parents first; hidden ones (of no group) are left
-// out.
+// Returns `app` and every command of the tree below it, parents first, without hidden ones (of no
+// group).
 std::vector<CLI::App*> CommandsOf(CLI::App& app);
 
-// The options of `command` in the order in which they were declared; help and hidden ones (of no
-// group) are left out.
+// Returns the options of `command` in the order of their declaration, without help and hidden ones
+// (of no group).
 std::vector<CLI::Option*> OptionsOf(CLI::App& command);
 std::vector<const CLI::Option*> OptionsOf(const CLI::App& command);
 
-// Whether an option takes a value, as a flag does not.
+// Whether an option takes a value, unlike a flag.
 bool TakesValue(const CLI::Option& option);
 
-// "--model", "-V", or "kind" of an argument without dashes.
+// Returns "--model", "-V", or "kind" of an argument without dashes.
 std::string NameOf(const CLI::Option& option);
 
-// "FILE", "text|json": how the help calls the values; empty where there are none.
+// Returns "FILE" or "text|json", as help names the values; empty where there are none.
 std::string ValueText(const CLI::Option& option);
 
 }  // namespace meshwright::command_line

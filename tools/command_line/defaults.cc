@@ -23,7 +23,7 @@ std::string KeyOf(const CLI::Option& option) {
   return option.get_lnames().empty() ? "" : option.get_lnames().front();
 }
 
-// Keys may be written with underscores as in other TOML files.
+// Keys may have underscores, as in other TOML files.
 std::string Dashed(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
   return key;
@@ -55,8 +55,8 @@ absl::Status GiveDefault(CLI::Option& option, const std::vector<std::string>& va
   return absl::OkStatus();
 }
 
-// The options that a key at `section` stands for: those of its commands, or for the whole program
-// those that mean the same everywhere.
+// Returns the options that a key at `section` stands for: those of its commands or, at the top, the
+// common ones.
 std::vector<CLI::Option*> OptionsAt(CLI::App& section) {
   std::vector<CLI::Option*> options;
   for (CLI::App* command : CommandsOf(section)) {

@@ -46,7 +46,7 @@ std::string FormatOptions(const CLI::App& command) {
                                            : own)
         .push_back(option);
   }
-  // Help itself closes the list.
+  // Help itself is the last entry.
   if (command.get_help_ptr() != nullptr) common.push_back(command.get_help_ptr());
   return FormatGroup("Arguments", arguments) + FormatGroup("Flags", own) +
          FormatGroup(kCommonFlags, common);
@@ -72,7 +72,7 @@ std::string FormatExamples(const CLI::App& command) {
   return out;
 }
 
-// The words of a command line, each flag in one piece with the value behind it.
+// Splits a command line into words, each flag in one piece with its value.
 std::vector<std::string> WithTheirValues(const std::string& command_line) {
   std::vector<std::string> pieces;
   for (const absl::string_view word : absl::StrSplit(command_line, ' ')) {

@@ -12,7 +12,7 @@
 namespace meshwright::command_line {
 namespace {
 
-// Text as roff prints it: no dash is a hyphen, and no line is taken for a request.
+// Escapes text for roff: no dash is a hyphen, and no line is taken for a request.
 std::string Escaped(const std::string& text) {
   std::string escaped = absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}});
   if (!escaped.empty() && (escaped[0] == '.' || escaped[0] == '\'')) escaped.insert(0, "\\&");

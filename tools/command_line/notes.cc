@@ -19,7 +19,7 @@ size_t Indentation(absl::string_view line) {
   return first == absl::string_view::npos ? line.size() : first;
 }
 
-// Characters as a terminal counts them: the bytes that continue one in UTF-8 take no room.
+// Counts characters as a terminal does: UTF-8 continuation bytes take no column.
 size_t Width(absl::string_view text) {
   size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) == 0x80 ? 0 : 1;
@@ -39,7 +39,7 @@ NoteBlock EntryOf(absl::string_view line) {
 std::vector<NoteBlock> NoteBlocks(const std::string& notes) {
   std::vector<NoteBlock> blocks;
   size_t entry_indentation = 0;
-  bool open = false;  // the next line may belong to the last block
+  bool open = false;  // whether the next line may continue the last block
   for (const absl::string_view line : absl::StrSplit(notes, '\n')) {
     const size_t indentation = Indentation(line);
     if (indentation == line.size()) {

@@ -1,7 +1,8 @@
-// The prose below a command's flags, as it is written in the source, and its form in help.
+// The notes below a command's flags: parsing them from the source's text, and formatting them for
+// help.
 //
-// Blank lines part paragraphs. A line that begins with spaces is an entry: a term, two spaces or
-// more, and what it means, which goes on in lines that begin further right.
+// Blank lines separate paragraphs. A line that begins with spaces is an entry: a term, two spaces
+// or more, and its meaning, which continues on lines with a deeper indentation.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +18,17 @@ struct NoteBlock {
 
 std::vector<NoteBlock> NoteBlocks(const std::string& notes);
 
-// `text` in lines of at most `width` characters, broken at spaces; a longer word has a line of its
-// own. At least one line.
+// Breaks `text` at spaces into lines of at most `width` characters; a longer word gets a line of
+// its own. Returns at least one line.
 std::vector<std::string> Wrapped(const std::string& text, size_t width);
-// The same of pieces that are not broken themselves.
+// The same for pieces that are not broken themselves.
 std::vector<std::string> Wrapped(const std::vector<std::string>& pieces, size_t width);
 
-// "  term      text", the text in as many lines as it takes; below the term where that is too wide.
+// Returns "  term      text", the text in as many lines as it takes, and below the term where that
+// is too wide.
 std::string TwoColumns(const std::string& term, const std::string& text);
 
-// The blocks in lines that a terminal of 80 columns shows whole.
+// Formats the blocks in lines of at most 80 columns.
 std::string FormatNotes(const std::string& notes);
 
 }  // namespace meshwright::command_line

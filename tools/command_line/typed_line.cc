@@ -22,7 +22,7 @@ std::string FieldName(std::string name) {
   return name;
 }
 
-// "memory_limit" of "memory_limit_bytes" and of "memory_limit_gib".
+// Returns "memory_limit" for "memory_limit_bytes" and for "memory_limit_gib".
 std::string WithoutUnit(absl::string_view field) {
   for (const absl::string_view unit : {"_bytes", "_gib", "_s"}) {
     if (absl::ConsumeSuffix(&field, unit)) break;
@@ -44,13 +44,13 @@ bool IsNamedInOtherUnit(const CLI::Option& option, const std::string& field) {
   });
 }
 
-// "a", "a and b", "a, b and c".
+// Returns "a", "a and b", "a, b and c".
 std::string Listed(const std::vector<std::string>& names) {
   if (names.size() < 2) return absl::StrJoin(names, "");
   return absl::StrCat(absl::StrJoin(names.begin(), names.end() - 1, ", "), " and ", names.back());
 }
 
-// `prefix` stands before each of the names.
+// `prefix` is put before each of the names.
 std::string WithNearest(const std::string& problem, const std::string& word,
                         const std::vector<std::string>& known, const std::string& prefix = "") {
   const std::vector<std::string> nearest = NearestNames(word, known);
@@ -83,12 +83,12 @@ bool LooksLikeFlag(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && word.find_first_not_of('-') != std::string::npos;
 }
 
-// "a whole number" or "a number", by the type that an option's value has.
+// Returns "a whole number" or "a number", by the type of the option's value.
 std::string NumberKind(const CLI::Option& option) {
   return absl::StartsWith(option.get_type_name(), "FLOAT") ? "a number" : "a whole number";
 }
 
-// What follows the option's name where the message is about the value of the field `subject`.
+// Returns the text after the option's name, for a message about the value of the field `subject`.
 std::string AboutValue(const CLI::Option& option, const std::string& subject,
                        absl::string_view message) {
   // A value in another unit is not what was typed.
@@ -96,7 +96,7 @@ std::string AboutValue(const CLI::Option& option, const std::string& subject,
     return absl::StrCat(" ", absl::StrJoin(option.results(), " "), ": ", message);
   }
   absl::string_view problem = message.substr(subject.size() + 3);
-  // Nothing was typed, and what stands for nothing is not enough.
+  // Nothing was typed, and the value that stands for nothing was refused.
   const bool missing = option.empty() && option.get_default_str().empty() && TakesValue(option);
   if (missing && (absl::ConsumePrefix(&problem, "0: ") || absl::ConsumePrefix(&problem, ": "))) {
     return absl::StrCat(" is required: ", problem);
@@ -160,7 +160,7 @@ std::string TypedLine::UnknownWords() const {
                                ? UnknownFlag(command, word)
                                : absl::StrCat(word, " must stand behind ", CommandPath(command)));
       } else if (problems.empty()) {
-        // A word behind an unknown flag may be its value.
+        // A word after an unknown flag may be its value.
         return UnknownWord(*at, word);
       }
     }
@@ -191,7 +191,7 @@ std::string TypedLine::ExcludedOptions() const {
   return "";
 }
 
-// CLI11 names an option and says the rest in its own words.
+// CLI11's message names an option; the rest is in its own words.
 std::string TypedLine::ProblemOf(const CLI::ParseError& error) const {
   std::string text = error.what();
   for (const CLI::Option* option : ParsedCommand(app_).get_options()) {

@@ -1,5 +1,5 @@
-// A command line against the tree of commands: what was typed for an option, which option a field
-// of a request came from, and what is wrong with a line that can't be parsed.
+// TypedLine relates a command line to the command tree: how an option was typed, which option a
+// field of a request came from, and what is wrong with a line that can't be parsed.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@
 
 namespace meshwright::command_line {
 
-// Where the defaults of options came from that no command line gave: "MESHWRIGHT_SERVER", "server
-// in config.toml".
+// Sources of the defaults of options that were not typed: "MESHWRIGHT_SERVER", "server in
+// config.toml".
 using DefaultSources = std::map<const CLI::Option*, std::string>;
 
 class TypedLine {
@@ -24,20 +24,20 @@ class TypedLine {
 
   void set_default_sources(DefaultSources sources) { default_sources_ = std::move(sources); }
 
-  // The option as its user gave it: "-o" or "--output", the variable or the file's key that gave
-  // its default, or its first name.
+  // Returns the option as its user gave it: "-o" or "--output", the variable or the file's key that
+  // gave its default, or its first name.
   std::string GivenName(const CLI::Option& option) const;
 
-  // `status` in the words of the command line: where it is about a field that an option of the
-  // command stands for, it begins with that option. A field is an option's long name with
-  // underscores for dashes; one in bytes is also that of an option in GiB.
+  // Rewrites `status` in terms of the command line: where it is about a field that an option of the
+  // command stands for, the message begins with that option. A field is an option's long name with
+  // underscores for dashes; a field in bytes also belongs to an option in GiB.
   absl::Status InItsWords(const absl::Status& status) const;
 
-  // What is wrong with a line that CLI11 refused, after it did: first words and flags that are not
-  // known, with the nearest that are, then all that is missing, then `error` itself.
+  // Returns what is wrong with a line that CLI11 refused: first unknown words and flags, with the
+  // nearest known ones, then everything that is missing, then `error` itself.
   absl::Status Explain(const CLI::ParseError& error) const;
 
-  // Whether a command was named that needs another one behind it, with nothing behind it.
+  // Whether the line ends at a command that needs a subcommand.
   bool LacksCommand() const;
 
   // Whether the user asked for JSON, by --format anywhere or by its default, even where the line

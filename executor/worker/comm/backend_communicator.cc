@@ -9,8 +9,8 @@
 namespace meshwright::worker {
 namespace {
 
-// The tensors of one operation. They live until they are returned, and where that never happens
-// until the group lets go of its aliases.
+// Holds the tensors of one operation until they are returned or, where they never are, until the
+// group drops its aliases.
 class Loan {
  public:
   explicit Loan(TensorHold hold) : hold_(hold) {}
@@ -115,7 +115,7 @@ class BackendCommunicator final : public Communicator {
     });
   }
 
-  // Torch carries out what is not batched one after the other.
+  // Batched, since Torch executes separate operations sequentially.
   PendingExchange Exchange(const at::Tensor& outgoing, int32_t to, const at::Tensor& incoming,
                            int32_t from) override {
     if (!group_->supportsCoalescing()) {
@@ -170,7 +170,7 @@ std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::B
 GroupPlace PlaceIn(const c10::intrusive_ptr<c10d::Store>& store, const GroupSpec& group,
                    int32_t rank) {
   const auto position = std::find(group.ranks.begin(), group.ranks.end(), rank);
-  // Groups of one name are told apart by their first member.
+  // The first member distinguishes groups of one name.
   const std::string prefix = group.name + "/" + std::to_string(group.ranks.front());
   return {.index = static_cast<int32_t>(position - group.ranks.begin()),
           .size = static_cast<int32_t>(group.ranks.size()),

@@ -1,4 +1,4 @@
-// Communicator over one of Torch's process groups, gloo on CPUs and NCCL on devices.
+// A Communicator over one of Torch's process groups: Gloo on CPUs, NCCL on GPUs.
 #pragma once
 
 #include <exception>
@@ -12,18 +12,19 @@
 
 namespace meshwright::worker {
 
-// Watches for the end of an operation that was just issued; null where only waiting for it tells.
+// Observes the end of a just issued operation; returns null where only waiting for it can tell.
 using WatchWork = std::function<std::shared_ptr<const DoneTime>(c10d::Work& work)>;
 
-// How a group comes by the tensors of an operation. A group with threads of its own may let go of
-// them some time after the operation's end; where they are lent, whoever waits for it does.
+// Who keeps an operation's tensors alive. A group with threads of its own may release them some
+// time after the operation's end (kOwn); lent ones (kLent) are released by whoever waits for the
+// operation.
 enum class TensorHold : uint8_t { kOwn, kLent };
 
-// `group` belongs to this communicator alone.
+// REQUIRES: nobody else uses `group`.
 std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group,
                                                       TensorHold hold, WatchWork watch);
 
-// Where a rank stands in its group, and the part of the store that is the group's own.
+// A rank's index in its group, and the group's own part of the store.
 struct GroupPlace {
   int32_t index = 0;
   int32_t size = 1;
@@ -32,7 +33,7 @@ struct GroupPlace {
 GroupPlace PlaceIn(const c10::intrusive_ptr<c10d::Store>& store, const GroupSpec& group,
                    int32_t rank);
 
-// Runs `call` with Torch's and the transports' errors turned into CommunicationError.
+// Calls `call` and rethrows errors of Torch and the transports as CommunicationError.
 template <typename Call>
 auto WithCommunicationErrors(const char* operation, const Call& call) {
   try {

@@ -1,4 +1,4 @@
-// Where all ranks of a run wait for each other.
+// A barrier of all ranks of a run.
 #pragma once
 
 #include "executor/worker/comm/communicator.h"
@@ -6,7 +6,7 @@
 
 namespace meshwright::worker {
 
-// Returns when all ranks of `world` have called it and `device` is done with what was issued
+// Returns once all ranks of `world` have called it and `device` has finished the work issued
 // before.
 void Barrier(Communicator& world, Device& device);
 

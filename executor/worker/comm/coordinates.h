@@ -1,5 +1,5 @@
-// Where a rank stands on each axis of the layout that it runs (planner/layout/mesh.h, whose default
-// order is the worker's).
+// RankCoordinates is a rank's position on each axis of its layout (planner/layout/mesh.h, whose
+// default order is the worker's).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct RankCoordinates {
   friend bool operator==(const RankCoordinates&, const RankCoordinates&) = default;
 };
 
-// Requires 0 <= rank < layout.devices().
+// REQUIRES: 0 <= rank < layout.devices().
 RankCoordinates CoordinatesOf(const planner::Layout& layout, int32_t rank);
 
 }  // namespace meshwright::worker

@@ -1,5 +1,5 @@
-// A CPU as the device of one rank: the accounting allocator, vectorised kernels, gloo or
-// threads.
+// CpuDevice is a CPU as one rank's device: an accounting allocator, vectorised kernels, and Gloo or
+// threads for communication.
 #pragma once
 
 #include "executor/worker/comm/device.h"
@@ -8,25 +8,25 @@
 
 namespace meshwright::worker {
 
-// The thread that creates it becomes the rank's thread: what it allocates is counted until the
-// device goes. All of the rank's tensors must be gone by then.
+// The creating thread becomes the rank's thread: its allocations are counted during this object's
+// lifetime. REQUIRES: all of the rank's tensors are destroyed before it.
 class CpuDevice final : public Device {
  public:
-  // Its groups are gloo's, bound to `address`, or those of `hub`, which outlives them, where all
-  // ranks of the run are threads of one process.
+  // Groups use Gloo, bound to `address`, or `hub`, which must outlive them, where all ranks of the
+  // run are threads of one process.
   explicit CpuDevice(ThreadHub* hub = nullptr, std::string address = "127.0.0.1");
 
   at::Device torch_device() const override { return at::kCPU; }
-  // The processor, with the memory that all ranks of the host share.
+  // Describes the processor, with the memory that all ranks of the host share.
   DeviceDescription Describe() const override;
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override {}
   std::unique_ptr<DeviceClock> MakeClock() override { return std::make_unique<HostClock>(); }
-  // Bounds what the rank's tensors hold.
+  // Limits the bytes of the rank's tensors.
   void SetMemoryLimit(int64_t bytes) override { account_.SetLimit(bytes); }
   void ResetPeakMemory() override { account_.ResetPeak(); }
   trial::MemoryPeaks PeakMemory() const override { return {account_.peak_bytes(), std::nullopt}; }
-  // What the rank holds now.
+  // Bytes that the rank holds now.
   int64_t HeldBytes() const { return account_.held_bytes(); }
   std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                         const GroupSpec& group, int32_t rank) override;
@@ -40,9 +40,9 @@ class CpuDevice final : public Device {
   ScopedMemoryAccount scope_;
 };
 
-// Keeps oneDNN to instruction sets whose bf16 products take no packing buffers from Torch's
-// allocator: what a rank allocates is then what its own operators ask for, on every processor. Call
-// it before the first product. A user's own ONEDNN_MAX_CPU_ISA stands.
+// Restricts oneDNN to instruction sets whose bf16 products need no packing buffers from Torch's
+// allocator, so that a rank's allocations are those of its own operators on every processor. Call
+// before the first product. A user's ONEDNN_MAX_CPU_ISA takes precedence.
 void KeepMatmulsWithoutScratch();
 
 }  // namespace meshwright::worker

@@ -1,8 +1,8 @@
-// The device that a rank computes on: where its tensors live, its fused operators, its memory and
-// its communicators.
+// Device is what a rank computes on: it provides the rank's tensors, fused operators, memory
+// accounting and communicators.
 //
-// Implementations: CpuDevice here, and CUDA in a module of its own that is loaded where a plan asks
-// for it, so that CPU trials don't load CUDA.
+// Implementations are CpuDevice, and a CUDA device in a separate module that is loaded only for
+// plans that need it, so that CPU trials don't load CUDA.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -34,7 +34,7 @@ struct GroupSpec {
   Traffic traffic = Traffic::kCollectives;
 };
 
-// What a device is, as its driver or the kernel has it.
+// A device as its driver or the kernel describes it.
 struct DeviceDescription {
   std::string name;
   int64_t memory_bytes = 0;
@@ -52,22 +52,23 @@ class Device {
   // Waits for everything issued so far.
   virtual void Synchronize() = 0;
 
-  // Tells when this device gets to what the calling thread issues.
+  // Returns a clock of when this device reaches what the calling thread issues.
   virtual std::unique_ptr<DeviceClock> MakeClock() = 0;
 
-  // Restricts and measures what the calling thread's rank allocates. What the limit bounds is the
-  // implementation's to say.
+  // Limits and measures the allocations of the calling thread's rank. What the limit covers depends
+  // on the implementation.
   virtual void SetMemoryLimit(int64_t bytes) = 0;
   virtual void ResetPeakMemory() = 0;
-  // Since ResetPeakMemory().
+  // Peaks since ResetPeakMemory().
   virtual trial::MemoryPeaks PeakMemory() const = 0;
 
-  // The communicator of `rank` (of the whole run) in `group`, which it is part of. All ranks of the
-  // group call this.
+  // Returns the communicator of global rank `rank` in `group`, of which it is a member. All ranks
+  // of the group must call this.
   virtual std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                 const GroupSpec& group, int32_t rank) = 0;
 
-  // Where `error` means that the device ran out of memory. Asked on the rank's thread.
+  // Returns details where `error` means that the device ran out of memory. Called on the rank's
+  // thread.
   virtual std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const = 0;
 };
 

@@ -1,5 +1,5 @@
-// Moments in the order of what a rank does: on a CPU the times at which its thread gets there, on a
-// device the times at which the device does, behind the work that was issued before.
+// DeviceClock marks moments in the order of a rank's work: on a CPU when its thread gets there, on
+// a GPU when the device does, after the work issued before.
 #pragma once
 
 #include <chrono>
@@ -15,16 +15,16 @@ class DeviceClock {
 
   virtual ~DeviceClock() = default;
 
-  // Forgets all marks, and on a device ties its time to the host's anew.
+  // Forgets all marks. On a GPU it also recalibrates the device's time to the host's.
   virtual void Restart() = 0;
-  // The moment when the current stream gets here.
+  // Marks the moment when the current stream gets here.
   virtual Mark Now() = 0;
-  // Seconds of the host's monotonic clock. Requires that the device was synchronized since the
+  // Returns seconds of the host's monotonic clock. REQUIRES: the device was synchronized after the
   // mark.
   virtual double Seconds(Mark mark) const = 0;
 };
 
-// CLOCK_MONOTONIC, which all processes of a host share.
+// Seconds of CLOCK_MONOTONIC, which all processes of a host share.
 inline double MonotonicSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

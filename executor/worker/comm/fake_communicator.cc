@@ -49,7 +49,7 @@ class FakeCommunicator final : public Communicator {
     return Done(planner::CollectiveKind::kReduceScatter, input, {output, input});
   }
 
-  // The others send what this rank sends itself, and noise where that is another number of rows.
+  // Takes the other ranks to send what this rank sends itself, and noise where row counts differ.
   Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
                    const at::Tensor& input, const std::vector<int64_t>& sent_rows) override {
     const ScopedMemoryAccount nobody(nullptr);

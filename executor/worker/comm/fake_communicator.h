@@ -1,9 +1,9 @@
-// Rank k of a group of N that is alone: for a trial of one rank of a layout that is meant for many.
+// A Communicator for a rank that runs alone as rank k of a group of N, for slice trials.
 //
-// Nothing is sent and everything completes at once. Shapes are checked and results have the right
-// shape, type and place but not the right value: what other ranks would bring is taken to be like
-// what this rank brought, and messages arrive as noise, since devices are faster with zeros. Each
-// call is reported, so that its time can be charged from a model.
+// Nothing is sent and everything completes at once. Shapes are checked, and results have the right
+// shape, type and device but not the right values: other ranks' contributions are taken to be like
+// this rank's own, and messages arrive as noise, since devices are faster on zeros. Each call is
+// reported, so that its time can be charged from a cost model.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace meshwright::worker {
 
 struct FakeCall {
   planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
-  // The full buffer: what each rank holds before an all-reduce, after an all-gather, before a
+  // The full buffer: what each rank holds before an all-reduce, after an all-gather or before a
   // reduce-scatter; the message of a send or receive.
   int64_t bytes = 0;
 };
@@ -27,7 +27,7 @@ struct FakeCall {
 std::unique_ptr<Communicator> MakeFakeCommunicator(int32_t rank, int32_t size,
                                                    std::function<void(const FakeCall&)> report);
 
-// The communicator of `rank` (of the whole run) in `group`, without a report.
+// Returns the communicator of global rank `rank` in `group`, without a report.
 std::unique_ptr<Communicator> MakeFakeCommunicator(const GroupSpec& group, int32_t rank);
 
 }  // namespace meshwright::worker

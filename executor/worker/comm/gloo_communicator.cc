@@ -12,7 +12,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Set by the thread that carries out the group's operations.
+// Set by the thread that executes the group's operations.
 class GlooDoneTime final : public DoneTime {
  public:
   std::optional<double> seconds() const override {
@@ -25,8 +25,8 @@ class GlooDoneTime final : public DoneTime {
   std::atomic<double> at_s_{0.0};
 };
 
-// Of what a thread of the group carries out. Messages and reduce-scatters are brought to their end
-// by whoever waits for them.
+// Observes operations that a thread of the group executes. Messages and reduce-scatters are
+// completed by whoever waits for them, so they return null.
 std::shared_ptr<const DoneTime> Watch(c10d::Work& work) {
   if (dynamic_cast<c10d::ProcessGroupGloo::AsyncWork*>(&work) == nullptr) return nullptr;
   auto done = std::make_shared<GlooDoneTime>();
@@ -34,8 +34,8 @@ std::shared_ptr<const DoneTime> Watch(c10d::Work& work) {
   return done;
 }
 
-// Torch gathers into a copy of the output and reduces a copy of the input, which it makes on the
-// thread that calls.
+// Excludes Torch's copies from the rank's memory: it gathers into a copy of the output and reduces
+// a copy of the input, both allocated on the calling thread.
 class UncountedGloo final : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;

@@ -1,4 +1,4 @@
-// The fused operators of a host's processors.
+// The fused operators for CPUs.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,10 @@
 
 namespace meshwright::worker {
 
-// They share Torch's threads with its own operators.
+// They use the threads of Torch's own operators.
 std::unique_ptr<kernels::Kernels> MakeHostKernels();
 
-// The same for all ranks of the process, made when it is first asked for.
+// Returns one instance for all ranks of the process, created on first use.
 const kernels::Kernels& HostKernels();
 
 }  // namespace meshwright::worker

@@ -1,5 +1,5 @@
-// Memory of the host that one rank uses beside its device's, for what its layout offloads
-// (planner/layout/offload.h). The device's account and limit do not count it; it counts itself.
+// HostMemory allocates and counts the host memory that a rank uses for what its layout offloads
+// (planner/layout/offload.h). The device's account and limit exclude it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,8 +16,8 @@ class HostMemory {
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
 
-  // `elements` of `type`, uninitialised, from memory that copies to and from `device` reach as it
-  // is: pinned for a GPU. The tensor must not outlive this.
+  // Returns an uninitialised tensor of `elements` of `type` that copies to and from `device` can
+  // access directly: pinned for a GPU. REQUIRES: this object outlives the tensor.
   at::Tensor Allocate(int64_t elements, at::ScalarType type, at::Device device);
 
   // Bytes, without rounding.

@@ -10,7 +10,7 @@
 namespace meshwright::worker {
 namespace {
 
-// The entry points that GCC's OpenMP defines, and LLVM's and Intel's for code that GCC compiled.
+// Entry points defined by GCC's OpenMP, and by LLVM's and Intel's for code compiled by GCC.
 struct OpenMp {
   void (*parallel)(void (*body)(void*), void* state, unsigned threads, unsigned flags);
   int (*thread)();
@@ -44,11 +44,10 @@ struct Loop {
   void* state;
 };
 
-// What a team hands over and back, for thread sanitizers: they don't see the runtime's own
-// barriers.
+// Synchronizes with the team for thread sanitizers, which don't see the runtime's own barriers.
 std::atomic<uint64_t> handovers = 0;
 
-// The calling thread's part of the loop.
+// Runs the calling thread's part of the loop.
 void RunPart(void* state) {
   handovers.load(std::memory_order_acquire);
   const Loop& loop = *static_cast<const Loop*>(state);
@@ -73,7 +72,7 @@ void ParallelFor(int64_t count, int64_t grain, kernels::RangeBody body, void* st
     return;
   }
   handovers.fetch_add(1, std::memory_order_release);
-  // 0: as many as at::set_num_threads() asked for. A number of its own per loop makes the runtime
+  // 0 keeps the count of at::set_num_threads(). A different count per loop would make the runtime
   // end and start threads between loops.
   Runtime().parallel(RunPart, &loop, /*threads=*/0, /*flags=*/0);
   handovers.load(std::memory_order_acquire);

@@ -13,7 +13,7 @@ namespace {
 
 thread_local MemoryAccount* current_account = nullptr;
 
-// In front of every block.
+// Precedes every block.
 struct Header {
   MemoryAccount* account;
   int64_t bytes;
@@ -90,7 +90,7 @@ ScopedMemoryAccount::~ScopedMemoryAccount() { current_account = previous_; }
 void InstallAccountingAllocator() {
   static AccountingAllocator allocator;
   static std::once_flag once;
-  // Above the priority of Torch's own allocators.
+  // A priority above Torch's own allocators.
   std::call_once(once, [] { c10::SetCPUAllocator(&allocator, 200); });
 }
 

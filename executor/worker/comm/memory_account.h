@@ -1,9 +1,8 @@
-// Memory of one rank on a CPU: an allocator that counts for the rank whose thread allocates, with a
-// capacity, so that a CPU trial runs out of memory exactly as a device would.
+// MemoryAccount counts and limits the memory of one rank on a CPU, so that a CPU trial runs out of
+// memory exactly as a GPU would. An allocator charges the rank of the allocating thread.
 //
-// Counted are the bytes that tensors ask for, without rounding; a free is credited to the account
-// that paid for the block, from whichever thread it comes. Threads without an account (Torch's own,
-// gloo's) are not counted.
+// Counts the bytes that tensors request, without rounding. A free credits the account that was
+// charged, from any thread. Threads without an account (Torch's own, Gloo's) are not counted.
 #pragma once
 
 #include <atomic>
@@ -13,7 +12,7 @@
 
 namespace meshwright::worker {
 
-// An allocation that would have exceeded the capacity.
+// Thrown by an allocation that would exceed the limit.
 class OutOfMemory : public std::runtime_error {
  public:
   OutOfMemory(int64_t requested, int64_t held, int64_t limit);
@@ -23,7 +22,7 @@ class OutOfMemory : public std::runtime_error {
   const int64_t limit_bytes;
 };
 
-// Thread-safe. Must outlive every block that was allocated on it.
+// Thread-safe. REQUIRES: outlives every block charged to it.
 class MemoryAccount {
  public:
   static constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
@@ -33,7 +32,7 @@ class MemoryAccount {
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
-  // Throws OutOfMemory, and takes nothing, when it would exceed the limit.
+  // Throws OutOfMemory, and charges nothing, where it would exceed the limit.
   void Take(int64_t bytes);
   void Return(int64_t bytes);
 
@@ -48,7 +47,7 @@ class MemoryAccount {
   std::atomic<int64_t> peak_{0};
 };
 
-// While it lives, allocations of this thread go to `account`; null counts for nobody.
+// During its lifetime, allocations of this thread are charged to `account`, or to nobody if null.
 class ScopedMemoryAccount {
  public:
   explicit ScopedMemoryAccount(MemoryAccount* account);

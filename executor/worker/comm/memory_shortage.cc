@@ -11,13 +11,13 @@
 namespace meshwright::worker {
 namespace {
 
-// Torch's caching allocator, and the one over cudaMallocAsync.
+// Messages of Torch's caching allocator, and of the one over cudaMallocAsync.
 constexpr std::array<std::string_view, 2> kAllocatorTexts = {
     "CUDA out of memory. Tried to allocate",
     "would exceed allowed memory. (out of memory)",
 };
 
-// NCCL names the bytes behind these; what it allocates on the host it names otherwise.
+// NCCL appends the bytes to these; its messages for host allocations differ.
 constexpr std::array<std::string_view, 3> kNcclTexts = {
     "Failed to CUDA calloc async ",
     "Failed to CUDA calloc ",

@@ -13,7 +13,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Where the worker has its module.
+// Returns the folder of the worker's executable.
 std::string OwnFolder() {
   std::error_code ignored;
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();

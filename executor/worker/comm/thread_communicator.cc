@@ -47,7 +47,7 @@ class ThreadWork final : public PendingWork {
   std::shared_ptr<ThreadGroup> group_;
   std::shared_ptr<StreamOrder> order_;
   std::shared_ptr<Completion> completion_;
-  // Of work that is dropped without a wait, the group keeps them until the operation is issued, and
+  // If the work is dropped without a wait, the group keeps them until the operation is issued, and
   // the order until its end.
   const std::vector<at::Tensor> tensors_;
   const char* operation_;
@@ -128,7 +128,7 @@ std::unique_ptr<Communicator> ThreadHub::Join(const GroupSpec& group, int32_t ra
   if (place == group.ranks.end()) {
     throw CommunicationError("rank " + std::to_string(rank) + " is not in group " + group.name);
   }
-  // Groups of one name are told apart by their first member.
+  // The first member distinguishes groups of one name.
   const std::string key = group.name + "/" + std::to_string(group.ranks.front());
   const std::lock_guard lock(mutex_);
   std::shared_ptr<ThreadGroup>& shared = groups_[key];

@@ -1,10 +1,10 @@
-// Communicator between threads of one process: several ranks in a test, or on one device.
+// A Communicator between threads of one process: several ranks in a test, or on one device.
 //
-// Tensors are handed over by copy, without sockets: a collective is carried out by the thread of
-// the rank that comes last, a message by that of whichever side comes second. Sums go in rank
-// order, so results do not depend on who is late. Like with the others, a rank that leaves or stays
-// away fails everyone who waits for it. On a device Wait() holds the thread up until all ranks have
-// issued their part, and the stream until the operation is done.
+// Tensors are copied, without sockets. The last rank to arrive executes a collective; the second
+// side to arrive executes a message. Sums are in rank order, so results don't depend on timing. As
+// in other implementations, a rank that leaves or stays away fails all who wait for it. On a GPU
+// Wait() blocks the thread until all ranks have issued their part, and the stream until the
+// operation is done.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ namespace meshwright::worker {
 
 class ThreadGroup;
 
-// Where the ranks of a run meet. Outlives their communicators.
+// Where the ranks of a run meet. REQUIRES: outlives their communicators.
 class ThreadHub {
  public:
   ThreadHub();
   virtual ~ThreadHub();
 
-  // The communicator of `rank` (of the whole run) in `group`, which it is part of. Returns at once;
-  // each rank joins a group once. `order` is that of the rank's work. Virtual, so that a module
-  // reaches the one implementation there is, in the executable.
+  // Returns at once the communicator of global rank `rank` in `group`, of which it is a member;
+  // each rank joins a group once. `order` orders the rank's work. Virtual, so that modules call the
+  // one implementation in the executable.
   virtual std::unique_ptr<Communicator> Join(const GroupSpec& group, int32_t rank,
                                              std::shared_ptr<StreamOrder> order);
 

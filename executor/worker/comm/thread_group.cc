@@ -10,7 +10,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Results go into the first rank's output and from there to the others, in rank order.
+// Sums into the first rank's output, then copies it to the others, in rank order.
 void AllReduce(const std::vector<CollectiveCall>& calls) {
   const at::Tensor& result = calls.front().output;
   for (size_t rank = 1; rank < calls.size(); ++rank) {
@@ -37,7 +37,7 @@ void AllGather(const std::vector<CollectiveCall>& calls) {
   }
 }
 
-// A rank's output may be part of its input: it is written when the sum is complete.
+// A rank's output may be part of its input, so it is written only once the sum is complete.
 void ReduceScatter(const std::vector<CollectiveCall>& calls) {
   const ScopedMemoryAccount nobody(nullptr);
   for (size_t rank = 0; rank < calls.size(); ++rank) {
@@ -49,7 +49,7 @@ void ReduceScatter(const std::vector<CollectiveCall>& calls) {
   }
 }
 
-// The first of the rows from or to `rank`.
+// Returns the first of the rows from or to `rank`.
 int64_t FirstRow(const std::vector<int64_t>& rows, size_t rank) {
   return std::accumulate(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(rank),
                          int64_t{0});
@@ -67,7 +67,7 @@ void AllToAll(const std::vector<CollectiveCall>& calls) {
   }
 }
 
-// Whether what two ranks send each other is what they expect.
+// Whether what the two ranks send each other is what they expect.
 bool RowsFit(const CollectiveCall& one, size_t one_rank, const CollectiveCall& other,
              size_t other_rank) {
   return one.sent_rows.at(other_rank) == other.received_rows.at(one_rank) &&
@@ -253,8 +253,8 @@ StreamOrder::Mark ThreadGroup::Issue(StreamOrder& order,
 
 void ThreadGroup::Fail(const std::string& reason) {
   if (failure_.empty()) failure_ = reason;
-  // Nothing of it is carried out any more, and those who brought tensors may be gone, with what
-  // counts their memory, before the group is.
+  // Nothing of it will be executed any more, and ranks that brought tensors may be gone, with the
+  // accounts of their memory, before the group is.
   collectives_.clear();
   channels_.clear();
   changed_.notify_all();

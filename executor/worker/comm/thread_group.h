@@ -1,4 +1,4 @@
-// What the threads of one group share: collectives and messages under way.
+// ThreadGroup is the state shared by the threads of one group: collectives and messages under way.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,22 +22,22 @@
 
 namespace meshwright::worker {
 
-// One rank's part in a collective: where its result goes and what it brings.
+// One rank's arguments of a collective.
 struct CollectiveCall {
   planner::CollectiveKind kind = planner::CollectiveKind::kAllReduce;
   Reduction reduction = Reduction::kSum;  // of an all-reduce
   int32_t root = 0;                       // of a broadcast
   at::Tensor output;
   at::Tensor input;
-  std::vector<int64_t> received_rows = {};  // by rank, of an all-to-all, like the next one
+  std::vector<int64_t> received_rows = {};  // of an all-to-all, by rank, like the next member
   std::vector<int64_t> sent_rows = {};
-  StreamOrder::Mark ready = nullptr;  // when the tensors are
+  StreamOrder::Mark ready = nullptr;  // when the tensors are ready
 };
 
-// Set once, under the group's lock, when the operation was issued; also read without it.
+// Set once, under the group's lock, when the operation was issued; also read without the lock.
 struct Completion {
   std::atomic<bool> issued = false;
-  StreamOrder::Mark end;  // of an operation that was issued
+  StreamOrder::Mark end;  // of the issued operation
 
   void Set(StreamOrder::Mark at);
 };
@@ -48,28 +48,28 @@ class ThreadGroup {
 
   int32_t size() const { return size_; }
 
-  // In each of these `order` is that of the rank that calls.
+  // In these functions `order` is the calling rank's.
 
-  // Takes part in the next collective of `rank`. The last rank to come carries it out. Throws where
-  // the ranks' calls do not fit together.
+  // Adds `rank` to its next collective, which the last rank to arrive executes. Throws where the
+  // ranks' calls don't match.
   std::shared_ptr<Completion> Post(int32_t rank, CollectiveCall call, StreamOrder& order);
 
-  // A message between two ranks; whichever comes second copies it.
+  // A message between two ranks; the second side to arrive copies it.
   std::shared_ptr<Completion> Send(int32_t from, int32_t to, const at::Tensor& tensor,
                                    StreamOrder& order);
   std::shared_ptr<Completion> Receive(int32_t from, int32_t to, const at::Tensor& tensor,
                                       StreamOrder& order);
 
-  // Returns when the operation was issued. Throws CommunicationError when the group fails or the
-  // time is over, which fails the group.
+  // Returns once the operation was issued. Throws CommunicationError where the group fails or the
+  // timeout expires, which fails the group.
   void Wait(const Completion& completion, const char* operation);
 
-  // `rank` is gone: what still needs it fails.
+  // Removes `rank`: operations that still need it fail.
   void Leave(int32_t rank);
 
  private:
   struct Collective {
-    std::vector<CollectiveCall> calls;  // by rank; empty tensors where a rank has not come
+    std::vector<CollectiveCall> calls;  // by rank; empty tensors for ranks that have not arrived
     std::vector<bool> came;
     int32_t missing = 0;
     std::shared_ptr<Completion> completion;
@@ -88,11 +88,11 @@ class ThreadGroup {
   void CheckFits(const Collective& collective, int32_t rank, const CollectiveCall& call);
   void CarryOut(Collective& collective, StreamOrder& order);
   void Match(Channel& channel, StreamOrder& order);
-  // What cannot be issued fails the group.
+  // Fails the group where the operation can't be issued.
   StreamOrder::Mark Issue(StreamOrder& order, const std::vector<StreamOrder::Mark>& ready,
                           const std::vector<at::Tensor>& tensors,
                           const std::function<void()>& operation);
-  // Forgets what is under way.
+  // Drops everything under way.
   void Fail(const std::string& reason);
   void ThrowIfFailed(const char* operation) const;
   bool NeedsOneWhoLeft() const;
@@ -103,11 +103,11 @@ class ThreadGroup {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::string failure_;                 // empty while all is well
-  std::vector<int64_t> next_sequence_;  // of each rank's next collective
+  std::string failure_;                 // empty while the group works
+  std::vector<int64_t> next_sequence_;  // by rank: number of its next collective
   std::vector<bool> left_;
   std::map<int64_t, Collective> collectives_;
-  std::map<std::pair<int32_t, int32_t>, Channel> channels_;  // from, to
+  std::map<std::pair<int32_t, int32_t>, Channel> channels_;  // by sender and receiver
 };
 
 }  // namespace meshwright::worker

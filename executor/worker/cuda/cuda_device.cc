@@ -24,8 +24,8 @@ void* CurrentStream() { return c10::cuda::getCurrentCUDAStream().stream(); }
 
 constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 
-// What the allocator last refused to this thread. Taken when it did: its error carries bytes in its
-// text only, and what was held is released on the error's way.
+// This thread's last refusal by the allocator. Captured at once: the error carries its bytes only
+// as text, and held memory is released while the error propagates.
 thread_local std::optional<MemoryShortage> refused;
 
 void NoteRefusals() {
@@ -39,9 +39,9 @@ void NoteRefusals() {
       });
 }
 
-// Segments that grow leave no gaps that only a block of another size would fit, and are given back
-// without waiting for the whole device, on which a posted receive may stand. What else a user has
-// set stands: each change resets what it does not name.
+// Expandable segments leave no gaps that only a block of another size would fit, and are freed
+// without waiting for the whole device, on which a posted receive may be pending. Other settings of
+// the user are repeated, since each change resets what it does not name.
 void UseExpandableSegments() {
   std::string settings;
   for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
@@ -59,14 +59,14 @@ DeviceMemory MemoryOf(int32_t index) {
           .total_bytes = static_cast<int64_t>(total_bytes)};
 }
 
-// Once in a process, however many of its threads are ranks.
+// Runs once per process, however many of its threads are ranks.
 void OpenCuda() {
-  // Each group takes two streams; with fewer queues than streams one would wait for another that it
-  // has nothing to do with. Only read when the device is opened.
+  // Each group uses two streams; with fewer hardware queues than streams, unrelated streams would
+  // wait for each other. Only read when the device is opened.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   UseExpandableSegments();
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
-  // fp32 means IEEE's, whatever the environment says of TF32.
+  // fp32 means IEEE fp32, whatever the environment says of TF32.
   at::globalContext().setAllowTF32CuBLAS(false);
   NoteRefusals();
 }

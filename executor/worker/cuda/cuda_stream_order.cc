@@ -13,7 +13,7 @@ class EventMark final : public StreamMark {
     event_.record(stream);
   }
 
-  // Waiting for an event changes nothing about it, and any thread may.
+  // Waiting for an event does not modify it and is allowed from any thread.
   c10::cuda::CUDAEvent& event() const { return event_; }
 
  private:
@@ -26,8 +26,8 @@ void Wait(const c10::cuda::CUDAStream& stream, const StreamMark& mark) {
 
 }  // namespace
 
-// Streams come from Torch's pools, which hold 32 of each priority: they live as long as the
-// process, so memory that one of them last used can be freed at any time.
+// Streams come from Torch's pools, which hold 32 per priority: they live as long as the process, so
+// memory last used on one of them can be freed at any time.
 CudaStreamOrder::CudaStreamOrder(c10::DeviceIndex device,
                                  std::shared_ptr<const CudaTimeline> timeline)
     : timeline_(std::move(timeline)),
@@ -47,7 +47,8 @@ StreamOrder::Mark CudaStreamOrder::Run(const std::vector<Mark>& marks,
                                        const std::vector<at::Tensor>& tensors,
                                        const std::function<void()>& operation) {
   for (const Mark& mark : marks) Wait(operations_, *mark);
-  // The allocator hands memory on in the order of the stream that it was allocated on.
+  // The allocator reuses memory in the order of the stream that allocated it, so other uses must be
+  // recorded.
   for (const at::Tensor& tensor : tensors) {
     c10::cuda::CUDACachingAllocator::recordStream(tensor.storage().data_ptr(), operations_);
   }

@@ -1,7 +1,8 @@
-// The order of one rank's work on a CUDA device that it shares with other ranks of its process.
+// CudaStreamOrder orders one rank's work on a CUDA device that it shares with other ranks of its
+// process.
 //
-// Marks are events. What the rank carries out for a group runs on a stream beside the rank's own,
-// so that nothing but an event orders the two, as with NCCL.
+// Marks are events. Group operations run on a second stream, so that only events order them with
+// the rank's own stream, as with NCCL.
 #pragma once
 
 #include <c10/cuda/CUDAStream.h>
@@ -15,8 +16,8 @@ namespace meshwright::worker {
 
 class CudaStreamOrder final : public StreamOrder {
  public:
-  // Of the calling thread, which gets a current stream of its own; up to 32 ranks share none.
-  // Times are told on `timeline`, the rank's.
+  // For the calling thread, which gets a current stream of its own; up to 32 ranks get distinct
+  // ones. Times are on `timeline`, the rank's.
   CudaStreamOrder(c10::DeviceIndex device, std::shared_ptr<const CudaTimeline> timeline);
 
   Mark Now() override;

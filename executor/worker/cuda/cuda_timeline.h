@@ -1,4 +1,4 @@
-// The times of a CUDA device's events on the host's monotonic clock.
+// CudaTimeline converts the times of a CUDA device's events to the host's monotonic clock.
 #pragma once
 
 #include <c10/cuda/CUDAEvent.h>
@@ -10,14 +10,14 @@
 
 namespace meshwright::worker {
 
-// An event that can be timed.
+// Returns an event with timing enabled.
 inline c10::cuda::CUDAEvent TimedEvent() { return c10::cuda::CUDAEvent(cudaEventDefault); }
 
 class CudaTimeline {
  public:
-  // Waits for the device and takes the host's time at a moment that both know.
+  // Waits for the device and records the host's time of an event.
   void Anchor();
-  // Requires an event that happened since the last Anchor().
+  // REQUIRES: the event happened after the last Anchor().
   double Seconds(const c10::cuda::CUDAEvent& event) const;
 
  private:
@@ -36,7 +36,7 @@ class CudaClock final : public DeviceClock {
 
  private:
   const std::shared_ptr<CudaTimeline> timeline_;
-  std::vector<c10::cuda::CUDAEvent> events_;  // used again after each Restart()
+  std::vector<c10::cuda::CUDAEvent> events_;  // reused after each Restart()
   size_t used_ = 0;
 };
 

@@ -28,8 +28,8 @@ class NcclDoneTime final : public DoneTime {
   c10::cuda::CUDAEvent event_ = TimedEvent();
 };
 
-// A stream on which nothing is computed: it waits for each of a group's operations, which end in
-// their order, and takes the time. The compute stream waits only where a result is needed.
+// A stream without computation that waits for each of a group's operations, which end in order, and
+// records the time. The compute stream waits only where a result is needed.
 class WatchStream {
  public:
   WatchStream(at::Device device, std::shared_ptr<const CudaTimeline> timeline)

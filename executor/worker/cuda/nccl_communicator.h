@@ -1,4 +1,4 @@
-// Communicator over NCCL: one device per rank.
+// A Communicator over NCCL, with one device per rank.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace meshwright::worker {
 
-// Wait() orders the current stream behind the operation and returns at once. A rank whose peers
-// don't answer within the group's timeout is ended by NCCL's watchdog, since its kernels can't be
+// Wait() orders the current stream after the operation and returns at once. A rank whose peers
+// don't answer within the group's timeout is ended by NCCL's watchdog, as its kernels can't be
 // interrupted. Close() waits for the group's kernels and, within a host, for the other ranks; a
-// group that goes without it is aborted. Ends of operations are told on `timeline`.
+// group destroyed without it is aborted. Ends of operations are timed on `timeline`.
 std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>& store,
                                           const GroupSpec& group, int32_t rank, at::Device device,
                                           std::shared_ptr<const CudaTimeline> timeline);

@@ -1,4 +1,4 @@
-// How NCCL is to carry out the operations of a group.
+// NCCL's settings for the operations of a group.
 #pragma once
 
 #include <optional>
@@ -8,19 +8,19 @@
 namespace meshwright::worker {
 
 struct NcclTuning {
-  // Most SMs that an operation may take; NCCL's own choice without.
+  // Most SMs that an operation may use; NCCL's default if unset.
   std::optional<int> max_ctas;
-  // Its kernels get SMs before those of computation that wait for some.
+  // NCCL's kernels get SMs before waiting computation kernels.
   bool high_priority = true;
 };
 
-// High priority goes to all groups: a kernel that is late because it waits behind the blocks of a
-// matmul holds up every other rank of its group, and it needs few SMs itself. Megatron-LM offers
-// the same by group for the same reason (--high-priority-stream-groups).
+// All groups get high priority: a kernel that queues behind a matmul's blocks delays every other
+// rank of its group, while it needs few SMs itself. Megatron-LM offers the same per group for the
+// same reason (--high-priority-stream-groups).
 //
-// A message is a copy, a receive that is posted ahead holds its SMs until the message comes, and
-// both go on beside computation: they get few SMs. The device benchmark times messages in such a
-// group, so the planner counts with what they reach.
+// Messages get few SMs: a message is only a copy, a receive posted ahead holds its SMs until the
+// message arrives, and both run beside computation. The device benchmark times messages in such a
+// group, so the planner uses the resulting rates.
 inline NcclTuning NcclTuningOf(Traffic traffic) {
   constexpr int kMessageCtas = 4;
   if (traffic == Traffic::kMessages) return {.max_ctas = kMessageCtas};

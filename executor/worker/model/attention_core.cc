@@ -33,12 +33,12 @@ std::vector<planner::AttentionTile> TilesOf(const AttentionShape& shape) {
   return planner::AttentionTiles(shape.span(/*cp=*/1), /*rank=*/0, /*source=*/0);
 }
 
-// What queries see in the one call for all of them.
+// Returns what queries see when one call covers all.
 KeySight SightOfAll(const AttentionShape& shape, const at::Tensor& q) {
   return BandMask(q).Of(TilesOf(shape).front());
 }
 
-// Of the heads of one call.
+// For the heads of one call.
 at::Tensor NewLogSumExp(const AttentionShape& shape, const at::Tensor& q) {
   return at::empty({shape.batch, shape.heads / shape.calls(), shape.seq_len}, InAccumulatorType(q));
 }
@@ -69,7 +69,7 @@ AttentionResult WindowForward(const AttentionShape& shape, const at::Tensor& q, 
   return result;
 }
 
-// Keys and values have gradients from several tiles, which are summed in the accumulator type.
+// Keys and values receive gradients from several tiles, summed in the accumulator type.
 AttentionGradient WindowBackward(const AttentionShape& shape, const at::Tensor& dheads,
                                  const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const at::Tensor& heads, const AttentionResult& forward) {
@@ -110,7 +110,7 @@ AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& 
   AttentionResult result;
   if (shape.calls() == 1) {
     AttendedHeads heads = AttendForward(shape.backend, q, k, v, sight);
-    // A view of one head that was filled up would keep what it was filled up with.
+    // Copied: a view of padded heads would keep the padding alive.
     result.output = heads.output.reshape({tokens, width}).contiguous();
     result.statistics.push_back(std::move(heads.statistics));
     return result;

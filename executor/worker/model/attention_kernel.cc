@@ -24,10 +24,10 @@ namespace {
 
 constexpr double kNoDropout = 0.0;
 
-// Memory-efficient attention rounds the length of its log-sum-exp up to a multiple of this.
+// Memory-efficient attention pads the length of its log-sum-exp to a multiple of this.
 constexpr int64_t kEfficientAlignment = 32;
 
-// ATen wants [batch, heads, seq_len, head_dim].
+// ATen expects [batch, heads, seq_len, head_dim].
 at::Tensor HeadsFirst(const at::Tensor& tensor) { return tensor.transpose(1, 2); }
 
 AttendedGradient HeadsSecond(const std::tuple<at::Tensor, at::Tensor, at::Tensor>& gradients) {
@@ -36,7 +36,7 @@ AttendedGradient HeadsSecond(const std::tuple<at::Tensor, at::Tensor, at::Tensor
           .v = HeadsFirst(std::get<2>(gradients))};
 }
 
-// All heads first.
+// All with heads first.
 struct Operands {
   at::Tensor q;
   at::Tensor k;
@@ -71,8 +71,8 @@ struct BandQueries {
   planner::KeyBand band;
 };
 
-// Calls of the kernel for `queries` on `keys`. It takes `newer` for as many as there are keys where
-// it is more, which hides keys from queries that lie more than that before the last one.
+// Returns the kernel's calls for `queries` on `keys`. The kernel clamps `newer` to the number of
+// keys, which would hide keys from queries that are further than that from the last one.
 std::vector<BandQueries> BandCalls(int64_t queries, int64_t keys, planner::KeyBand band) {
   std::vector<BandQueries> calls;
   while (queries > keys && band.newer >= keys) {
@@ -85,7 +85,7 @@ std::vector<BandQueries> BandCalls(int64_t queries, int64_t keys, planner::KeyBa
   return calls;
 }
 
-// Tokens before heads, as the caller has them.
+// Tokens before heads, as in the caller.
 AttendedHeads OneBandForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const planner::KeyBand& band) {
   auto result = at::_flash_attention_forward(q, k, v, /*cum_seq_q=*/{}, /*cum_seq_k=*/{},
@@ -247,12 +247,12 @@ AttendedGradient BackwardOfEvenWidths(AttentionBackend backend, const at::Tensor
   return EfficientBackward(dout, in, out, statistics, causal);
 }
 
-// Heads as wide as `width`.
+// Zero-pads heads to `width`.
 at::Tensor FilledUp(const at::Tensor& heads, int64_t width) {
   return at::constant_pad_nd(heads, {0, width - heads.size(3)});
 }
 
-// Flash attention has one width for queries, keys and values.
+// Flash attention needs one width for queries, keys and values.
 bool FillsUp(AttentionBackend backend, const at::Tensor& q, const at::Tensor& v) {
   const bool takes_one =
       backend == AttentionBackend::kCpuFlash || backend == AttentionBackend::kFlash;

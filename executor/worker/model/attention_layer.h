@@ -1,11 +1,11 @@
-// The attention half of a block: Wo attention(RoPE(Wqkv norm(x))), where RoPE turns queries and
-// keys, behind a norm of each of their heads with ModelSpec::qk_norm. Either product may have a
-// bias, and the softmax sinks. The FFN adds the residual x, together with its norm.
+// AttentionLayer is the attention half of a block: Wo attention(RoPE(Wqkv norm(x))). With
+// ModelSpec::qk_norm each head of queries and keys is normed before RoPE. Either product may have a
+// bias, and the softmax sinks. The FFN adds the residual x in one pass with its norm.
 //
-// Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
-// heads (executor/worker/tensor_parallel.h). "Stream tokens" are RankContext::stream_tokens(),
-// "tokens" all of the micro-batch on this rank. The backward has two parts, so that a schedule may
-// run them apart.
+// Wqkv is column parallel and Wo row parallel: a TP rank holds heads/t query and kv_heads/t
+// key/value heads (executor/worker/model/tensor_parallel.h). "Stream tokens" are
+// RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank. The backward has two
+// parts, which a schedule may run separately.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,7 @@ namespace meshwright::worker {
 
 class AttentionLayer final : public AttentionBranch {
  public:
-  // `attention`, `unit` and `rope` outlive it.
+  // REQUIRES: `attention`, `unit` and `rope` outlive this object.
   AttentionLayer(RankContext& context, const planner::Attention& attention, FlatUnit& unit,
                  const RopeTable& rope);
 
@@ -32,36 +32,36 @@ class AttentionLayer final : public AttentionBranch {
   void BackwardWeight(AttentionSaved& saved) const override;
 
  private:
-  // What attention reads, [batch, seq_len, heads, head_dim] each: views of the fused buffer, or
-  // with qk_norm queries and keys in a buffer of their own.
+  // Attention's inputs, [batch, seq_len, heads, head_dim] each: views of the fused buffer, or with
+  // qk_norm queries and keys in a buffer of their own.
   struct ReadyHeads {
     at::Tensor q;
     at::Tensor k;
     at::Tensor v;
-    at::Tensor q_rstd;  // [tokens, heads], accumulator dtype; with qk_norm
+    at::Tensor q_rstd;  // with qk_norm: [tokens, heads], accumulator dtype
     at::Tensor k_rstd;
   };
 
-  // Heads [first, first + count) of the fused buffer: [batch, seq_len, count, head_dim].
+  // Returns heads [first, first + count) of the fused buffer: [batch, seq_len, count, head_dim].
   at::Tensor Heads(const at::Tensor& qkv, int64_t first, int64_t count) const;
-  // Turns what of the heads a rotary embedding turns; `to` may be `from`.
+  // Rotates the rotary part of the heads; `to` may be `from`.
   void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
-  // The gradient of what was turned, with all that was not.
+  // Inverts the rotation for gradients, including elements that are not rotated.
   void TurnBack(const at::Tensor& from, const at::Tensor& to) const;
-  // `qkv` as it is kept.
+  // `qkv` as it is saved.
   ReadyHeads Ready(const at::Tensor& qkv) const;
   void NormAndTurn(ReadyHeads& heads) const;
   AttentionResult Attend(const ReadyHeads& heads) const;
-  // Adds the gradient of the sinks.
+  // Also adds the gradient of the sinks.
   AttentionGradient AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
                                    const AttentionResult& forward) const;
-  // Replaces qkv by its gradient and releases attention's result. saved.gradient is there.
+  // Replaces qkv by its gradient and releases attention's result. REQUIRES: saved.gradient is set.
   void BackwardHeads(AttentionSaved& saved) const;
   // Replaces `qkv`, and the heads made of it, by the gradient; adds the weight gradients of the
   // heads' norms.
   void ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
                          const at::Tensor& qkv) const;
-  // Each releases what its weight gradient was the last to need.
+  // Each releases the tensors that only its weight gradient still needed.
   void BackwardOutputWeight(AttentionSaved& saved) const;
   void BackwardQkvWeight(const ProductInput& norm_output, AttentionSaved& saved) const;
   // Turns the normed input's gradient into the residual's, in place.
@@ -73,10 +73,10 @@ class AttentionLayer final : public AttentionBranch {
   FlatUnit& unit_;
   const RopeTable& rope_;
   const AttentionShape shape_;
-  const int64_t rotary_width_;  // of a head's elements
+  const int64_t rotary_width_;  // rotated elements per head
   const NormLayer norm_;
-  const size_t query_norm_;  // position of its weight; kNowhere without qk_norm
-  const size_t sinks_;       // likewise; kNowhere without sinks
+  const size_t query_norm_;  // index of its weight; kNowhere without qk_norm
+  const size_t sinks_;       // index; kNowhere without sinks
   const VectorPositions qkv_;
   const VectorPositions output_;
 };

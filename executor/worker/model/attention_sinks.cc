@@ -5,7 +5,7 @@
 namespace meshwright::worker {
 namespace {
 
-// What of the sinks a call's heads have: `call` and every calls()-th behind it.
+// Returns the sinks of a call's heads: `call` and every calls()-th after it.
 const void* SinksOfCall(const at::Tensor& sinks, int64_t call) {
   return sinks.narrow(0, call, sinks.size(0) - call).const_data_ptr();
 }

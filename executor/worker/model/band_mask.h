@@ -1,5 +1,5 @@
-// What a kernel takes where queries see a window of the keys: a mask on a CPU, two numbers on a
-// device.
+// BandMask tells a kernel which window of keys its queries see: by a mask on a CPU, by two numbers
+// on a GPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,11 +9,10 @@
 
 namespace meshwright::worker {
 
-// Makes one mask after another. Holds that of the last tile that needed one, for tiles that follow
-// each other along a sequence take the same.
+// Caches the last mask, as consecutive tiles of a sequence use the same one.
 class BandMask {
  public:
-  // `like` has the device and the dtype of queries; the mask has the dtype's accumulator.
+  // `like` has the queries' device and dtype; masks have that dtype's accumulator type.
   explicit BandMask(const at::Tensor& like);
 
   KeySight Of(const planner::AttentionTile& tile);

@@ -19,7 +19,7 @@ std::unique_ptr<const AttentionBranch> MakeAttention(RankContext& context,
   return std::make_unique<AttentionLayer>(context, attention, unit, rope);
 }
 
-// What of a layer runs again, as the profile of the worker has it.
+// Returns the parts of a layer that are recomputed, by the worker's profile.
 planner::RecomputedParts RecomputedPartsOf(const RankContext& context,
                                            const planner::LayerGroup& group, int64_t index) {
   planner::BlockShape shape = planner::WholeShape(context.model, group, context.training.seq_len);

@@ -1,4 +1,5 @@
-// One transformer block: attention and feed-forward, and what of them is kept or computed again.
+// Block is one transformer block, attention and feed-forward, with its saved and recomputed
+// tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,8 +17,8 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps. Its tensors are those that planner/block/block.h saves, but for what
-// planner/block/recompute.h says that the layer's recompute frees.
+// One micro-batch's saved tensors: those that planner/block/block.h saves, except those freed by
+// the layer's recompute (planner/block/recompute.h).
 struct BlockSaved {
   AttentionSaved attention;
   FfnSaved ffn;
@@ -25,24 +26,26 @@ struct BlockSaved {
 
 class Block {
  public:
-  // The `index`-th block of its chunk, which decides whether rc=block:N makes it again. `group`,
-  // `rope` and the units outlive it: the layer's, and that of its experts where it has any.
+  // `index` is the block's index in its chunk, which decides whether rc=block:N recomputes it.
+  // `units` are the layer's and, if it has experts, theirs. REQUIRES: `group`, `rope` and the units
+  // outlive this object.
   Block(RankContext& context, const planner::LayerGroup& group, std::vector<FlatUnit*> units,
         const RopeTable& rope, int64_t index);
 
   const std::vector<FlatUnit*>& units() const { return units_; }
 
-  // [stream tokens, hidden] -> the same, a new tensor.
+  // [stream tokens, hidden] -> the same shape, a new tensor.
   at::Tensor Forward(at::Tensor input, BlockSaved& saved) const;
   // Gradient of the output -> gradient of the input, a new tensor. Releases `saved`.
   at::Tensor Backward(at::Tensor gradient, BlockSaved& saved) const;
-  // The same in two parts. What is recomputed is recomputed in the input part and lives until the
+  // The same in two parts. Recomputation happens in the input part; its results live until the
   // weight part, which releases `saved`.
   at::Tensor BackwardInput(at::Tensor gradient, BlockSaved& saved) const;
   void BackwardWeight(BlockSaved& saved) const;
 
  private:
-  // What the FFN's backward needs, and what attention's needs too where that makes its input.
+  // Recomputes what the FFN's backward needs, and what attention's needs too if it yields the FFN's
+  // input.
   void RecomputeForFfn(BlockSaved& saved) const;
   void RecomputeForAttention(BlockSaved& saved) const;
 

@@ -1,4 +1,4 @@
-// Token embedding, its rows divided over the TP group.
+// EmbeddingLayer is the token embedding, with its rows divided over the TP group.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,7 +10,7 @@ namespace meshwright::worker {
 
 class EmbeddingLayer {
  public:
-  // `unit` outlives it.
+  // REQUIRES: `unit` outlives this object.
   EmbeddingLayer(RankContext& context, FlatUnit& unit) : context_(context), unit_(unit) {}
 
   // tokens int32 [tokens] -> [stream tokens, hidden].

@@ -1,9 +1,9 @@
-// Biases of experts' products: each expert adds its own to its rows. A bias [experts * outputs]
-// stands in the order of the experts, like the rows; `rows` says how many each expert has. Nothing
-// happens where the bias, or its gradient, is undefined.
+// Biases of experts' products: each expert adds its own bias to its rows. A bias [experts *
+// outputs] is in the order of the experts, like the rows; `rows` has each expert's number of rows.
+// All functions do nothing where the bias, or its gradient, is undefined.
 //
-// Behind a product of rows that were weighed before it, a bias is weighed as it is added: the
-// weight of a row then counts for the product and the bias alike.
+// After a product of weighted rows the bias is weighted as it is added, so that a row's weight
+// applies to product and bias alike.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,8 +18,8 @@ namespace meshwright::worker {
 // y [rows, outputs] += the bias of the row's expert.
 void AddExpertBias(const at::Tensor& bias, const std::vector<int64_t>& rows, const at::Tensor& y);
 
-// y [rows, outputs] += the row's weight * the bias of its expert; weights [rows, 1], accumulator
-// dtype.
+// y [rows, outputs] += the row's weight times the bias of its expert; weights [rows, 1],
+// accumulator dtype.
 void AddWeighedExpertBias(const RankContext& context, const at::Tensor& weights,
                           const at::Tensor& bias, const std::vector<int64_t>& rows,
                           const at::Tensor& y);
@@ -30,7 +30,7 @@ void AddExpertBiasGradient(const RankContext& context, const at::Tensor& dy,
                            const std::vector<int64_t>& rows, const at::Tensor& weights,
                            const at::Tensor& gradient);
 
-// dweights [rows, 1], accumulator dtype, += what a weighed bias makes the gradient of its weights.
+// dweights [rows, 1], accumulator dtype, += the gradient of the weights through a weighted bias.
 void AddBiasToWeightGradient(const RankContext& context, const at::Tensor& dy,
                              const at::Tensor& bias, const std::vector<int64_t>& rows,
                              const at::Tensor& dweights);

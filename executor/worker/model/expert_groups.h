@@ -1,4 +1,4 @@
-// Rows that stand in the order of the experts which work on them.
+// Iterates over rows that are grouped by expert.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace meshwright::worker {
 
-// Calls body(expert, first row, rows) for those that have any. `rows` says how many each has.
+// Calls body(expert, first row, rows) for experts that have rows. `rows` has each expert's number.
 template <typename Body>
 void ForExperts(const std::vector<int64_t>& rows, const Body& body) {
   int64_t first = 0;

@@ -17,9 +17,9 @@ kernels::RouterScore ScoreOf(const planner::Experts& experts) {
                                                          : kernels::RouterScore::kSoftmax;
 }
 
-// Per sequence and layer: experts / (top_k seq_len) * sum over experts of slots * mean score
-// (arXiv 2412.19437, equations 17 to 20), and the mean square of log(sum(exp(logits)))
-// (arXiv 2202.08906, equation 5); both are means over the step's sequences.
+// Per sequence and layer: experts / (top_k seq_len) * sum over experts of slots * mean score (arXiv
+// 2412.19437, equations 17 to 20), and the mean square of log(sum(exp(logits))) (arXiv 2202.08906,
+// equation 5); both are means over the step's sequences.
 kernels::RouterLosses LossesOf(const RankContext& context, const planner::Experts& experts,
                                const ExpertRouting& routing) {
   const auto seq_len = static_cast<double>(context.training.seq_len);
@@ -34,7 +34,7 @@ kernels::RouterLosses LossesOf(const RankContext& context, const planner::Expert
           .z_scale = 2.0 * experts.z_loss / step_tokens};
 }
 
-// Where tokens go by force nothing is picked.
+// Returns nothing where routing is forced, since nothing is selected then.
 std::optional<size_t> AddSelectionBias(RankContext& context, const planner::Experts& experts) {
   if (!planner::MovesSelectionBias(experts, context.training)) return std::nullopt;
   return context.selection_biases.Add(experts, context.options_of(context.accumulator_dtype()));

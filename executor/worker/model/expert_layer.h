@@ -1,13 +1,12 @@
-// A mixture of experts, between the norm before the FFN and what is added to the residual stream:
-// the sum over a token's experts of weight * (Wdown (silu(Wgate x) * (Wup x))), where SwiGLU may be
-// clamped and each product may have a bias.
+// ExpertLayer is a mixture of experts, from the norm before the FFN to what is added to the
+// residual stream: the sum over a token's experts of weight * (Wdown (silu(Wgate x) * (Wup x))),
+// where SwiGLU may be clamped and each product may have a bias.
 //
-// Tokens are those of the rank's share of the stream. Experts are divided over the EP group, and
-// each over the ranks of the expert tensor parallel (executor/worker/model/expert_routing.h). A
-// weight is applied to the product before the down projection, and to the bias behind it, so that
-// the experts' results are not kept. Ranks of the expert tensor parallel divide the biases of gate
-// and up. All of them hold that of down and have its gradient, and the first of them adds it to
-// what they add up.
+// Tokens are the rank's share of the stream. Experts are divided over the EP group, and each expert
+// over the ranks of expert tensor parallelism (executor/worker/model/expert_routing.h). A weight is
+// applied before the down projection, and to its bias after it, so that the experts' results need
+// not be saved. Ranks of expert tensor parallelism divide the biases of gate and up. All of them
+// hold that of down and have its gradient, but only the first adds it to the sum over ranks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,28 +24,30 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps: what the experts' operators in planner/block/expert_operators.h save.
+// One micro-batch's saved tensors: those of the experts' operators in
+// planner/block/expert_operators.h.
 struct ExpertsSaved {
-  at::Tensor logits;   // [stream tokens, experts]; their gradient when the input part is over
+  at::Tensor logits;   // [stream tokens, experts]; after the input part their gradient
   at::Tensor weights;  // [stream tokens, top_k], accumulator dtype
   ExpertRouting routing;
-  at::Tensor row_weights;  // [expert rows, 1], accumulator dtype; their gradient for a while
+  at::Tensor row_weights;  // [expert rows, 1], accumulator dtype; temporarily their gradient
   ProductInput input;      // [expert rows, hidden]
-  at::Tensor gate_up;      // [expert rows, 2 width]; its gradient when the input part is over
-  ProductInput product;    // [expert rows, width], weighed
-  // Between the two parts of the backward: [expert rows, hidden], of the experts' results.
+  at::Tensor gate_up;      // [expert rows, 2 width]; after the input part its gradient
+  ProductInput product;    // [expert rows, width], weighted
+  // Between the two backward parts: gradient of the experts' results, [expert rows, hidden].
   at::Tensor gradient;
 };
 
 class ExpertLayer {
  public:
-  // The router is in the layer's unit, the experts in `experts`. Both and `ffn` outlive it.
+  // The router is in `layer`, the experts are in `experts`. REQUIRES: both and `ffn` outlive this
+  // object.
   ExpertLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& layer, FlatUnit& experts);
 
-  // [stream tokens, hidden], normed -> what the experts make of them, a new tensor.
+  // [stream tokens, hidden], normed -> the experts' output, a new tensor.
   at::Tensor Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // Computes again, before the backward, what the experts' operators in `runs` save: all, or the
-  // activation's alone. Not what Forward() returns, which backward does not need.
+  // Recomputes, before the backward, the saved tensors of the experts' operators in `runs`: all, or
+  // only the activation's. Omits the result of Forward(), which the backward does not need.
   void Recompute(const planner::EnumSet<planner::OperatorName>& runs, const at::Tensor& norm_output,
                  ExpertsSaved& saved) const;
   // Gradient of the output -> gradient of the normed input, a new tensor. Adds all weight gradients
@@ -58,28 +59,28 @@ class ExpertLayer {
   void BackwardWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const;
 
  private:
-  // Up to the weighed product, which it returns.
+  // Runs up to the weighted product, and returns it.
   at::Tensor RunToProduct(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // saved.gate_up -> the weighed product, kept as its weight gradient needs it.
+  // saved.gate_up -> the weighted product, which is saved as its weight gradient needs it.
   at::Tensor Activate(ExpertsSaved& saved) const;
   at::Tensor RouterWeight() const;
   kernels::SwigluForm form() const {
     return ffn_.clamp > 0.0 ? kernels::ClampedSwiglu(ffn_.clamp) : kernels::SwigluForm();
   }
-  // The bias of down as far as this rank is the one that adds it; else undefined.
+  // The bias of down where this rank is the one that adds it; else undefined.
   at::Tensor AddedDownBias() const;
   void Route(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // One row for each slot, of its token's: [sent rows, width].
+  // Copies each slot's token to the slot's row: [sent rows, width].
   at::Tensor RowsOfTokens(const at::Tensor& tokens, const ExpertRouting& routing) const;
-  // What experts made of rows -> of each token the sum of its rows.
+  // Sums the experts' rows of each token.
   at::Tensor TokensOfRows(at::Tensor expert_rows, const ExpertRouting& routing) const;
-  // saved.gradient is there. Replaces gate_up and the rows' weights by their gradients, and adds
-  // that of the bias of down, which needs these weights.
+  // Replaces gate_up and the rows' weights by their gradients, and adds the gradient of down's
+  // bias, which needs these weights. REQUIRES: saved.gradient is set.
   void BackwardProduct(ExpertsSaved& saved) const;
   // Adds the router's part to the gradient of the normed input. Replaces the logits by their
   // gradient.
   void BackwardRouter(const at::Tensor& gradient, ExpertsSaved& saved) const;
-  // Each releases what its weight gradient was the last to need.
+  // Each releases the tensors that only its weight gradient still needed.
   void BackwardDownWeight(ExpertsSaved& saved) const;
   void BackwardGateUpWeight(ExpertsSaved& saved) const;
   void BackwardRouterWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const;
@@ -89,7 +90,7 @@ class ExpertLayer {
   FlatUnit& layer_;
   FlatUnit& experts_;
   const VectorPositions router_;
-  const std::optional<size_t> selection_bias_;  // its place in RankContext::selection_biases
+  const std::optional<size_t> selection_bias_;  // index in RankContext::selection_biases
   const VectorPositions gate_up_;
   const VectorPositions down_;
 };

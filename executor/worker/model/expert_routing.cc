@@ -22,7 +22,7 @@ at::Tensor OnHost(const std::vector<int64_t>& sizes, at::ScalarType type) {
   return at::empty(sizes, at::TensorOptions().dtype(type));
 }
 
-// On the rank's device.
+// Copies a host tensor to the rank's device.
 at::Tensor ToDevice(const RankContext& context, const at::Tensor& host) {
   if (context.device->torch_device().is_cpu()) return host;
   at::Tensor tensor = at::empty(host.sizes(), context.options_of(host.scalar_type()));
@@ -30,7 +30,8 @@ at::Tensor ToDevice(const RankContext& context, const at::Tensor& host) {
   return tensor;
 }
 
-// Rows that each rank of the EP group sends to each of this rank's experts, by rank and expert.
+// Returns how many rows each rank of the EP group sends to each of this rank's experts, by rank and
+// expert.
 std::vector<int64_t> CountsOfSenders(RankContext& context, const std::vector<int64_t>& own) {
   if (context.groups.ep == nullptr) return own;
   const auto count = static_cast<int64_t>(own.size());
@@ -46,8 +47,8 @@ std::vector<int64_t> CountsOfSenders(RankContext& context, const std::vector<int
   return {counts, counts + count};
 }
 
-// The same of all ranks of the expert tensor parallel, one after the other. As doubles, which every
-// communicator gathers.
+// Concatenates these counts over the ranks of expert tensor parallelism. Gathers doubles, which
+// every communicator supports.
 std::vector<int64_t> CountsOfTensorRanks(RankContext& context, const std::vector<int64_t>& own) {
   if (context.groups.etp == nullptr) return own;
   const auto count = static_cast<int64_t>(own.size());
@@ -63,13 +64,13 @@ std::vector<int64_t> CountsOfTensorRanks(RankContext& context, const std::vector
   return result;
 }
 
-// Marks the slots that come to their experts when these have as many of the sequence as they take.
+// Marks slots whose expert already has its capacity of the sequence's earlier slots.
 std::vector<bool> DroppedSlots(const RankContext& context, const planner::Experts& experts,
                                const SlotCounts& counts, const int32_t* picked) {
   const int64_t capacity = experts.capacity(context.training.seq_len);
   const StreamPositions positions(context);
   std::vector<bool> drops;
-  std::vector<int64_t> before;  // of each expert, at this token
+  std::vector<int64_t> before;  // slots of each expert before this token
   for (int64_t token = 0; token < positions.tokens(); ++token) {
     if (positions.PositionOf(token) % positions.run_tokens() == 0) {
       const int64_t* of_run = counts.BeforeRunOf(token);
@@ -82,8 +83,8 @@ std::vector<bool> DroppedSlots(const RankContext& context, const planner::Expert
   return drops;
 }
 
-// Sorts slots by their experts, those of one expert in the order of the tokens. Returns how many
-// rows each expert has. `drops` is empty where none is dropped.
+// Sorts slots by expert, and by token within one. Returns each expert's number of rows. `drops` is
+// empty where none is dropped.
 std::vector<int64_t> SortSlots(const RankContext& context, int64_t experts,
                                const at::Tensor& picked, const std::vector<bool>& drops,
                                ExpertRouting& routing) {
@@ -116,7 +117,7 @@ std::vector<int64_t> SortSlots(const RankContext& context, int64_t experts,
   return counts;
 }
 
-// Rows of each expert that this rank sends; fills in the lists of slots.
+// Returns the number of rows that this rank sends to each expert; fills in the lists of slots.
 std::vector<int64_t> ListSlots(RankContext& context, const planner::Experts& experts,
                                ExpertRouting& routing) {
   const at::Tensor picked = routing.picked.cpu();
@@ -134,13 +135,13 @@ std::vector<int64_t> ListSlots(RankContext& context, const planner::Experts& exp
   return SortSlots(context, experts.count, picked, drops, routing);
 }
 
-// `counts` by rank of the expert tensor parallel, rank of the EP group and expert.
+// `counts` are by rank of expert tensor parallelism, rank of the EP group and expert.
 void PlaceRows(const RankContext& context, const std::vector<int64_t>& counts,
                ExpertRouting& routing) {
   const auto ep = static_cast<size_t>(context.layout.ep);
   const auto etp = static_cast<size_t>(context.layout.etp);
   const size_t experts = counts.size() / ep / etp;
-  std::vector<int64_t> begin(counts.size(), 0);  // where each count's rows begin
+  std::vector<int64_t> begin(counts.size(), 0);  // first row of each count
   for (size_t brings = 0; brings < etp; ++brings) {
     int64_t at = static_cast<int64_t>(brings) * routing.padded;
     for (size_t i = brings * ep * experts; i < (brings + 1) * ep * experts; ++i) {

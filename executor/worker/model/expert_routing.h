@@ -1,14 +1,15 @@
-// Which experts a micro-batch's tokens go to, and where their rows lie on the way.
+// ExpertRouting describes which experts a micro-batch's tokens go to, and the order of their rows
+// at each stage of the exchange.
 //
-// A slot is one of the top_k experts of a token of this rank's share of the residual stream; slots
-// of a token are neighbours. Sent rows are the slots in the order of their experts, which is that
-// of the ranks that hold these. A rank of the EP group receives rows in the order of the ranks that
-// send them; the ranks of its expert tensor parallel put together what each of them received,
-// padded to the longest; and its experts work on rows in the order of the experts.
+// A slot is one of the top_k experts of a token in this rank's share of the residual stream; a
+// token's slots are adjacent. Sent rows are the slots sorted by expert, and so by the rank that
+// holds it. A rank of the EP group receives rows in order of their senders; the ranks of its expert
+// tensor parallelism concatenate what each received, padded to the longest; expert rows are these
+// sorted by expert.
 //
-// Where experts have a capacity (planner::Experts::capacity), the slots of a sequence that come to
-// one of them later, by position, than so many others are dropped: they have no row, and count as
-// 0. What a sequence drops depends on no other sequence, and on no layout.
+// Where experts have a capacity (planner::Experts::capacity), a sequence's slots beyond that
+// number, in order of position, are dropped for that expert: they have no row and contribute 0.
+// What a sequence drops depends neither on other sequences nor on the layout.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,44 +24,43 @@ namespace meshwright::worker {
 
 struct ExpertRouting {
   // Tensors, int32.
-  at::Tensor picked;        // [stream tokens, top_k]: the expert of a slot
-  at::Tensor row_of_slot;   // [stream tokens, top_k]: its sent row, -1 where it was dropped
+  at::Tensor picked;        // [stream tokens, top_k]: the slot's expert
+  at::Tensor row_of_slot;   // [stream tokens, top_k]: the slot's sent row, -1 if dropped
   at::Tensor slot_of_row;   // [sent rows]
-  at::Tensor place_of_row;  // [expert rows]: among what was put together; only if rows move
+  at::Tensor place_of_row;  // [expert rows]: index in the concatenated rows; only if rows move
 
-  // [sequences, experts], accumulator dtype: slots, those that were dropped too; only under a
-  // balance loss.
+  // [sequences, experts], accumulator dtype: slots including dropped ones; only under a balance
+  // loss.
   at::Tensor slots_of_sequences;
 
-  // On the host: slots of this rank's tokens that picked each expert of the layer, those that were
-  // dropped too.
+  // On the host: slots of this rank's tokens per expert of the layer, including dropped ones.
   std::vector<int64_t> slots_of_experts;
 
   // Numbers of rows, on the host.
   std::vector<int64_t> sent;         // to each rank of the EP group
-  std::vector<int64_t> received;     // from each of them
-  int64_t padded = 0;                // that each rank of the expert tensor parallel brings
+  std::vector<int64_t> received;     // from each rank of the EP group
+  int64_t padded = 0;                // contributed by each rank of expert tensor parallelism
   std::vector<int64_t> expert_rows;  // of each of this rank's experts
 
   int64_t sent_rows() const { return slot_of_row.size(0); }
   int64_t received_rows() const;
   int64_t rows() const;  // of all of this rank's experts
-  // Leaves the numbers.
+  // Releases the tensors but keeps the numbers.
   void ReleaseLists();
 };
 
-// The experts of a run that balances them by force (planner::Routing::kBalanced): [stream tokens,
+// Returns the experts of a run with forced balance (planner::Routing::kBalanced): [stream tokens,
 // top_k].
 at::Tensor BalancedExperts(const RankContext& context, const planner::Experts& experts);
 
-// Asks the other ranks how many rows they send, and which of a sequence's slots come first.
+// Exchanges row counts with the other ranks, and which of a sequence's slots come first. REQUIRES:
 // `picked` is complete on the device.
 ExpertRouting MakeRouting(RankContext& context, const planner::Experts& experts, at::Tensor picked);
 
-// Rows [sent rows, width] in the order in which they are sent -> [expert rows, width] in the order
-// of this rank's experts. Both directions release what they are given.
+// Moves rows [sent rows, width] to their experts: [expert rows, width] in the order of this rank's
+// experts. Both directions release their argument.
 at::Tensor ToExperts(RankContext& context, const ExpertRouting& routing, at::Tensor rows);
-// The way back. Adds up what the ranks of the expert tensor parallel made of a row.
+// The way back. Sums each row over the ranks of expert tensor parallelism.
 at::Tensor FromExperts(RankContext& context, const ExpertRouting& routing, at::Tensor rows);
 
 }  // namespace meshwright::worker

@@ -10,7 +10,7 @@ namespace meshwright::worker {
 
 namespace {
 
-// The sum, in the first's place where there is one.
+// Adds `more` to `sum` in place, or moves it there if `sum` is undefined.
 void AddTo(at::Tensor& sum, at::Tensor more) {
   if (sum.defined()) {
     sum.add_(more);

@@ -1,9 +1,10 @@
-// The feed-forward half of a block: r + Wdown f(Wgate_up norm(r)), where r is the block's input
-// plus what attention made of it, and f SwiGLU, or GELU or ReLU without a gate. Each product may
-// have a bias. A mixture of experts stands in place of the product, or beside it.
+// FfnLayer is the feed-forward half of a block: r + Wdown f(Wgate_up norm(r)), where r is the
+// block's input plus attention's output, and f is SwiGLU, or GELU or ReLU without a gate. Each
+// product may have a bias. A mixture of experts may replace the product or be added to it.
 //
-// Column parallel gate and up, row parallel down, as in executor/worker/attention_layer.h.
-// "Stream tokens" are RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank.
+// Gate and up are column parallel and down is row parallel, as in
+// executor/worker/model/attention_layer.h. "Stream tokens" are RankContext::stream_tokens(),
+// "tokens" all of the micro-batch on this rank.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,64 +22,65 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps: what the FFN's operators in planner/block/block.h save, gate and up
-// in one buffer.
+// One micro-batch's saved tensors: those of the FFN's operators in planner/block/block.h, with gate
+// and up in one buffer.
 struct FfnSaved {
   at::Tensor residual;         // [stream tokens, hidden]
   at::Tensor norm_output;      // [stream tokens, hidden], for a router
-  ProductInput gate_up_input;  // the same, for the FFN that every token passes
+  ProductInput gate_up_input;  // the same, for the dense FFN
   at::Tensor norm_rstd;        // NormOutput::rstd
-  // [tokens, 2 ffn_hidden], or half of it without a gate. Of ReLU only while it runs: its product
-  // says as much, unless that is narrowed.
+  // [tokens, 2 ffn_hidden], or half of it without a gate. For ReLU kept only while it runs, as its
+  // product suffices, unless that is narrowed.
   at::Tensor gate_up;
   ProductInput product;  // [tokens, ffn_hidden]
   ExpertsSaved experts;
-  // Between the two parts of the backward: the gradient of the layer's output, of all tokens.
-  // gate_up then holds its own gradient; the residual and the deviations are gone.
+  // Between the two backward parts: the gradient of the layer's output, for all tokens. gate_up
+  // then holds its own gradient; residual and deviations are released.
   at::Tensor gradient;
 };
 
 class FfnLayer {
  public:
-  // `ffn` and the units outlive it; `experts` is null where the layer has none.
+  // `experts` is null where the layer has none. REQUIRES: `ffn` and the units outlive this object.
   FfnLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& unit, FlatUnit* experts);
 
-  // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
+  // Block input and attention output [stream tokens, hidden] -> the block's output, a new tensor of
+  // the same shape.
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
-  // Computes again, before the backward, what the operators of the FFN in `runs` save, as far as
-  // their results are needed. Where `attention` was made again too, so is the residual, of it and
-  // `input`; else it is undefined.
+  // Recomputes, before the backward, the saved tensors of the FFN's operators in `runs`, as far as
+  // needed. Where `attention` was recomputed, the residual is recomputed from it and `input`; else
+  // `attention` is undefined.
   void Recompute(const planner::EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
                  at::Tensor attention, FfnSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
-  // their products beside the TP group's communication, and releases `saved`.
+  // overlapping their products with the TP group's communication, and releases `saved`.
   at::Tensor Backward(const at::Tensor& gradient, FfnSaved& saved) const;
-  // The same in two parts: the gradient of the residual and of the norm's weight.
+  // The first part: gradients of the residual and of the norm's weight.
   at::Tensor BackwardInput(const at::Tensor& gradient, FfnSaved& saved) const;
-  // The projections' weight gradients. Releases what is left of `saved`.
+  // The second part: the projections' weight gradients. Releases the rest of `saved`.
   void BackwardWeight(FfnSaved& saved) const;
 
  private:
-  // Whether there is an FFN that every token passes.
+  // Whether there is a dense FFN, which every token passes.
   bool is_dense() const { return ffn_.dense_hidden() > 0; }
-  // The sum of the block's input and what attention made of it, and its norm, which it returns.
+  // Adds attention's output to the block's input and returns the norm of the sum.
   at::Tensor RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
-  // Of the residual that is there.
+  // From the saved residual.
   at::Tensor RecomputeNorm(FfnSaved& saved) const;
-  // What is kept of the norm's output.
+  // Saves what is needed of the norm's output.
   void KeepNormOutput(const at::Tensor& norm_output, FfnSaved& saved) const;
-  // saved.gate_up -> the product, kept as its weight gradient needs it.
+  // saved.gate_up -> the product, which is saved as its weight gradient needs it.
   at::Tensor Activate(FfnSaved& saved) const;
-  // What the FFN that every token passes makes of the norm's output, but for its last product.
+  // Runs the dense FFN on the norm's output up to its last product.
   at::Tensor RunGateUp(at::Tensor norm_output, FfnSaved& saved) const;
-  // The last product, added up over the TP ranks.
+  // The last product, summed over the TP ranks.
   at::Tensor RunDown(at::Tensor product) const;
-  // Gradient of the output -> what that FFN adds to the gradient of the normed input.
+  // Gradient of the output -> the dense FFN's part of the gradient of the normed input.
   at::Tensor BackwardDense(const at::Tensor& gradient, FfnSaved& saved) const;
   at::Tensor BackwardDenseInput(const at::Tensor& gradient, FfnSaved& saved) const;
-  // Replaces gate_up by its gradient. saved.gradient is there.
+  // Replaces gate_up by its gradient. REQUIRES: saved.gradient is set.
   void BackwardProduct(FfnSaved& saved) const;
-  // Each releases what its weight gradient was the last to need.
+  // Each releases the tensors that only its weight gradient still needed.
   void BackwardDownWeight(FfnSaved& saved) const;
   void BackwardGateUpWeight(const ProductInput& norm_output, FfnSaved& saved) const;
   // Turns the normed input's gradient into the residual's, in place.

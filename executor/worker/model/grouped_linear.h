@@ -1,5 +1,5 @@
 // Matrix products of experts: each multiplies its own rows of x by its own matrix. Rows of x, and
-// matrices in a weight [experts * outputs, inputs], stand in the order of the experts.
+// matrices in a weight [experts * outputs, inputs], are in the order of the experts.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +12,7 @@
 
 namespace meshwright::worker {
 
-// x [rows, inputs] -> [rows, outputs], a new tensor. `rows` says how many each expert has.
+// x [rows, inputs] -> [rows, outputs], a new tensor. `rows` has each expert's number of rows.
 at::Tensor GroupedForward(const at::Tensor& x, const at::Tensor& weight,
                           const std::vector<int64_t>& rows);
 
@@ -20,7 +20,7 @@ at::Tensor GroupedForward(const at::Tensor& x, const at::Tensor& weight,
 at::Tensor GroupedBackwardInput(const at::Tensor& dy, const at::Tensor& weight,
                                 const std::vector<int64_t>& rows);
 
-// gradient [experts * outputs, inputs] += dy^T x of each expert, or = where it is empty.
+// gradient [experts * outputs, inputs] += dy^T x per expert, or = where it is empty.
 void GroupedBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                            const std::vector<int64_t>& rows, const MatrixGradient& gradient);
 

@@ -1,5 +1,6 @@
-// The end of the model: final norm, output projection and cross entropy, the vocabulary divided
-// over the TP group (Megatron-LM's vocab-parallel cross entropy, arXiv 1909.08053).
+// HeadLayer is the end of the model: final norm, output projection and cross entropy, with the
+// vocabulary divided over the TP group (Megatron-LM's vocab-parallel cross entropy, arXiv
+// 1909.08053).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,20 +11,20 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps: what the head's operators in planner/block/block.h save. Between the
-// two parts of the backward only the normed input and the logits' gradient.
+// One micro-batch's saved tensors: those of the head's operators in planner/block/block.h. Between
+// the two backward parts only the normed input and the logits' gradient remain.
 struct HeadSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
   at::Tensor norm_rstd;    // NormOutput::rstd
   at::Tensor targets;      // [tokens], int32
-  at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput their gradient
+  at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput() their gradient
   at::Tensor statistics;   // [3, tokens], accumulator dtype: log-sum-exp, sum, target's logit
 };
 
 class HeadLayer {
  public:
-  // The units of the output projection and of the final norm outlive it.
+  // REQUIRES: both units outlive this object.
   HeadLayer(RankContext& context, FlatUnit& projection, const FlatUnit& final_norm)
       : context_(context),
         projection_(projection),
@@ -33,12 +34,13 @@ class HeadLayer {
   // targets int32 [tokens].
   void Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                HeadSaved& saved) const;
-  // Gradient of the step's mean loss by the residual, a new tensor. Adds all weight gradients, the
-  // projection's product beside the TP group's communication, and releases `saved`.
+  // Returns the gradient of the step's mean loss by the residual, a new tensor. Adds all weight
+  // gradients, overlapping the projection's product with the TP group's communication, and releases
+  // `saved`.
   at::Tensor Backward(HeadSaved& saved) const;
-  // The same in two parts: the gradient of the residual and of the norm's weight.
+  // The first part: gradients of the residual and of the norm's weight.
   at::Tensor BackwardInput(HeadSaved& saved) const;
-  // The projection's weight gradient. Releases what is left of `saved`.
+  // The second part: the projection's weight gradient. Releases the rest of `saved`.
   void BackwardWeight(HeadSaved& saved) const;
 
  private:

@@ -1,7 +1,7 @@
 // RMSNorm of every head of queries or keys, through the fused kernels.
 //
-// Heads are [batch, seq_len, heads, head_dim], views whose last dimension is dense and whose tokens
-// are evenly apart.
+// Heads are [batch, seq_len, heads, head_dim]: views with a dense last dimension and evenly spaced
+// tokens.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Where heads lie in tensors of attention, as its kernels want to know it.
+// Strides of heads in attention's tensors, in the form that kernels take.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,12 +7,12 @@
 
 namespace meshwright::worker {
 
-// Of [batch, queries, heads, head_dim].
+// For [batch, queries, heads, head_dim].
 inline kernels::HeadStrides StridesOfHeads(const at::Tensor& heads) {
   return {.batch = heads.stride(0), .query = heads.stride(1), .head = heads.stride(2)};
 }
 
-// Of [batch, heads, queries].
+// For [batch, heads, queries].
 inline kernels::HeadStrides StridesOfStatistic(const at::Tensor& statistic) {
   return {.batch = statistic.stride(0), .query = statistic.stride(2), .head = statistic.stride(1)};
 }

@@ -1,5 +1,5 @@
-// The tensors that a block keeps from forward to backward, each under the name that
-// planner/block/operator.h has for it.
+// Enumerates the tensors that a block saves from forward to backward, under their names in
+// planner/block/operator.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,9 +11,9 @@
 
 namespace meshwright::worker {
 
-// Calls visit(name, tensor) for each, also where it is undefined. Of those that a buffer puts
-// together it has the name of the last: kValue of queries, keys and values, kUp of gate and up.
-// Of a product's input.
+// Calls visit(name, tensor) for each tensor of a product's input, also where it is undefined. In
+// all overloads a combined buffer has the name of its last part: kValue for queries, keys and
+// values, kUp for gate and up.
 template <typename Visit>
 void ForEachTensor(planner::KeptTensor name, ProductInput& input, const Visit& visit) {
   visit(name, input.wide);
@@ -71,7 +71,7 @@ void ForEachTensor(FfnSaved& saved, const Visit& visit) {
   ForEachTensor(saved.experts, visit);
 }
 
-// Lets go of those in `frees`.
+// Releases the tensors named in `frees`.
 template <typename Saved>
 void Drop(const planner::EnumSet<planner::KeptTensor>& frees, Saved& saved) {
   ForEachTensor(saved, [&frees](planner::KeptTensor name, at::Tensor& tensor) {

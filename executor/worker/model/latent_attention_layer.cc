@@ -13,7 +13,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Columns as one head of every token.
+// Views columns as one head of every token.
 at::Tensor OneHead(const at::Tensor& columns) { return columns.unsqueeze(1).unsqueeze(0); }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1). The normed hidden state
-// goes down to a latent of queries, one of keys and values, and the turned part of the key that all
-// heads share; queries, keys and values come out of the normed latents.
+// LatentAttentionLayer is multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+// The normed hidden state is projected down to a latent of queries, one of keys and values, and the
+// rotary part of the key that all heads share; queries, keys and values are projected up from the
+// normed latents.
 //
-// TP ranks hold copies of the way down and run it on their share of the stream, which sequence
-// parallel then gathers in the latents' width; the ways out are divided by heads. What is kept of
-// keys and values is what came out of the latent, and the turned key once: attention puts keys
-// together of both, forward and backward.
+// TP ranks hold copies of the down projection and run it on their share of the stream, which
+// sequence parallel then gathers at the latents' width; the up projections are divided by heads.
+// Keys and values are saved as projected from the latent, and the rotated key once: attention
+// assembles keys from both, in forward and backward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,12 +21,12 @@ namespace meshwright::worker {
 
 class LatentAttentionLayer final : public AttentionBranch {
  public:
-  // `attention`, `unit` and `rope` outlive it.
+  // REQUIRES: `attention`, `unit` and `rope` outlive this object.
   LatentAttentionLayer(RankContext& context, const planner::Attention& attention, FlatUnit& unit,
                        const RopeTable& rope);
 
-  // AttentionSaved::qkv has what comes out of the latent of keys and values: of each head the part
-  // of its key that is not turned, then its value.
+  // AttentionSaved::qkv holds the projection of the key/value latent: for each head the part of its
+  // key that is not rotated, then its value.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const override;
   void Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                  AttentionSaved& saved) const override;
@@ -35,7 +36,7 @@ class LatentAttentionLayer final : public AttentionBranch {
 
  private:
   int64_t plain_dim() const { return attention_.head_dim - attention_.rotary_dim; }
-  // The columns of latents and turned key.
+  // The columns of the latents and of the rotary key part.
   at::Tensor QueryLatent(const at::Tensor& latents) const;
   at::Tensor KeyLatent(const at::Tensor& latents) const;
   at::Tensor TurnedPart(const at::Tensor& latents) const;
@@ -45,20 +46,21 @@ class LatentAttentionLayer final : public AttentionBranch {
   at::Tensor Values(const at::Tensor& key_value) const;
 
   void NormLatents(AttentionSaved& saved) const;
-  // Queries, keys' parts and values out of the normed latents, turned where they are to be.
+  // Projects queries, key parts and values up from the normed latents, and applies RoPE.
   void ProjectLatents(AttentionSaved& saved) const;
   // In place. Heads [batch, seq_len, heads, rotary_dim].
   void Turn(const at::Tensor& heads, bool inverse) const;
   at::Tensor AssembledKeys(const AttentionSaved& saved) const;
-  // Replaces query, keys' parts and values by their gradients, and releases the log-sum-exp.
-  // saved.gradient is there.
+  // Replaces query, key parts and values by their gradients, and releases the log-sum-exp.
+  // REQUIRES: saved.gradient is set.
   void BackwardHeads(AttentionSaved& saved) const;
-  // Gradient of latents and turned key, of all tokens. Releases the turned key's.
+  // Returns the gradient of latents and rotary key part, for all tokens. Releases the rotated
+  // key's.
   at::Tensor BackwardLatents(AttentionSaved& saved) const;
   void BackwardOutputWeight(AttentionSaved& saved) const;
-  // `latents`: normed, of all tokens.
+  // `latents` are normed and cover all tokens.
   void BackwardHeadWeights(const at::Tensor& latents, AttentionSaved& saved) const;
-  // Replaces the latents by their gradient: of this rank's share of the stream.
+  // Replaces the latents by their gradient for this rank's share of the stream.
   void BackwardLatentNorm(const at::Tensor& gradient, AttentionSaved& saved) const;
   void BackwardDownWeight(AttentionSaved& saved) const;
   void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
@@ -70,8 +72,8 @@ class LatentAttentionLayer final : public AttentionBranch {
   const RopeTable& rope_;
   const AttentionShape shape_;
   const NormLayer norm_;
-  const size_t latent_norm_;  // position of the queries' weight; the keys' is behind it
-  const size_t down_;         // positions of matrices
+  const size_t latent_norm_;  // index of the queries' weight; the keys' follows
+  const size_t down_;         // indices of matrices
   const size_t query_;
 };
 

@@ -12,7 +12,7 @@
 namespace meshwright::worker {
 namespace {
 
-// ATen's bf16 products on a CPU hold an fp32 copy of the result.
+// ATen's bf16 products on a CPU allocate an fp32 copy of the result.
 bool InPieces(const at::Tensor& tensor) {
   return tensor.is_cpu() && tensor.scalar_type() == at::kBFloat16;
 }
@@ -100,7 +100,7 @@ void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, cons
     }
     return;
   }
-  // A device's product sums in the gradient's type as it is.
+  // A GPU's product accumulates directly in the gradient's type.
   if (gradient.empty) {
     at::mm_out(values, dy.t(), x, type);
   } else {

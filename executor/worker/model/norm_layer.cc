@@ -5,7 +5,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Null for a tensor that is not there.
+// Returns null for an undefined tensor.
 const void* DataOf(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr() : nullptr;
 }

@@ -1,5 +1,5 @@
-// A norm of the residual stream, through the fused kernels: RMSNorm, or LayerNorm with what of
-// weight and bias the model has.
+// NormLayer is a norm of the residual stream, through the fused kernels: RMSNorm, or LayerNorm with
+// the weight and bias that the model has.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,24 +11,26 @@ namespace meshwright::worker {
 
 struct NormOutput {
   at::Tensor y;  // [tokens, hidden]
-  // [tokens], accumulator dtype: reciprocal deviations; of LayerNorm [2, tokens], means behind.
+  // [tokens], accumulator dtype: reciprocal deviations; for LayerNorm [2, tokens], followed by the
+  // means.
   at::Tensor rstd;
 };
 
 class NormLayer {
  public:
-  // Operator `of`, whose parameters are `unit`'s. Both references outlive it.
+  // For operator `of`, whose parameters are in `unit`. REQUIRES: both references outlive this
+  // object.
   NormLayer(const RankContext& context, const FlatUnit& unit, planner::OperatorName of)
       : context_(context), unit_(unit), vectors_(VectorsOf(unit.parameters(), of)) {}
 
   // x [tokens, hidden]. Allocates the two outputs.
   NormOutput Forward(const at::Tensor& x) const { return Run(x, /*branch=*/{}); }
-  // Adds x to `branch`, in place, and norms the sum in the same pass.
+  // Adds x to `branch` in place and norms the sum in the same pass.
   NormOutput ForwardOfSum(const at::Tensor& x, const at::Tensor& branch) const {
     return Run(x, branch);
   }
-  // Turns dy [tokens, hidden] into the gradient of x, in place, and adds to it `residual_gradient`
-  // (may be undefined). Adds to the parameters' gradients.
+  // Turns dy [tokens, hidden] into the gradient of x, in place, and adds `residual_gradient` (which
+  // may be undefined) to it. Adds to the parameters' gradients.
   void Backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& rstd,
                 const at::Tensor& residual_gradient) const;
 

@@ -9,7 +9,7 @@
 namespace meshwright::worker {
 namespace {
 
-// The memory of a storage as a tensor of bytes.
+// Views a storage's memory as a tensor of bytes.
 at::Tensor BytesOf(const c10::Storage& storage) {
   at::Tensor bytes = at::empty({0}, at::TensorOptions().dtype(at::kByte).device(storage.device()));
   return bytes.set_(storage, 0, {static_cast<int64_t>(storage.nbytes())}, {1});

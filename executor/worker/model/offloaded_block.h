@@ -1,4 +1,5 @@
-// What a block keeps of one micro-batch, while the host holds it: offload=act:N of a layout.
+// OffloadedBlock holds one micro-batch's saved tensors of a block in host memory (offload=act:N of
+// a layout).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,12 +13,12 @@ namespace meshwright::worker {
 
 class OffloadedBlock {
  public:
-  // Copies the memory behind all tensors of `saved` to the host and frees it on the device: until
-  // Return() they have their shapes and no values. Copies stand in line with the device's other
-  // work, and nothing overlaps them.
+  // Copies the storage of all tensors of `saved` to the host and frees it on the device: until
+  // Return() they have their shapes but no values. Copies are ordered with the device's other work
+  // and overlap nothing.
   OffloadedBlock(RankContext& context, BlockSaved& saved);
 
-  // Gives the tensors new memory on the device with what they had, and frees the host's.
+  // Gives the tensors new device memory with their values, and frees the host's.
   void Return();
 
  private:

@@ -35,14 +35,13 @@ void ForGroups(const RowGroups& groups, const Body& body) {
   }
 }
 
-// A group's matrix of [groups * outputs, inputs].
+// Returns a group's matrix of [groups * outputs, inputs].
 at::Tensor MatrixOfGroup(const at::Tensor& matrices, const RowGroups& groups, int64_t group) {
   const int64_t outputs = matrices.size(0) / static_cast<int64_t>(groups.size());
   return matrices.narrow(0, group * outputs, outputs);
 }
 
-// x times each group's weight, of which the columns are contracted in forward and the rows in
-// backward.
+// x times each group's weight, contracting its columns in forward and its rows in backward.
 at::Tensor TimesWeight(const RankContext& context, const at::Tensor& x, const at::Tensor& weight,
                        const RowGroups& groups, bool forward) {
   const int64_t outputs = weight.size(0) / static_cast<int64_t>(groups.size());
@@ -136,7 +135,7 @@ void ProjectionBackwardWeight(const RankContext& context, const at::Tensor& dy,
 
 EnteringInput StartEntering(RankContext& context, const ProductInput& share) {
   if (!context.layout.sequence_parallel) return {share, {}, {}};
-  // All ranks' parts one behind the other.
+  // Concatenates all ranks' parts.
   const auto whole = [&](const at::Tensor& part) {
     return at::empty({part.size(0) * context.layout.tp, part.size(1)}, part.options());
   };

@@ -1,18 +1,18 @@
-// Products of a block: x W^T of a linear layer and of its backward, or of a rank's experts, each of
-// which has rows of x and a matrix of its own in W [experts * outputs, inputs].
+// Products of a block: x W^T of a linear layer and its backward, or of a rank's experts, each with
+// its own rows of x and its own matrix in W [experts * outputs, inputs].
 //
-// Their factors are as wide as activations (executor/worker/model/linear.h), or narrowed to E4M3 as
-// fp8-blockwise has it (DeepSeek-V3, arXiv 2412.19437, section 3.3; Transformer Engine's
+// Factors have the activations' format (executor/worker/model/linear.h), or are narrowed to E4M3 by
+// the recipe fp8-blockwise (DeepSeek-V3, arXiv 2412.19437, section 3.3; Transformer Engine's
 // Float8BlockScaling): activations and gradients in tiles of 1 x 128 along the contracted
 // dimension, weights in blocks of 128 x 128. Forward and input gradient contract widths. A weight
-// gradient contracts tokens: both factors are narrowed anew from what they were, in tiles of 128
-// tokens of a column, and what is kept of an input is that. The worker holds no narrowed weights:
-// they are made again for every product, and only while it runs.
+// gradient contracts tokens: both factors are narrowed again from the originals, in tiles of 128
+// tokens of a column, and an input is saved in this form. Narrowed weights are not kept: they are
+// recomputed for each product and freed after it.
 //
-// Where no tile is cut, results don't depend on the layout but by the order of sums
-// (planner/rules/tile_rules.h refuses others). Experts' tiles of tokens are made of an expert's
-// rows of one micro-batch on one rank: which tokens share a tile depends on the layout, unless
-// routing is balanced and rows fill the tiles.
+// Where no tile is cut, results depend on the layout only by the order of sums
+// (planner/rules/tile_rules.h refuses other layouts). Experts' tiles of tokens consist of one
+// expert's rows of one micro-batch on one rank, so which tokens share a tile depends on the layout,
+// unless routing is balanced and rows fill the tiles.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,16 +24,16 @@
 
 namespace meshwright::worker {
 
-// What is kept of a product's input for the weight gradient. One of the two is there.
+// What is saved of a product's input for the weight gradient. One of the two is defined.
 struct ProductInput {
-  at::Tensor wide;         // as it was
+  at::Tensor wide;         // unchanged
   QuantisedMatrix narrow;  // in tiles of tokens
 
   bool defined() const { return wide.defined() || narrow.defined(); }
   void reset() { *this = {}; }
 };
 
-// Of x [rows, inputs]. Allocates nothing unless products are narrowed.
+// For x [rows, inputs]. Allocates nothing unless products are narrowed.
 ProductInput KeepInput(const RankContext& context, const at::Tensor& x);
 ProductInput KeepInput(const RankContext& context, const at::Tensor& x, const RowGroups& groups);
 
@@ -56,14 +56,14 @@ void ProjectionBackwardWeight(const RankContext& context, const at::Tensor& dy,
                               const ProductInput& x, const RowGroups& groups,
                               const MatrixGradient& gradient);
 
-// What is kept of the rank's share of the stream, on its way to what is kept of all tokens, beside
-// which other work runs (executor/worker/model/tensor_parallel.h).
+// A gather of the saved inputs of all ranks' shares of the stream, during which other work can run
+// (executor/worker/model/tensor_parallel.h).
 class EnteringInput {
  public:
   EnteringInput(ProductInput result, Pending values, Pending scales)
       : result_(std::move(result)), values_(std::move(values)), scales_(std::move(scales)) {}
 
-  // Called once.
+  // Waits for the saved input of all tokens. Call once.
   ProductInput Finish() {
     values_.Wait();
     scales_.Wait();

@@ -7,7 +7,7 @@
 namespace meshwright::worker {
 namespace {
 
-// `to` is there.
+// REQUIRES: `to` is allocated.
 void QuantiseInto(const RankContext& context, const at::Tensor& x, const QuantisedMatrix& to) {
   context.device->kernels().Run(kernels::Quantise{.type = context.element(),
                                                   .tiles = to.tiles,

@@ -1,4 +1,5 @@
-// A matrix of E4M3 numbers with fp32 scales of its tiles (kernels/quantise_operators.h).
+// QuantisedMatrix is a matrix of E4M3 numbers with fp32 scales per tile
+// (kernels/quantise_operators.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,21 +20,21 @@ struct QuantisedMatrix {
   void reset() { *this = {}; }
 };
 
-// How many rows each of the products has that share out a matrix's rows: the experts' of a rank, or
-// one with all of them.
+// Numbers of rows of the products that divide a matrix's rows: one per expert of a rank, or a
+// single one with all rows.
 using RowGroups = std::vector<int64_t>;
 
 // x [rows, columns], a view with dense rows. Allocates the result.
 QuantisedMatrix Quantised(const RankContext& context, const at::Tensor& x,
                           kernels::ScaleTiles tiles);
 
-// The same in tiles of columns that begin anew with each group's rows, as they are contracted group
-// by group. There are planner::TileRowsOf() rows of scales, however many the groups fill.
+// The same in column tiles that start anew at each group's rows, as each group is contracted by
+// itself. Has planner::TileRowsOf() rows of scales, however many the groups fill.
 QuantisedMatrix QuantisedByGroup(const RankContext& context, const at::Tensor& x,
                                  const RowGroups& groups);
 
-// Views of the rows [first, first + count) of a matrix in tiles of rows; and of a group's rows in a
-// matrix that QuantisedByGroup() made, whose scales begin at `first_tile`.
+// Views of the rows [first, first + count) of a matrix in row tiles, and of a group's rows in the
+// result of QuantisedByGroup(), whose scales begin at `first_tile`.
 QuantisedMatrix RowsOf(const QuantisedMatrix& matrix, int64_t first, int64_t count);
 QuantisedMatrix GroupOf(const QuantisedMatrix& matrix, int64_t first, int64_t count,
                         int64_t first_tile);

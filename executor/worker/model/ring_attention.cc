@@ -14,7 +14,7 @@
 namespace meshwright::worker {
 namespace {
 
-// A message to the next rank and one from the rank before.
+// A message to the next rank and one from the previous rank.
 struct Exchange {
   at::Tensor outgoing;
   at::Tensor incoming;
@@ -29,12 +29,13 @@ class Ring {
         stops_(planner::RingStops(span_)) {}
 
   size_t stops() const { return stops_.size(); }
-  // What this rank's queries see of the keys and values that are here at a stop.
+  // Returns what this rank's queries see of the keys and values present at a stop.
   std::vector<planner::AttentionTile> TilesAt(size_t stop) const {
     return planner::AttentionTiles(span_, group_.rank(), RankBehind(stops_[stop]));
   }
 
-  // Sends what is here at `stop` to where it is wanted next; behind the last stop that is home.
+  // Sends what is present at `stop` to the next rank that needs it; after the last stop to its
+  // owner.
   Exchange Start(size_t stop, at::Tensor outgoing) {
     const int32_t next = stop + 1 < stops() ? stops_[stop + 1] : group_.size();
     const int32_t hops = next - stops_[stop];
@@ -46,7 +47,7 @@ class Ring {
     return exchange;
   }
 
-  // Returns what came.
+  // Returns what arrived.
   at::Tensor Finish(Exchange& exchange) {
     exchange.pending.received.Wait();
     exchange.pending.sent.Wait();
@@ -64,8 +65,8 @@ class Ring {
   const std::vector<int32_t> stops_;
 };
 
-// Keys and values in one dense tensor [batch, seq_len, kv_heads (head_dim + value_head_dim())], and
-// its parts.
+// Packs keys and values into one dense tensor [batch, seq_len, kv_heads (head_dim +
+// value_head_dim())]; its parts follow.
 at::Tensor Pack(const at::Tensor& k, const at::Tensor& v) {
   return at::cat({k.flatten(2), v.flatten(2)}, 2);
 }
@@ -79,8 +80,8 @@ at::Tensor Values(const AttentionShape& shape, const at::Tensor& packed) {
       .unflatten(2, {shape.kv_heads, shape.value_head_dim()});
 }
 
-// Adds attention to further keys: output [batch, queries, heads, head_dim] and log_sum_exp [batch,
-// heads, queries] become those of all keys so far.
+// Merges attention to further keys: output [batch, queries, heads, head_dim] and log_sum_exp
+// [batch, heads, queries] become those of all keys so far.
 void Merge(const RankContext& context, const at::Tensor& output, const at::Tensor& log_sum_exp,
            const AttendedHeads& part) {
   const at::Tensor& part_log_sum_exp = part.statistics.log_sum_exp;
@@ -100,7 +101,7 @@ void Merge(const RankContext& context, const at::Tensor& output, const at::Tenso
                               .part_log_sum_exp_strides = StridesOfStatistic(part_log_sum_exp)});
 }
 
-// Of one round of the backward. Its sums have the accumulator type.
+// Gradients of one round of the backward, summed in the accumulator type.
 class RingGradient {
  public:
   RingGradient(Ring& ring, const AttentionShape& shape, const at::Tensor& q,
@@ -109,7 +110,7 @@ class RingGradient {
         shape_(shape),
         dtype_(q.scalar_type()),
         own_(at::empty(packed.sizes(), InAccumulatorType(packed))) {
-    // Without a window the first tile has all keys.
+    // Without a window the first tile covers all keys and overwrites the buffer.
     if (shape.window > 0) own_.zero_();
     own_is_empty_ = shape.window == 0;
     for (int64_t call = 0; call < shape.calls(); ++call) {
@@ -134,7 +135,7 @@ class RingGradient {
     }
   }
 
-  // After the work of a stop but the first: its gradients go on.
+  // Sends the travelling gradients on, after every stop but the first.
   void Pass(size_t stop) {
     Arrive();
     exchange_ = ring_.Start(stop, std::exchange(travelling_, {}));
@@ -151,7 +152,7 @@ class RingGradient {
   }
 
  private:
-  // Whoever is the first to see a rank's keys begins their sum.
+  // The first rank to see another's keys starts their sum.
   void Arrive() {
     if (travelling_.defined()) return;
     travelling_ = exchange_.incoming.defined() ? ring_.Finish(exchange_) : at::zeros_like(own_);
@@ -163,7 +164,7 @@ class RingGradient {
   std::vector<at::Tensor> dq_;  // by call
   at::Tensor own_;
   bool own_is_empty_ = false;
-  at::Tensor travelling_;  // gradients of the keys that are here
+  at::Tensor travelling_;  // gradients of the keys present here
   Exchange exchange_;
 };
 

@@ -1,4 +1,4 @@
-// Cosines and sines of the rotary embedding's angles.
+// RopeTable holds cosines and sines of the rotary embedding's angles.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,10 +7,10 @@
 
 namespace meshwright::worker {
 
-// [local sequence, head_dim / 2] each in the accumulator dtype, for the positions of the rank's
-// tokens (planner/layout/sequence_share.h) and frequencies rope_theta^(-2 i / width), scaled as
-// the model says (planner/spec/rope_scaling.h), where `width` elements of a head are turned
-// (planner/spec/rotary.h). Holds as many a position.
+// Both are [local sequence, width / 2] in the accumulator dtype, for the positions of the rank's
+// tokens (planner/layout/sequence_share.h), where `width` elements of a head are rotated
+// (planner/spec/rotary.h). Frequencies are rope_theta^(-2 i / width), scaled as the model says
+// (planner/spec/rope_scaling.h).
 class RopeTable {
  public:
   explicit RopeTable(const RankContext& context);

@@ -17,15 +17,15 @@ namespace {
 // cuBLASLt contracts multiples of 16.
 constexpr int64_t kContractedMultiple = 16;
 
-// What at::_scaled_mm_v2 reads: values [outer, contracted], and scales so that neighbours of the
-// outer dimension are neighbours; of blocks [tiles contracted, tiles outer] the other way round.
+// Arguments for at::_scaled_mm_v2: values [outer, contracted], and scales whose neighbours along
+// the outer dimension are adjacent; for blocks [tiles contracted, tiles outer], transposed.
 struct DeviceFactor {
   at::Tensor values;
   at::Tensor scales;
   at::blas::ScalingType scaling;
 };
 
-// [contracted, outer] -> [outer, contracted], with zeros behind.
+// [contracted, outer] -> [outer, contracted], zero-padded at the end.
 at::Tensor Transposed(const at::Tensor& values) {
   const int64_t contracted = values.size(0);
   const int64_t padded =

@@ -1,8 +1,9 @@
-// Products of two quantised matrices, with sums in fp32 (in fp64 where statistics are in fp64).
+// ScaledProduct multiplies two quantised matrices, with sums in fp32 (fp64 where statistics are
+// fp64).
 //
-// On a GPU they are cuBLASLt's, which has them for sm_90 alone (at::_scaled_mm_v2 says so
-// elsewhere). A CPU has none: pieces of both factors are widened, which is exact, and multiplied
-// (planner/worker_memory/worker_narrowed.h says how large pieces are).
+// On a GPU it uses cuBLASLt, which supports it on sm_90 only (elsewhere at::_scaled_mm_v2 fails).
+// On a CPU pieces of both factors are widened, which is exact, and multiplied
+// (planner/worker_memory/worker_narrowed.h has the sizes of pieces).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,7 +17,7 @@
 
 namespace meshwright::worker {
 
-// A factor and which of its dimensions the product contracts: its columns, else its rows.
+// A factor, and which of its dimensions the product contracts: columns or rows.
 struct Factor {
   const QuantisedMatrix& matrix;
   bool contracts_columns = true;
@@ -27,8 +28,8 @@ struct Factor {
 
 class ScaledProduct {
  public:
-  // For products of at most [rows, columns] that contract at most `contracted`. Allocates what a
-  // CPU's pieces take, once for all of them.
+  // For products of at most [rows, columns] that contract at most `contracted` elements. Allocates
+  // a CPU's pieces once for all of them.
   ScaledProduct(const RankContext& context, int64_t rows, int64_t columns, int64_t contracted);
 
   // result [a's outer, b's outer], a view with dense rows: activations or their gradient.
@@ -40,13 +41,13 @@ class ScaledProduct {
   // Calls body(first row, first column, product) for pieces of the result, on a CPU.
   template <typename Body>
   void ForPieces(const Factor& a, const Factor& b, const Body& body) const;
-  // Rows, or columns, [first, first + count) of the factor's outer dimension, widened into `place`.
+  // Widens [first, first + count) of the factor's outer dimension into `place`.
   at::Tensor Widened(const Factor& factor, int64_t first, int64_t count,
                      const at::Tensor& place) const;
 
   const RankContext& context_;
   const planner::NarrowedPieces pieces_;
-  at::Tensor scratch_;  // of both factors' pieces and the product's
+  at::Tensor scratch_;  // for both factors' pieces and the product's
 };
 
 }  // namespace meshwright::worker

@@ -6,7 +6,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Adds up what the ranks counted that share the sequences.
+// Sums the counts over the ranks that share the sequences.
 void SumOfCounts(RankContext& context, std::vector<int64_t>& counts) {
   Communicator* tp = context.layout.sequence_parallel ? context.groups.tp.get() : nullptr;
   Communicator* cp = context.groups.cp.get();

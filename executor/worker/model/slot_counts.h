@@ -1,5 +1,5 @@
-// How many slots of a micro-batch's sequences go to each expert. The tokens of a sequence lie on
-// the ranks of the TP and CP groups, so that these count together.
+// SlotCounts counts how many slots of a micro-batch's sequences go to each expert. A sequence's
+// tokens are divided over the TP and CP groups, so their ranks count together.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,15 +15,15 @@ namespace meshwright::worker {
 
 class SlotCounts {
  public:
-  // `picked` [stream tokens, top_k]: the expert of a slot, on the host. All ranks of the groups
-  // call it; what they exchange is counted in the accumulator dtype, exact below 2^24 slots.
+  // `picked` [stream tokens, top_k]: each slot's expert, on the host. All ranks of the groups must
+  // call it; they exchange counts in the accumulator dtype, which is exact below 2^24 slots.
   SlotCounts(RankContext& context, const planner::Experts& experts, const int32_t* picked);
 
   // [sequences, experts], accumulator dtype, on the rank's device.
   at::Tensor OfSequences(const RankContext& context) const;
 
-  // Slots of each expert at positions of the token's sequence before the run of tokens that it is
-  // in (StreamPositions::run_tokens()): `experts` numbers.
+  // Returns, for each of `experts` experts, the number of slots in the token's sequence before the
+  // run of tokens that contains it (StreamPositions::run_tokens()).
   const int64_t* BeforeRunOf(int64_t token) const;
 
  private:

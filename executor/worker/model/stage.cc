@@ -75,7 +75,7 @@ void Stage::AddBlock(int64_t index, const RopeTable& rope) {
   weight_groups_.push_back(std::move(units));
 }
 
-// There is nothing to share of a norm without parameters.
+// A norm without parameters has nothing to share.
 FlatUnit* Stage::AddDenseUnit(ParameterUnit parameters) {
   const Replicas replicas = parameters.empty() ? Replicas() : context_.groups.replicas();
   return AddUnit(std::move(parameters), replicas);

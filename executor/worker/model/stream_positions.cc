@@ -10,7 +10,7 @@ StreamPositions::StreamPositions(const RankContext& context)
       local_seq_len_(context.local_seq_len()),
       pieces_(planner::SequencePiecesOf(context.training.seq_len, context.coordinates.cp,
                                         context.layout.cp)) {
-  // Without context parallel the two pieces are neighbours.
+  // Without context parallel the two pieces are adjacent.
   const int64_t piece = context.layout.cp > 1 ? pieces_[0].count : local_seq_len_;
   run_tokens_ = std::gcd(piece, tokens_);
 }

@@ -13,8 +13,8 @@ at::Tensor TokenSource::Tokens(int32_t micro_batch, int64_t first_position) cons
     Fill(micro_batch, first_position, tokens.mutable_data_ptr<int32_t>());
     return tokens;
   }
-  // From pinned memory, so that the host need not wait for what the device does before. Torch keeps
-  // it until the copy is done.
+  // Copied from pinned memory, so that the host need not wait for the device's earlier work. Torch
+  // keeps the memory until the copy is done.
   const at::Tensor pinned =
       at::empty(tokens.sizes(), at::TensorOptions().dtype(at::kInt).pinned_memory(true));
   Fill(micro_batch, first_position, pinned.mutable_data_ptr<int32_t>());

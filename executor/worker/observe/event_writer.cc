@@ -10,7 +10,7 @@ namespace meshwright::worker {
 void EventWriter::Write(nlohmann::json event) const {
   if (descriptor_ < 0) return;
   event["rank"] = rank_;
-  // Error messages may hold bytes that are not UTF-8.
+  // Error messages may contain invalid UTF-8.
   const std::string line =
       event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   size_t written = 0;

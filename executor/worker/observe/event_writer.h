@@ -1,7 +1,7 @@
-// Events of one worker: one JSON object per line, on a descriptor of its own.
+// EventWriter writes one worker's events as lines of JSON to a dedicated descriptor.
 //
-// Every event has `event` and `rank`. Those of a trial are in executor/trial/rank_events.h, those
-// of a device benchmark in executor/trial/benchmark_events.h.
+// Every event has `event` and `rank`. A trial's events are in executor/trial/rank_events.h, a
+// device benchmark's in executor/trial/benchmark_events.h.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class EventWriter {
   // A negative descriptor drops all events.
   EventWriter(int descriptor, int32_t rank) : descriptor_(descriptor), rank_(rank) {}
 
-  // Adds the rank. A reader that went away is ignored: the worker is about to be killed.
+  // Adds the rank. Ignores a reader that is gone: the worker is about to be killed.
   void Write(nlohmann::json event) const;
 
  private:

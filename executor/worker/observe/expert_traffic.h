@@ -1,4 +1,4 @@
-// Where a rank's tokens went to experts, and how many its own experts took.
+// ExpertTraffic counts the tokens that a rank sends to experts, and those its own experts receive.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,15 @@
 namespace meshwright::worker {
 
 struct ExpertTraffic {
-  // The most tokens that this rank's experts took of a micro-batch so far, over an even share.
+  // Most tokens that this rank's experts received from a micro-batch so far, relative to an even
+  // share.
   double load = 0.0;
-  // That each of this rank's experts took so far, of all layers.
+  // Tokens received so far by each of this rank's experts, over all layers.
   std::vector<int64_t> tokens;
-  // Of each forward action of the step and each layer with experts in it, as they ran.
+  // One entry per forward action of the step and layer with experts, in execution order.
   std::vector<planner::ExpertRows> rows;
 
-  // Takes in one layer's forward of a micro-batch, of which `even_rows` would be an even share.
+  // Adds one layer's forward of a micro-batch, of which `even_rows` would be an even share.
   void Add(const planner::ExpertRows& of_layer, const std::vector<int64_t>& expert_rows,
            int64_t even_rows) {
     load = std::max(load, static_cast<double>(of_layer.routed) / static_cast<double>(even_rows));

@@ -1,4 +1,4 @@
-// The event by which a rank tells of the error that ends it (executor/trial/rank_events.h).
+// Builds the event that reports the error which ends a rank (executor/trial/rank_events.h).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace meshwright::worker {
 
-// `shortage` is what the device says of `error`. Memory that a communicator lacks is a shortage
-// like any other, not the loss of a peer.
+// `shortage` is the device's interpretation of `error`. A communicator's lack of memory is reported
+// as out of memory too, not as a lost peer.
 trial::RankEvent FailureEvent(const std::exception& error,
                               const std::optional<MemoryShortage>& shortage, int32_t pipeline_rank);
 

@@ -12,12 +12,12 @@
 namespace meshwright::worker {
 namespace {
 
-// Many short windows: that some of them are disturbed does not matter to the best one.
+// Many short windows, since the best one is unaffected if others are disturbed.
 constexpr int64_t kTimerWindows = 15;
 constexpr int64_t kMaxProbes = 20;
 constexpr double kLongestWindowS = 2e-3;
 constexpr int64_t kMaxWindowCount = 10000;
-// Of the slot, for the runs that tell how many fit into the rest.
+// Share of the slot for runs that determine how many fit into the rest.
 constexpr double kProbeShare = 0.125;
 
 int64_t HowMany(double slot_s, double each_s, int64_t most) {
@@ -48,7 +48,7 @@ std::vector<double> OperationTimer::RunWindows(const std::function<void()>& oper
                                                bool takes_part, int64_t count, size_t windows) {
   constexpr double kNever = std::numeric_limits<double>::lowest();
   constexpr double kShortest = 1e-9;
-  // The ends, then the starts with a sign that makes the earliest the largest.
+  // The ends, then the negated starts, whose maximum is the earliest.
   std::vector<double> times(2 * windows, kNever);
   for (size_t window = 0; window < windows; ++window) {
     if (world_ != nullptr) Barrier(*world_, device_);
@@ -71,8 +71,8 @@ planner::Timing OperationTimer::Measure(const std::function<void()>& operation, 
                                         double slot_s) {
   const double start_s = MonotonicSeconds();
   std::vector<double> seconds = RunWindows(operation, takes_part, 1, 1);
-  // The first run says little about a short operation. Of a long one there is time for another, so
-  // that a disturbance of one of them does not count.
+  // For a short operation the first run says little. A long one runs once more, so that a
+  // disturbance of one run does not count.
   if (seconds[0] >= slot_s / 2.0) {
     seconds.push_back(RunWindows(operation, takes_part, 1, 1)[0]);
   } else {

@@ -1,8 +1,9 @@
-// Times an operation that some or all ranks of a run carry out at once, from the first rank's start
-// to the last one's end. The ranks are processes of one host, or threads: they share a clock.
+// OperationTimer times an operation that some or all ranks of a run execute concurrently, from the
+// first rank's start to the last one's end. The ranks are processes of one host, or threads, and
+// share a clock.
 //
-// Every rank makes the same calls; what they return, all ranks agree on, so that decisions made
-// from it are the same everywhere.
+// All ranks must make the same calls, and all get the same results, so that decisions based on them
+// agree.
 #pragma once
 
 #include <functional>
@@ -16,20 +17,20 @@ namespace meshwright::worker {
 
 class OperationTimer {
  public:
-  // `world` holds all ranks; null where there is one. Both outlive the timer.
+  // `world` has all ranks; null where there is only one. REQUIRES: both outlive this object.
   OperationTimer(Device& device, Communicator* world) : device_(device), world_(world) {}
 
-  // Repeats `operation` on the ranks that take part, while the others wait, for about `slot_s`: a
-  // run that warms up, then several windows. An operation that takes most of the slot runs twice.
+  // Repeats `operation` for about `slot_s` seconds on the ranks that take part, while the others
+  // wait: a warm-up, then several windows. An operation that takes most of the slot runs twice.
   planner::Timing Measure(const std::function<void()>& operation, bool takes_part, double slot_s);
 
-  // What Measure() took so far.
+  // Seconds spent in Measure() so far.
   double spent_s() const { return spent_s_; }
 
  private:
-  // Of each value the largest over the ranks.
+  // Returns the maximum of each value over the ranks.
   std::vector<double> Largest(std::vector<double> values);
-  // Seconds of one operation in each of `windows` windows of `count` operations.
+  // Returns the seconds per operation in each of `windows` windows of `count` operations.
   std::vector<double> RunWindows(const std::function<void()>& operation, bool takes_part,
                                  int64_t count, size_t windows);
 

@@ -30,7 +30,7 @@ trial::PhaseSeconds PhaseClock::Seconds() const {
 
 trial::PhaseSeconds PhaseClock::Between(Mark begin, Mark end) const {
   trial::PhaseSeconds seconds;
-  // Marks grow.
+  // Marks increase.
   const auto first = std::lower_bound(began_.begin(), began_.end(), begin,
                                       [](const auto& at, Mark mark) { return at.first < mark; });
   for (auto at = first; at != began_.end() && at->first < end; ++at) {

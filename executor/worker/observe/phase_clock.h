@@ -1,4 +1,4 @@
-// Where a rank's time goes (executor/trial/phase.h), by the clock of its device.
+// PhaseClock attributes a rank's time to phases (executor/trial/phase.h), by its device's clock.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@ class PhaseClock {
  public:
   using Mark = DeviceClock::Mark;
 
-  // The clock of a device that works beside the host.
+  // Sets the clock, for a device that works beside the host.
   void Use(std::unique_ptr<DeviceClock> clock);
   DeviceClock& clock() { return *clock_; }
 
-  // Forgets the past; earlier marks are gone.
+  // Clears the history and invalidates earlier marks.
   void Restart();
 
   struct Switched {
@@ -29,19 +29,19 @@ class PhaseClock {
   // Ends the current phase and starts `phase`.
   Switched Switch(trial::Phase phase);
 
-  // These are about the time from the last Restart() to the last Switch(), and require that the
-  // device was synchronized since.
+  // Return times between the last Restart() and the last Switch(). REQUIRES: the device was
+  // synchronized since.
   trial::PhaseSeconds Seconds() const;
-  // The same between two switches, each the beginning of a phase.
+  // Seconds between two switches, each the beginning of a phase.
   trial::PhaseSeconds Between(Mark begin, Mark end) const;
-  // From the first begin of `phase` to its last end, whatever came in between; empty without any.
+  // The span from the first begin of `phase` to its last end, including what is in between; empty
+  // without any.
   trial::TimeSpan HullOf(trial::Phase phase) const;
 
  private:
   std::unique_ptr<DeviceClock> clock_ = std::make_unique<HostClock>();
   trial::Phase current_ = trial::Phase::kOther;
-  std::vector<std::pair<Mark, trial::Phase>>
-      began_;  // phases since the last Restart(), in their order
+  std::vector<std::pair<Mark, trial::Phase>> began_;  // phases since the last Restart(), in order
 };
 
 class ScopedPhase {

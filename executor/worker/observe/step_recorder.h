@@ -1,4 +1,4 @@
-// Takes down what a rank does during a step (executor/trial/step_record.h).
+// StepRecorder records what a rank does during a step (executor/trial/step_record.h).
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@ class StepRecorder {
  public:
   using Mark = DeviceClock::Mark;
 
-  // `clock` outlives it.
+  // REQUIRES: `clock` outlives this object.
   explicit StepRecorder(PhaseClock& clock) : clock_(clock) {}
   StepRecorder(const StepRecorder&) = delete;
   StepRecorder& operator=(const StepRecorder&) = delete;
 
-  // What is recorded outside of a step is dropped.
+  // Events outside a step are dropped.
   void BeginStep();
   void EndStep();
-  // The step that ended. Requires that the device was synchronized since.
+  // Returns the step that ended. REQUIRES: the device was synchronized since.
   trial::StepRecord Take();
 
-  // The phase is that of the action's kind in between. Actions don't nest.
+  // Between the two calls the phase is that of the action's kind. Actions don't nest.
   void BeginAction(const planner::Action& action);
   void EndAction();
 
-  // One communication operation.
+  // A handle of one communication operation.
   struct Operation {
     int64_t step = -1;
     size_t index = 0;
   };
-  // `span` tells what it is; its times follow. `done` may be null.
+  // `span` describes the operation; its times are filled in later. `done` may be null.
   Operation Issued(trial::CommunicationSpan span, Mark at);
   void Returned(const Operation& operation, Mark at);
   void Watch(const Operation& operation, std::shared_ptr<const DoneTime> done);
@@ -72,7 +72,7 @@ class StepRecorder {
   std::vector<OpenOperation> operations_;
 };
 
-// From here to the end of the scope a rank computes `action`.
+// Records `action` for the duration of a scope.
 class ScopedAction {
  public:
   ScopedAction(StepRecorder& recorder, const planner::Action& action) : recorder_(recorder) {

@@ -82,7 +82,7 @@ class TimedCommunicator final : public Communicator {
   void Close() override { communicator_->Close(); }
 
  private:
-  // `peer` is in the group; -1 where all take part.
+  // `peer` is the index in the group; -1 where all ranks take part.
   template <typename Call>
   Pending Time(planner::CollectiveKind kind, const at::Tensor& buffer, const Call& call,
                int32_t peer = -1) {

@@ -1,4 +1,4 @@
-// Times what another communicator does, so that neither it nor its users know.
+// Wraps a communicator to time its operations transparently.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace meshwright::worker {
 
-// How a group appears in what is recorded.
+// How a group appears in the record.
 struct TimedGroup {
   std::string name;
-  std::vector<int32_t> ranks;                 // of the run, in the group's order
-  trial::Phase phase = trial::Phase::kOther;  // what the rank does while it waits for the group
+  std::vector<int32_t> ranks;                 // global ranks, in the group's order
+  trial::Phase phase = trial::Phase::kOther;  // the rank's phase while it waits for the group
 };
 
-// `recorder` outlives it. The rank's phase is the group's while an operation is issued or waited
-// for.
+// The rank is in the group's phase while an operation is issued or waited for. REQUIRES: `recorder`
+// outlives the result.
 std::unique_ptr<Communicator> TimeCommunicator(std::unique_ptr<Communicator> communicator,
                                                TimedGroup group, StepRecorder& recorder);
 

@@ -1,5 +1,5 @@
-// Makes a rank take a given time for an action, so that pipelines of many ranks run on few cores as
-// on as many devices.
+// ActionPadding makes a rank take a minimum time per action, so that pipelines of many ranks run on
+// few cores as if on as many devices.
 #pragma once
 
 #include <cerrno>
@@ -10,7 +10,7 @@
 
 namespace meshwright::worker {
 
-// The least that actions take.
+// Minimum seconds per action.
 struct ActionPadding {
   double forward_s = 0.0;
   double backward_s = 0.0;
@@ -32,8 +32,8 @@ struct ActionPadding {
   }
 };
 
-// Sleeps at the end of the scope until the action's time is over. Sleeping ranks leave their core
-// to others, so that a few cores carry many ranks at the pace of as many devices.
+// Sleeps at the end of the scope until the action's time is over. Sleeping ranks yield their core,
+// so that few cores run many ranks at the pace of as many devices.
 class ScopedPadding {
  public:
   ScopedPadding(const ActionPadding& padding, planner::ActionKind kind)

@@ -23,11 +23,11 @@ struct MatmulShape {
   }
 };
 
-// Square products, and those of a transformer's layer of width `hidden` on `tokens` tokens: whole
-// projections, their columns and their rows under tensor parallel, a weight's gradient.
+// Square products, and those of a transformer layer of width `hidden` on `tokens` tokens: whole
+// projections, their columns and rows under tensor parallelism, and a weight's gradient.
 struct MatmulShapes {
   std::vector<MatmulShape> square;
-  std::vector<MatmulShape> all;  // by growing work
+  std::vector<MatmulShape> all;  // by increasing work
 };
 
 MatmulShapes ShapesFor(bool cpu) {
@@ -67,7 +67,7 @@ BenchmarkCase MatmulCase(const BenchmarkRanks& ranks, planner::Precision precisi
                 at::TensorOptions()
                     .dtype(precision == planner::Precision::kFp32 ? at::kFloat : at::kBFloat16)
                     .device(device.torch_device());
-            // Devices draw less power, and clock higher, on equal numbers.
+            // Constant inputs would let a GPU draw less power and clock higher.
             return
                 [x = at::randn({shape.m, shape.k}, options),
                  weight = at::randn({shape.n, shape.k}, options)] { LinearForward(x, weight, {}); };
@@ -120,7 +120,7 @@ BenchmarkCase CopyCase(const BenchmarkRanks& ranks, int64_t bytes, bool alone, b
   };
 }
 
-// From a single element, which takes as long as a kernel's start, to well above caches.
+// From a single element, which takes as long as a kernel launch, to well beyond the caches.
 void AddCopies(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cases) {
   constexpr int64_t kMemoryShare = 16;  // two tensors of the largest size are an eighth
   const bool cpu = ranks.device.torch_device().is_cpu();
@@ -135,7 +135,7 @@ void AddCopies(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cases) {
   }
 }
 
-// One message to the neighbour and one back: twice the time that is told.
+// One message to the neighbour and one back: twice the reported time.
 std::function<void()> PingPong(Communicator& pair, const at::Tensor& tensor) {
   return [&pair, tensor] {
     const int32_t other = 1 - pair.rank();

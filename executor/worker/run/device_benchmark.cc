@@ -30,10 +30,10 @@
 namespace meshwright::worker {
 namespace {
 
-// The last case of each series that was measured, and what a larger one takes at the most.
+// The last measured case of each series, from which an upper bound for the next one follows.
 class SeriesTimes {
  public:
-  // 0 for the first of its series.
+  // Returns 0 for the first of its series.
   double Expected(const BenchmarkCase& next) const {
     const auto last = last_.find(next.series);
     return last == last_.end() ? 0.0 : last->second.seconds * next.work / last->second.work;
@@ -50,7 +50,7 @@ class SeriesTimes {
   std::map<std::string, Done> last_;
 };
 
-// Each case gets an equal share of what is left of the budget.
+// Gives each case an equal share of the remaining budget.
 void MeasureAll(const std::vector<BenchmarkCase>& cases, double budget_s, OperationTimer& timer,
                 const EventWriter& events, bool tells) {
   SeriesTimes times;
@@ -81,10 +81,10 @@ std::vector<int32_t> AllRanks(int32_t count) {
   return ranks;
 }
 
-// What a rank communicates in; all null where it is alone.
+// The groups that a rank communicates in; all null where it is alone.
 struct Groups {
   std::unique_ptr<Communicator> world;
-  // With its neighbour; null on a last rank that has none.
+  // With its neighbour; null on a last rank without one.
   std::unique_ptr<Communicator> pair;
   std::unique_ptr<Communicator> messages;
 };
@@ -106,7 +106,7 @@ Groups Connect(Device& device, const c10::intrusive_ptr<c10d::Store>& store, int
   return groups;
 }
 
-// In order, when all ranks have come here.
+// Closes all groups in order, once all ranks are here.
 void Close(Groups& groups, Device& device) {
   Barrier(*groups.world, device);
   for (Communicator* group : {groups.messages.get(), groups.pair.get(), groups.world.get()}) {
@@ -131,7 +131,7 @@ absl::Status RunRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& 
                                                   .physical_cores = shares_cores ? cores : 0}));
   }
   const auto timeout = trial::OperationTimeout(plan.timeout_s);
-  // Outlives the groups: the first rank serves it.
+  // Must outlive the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;
   Groups groups;
   if (plan.ranks > 1) {

@@ -7,8 +7,8 @@
 
 namespace meshwright::worker {
 
-// Measures together with the other ranks and reports through `events`. Returns the process' exit
-// code: 0 when all was measured that the budget allows. Catches everything that Torch throws.
+// Measures together with the other ranks and reports through `events`. Returns the process's exit
+// code: 0 when everything was measured that the budget allows. Catches all of Torch's exceptions.
 int RunBenchmarkRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& environment,
                      const EventWriter& events);
 

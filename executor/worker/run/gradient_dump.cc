@@ -24,7 +24,7 @@ at::Tensor AllGradients(const FlatUnit& unit) {
 
 void DumpGradients(const RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                    const std::string& directory) {
-  // What is gathered here, training does not hold.
+  // Gathered only for the dump, so not counted as the rank's memory.
   const ScopedMemoryAccount nobody(nullptr);
   const std::string stem = directory + "/rank" + std::to_string(context.rank);
   std::ofstream values(stem + ".bin", std::ios::binary);

@@ -12,7 +12,8 @@
 namespace meshwright::worker {
 namespace {
 
-// The best of a few windows, each long enough for ranks that share cores to take turns many times.
+// Takes the best of a few windows, each long enough for ranks that share cores to alternate many
+// times.
 constexpr int kWindows = 3;
 constexpr double kWindowSeconds = 0.3;
 
@@ -20,7 +21,7 @@ void WaitForAll(RankContext& context) {
   if (context.groups.world != nullptr) Barrier(*context.groups.world, *context.device);
 }
 
-// FLOP/s of this rank over one window in which all ranks are at work.
+// Returns this rank's FLOP/s over one window in which all ranks work.
 double MeasureWindow(RankContext& context, const at::Tensor& a, const at::Tensor& b,
                      at::Tensor& product) {
   WaitForAll(context);
@@ -43,7 +44,7 @@ double MeasureWindow(RankContext& context, const at::Tensor& a, const at::Tensor
 double MeasurePeakFlops(RankContext& context) {
   const ScopedMemoryAccount uncounted(nullptr);
   const int64_t size = context.device->torch_device().is_cpu() ? 1024 : 8192;
-  // Devices draw less power, and clock higher, on equal numbers.
+  // Constant inputs would let a GPU draw less power and clock higher.
   const at::Tensor a = at::randn({size, size}, context.options());
   const at::Tensor b = at::randn({size, size}, context.options());
   at::Tensor product = at::mm(a, b);
@@ -51,7 +52,7 @@ double MeasurePeakFlops(RankContext& context) {
   for (int window = 0; window < kWindows; ++window) {
     best_flops = std::max(best_flops, MeasureWindow(context, a, b, product));
   }
-  // No rank starts training while others still measure.
+  // No rank may start training while others still measure.
   WaitForAll(context);
   return best_flops;
 }

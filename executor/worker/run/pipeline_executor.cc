@@ -10,8 +10,8 @@
 namespace meshwright::worker {
 namespace {
 
-// What passes between the chunks is an activation or a gradient, whatever part of the backward
-// makes it.
+// Only activations and gradients pass between chunks, whatever part of the backward makes a
+// gradient.
 planner::ActionKind MessageKind(const planner::Action& action) {
   return action.kind == planner::ActionKind::kForward ? planner::ActionKind::kForward
                                                       : planner::ActionKind::kBackward;

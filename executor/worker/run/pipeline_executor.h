@@ -1,6 +1,6 @@
-// Runs one step's schedule list on a pipeline rank: computes what the list says, and passes
-// activations and gradients to the neighbouring stages, in the order that is planned for the list
-// (planner/schedule/messages.h). It knows no schedule.
+// PipelineExecutor runs one step's list of actions on a pipeline rank: it computes them and
+// exchanges activations and gradients with neighbouring stages, in the order planned for the list
+// (planner/schedule/messages.h). It is independent of the schedule.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace meshwright::worker {
 
 class PipelineExecutor {
  public:
-  // `stages` are this rank's chunks, `actions` its list. All outlive it. At most `open_sends`
-  // messages of a lane are left open.
+  // `stages` are this rank's chunks, `actions` its list. At most `open_sends` sends per lane stay
+  // unfinished. REQUIRES: all references outlive this object.
   PipelineExecutor(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                    const std::vector<planner::Action>& actions, int32_t open_sends)
       : context_(context),
@@ -29,13 +29,13 @@ class PipelineExecutor {
         actions_(actions),
         plan_(planner::PlanMessages(context.layout, context.coordinates.pp, actions, open_sends)) {}
 
-  // From now on actions take at least so long.
+  // Makes later actions take at least the given times.
   void PadActions(const ActionPadding& padding) { padding_ = padding; }
 
   // Returns when all actions are done and everything was sent.
   void Run(const TokenSource& tokens);
 
-  // Most micro-batches (of all chunks) that were between forward and backward so far.
+  // Most micro-batches, over all chunks, that were between forward and backward so far.
   int32_t peak_in_flight() const { return peak_in_flight_; }
 
  private:
@@ -57,14 +57,15 @@ class PipelineExecutor {
   const std::vector<planner::Action>& actions_;
   const std::vector<planner::Instruction> plan_;
   ActionPadding padding_;
-  // By the action's place in the list. A send keeps its tensor until it is waited for, whenever it
-  // was done, which makes peak memory independent of the neighbours' pace.
+  // By the action's index in the list. A send keeps its tensor until it is waited for, even if done
+  // earlier, so that peak memory does not depend on the neighbours' pace.
   std::map<int32_t, Receive> receives_;
   std::map<int32_t, Pending> sends_;
-  // By kind, receiving stage and micro-batch: between two chunks of this rank nothing is sent.
+  // By kind, receiving stage and micro-batch: what one chunk of this rank passes to another,
+  // without a message.
   std::map<std::tuple<planner::ActionKind, int32_t, int32_t>, at::Tensor> handed_over_;
-  at::Tensor received_;  // of the action that is about to compute
-  at::Tensor computed_;  // by the action that is about to send
+  at::Tensor received_;  // for the next action to compute
+  at::Tensor computed_;  // by the action whose result is sent next
   int32_t in_flight_ = 0;
   int32_t peak_in_flight_ = 0;
 };

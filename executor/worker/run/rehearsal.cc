@@ -11,7 +11,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Has weights and room for gradients where a stage wants them, and keeps neither.
+// Provides weights and gradients on demand, and keeps neither.
 class Props final : public UnitObserver {
  public:
   void BeforeWeights(const WeightGroup& units) override {
@@ -28,7 +28,7 @@ class Props final : public UnitObserver {
   }
 };
 
-// What comes from the stage before, or the gradient from the one behind.
+// Stands in for the previous stage's activation, or the next stage's gradient.
 at::Tensor Message(const RankContext& context) {
   return at::zeros({context.stream_tokens(), context.model.hidden}, context.options());
 }
@@ -37,7 +37,7 @@ at::Tensor Message(const RankContext& context) {
 
 void Rehearse(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages) {
   Props props;
-  // Messages of zeros would all be for the first experts.
+  // Zero activations would all be routed to the first experts.
   const planner::Routing routing =
       std::exchange(context.training.routing, planner::Routing::kBalanced);
   const TokenSource tokens(context, 0);

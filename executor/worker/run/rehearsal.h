@@ -1,10 +1,9 @@
-// A micro-batch's forward and backward in each of a rank's stages, before the first step.
+// Runs one micro-batch's forward and backward in each of a rank's stages before the first step.
 //
-// CUDA loads a kernel's code when it is first launched, and may wait until the device has done what
-// was issued before. A receive that is posted ahead (planner/schedule/messages.h) is not done
-// before its message is there, which may depend on what is about to be launched: the rank would
-// wait for itself. So every kernel of a forward and a backward runs once while no message is on its
-// way.
+// CUDA loads a kernel's code at its first launch, and may wait for all work issued before. A
+// receive posted ahead (planner/schedule/messages.h) is unfinished until its message arrives, which
+// may depend on the kernel about to be launched: the rank would deadlock with itself. So every
+// kernel of forward and backward runs once while no message is in transit.
 #pragma once
 
 #include <memory>
@@ -15,8 +14,8 @@
 
 namespace meshwright::worker {
 
-// All ranks of the run call it. Holds no more than a step does, and leaves weights and optimizer
-// states as they are; gradients hold no defined values until a step begins.
+// All ranks of the run must call it. Holds no more memory than a step and leaves weights and
+// optimizer states unchanged; gradients are undefined until a step begins.
 void Rehearse(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages);
 
 }  // namespace meshwright::worker

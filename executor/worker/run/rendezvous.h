@@ -1,4 +1,4 @@
-// Where the ranks of a run meet before they have groups: torchrun's key-value store.
+// Opens torchrun's key-value store, in which ranks meet before they have groups.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 namespace meshwright::worker {
 
 // Rank 0 serves the store and must outlive the others' use of it. `timeout` bounds every wait.
-// Throws c10::Error where it can't be reached.
+// Throws c10::Error where the store can't be reached.
 c10::intrusive_ptr<c10d::Store> OpenStore(const WorkerEnvironment& environment,
                                           std::chrono::milliseconds timeout);
 

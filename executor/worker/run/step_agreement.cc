@@ -12,7 +12,7 @@ trial::StopReason StepAgreement::After(double step_s) {
     return steps_ >= options_.steps ? trial::StopReason::kSteps : trial::StopReason::kNone;
   }
   Receive();
-  // Not the training's memory.
+  // Not counted as the training's memory.
   const ScopedMemoryAccount uncounted(nullptr);
   exchanged_ = at::full({1}, step_s, context_.options_of(at::kDouble));
   if (context_.groups.world != nullptr) {
@@ -23,7 +23,7 @@ trial::StopReason StepAgreement::After(double step_s) {
   trial::StopReason reason = trial::DecideStop(times_s_, options_);
   if (reason == trial::StopReason::kNone && steps_ >= options_.steps)
     reason = trial::StopReason::kSteps;
-  // No rank leaves the group with an exchange under way.
+  // No rank may leave the group with an exchange pending.
   if (reason != trial::StopReason::kNone) Receive();
   return reason;
 }

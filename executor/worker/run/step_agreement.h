@@ -1,4 +1,5 @@
-// Agrees among all ranks on when a trial has run enough steps (executor/trial/stop_rule.h).
+// StepAgreement decides among all ranks when a trial has run enough steps
+// (executor/trial/stop_rule.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,20 +11,20 @@
 
 namespace meshwright::worker {
 
-// A step takes as long as on its slowest rank. The ranks exchange its time while the next one runs,
-// so that deciding does not hold them up: a decision is about the steps up to the last but one. All
-// ranks decide by the same times, hence alike.
+// A step takes as long as its slowest rank. Ranks exchange a step's time while the next one runs,
+// so that deciding does not delay them: a decision covers the steps up to the last but one. All
+// ranks use the same times, so they decide alike.
 class StepAgreement {
  public:
-  // `context` outlives it.
+  // REQUIRES: `context` outlives this object.
   StepAgreement(RankContext& context, const trial::StopOptions& options)
       : context_(context), options_(options) {}
 
-  // After each step: whether it was the last one, and why.
+  // Call after each step: returns whether it was the last one, and why.
   trial::StopReason After(double step_s);
 
  private:
-  // Takes in what is under way.
+  // Finishes the pending exchange.
   void Receive();
 
   RankContext& context_;

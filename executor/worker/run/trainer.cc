@@ -73,13 +73,13 @@ void Trainer::FinishGradients(FlatUnit& unit) {
 
 std::vector<FlatUnit*> Trainer::UnitsToUpdate() const {
   std::vector<FlatUnit*> units = reducer_.complete();
-  // The other copy of tied embeddings may be complete much later.
+  // Last, as the other copy of tied embeddings may be complete much later.
   std::stable_partition(units.begin(), units.end(),
                         [tied = TiedUnit()](const FlatUnit* unit) { return unit != tied; });
   return units;
 }
 
-// Unit by unit, so that the update of one goes on while the next is being reduced.
+// Unit by unit, so that one's update overlaps with the next one's reduction.
 GradientSquareSum Trainer::Update(int64_t step) {
   const ScopedPhase phase(context_.clock, trial::Phase::kOptimizer);
   const std::vector<FlatUnit*> units = UnitsToUpdate();
@@ -94,7 +94,7 @@ GradientSquareSum Trainer::Update(int64_t step) {
     if (CountsCopy(*unit)) squares.Add(*unit);
     unit->Update(context_, AdamWOptions(), step + 1);
   }
-  // When no reduction holds a bucket any more.
+  // After all reductions have released their buckets.
   for (FlatUnit* unit : units) {
     if (unit->orthogonal_elements() == 0) continue;
     MatrixUpdate(context_, *unit).Run(AdamWOptions(), MuonOptions());

@@ -1,7 +1,8 @@
-// Training steps of one rank: schedule, gradient reductions, optimizer.
+// Trainer runs the training steps of one rank: schedule, gradient reductions, optimizer.
 //
-// Where ranks divide the update (ZeRO), what it changed reaches the others when the next step needs
-// it (executor/worker/weight_gatherer.h): between steps only a rank's own shard is up to date.
+// Where ranks divide the update (ZeRO), updated weights reach the others when the next step needs
+// them (executor/worker/run/weight_gatherer.h): between steps only a rank's own shard is up to
+// date.
 #pragma once
 
 #include <cstdint>
@@ -29,28 +30,28 @@ struct StepResult {
   double step_s = 0.0;
   // Mean cross entropy over the global batch before the update, on the rank that holds the head.
   std::optional<double> loss;
-  // This rank's part of the squared norm of the gradients (executor/worker/gradient_square_sum.h).
+  // This rank's part of the squared gradient norm (executor/worker/state/gradient_square_sum.h).
   double gradient_square_sum = 0.0;
   trial::StepRecord record = {};
   std::vector<planner::ExpertRows> expert_rows = {};  // ExpertTraffic::rows
 };
 
-// Torch's and the communicators' exceptions pass through.
+// Exceptions of Torch and the communicators propagate.
 class Trainer : private UnitObserver {
  public:
-  // `actions` is the rank's schedule list, `open_sends` what OpenSendsNeeded() says of all ranks'
-  // lists. `context` outlives it.
+  // `actions` is the rank's list, `open_sends` the result of OpenSendsNeeded() for all ranks'
+  // lists. REQUIRES: `context` outlives this object.
   Trainer(RankContext& context, std::vector<planner::Action> actions, int32_t open_sends = 1);
 
-  // Gradients of the next step go to `directory`, one pair of files per rank.
+  // Writes the next step's gradients to `directory`, one pair of files per rank.
   void DumpGradientsTo(std::string directory) { dump_directory_ = std::move(directory); }
 
   void PadActions(const ActionPadding& padding) { executor_.PadActions(padding); }
 
-  // Before the first step (executor/worker/rehearsal.h).
+  // Call before the first step (executor/worker/run/rehearsal.h).
   void Rehearse();
 
-  // Steps are counted from 0, in order.
+  // Steps count from 0, in order.
   StepResult Step(int64_t step);
 
   int32_t peak_in_flight() const { return executor_.peak_in_flight(); }
@@ -63,17 +64,17 @@ class Trainer : private UnitObserver {
   void AfterGradients(FlatUnit& unit, bool pass_complete) override {
     reducer_.Added(unit, pass_complete);
   }
-  // The unit of tied embeddings that another rank has a copy of, or null.
+  // Returns the unit of tied embeddings of which another rank has a copy, or null.
   FlatUnit* TiedUnit() const;
-  // Whether this rank's copy of the unit is the one that counts.
+  // Whether this rank's copy of the unit is the one that is counted.
   bool CountsCopy(const FlatUnit& unit) const;
-  // Waits until the unit's gradients are those of all ranks.
+  // Waits until the unit's gradients are summed over all ranks.
   void FinishGradients(FlatUnit& unit);
   std::vector<FlatUnit*> UnitsToUpdate() const;
-  // Returns what the gradients before the update add up to.
+  // Returns the square sum of the gradients before the update.
   GradientSquareSum Update(int64_t step);
   void MoveSelectionBiases();
-  // Over a group of replicas, on the rank that holds the head.
+  // Sums over a group of replicas, on the rank that holds the head.
   Pending SumLoss(Communicator* group);
   std::optional<double> MeanLoss() const;
 

@@ -1,14 +1,14 @@
-// Makes the weights of units whole for the stages that compute with them, where each rank updates a
-// shard of its own.
+// WeightGatherer makes the weights of units whole for the stages that compute with them, where each
+// rank updates only a shard.
 //
-// Under ZeRO-3, where ranks hold no more than that, for as long as stages compute with them: this
-// carries out the plan of planner/schedule/weight_gathers.h. Under ZeRO 1 and 2 once a step: its
-// beginning starts the gathers of all units, in the order in which the step first uses them, and
-// each first use waits for its own. What is computed before hides the gathers of the units behind.
+// Under ZeRO-3 weights are whole only while stages compute with them, by the plan of
+// planner/schedule/weight_gathers.h. Under ZeRO 1 and 2 they are gathered once per step: its
+// beginning starts the gathers of all units, in order of first use, and each first use waits for
+// its own, so that earlier computation hides later gathers.
 //
-// So no gather is under way between steps, and nothing that a rank does there hides one: a step's
-// time holds the gathers of the update before it. The first step gathers initial weights, which are
-// whole already, to be like the others.
+// So no gather is pending between steps and none is hidden by work there: a step's time includes
+// the gathers for the previous update. The first step gathers initial weights, which are already
+// whole, to be like the others.
 #pragma once
 
 #include <map>
@@ -26,13 +26,14 @@ namespace meshwright::worker {
 
 class WeightGatherer {
  public:
-  // For steps that run `actions` on `stages`, the rank's chunks. Their units outlive it.
+  // For steps that run `actions` on `stages`, the rank's chunks. REQUIRES: their units outlive this
+  // object.
   WeightGatherer(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                  const std::vector<planner::Action>& actions);
 
   // Starts the step's first gather, or all.
   void BeginStep();
-  // What the stages tell (executor/worker/unit_observer.h).
+  // Notifications from the stages (executor/worker/state/unit_observer.h).
   void Before(const WeightGroup& units);
   void After(const WeightGroup& units);
 
@@ -45,10 +46,10 @@ class WeightGatherer {
   void CheckIsNext(const WeightGroup& units) const;
 
   RankContext& context_;
-  std::vector<FlatUnit*> units_;          // by their numbers in the plan
+  std::vector<FlatUnit*> units_;          // by number in the plan
   std::vector<planner::WeightUse> uses_;  // of a step, under ZeRO-3
   std::vector<planner::GatherStep> steps_;
-  size_t next_ = 0;  // use
+  size_t next_ = 0;  // index into uses_
   std::map<const FlatUnit*, Pending> under_way_;
 };
 

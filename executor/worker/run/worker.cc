@@ -34,7 +34,7 @@
 namespace meshwright::worker {
 namespace {
 
-// "rank 3 (tp0 pp1 dp0)"
+// Returns for example "rank 3 (tp0 pp1 dp0)".
 std::string RankName(const RankContext& context) {
   const planner::Mesh mesh(context.layout);
   std::vector<std::string> places;
@@ -46,13 +46,14 @@ std::string RankName(const RankContext& context) {
   return absl::StrCat("rank ", context.rank, " (", absl::StrJoin(places, " "), ")");
 }
 
-// How many cores the plan's ranks had together if each were on a host like this one.
+// Returns the number of cores of all the plan's ranks if each ran on a host like this one.
 int32_t CoresOfAll(const trial::TrialPlan& plan, int32_t local_ranks) {
   return static_cast<int32_t>(host::PhysicalCores() * plan.layout.devices() /
                               trial::RanksAtOnce(plan, local_ranks));
 }
 
-// Nothing where the plan has no estimate, or one that stands because tokens go by force.
+// Returns nothing where the plan has no estimate, or where routing is forced, which leaves the
+// estimate valid.
 std::optional<int64_t> RoutedBytesOf(const trial::TrialPlan& plan, const RankContext& context,
                                      int32_t local_ranks,
                                      const std::vector<std::vector<planner::ExpertRows>>& steps) {
@@ -63,7 +64,7 @@ std::optional<int64_t> RoutedBytesOf(const trial::TrialPlan& plan, const RankCon
   return bytes.ok() ? std::optional<int64_t>(*bytes) : std::nullopt;
 }
 
-// Steps, and the events that tell of them.
+// Runs the steps and writes their events.
 void Train(RankContext& context, const trial::TrialPlan& plan, int32_t local_ranks,
            planner::ScheduleLists lists, double peak_flops, const EventWriter& events,
            const WorkerHooks& hooks) {
@@ -71,7 +72,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, int32_t local_ran
   const int32_t open_sends =
       planner::OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
   Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
-  // A slice's messages are there at once, and only a pipeline posts receives ahead.
+  // A slice's messages arrive at once, and only a pipeline posts receives ahead.
   if (plan.device == planner::DeviceKind::kCuda && plan.layout.pp > 1 && !plan.slice) {
     trainer.Rehearse();
     context.device->ResetPeakMemory();
@@ -84,7 +85,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, int32_t local_ran
   StepAgreement agreement(
       context, {.steps = plan.steps, .adaptive = plan.adaptive, .beat_step_s = plan.beat_step_s});
   trial::StepRecord last;
-  std::vector<std::vector<planner::ExpertRows>> routed;  // of each step
+  std::vector<std::vector<planner::ExpertRows>> routed;  // by step
   trial::StopReason stop = trial::StopReason::kNone;
   for (int32_t step = 0; stop == trial::StopReason::kNone; ++step) {
     if (hooks.before_step) hooks.before_step(context.rank, step);
@@ -95,7 +96,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, int32_t local_ran
                            .profile = ProfileOf(result.record),
                            .loss = tells_loss ? result.loss : std::nullopt,
                            .gradient_square_sum = std::nullopt};
-    // A rank that runs alone has nobody's gradients but its own.
+    // A rank that runs alone only has its own gradients.
     if (!plan.slice) event.gradient_square_sum = result.gradient_square_sum;
     events.Write(ToJson(std::move(event)));
     last = std::move(result.record);
@@ -135,7 +136,7 @@ absl::Status RunRank(const trial::TrialPlan& plan, const WorkerEnvironment& envi
   at::set_num_threads(static_cast<int>(planner::ThreadsPerRank(
       host::PhysicalCores(), trial::RanksAtOnce(plan, environment.local_world_size))));
   const auto timeout = trial::OperationTimeout(plan.timeout_s);
-  // Outlives the groups: the first rank serves it.
+  // Must outlive the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;
   if (plan.slice) {
     ConnectGroupsWith(

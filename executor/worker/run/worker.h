@@ -8,8 +8,8 @@
 
 namespace meshwright::worker {
 
-// Runs the rank and reports through `events`. Returns the process' exit code: 0 when all steps ran.
-// Catches everything that Torch throws.
+// Runs the rank and reports through `events`. Returns the process's exit code: 0 when all steps
+// ran. Catches all of Torch's exceptions.
 int RunWorker(const trial::TrialPlan& plan, const WorkerEnvironment& environment,
               const EventWriter& events, const WorkerHooks& hooks);
 

@@ -1,4 +1,4 @@
-// Where a worker stands among the ranks of its run.
+// WorkerEnvironment is a worker's position among the ranks of its run.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace meshwright::worker {
 
-// What torchrun's environment and the flags say.
+// From torchrun's environment variables and the flags.
 struct WorkerEnvironment {
   int32_t rank = 0;
   int32_t local_rank = 0;
   int32_t world_size = 1;
-  int32_t local_world_size = 1;       // ranks of this host
-  std::string address = "127.0.0.1";  // of this host, as the other ranks reach it
+  int32_t local_world_size = 1;       // ranks on this host
+  std::string address = "127.0.0.1";  // this host, as the other ranks reach it
   std::string master_address = "127.0.0.1";
   uint16_t master_port = 0;
-  // A listening socket on master_port that rank 0 takes over; without it rank 0 opens one.
+  // A listening socket on master_port for rank 0 to use; without it rank 0 opens one.
   std::optional<int> listen_descriptor;
 };
 

@@ -1,5 +1,5 @@
-// What a program that is built around a worker may do in the middle of a rank's run. The worker
-// itself has none: tests bring about failures and look inside with them.
+// WorkerHooks lets a program built around a worker intervene in a rank's run. The worker itself has
+// none: tests use them to provoke failures and to inspect state.
 #pragma once
 
 #include <cstdint>

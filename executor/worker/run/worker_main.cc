@@ -148,8 +148,8 @@ absl::StatusOr<trial::BenchmarkPlan> ReadBenchmark(const nlohmann::json& json,
   return plan;
 }
 
-// A worker dies with the process that started it. The signal covers a parent that dies from now on;
-// an orphan whose parent died before asks who its parent is.
+// Ties the worker to its parent process. The signal covers a parent that dies from now on;
+// comparing the parent's pid covers one that died before.
 void DieWithParent() {
   const pid_t parent = ::getppid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -158,8 +158,8 @@ void DieWithParent() {
   if (::getppid() != parent || (expected != nullptr && actual != expected)) std::_Exit(1);
 }
 
-// Activations are allocated anew in every micro-batch: keep their pages instead of returning them
-// to the kernel each time.
+// Activations are reallocated in every micro-batch: keep their pages instead of returning them to
+// the kernel each time.
 void KeepFreedPages() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
   ::mallopt(M_TRIM_THRESHOLD, 2147483647);
@@ -188,7 +188,7 @@ int WorkerMain(int argc, char** argv, const WorkerHooks& hooks) {
   if (flags->devices) return std::puts(ToJson(ListCudaDevices()).dump(2).c_str()) < 0;
   DieWithParent();
   KeepFreedPages();
-  // A broken pipe is an error of write(), not the end.
+  // A broken pipe should be an error of write(), not end the process.
   ::signal(SIGPIPE, SIG_IGN);
   const auto environment = ReadEnvironment();
   if (!environment.ok()) return Fail(EventWriter(flags->event_descriptor, 0), environment.status());

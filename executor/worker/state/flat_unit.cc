@@ -14,10 +14,10 @@
 namespace meshwright::worker {
 namespace {
 
-// What is made at once, in fp32: large units must not need as much there again.
+// Elements initialised at once in fp32, so that large units don't need their size again.
 constexpr int64_t kInitialBlockElements = int64_t{1} << 20;
 
-// Rows of one part, counted within it, into `values` [rows, part.columns].
+// Fills `values` [rows, part.columns] with rows of one part, counted within it.
 void FillRows(const ParameterPart& part, const RankContext& context, int64_t first, int64_t rows,
               const at::Tensor& values) {
   switch (part.initial) {
@@ -40,8 +40,8 @@ void FillRows(const ParameterPart& part, const RankContext& context, int64_t fir
   }
 }
 
-// `flat` holds the unit's elements from `flat_begin` on; writes those of `values`, which are the
-// unit's from `begin` on, that it holds.
+// `flat` holds the unit's elements from `flat_begin` on, `values` those from `begin` on. Copies the
+// overlap of `values` into `flat`.
 void CopyWhatOverlaps(const at::Tensor& values, int64_t begin, const at::Tensor& flat,
                       int64_t flat_begin) {
   const int64_t first = std::max(begin, flat_begin);
@@ -51,7 +51,7 @@ void CopyWhatOverlaps(const at::Tensor& values, int64_t begin, const at::Tensor&
       .copy_(values.narrow(0, first - begin, last - first));
 }
 
-// Those parameters of `unit` that are matrices, or the others, as views of a flat buffer of them.
+// Returns views of a flat buffer that holds the matrices of `unit`, or its other parameters.
 std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& unit, bool matrices) {
   std::vector<at::Tensor> views;
   int64_t offset = 0;
@@ -93,11 +93,11 @@ FlatUnit::FlatUnit(RankContext& context, ParameterUnit parameters, const Replica
   if (context.dtype() != context.accumulator_dtype()) {
     master_ = NewState(context, shard_elements_);
   }
-  // Before the rest is there, so that what it needs for a while adds nothing to the peak.
+  // Initialised before the other buffers exist, so that scratch memory does not raise the peak.
   Initialize(context);
   AllocateGradients(wide);
   first_moment_ = NewState(context, shard_elements_);
-  // The last shard has the fewest of the matrices, which come first.
+  // The last shard has the fewest elements of matrices, which come first.
   const int64_t last_shard = zero_ == 0 ? 0 : replicas.shards->size() - 1;
   const int64_t one_moment =
       PartOnShard({.begin = 0, .end = orthogonal_elements_}, last_shard).count();
@@ -270,7 +270,7 @@ void ForEachPiece(int64_t elements, const at::Tensor& scratch, const Visit& visi
 
 }  // namespace
 
-// A factor in place would be a tensor of its own to Torch, which a multiple that is added is not.
+// Scales by adding a multiple: Torch would make a tensor of an in-place scalar factor.
 void FlatUnit::UpdateMomentum(const ElementRange& part, const MuonOptions& options,
                               const at::Tensor& directions, const at::Tensor& scratch) {
   const int64_t own = part.begin - own_begin_;
@@ -313,7 +313,7 @@ void FlatUnit::Update(RankContext& context, const AdamWOptions& options, int64_t
   const at::Tensor gradients = on_host(own_gradients_);
   const at::Tensor weights = on_host(own_weights_);
   gradients.copy_(own_gradients_);
-  // With a master copy they are only written.
+  // With a master copy, weights are only written.
   if (!master_.defined()) weights.copy_(own_weights_);
   UpdateWith(HostKernels(), type, options, step, gradients, weights);
   own_weights_.copy_(weights);
@@ -328,7 +328,7 @@ void FlatUnit::UpdateWith(const kernels::Kernels& kernels, kernels::ElementType 
            offset * static_cast<int64_t>(own.element_size());
   };
   const int64_t without_second = shard_elements_ - second_moment_.numel();
-  // Elements [begin, end) of the unit, as far as they are this rank's.
+  // Updates elements [begin, end) of the unit, as far as they are this rank's.
   const auto run = [&](int64_t begin, int64_t end, double weight_decay) {
     const auto [offset, count] = OwnRangeOf(begin, end);
     if (count <= 0) return;

@@ -1,22 +1,22 @@
-// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights,
-// gradients and the optimizer's states, the latter two in the accumulator dtype. The tensors that
-// operators see are views of them.
+// FlatUnit holds the parameters of one unit (a layer, the embedding, the head) in flat buffers of
+// weights, gradients and optimizer states, the latter two in the accumulator dtype. The tensors
+// that operators see are views of them.
 //
-// Its replicas, the ranks that hold the same parameters, share the unit as the ZeRO stage says
-// (arXiv 1910.02054), under HSDP inside groups of them that are copies of each other. Who they are
-// is the unit's own: whoever reduces, gathers or counts it asks the unit. The buffers are cut into
-// equal shards, one for each rank that divides them (planner/worker_memory/unit_shards.h):
+// Its replicas, the ranks that hold the same parameters, divide the buffers by ZeRO stage (arXiv
+// 1910.02054), under HSDP within groups that are copies of each other. Each unit has its own
+// replicas(). The buffers are cut into equal shards, one per dividing rank
+// (planner/worker_memory/unit_shards.h):
 //
 //                     stage 0   1                  2              3
 //   states            whole     own shard          own shard      own shard
 //   gradients         whole     whole              own shard      own shard
 //   weights           whole     whole              whole          own shard
 //
-// What is not held whole is whole for a while: gradients of matrices while a bucket is open,
-// weights while they are gathered. Gradients of vectors are small, come at other times than those
-// of matrices, and are always whole.
+// Buffers not held whole are whole temporarily: gradients of matrices while a bucket is open,
+// weights while gathered. Gradients of vectors are small, are produced at other times than those of
+// matrices, and are always whole.
 //
-// A matrix's gradient is never zeroed: the first micro-batch's is written, others are added to it.
+// A matrix's gradient is never zeroed: the first micro-batch writes it, later ones add to it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -39,13 +39,13 @@ struct AdamWOptions {
   double weight_decay = 0.1;  // of matrices and routers; norms and biases are not decayed
 };
 
-// Of matrices that an optimizer orthogonalises (Optimizer::orthogonalises()), with AdamWOptions'
-// learning rate and decay.
+// For matrices that an optimizer orthogonalises (Optimizer::orthogonalises()). Learning rate and
+// decay are those of AdamWOptions.
 struct MuonOptions {
   double momentum = 0.95;
 };
 
-// Elements of a unit.
+// A range of a unit's elements.
 struct ElementRange {
   int64_t begin = 0;
   int64_t end = 0;
@@ -55,17 +55,17 @@ struct ElementRange {
 
 class FlatUnit {
  public:
-  // Weights get their initial values, gradients and moments are zero. Holds, of what the stage
-  // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments (of
-  // orthogonalised matrices one) and, beside bf16 weights, a master copy. The communicators of
-  // `replicas` outlive it; none where this rank alone has the parameters.
+  // Initialises the weights and zeroes gradients and moments. Subject to the ZeRO stage it holds,
+  // per parameter, the weight and in the accumulator dtype a gradient, two moments (one for
+  // orthogonalised matrices) and, beside bf16 weights, a master copy. `replicas` is empty where
+  // this rank alone has the parameters; its communicators must outlive this object.
   FlatUnit(RankContext& context, ParameterUnit parameters, const Replicas& replicas);
 
   const ParameterUnit& parameters() const { return parameters_; }
   int64_t elements() const { return elements_; }
   int64_t padded_elements() const { return padded_elements_; }
 
-  // Whether it is a layer's experts.
+  // Whether the unit holds a layer's experts.
   bool of_experts() const { return !parameters_.empty() && parameters_.front().of_experts; }
 
   // The ranks that hold the same parameters.
@@ -73,94 +73,96 @@ class FlatUnit {
   // The ZeRO stage in effect: 0 where there are no shards.
   int32_t zero() const { return zero_; }
 
-  // The rank's stages that compute with the unit: two have tied embeddings as their table.
+  // Number of this rank's stages that compute with the unit: tied embeddings may have two.
   void AddUser() { ++users_; }
   int32_t users() const { return users_; }
 
-  // Local parameter `index` in the weights' dtype: [rows, columns] of a matrix, one dimension of a
-  // norm or a bias. Only while the weights are whole. Undefined for kNowhere, and so is its
+  // Local parameter `index` in the weights' dtype: [rows, columns] for a matrix, one dimension for
+  // a norm or bias. Valid only while the weights are whole. Undefined for kNowhere, as is its
   // gradient.
   const at::Tensor& weight(size_t index) const;
-  // Its gradient, in the accumulator dtype; of a matrix only while gradients are open, and when
-  // something was added.
+  // Its gradient in the accumulator dtype; for a matrix valid only while gradients are open and
+  // once something was added.
   const at::Tensor& gradient(size_t index) const;
-  // That of a matrix, for a micro-batch's part that the caller is about to add, while gradients are
-  // open. Empty only the first time since ClearGradients() or OpenGradients().
+  // Returns a matrix's gradient for adding a micro-batch's part, which the caller must do.
+  // REQUIRES: gradients are open. `empty` only the first time since ClearGradients() or
+  // OpenGradients().
   MatrixGradient TakeMatrixGradient(size_t index);
-  // Those of what every TP rank holds to read the residual stream with, routers and norms, dense;
+  // Gradients of the routers and norms that every TP rank holds to read the residual stream; dense,
   // empty where there are none.
   at::Tensor stream_gradients() const {
     return vector_gradients_.narrow(0, 0, router_elements_ + partial_elements_);
   }
-  // Of these, those of norms of heads.
+  // The part of these that belongs to norms of heads.
   at::Tensor head_norm_gradients() const {
     return vector_gradients_.narrow(0, router_elements_ + partial_elements_ - head_norm_elements_,
                                     head_norm_elements_);
   }
-  // Of matrices those that every TP rank holds whole, dense, while gradients are open; empty where
-  // there are none.
+  // Gradients of the matrices that every TP rank holds whole; dense, empty where there are none.
+  // REQUIRES: gradients are open.
   at::Tensor whole_matrix_gradients() const {
     return gradients_.narrow(0, matrix_elements_ - whole_matrix_elements_, whole_matrix_elements_);
   }
-  // What this rank updates: its shard, or everything, dense.
+  // Gradients of what this rank updates: its shard, or everything; dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
-  // The same in dense pieces without padding; parameters that every TP rank holds whole, or of
-  // experts every rank of their tensor parallel, are among them if `with_replicated`.
+  // The same as dense pieces without padding. Includes parameters that every TP rank holds whole
+  // (for experts: every expert tensor parallel rank) only if `with_replicated`.
   std::vector<at::Tensor> DistinctGradients(bool with_replicated) const;
 
-  // Forgets the last step's gradients. The next one adds to every matrix's at least once.
+  // Clears the last step's gradients. The next step must add to every matrix's at least once.
   void ClearGradients();
-  // Makes room for the gradients of matrices where the unit does not hold them.
+  // Allocates gradients of matrices where the unit does not keep them.
   void OpenGradients();
   bool gradients_open() const { return gradients_.defined(); }
-  // All gradients since OpenGradients(), of padded_elements(), for a reduction: every matrix's, to
-  // which something was added. The vectors', which are those of the whole step, are among them if
-  // `with_vectors`, else zero. Where the unit does not hold whole gradients they are the caller's
-  // from then on.
+  // Returns all gradients since OpenGradients(), padded_elements() of them, for a reduction.
+  // Something must have been added to every matrix's. Vectors' gradients, those of the whole step,
+  // are included if `with_vectors`, else zero. Where the unit does not keep whole gradients, the
+  // caller owns the buffer.
   at::Tensor CloseGradients(bool with_vectors);
   // This rank's part of a buffer of padded_elements().
   at::Tensor OwnPart(const at::Tensor& flat) const;
   // Adds a reduced part to the shard, where CloseGradients() gave the buffer away.
   void AddToOwnGradients(const at::Tensor& part);
 
-  // The first elements, those of the matrices that the optimizer orthogonalises.
+  // Number of elements of matrices that the optimizer orthogonalises; they come first.
   int64_t orthogonal_elements() const { return orthogonal_elements_; }
-  // Those of a range that shard `shard` has; empty where it has none.
+  // Returns the intersection of `range` with shard `shard`; empty where there is none.
   ElementRange PartOnShard(const ElementRange& range, int64_t shard) const;
   int64_t shard_elements() const { return shard_elements_; }
-  // Adds own gradients to their momentum, and writes what Nesterov's rule makes of both. `part` is
-  // this rank's, `directions` has as many elements, `scratch`, in the accumulator dtype, any
-  // number.
+  // Adds own gradients to their momentum and writes the Nesterov direction of both to `directions`.
+  // `part` is this rank's range, `directions` has as many elements; `scratch`, in the accumulator
+  // dtype, may have any number.
   void UpdateMomentum(const ElementRange& part, const MuonOptions& options,
                       const at::Tensor& directions, const at::Tensor& scratch);
-  // Steps from decayed weights along `directions`, `scale` learning rates long.
+  // Decays the weights, then moves them along `directions` by `scale` times the learning rate.
   void UpdateAlong(const ElementRange& part, const at::Tensor& directions, double scale,
                    const AdamWOptions& options, const at::Tensor& scratch);
 
-  // One AdamW update of what this rank owns but orthogonalised matrices; `step` counts from 1.
-  // Offloaded states are updated on the host: own gradients go there, own weights come back.
+  // Does one AdamW update of this rank's elements except orthogonalised matrices; `step` counts
+  // from 1. Offloaded states are updated on the host, to which own gradients are copied and from
+  // which own weights come back.
   void Update(RankContext& context, const AdamWOptions& options, int64_t step);
-  // Makes the weights whole from all shards: when the operation is over, until
-  // ReleaseWeights() where the unit does not hold them. Nothing where there are no shards.
+  // Gathers the weights from all shards. They are whole from the operation's end until
+  // ReleaseWeights(), where the unit does not keep them. Does nothing without shards.
   Pending GatherWeights();
   void ReleaseWeights();
 
  private:
-  // Where a range of the unit's elements lies in what this rank owns, as far as it does.
+  // The part of a range of the unit's elements that this rank owns.
   struct OwnRange {
     int64_t begin = 0;
-    int64_t count = 0;  // not positive where it doesn't
+    int64_t count = 0;  // not positive where it owns none
   };
 
-  // What the device keeps of the optimizer's states, or the host where they are offloaded: zeros.
+  // Allocates zeroed optimizer states on the device, or on the host where they are offloaded.
   at::Tensor NewState(RankContext& context, int64_t elements) const;
-  // Of the own elements.
+  // Updates the own elements.
   void UpdateWith(const kernels::Kernels& kernels, kernels::ElementType type,
                   const AdamWOptions& options, int64_t step, const at::Tensor& gradients,
                   const at::Tensor& weights) const;
   void AllocateWeights(const at::TensorOptions& options);
   void AllocateGradients(const at::TensorOptions& options);
-  // The whole gradients of vectors, and what pads them.
+  // Zeroes the whole gradients of vectors, and the padding.
   void ZeroBehindMatrices();
   void EmptyMatrices();
   void Initialize(const RankContext& context);
@@ -171,32 +173,35 @@ class FlatUnit {
   const Replicas replicas_;
   const int32_t zero_;
   const int64_t elements_;
-  const int64_t matrix_elements_;        // they come first
-  const int64_t whole_matrix_elements_;  // the last of them
-  const int64_t orthogonal_elements_;    // with routers, of a unit that has any
-  const int64_t replicated_elements_;    // they come next
-  const int64_t router_elements_;        // the first of these
-  const int64_t partial_elements_;       // the next
-  const int64_t head_norm_elements_;     // the last of them
+  const int64_t matrix_elements_;        // matrices come first
+  const int64_t whole_matrix_elements_;  // the last matrices
+  // The first matrices; includes routers in a unit that has any.
+  const int64_t orthogonal_elements_;
+  const int64_t replicated_elements_;  // these follow the matrices
+  const int64_t router_elements_;      // the first replicated ones
+  const int64_t partial_elements_;     // follow the routers
+  const int64_t head_norm_elements_;   // the last partial ones
   const int64_t shard_elements_;
   const int64_t padded_elements_;
   const int64_t own_begin_;
-  const bool keeps_weights_;  // whole
+  const bool keeps_weights_;  // whether it always holds whole weights
   const bool keeps_gradients_;
   const bool states_on_host_;
   int32_t users_ = 0;
-  at::Tensor weights_;  // undefined while they are not whole
+  at::Tensor weights_;  // undefined while not whole
   at::Tensor own_weights_;
   at::Tensor gradients_;  // undefined while closed
   at::Tensor own_gradients_;
   at::Tensor vector_gradients_;
-  at::Tensor first_moment_;   // of the own part, as the master copy
-  at::Tensor second_moment_;  // of the last elements of that, those that may need one on any rank
-  at::Tensor master_;         // undefined where the weights have the accumulator dtype
+  at::Tensor first_moment_;  // of the own part, like the master copy
+  // Of the own part's last elements: those that may need one on any rank.
+  at::Tensor second_moment_;
+  at::Tensor master_;  // undefined where weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> matrix_gradient_views_;
-  std::vector<bool> matrix_is_empty_;  // while gradients are open
-  bool own_is_empty_ = false;          // the shard, where CloseGradients() gives buffers away
+  std::vector<bool> matrix_is_empty_;  // valid while gradients are open
+  // Whether the shard has no gradients yet, where CloseGradients() gives buffers away.
+  bool own_is_empty_ = false;
   std::vector<at::Tensor> vector_gradient_views_;
 };
 

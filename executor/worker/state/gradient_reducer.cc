@@ -9,7 +9,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Scatters that may be under way when the bucket of another unit is filled.
+// Scatters that may be under way while another unit's bucket fills.
 constexpr size_t kScattersBeside = 1;
 
 template <typename UnderWay>
@@ -44,7 +44,7 @@ void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
   if (ReducesMicroBatches(unit)) {
     const bool layered = context_.layout.schedule == planner::ScheduleKind::kBreadthFirst;
     if (layered && !pass_complete) return;
-    // A unit of vectors alone opens for the last reduction only.
+    // A unit of vectors alone opens only for the last reduction.
     if (last) Open(unit);
     if (unit.gradients_open()) Start(unit, last);
   } else if (last) {
@@ -62,7 +62,8 @@ void GradientReducer::Start(FlatUnit& unit, bool last) {
   at::Tensor gradients = unit.CloseGradients(/*with_vectors=*/last);
   Pending pending = shards->ReduceScatter(unit.OwnPart(gradients), gradients);
   scatters_.push_back({&unit, last, std::move(gradients), std::move(pending)});
-  // Only what is started during the backward can be hidden behind it.
+  // Finishes scatters early, since sums of copies are hidden only if they start during the
+  // backward.
   while (copies != nullptr && scatters_.size() > kScattersBeside + 1) FinishOldestScatter();
 }
 

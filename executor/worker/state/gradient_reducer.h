@@ -1,14 +1,14 @@
-// Sums the gradients of units over their replicas (FlatUnit::replicas()), while the backward goes
-// on: scatters sums over the shards, then adds up those of the copies.
+// GradientReducer sums the gradients of units over their replicas (FlatUnit::replicas()) during the
+// backward: it reduce-scatters over the shards, then all-reduces over the copies.
 //
-// ZeRO 1 scatters a unit's gradients once a step, when they are complete. ZeRO 2 and 3 scatter
-// those of every micro-batch, from a bucket that exists only from the unit's first weight gradient
-// until that is over; under layered gradient accumulation (arXiv 2106.02679) those of all
-// micro-batches of a chunk's pass at once. Copies are added up once a step, when the rank's own
-// gradients are complete: under HSDP a shard's, without ZeRO all.
+// ZeRO 1 scatters a unit's gradients once per step, when they are complete. ZeRO 2 and 3 scatter
+// those of every micro-batch, from a bucket that exists from the unit's first weight gradient to
+// the end of the scatter; under layered gradient accumulation (arXiv 2106.02679) one scatter covers
+// all micro-batches of a chunk's pass. Copies are summed once per step, when the rank's own
+// gradients are complete: a shard's under HSDP, all without ZeRO.
 //
-// At most one bucket is being scattered when another is opened. Which exist at any moment follows
-// from this rank's own actions, not from how fast a reduction is.
+// At most one bucket is being scattered when another one opens. Which buckets exist at any moment
+// depends only on this rank's own actions, not on the speed of a reduction.
 #pragma once
 
 #include <deque>
@@ -26,15 +26,15 @@ class GradientReducer {
   explicit GradientReducer(RankContext& context) : context_(context) {}
 
   void BeginStep();
-  // What the stages tell (executor/worker/unit_observer.h).
+  // Notifications from the stages (executor/worker/state/unit_observer.h).
   void Open(FlatUnit& unit);
   void Added(FlatUnit& unit, bool pass_complete);
 
-  // Units whose gradients of this step are complete on this rank, in that order, which is the same
-  // on all replicas.
+  // Units whose gradients of this step are complete on this rank, in order of completion, which is
+  // the same on all replicas.
   const std::vector<FlatUnit*>& complete() const { return complete_; }
-  // Returns when the unit's own gradients are sums over all replicas. Takes what was started before
-  // along.
+  // Returns once the unit's own gradients are sums over all replicas. Also finishes operations
+  // started earlier.
   void WaitFor(const FlatUnit& unit);
 
  private:
@@ -58,7 +58,7 @@ class GradientReducer {
   RankContext& context_;
   std::deque<Scatter> scatters_;
   std::deque<SumOfCopies> sums_of_copies_;
-  std::map<const FlatUnit*, int32_t> passes_;  // complete ones of this step
+  std::map<const FlatUnit*, int32_t> passes_;  // complete passes of this step
   std::vector<FlatUnit*> complete_;
 };
 

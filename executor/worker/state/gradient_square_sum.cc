@@ -6,7 +6,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Copies have the same gradients; shards have each their own.
+// Copies have equal gradients, so only one counts; shards are distinct.
 bool CountsReplica(const FlatUnit& unit) {
   const Communicator* copies = unit.replicas().copies;
   return copies == nullptr || copies->rank() == 0;

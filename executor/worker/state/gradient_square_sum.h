@@ -1,6 +1,6 @@
-// One rank's part of the squared L2 norm of a step's gradients, which are those of the mean loss
-// over the global batch. Over all ranks every parameter counts once, on one of those that hold it,
-// so that the norm is the root of the ranks' sum.
+// GradientSquareSum is one rank's part of the squared L2 norm of a step's gradients (of the mean
+// loss over the global batch). Every parameter counts on exactly one of the ranks that hold it, so
+// the norm is the root of the sum over all ranks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,14 +12,14 @@ namespace meshwright::worker {
 
 class GradientSquareSum {
  public:
-  // Zero at first. `context` outlives it.
+  // Starts at zero. REQUIRES: `context` outlives this object.
   explicit GradientSquareSum(const RankContext& context);
 
-  // Adds what this rank counts of the unit's own gradients, which are sums over all ranks. Does not
+  // Adds this rank's share of the unit's own gradients, which must be sums over all ranks. Does not
   // wait for the device.
   void Add(const FlatUnit& unit);
 
-  // Waits for the device.
+  // Returns the sum so far. Waits for the device.
   double Value() const { return sum_.item<double>(); }
 
  private:

@@ -1,4 +1,4 @@
-// The gradient of a weight matrix, for whoever computes a micro-batch's part of it.
+// MatrixGradient is a weight matrix's gradient, to which a micro-batch's part is added.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,8 +7,7 @@ namespace meshwright::worker {
 
 struct MatrixGradient {
   at::Tensor values;  // [rows, columns], accumulator dtype
-  // Nothing was added yet and the values are undefined: the part is written over them. Else it is
-  // added to them.
+  // If true, nothing was added yet and the values are undefined: the part overwrites them.
   bool empty = false;
 };
 

@@ -14,7 +14,7 @@
 namespace meshwright::worker {
 namespace {
 
-// Keeps the lengths of an update's rows those of AdamW's (arXiv 2502.16982, section 2.2).
+// Scales updates to the row lengths of AdamW's (arXiv 2502.16982, section 2.2).
 double StepScale(int64_t rows, int64_t columns) {
   return 0.2 * std::sqrt(static_cast<double>(std::max(rows, columns)));
 }
@@ -23,7 +23,7 @@ int64_t TotalOf(const std::vector<int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
-// The ranks that hold other parts of the unit's matrices; null where none do.
+// Returns the group of ranks that hold other parts of the unit's matrices; null where none do.
 Communicator* HoldersOfParts(const RankContext& context, const FlatUnit& unit) {
   const bool experts = unit.parameters().front().of_experts;
   return (experts ? context.groups.etp : context.groups.tp).get();
@@ -53,7 +53,7 @@ MatrixUpdate::MatrixUpdate(const RankContext& context, FlatUnit& unit)
   for (size_t i = 0; i < matrices_.size(); ++i) {
     matrices_[i].divided = held[i].divided();
     matrices_[i].shard = owners[i].shard;
-    // What every rank holds whole stays where it is.
+    // Matrices held whole by every rank are not moved.
     matrices_[i].owner = held[i].divided() ? owners[i].tensor : own_tensor_;
   }
   std::stable_sort(matrices_.begin(), matrices_.end(), [](const Matrix& a, const Matrix& b) {
@@ -62,7 +62,7 @@ MatrixUpdate::MatrixUpdate(const RankContext& context, FlatUnit& unit)
   AllocateWorkspace(planner::WorkspaceOf(held, grid, unit.shard_elements()));
 }
 
-// Communicators may let go of them later.
+// Releases storage explicitly, as communicators may hold references longer.
 MatrixUpdate::~MatrixUpdate() {
   for (const at::Tensor& exchanged : {pieces_, gathered_, parts_, wholes_}) {
     ReleaseStorage(exchanged);
@@ -189,7 +189,7 @@ void MatrixUpdate::MoveParts(bool to_owners) {
 }
 
 void MatrixUpdate::OrthogonaliseOwned() {
-  // Where the part of each owned matrix from each tensor rank lies in `wholes_`.
+  // By owned matrix and tensor rank: its part in `wholes_`.
   std::vector<std::vector<at::Tensor>> parts_of(matrices_.size());
   int64_t offset = 0;
   for (int64_t from = 0; from < tensor_ranks_; ++from) {

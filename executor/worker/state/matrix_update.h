@@ -1,11 +1,11 @@
-// The update of a unit's matrices by an optimizer that orthogonalises them
-// (planner/spec/optimizer.h: Muon). A matrix is orthogonalised as a whole, by one of the ranks that
-// hold parts of it (planner/block/matrix_owners.h), in the weights' format.
+// MatrixUpdate updates a unit's matrices with an optimizer that orthogonalises them
+// (planner/spec/optimizer.h: Muon). Each matrix is orthogonalised as a whole, in the weights'
+// format, by one of the ranks that hold parts of it (planner/block/matrix_owners.h).
 //
-// What momentum makes of a rank's own gradients goes to the owners of the shards' part of each
-// matrix by an all-to-all among those that divide the unit, and from there by another one among
-// those of tensor parallelism; results go back the same way, bit for bit the same whoever owns a
-// matrix. Ranks that hold copies of the states do the same with the same values.
+// Momentum directions of a rank's own gradients go to the matrices' owning shards by an all-to-all
+// among the ranks that divide the unit, then to their owners by another among tensor parallel
+// ranks. Results return the same way, and are bitwise independent of which rank owns a matrix.
+// Ranks that hold copies of the states do the same with the same values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,13 +22,14 @@ namespace meshwright::worker {
 
 class MatrixUpdate {
  public:
-  // Both outlive it. Takes what WorkspaceOf() says.
+  // REQUIRES: both outlive this object. Allocates what WorkspaceOf() counts.
   MatrixUpdate(const RankContext& context, FlatUnit& unit);
   ~MatrixUpdate();
   MatrixUpdate(const MatrixUpdate&) = delete;
   MatrixUpdate& operator=(const MatrixUpdate&) = delete;
 
-  // All ranks that hold a part of the unit's matrices call it, for their units in the same order.
+  // All ranks that hold a part of the unit's matrices must call it, for their units in the same
+  // order.
   void Run(const AdamWOptions& options, const MuonOptions& muon);
 
  private:
@@ -46,7 +47,7 @@ class MatrixUpdate {
 
   static std::vector<Matrix> MatricesOf(const FlatUnit& unit);
   void AllocateWorkspace(const planner::OrthogonalWorkspace& sizes);
-  // Both directions of a way: to owners or back.
+  // Each moves data in both directions: to owners, or back.
   void MoveShards(bool to_owners);
   void MoveParts(bool to_owners);
   void ReorderPieces(bool to_parts);
@@ -64,11 +65,11 @@ class MatrixUpdate {
   const int64_t own_tensor_;
   const int64_t shard_ranks_;
   const int64_t tensor_ranks_;
-  std::vector<Matrix> matrices_;  // by shard, by owner, by place
+  std::vector<Matrix> matrices_;  // sorted by shard, owner and position
   at::Tensor pieces_;
-  at::Tensor gathered_;  // of matrices whose shard is this, by shard of origin
-  at::Tensor parts_;     // the same, each together
-  at::Tensor wholes_;    // of matrices whose owner is this, by tensor rank of origin
+  at::Tensor gathered_;  // of matrices owned by this shard, by source shard
+  at::Tensor parts_;     // the same, each matrix contiguous
+  at::Tensor wholes_;    // of matrices owned by this rank, by source tensor rank
   at::Tensor matrix_;
   at::Tensor other_;
   at::Tensor gram_;

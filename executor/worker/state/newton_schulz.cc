@@ -13,7 +13,7 @@ constexpr double kB = -4.7750;
 constexpr double kC = 2.0315;
 constexpr double kLeastNorm = 1e-7;
 
-// sum = beta sum + alpha left right, in pieces where each takes memory of its own
+// sum = beta sum + alpha left right, in pieces where a product needs scratch memory of its own
 // (planner/worker_memory/worker_matmul.h).
 void AddProduct(const at::Tensor& sum, const at::Tensor& left, const at::Tensor& right, double beta,
                 double alpha) {
@@ -34,7 +34,7 @@ at::Tensor Orthogonalise(const at::Tensor& matrix, double norm, int32_t iteratio
   at::Tensor x = matrix;
   at::Tensor y = other;
   const bool wide = x.size(0) <= x.size(1);
-  // The first iteration scales what it reads, which costs no pass over the matrix.
+  // The first iteration scales its input, which saves a pass over the matrix.
   double scale = 1.0 / (norm + kLeastNorm);
   for (int32_t i = 0; i < iterations; ++i) {
     AddProduct(gram, wide ? x : x.t(), wide ? x.t() : x, /*beta=*/0.0, /*alpha=*/scale * scale);

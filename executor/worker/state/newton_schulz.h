@@ -1,7 +1,7 @@
-// The nearest orthogonal matrix, by iterations that are products alone (Jordan et al., Muon, 2024;
-// arXiv 2502.16982, section 2.1): X, divided by its Frobenius norm, becomes
-// a X + (b X X^T + c (X X^T)^2) X. The coefficients trade exactness for speed: after five
-// iterations singular values lie between about 0.7 and 1.2, wherever between 0.01 and 1 they began.
+// Approximates the nearest orthogonal matrix by iterations of matrix products (Jordan et al., Muon,
+// 2024; arXiv 2502.16982, section 2.1): X, divided by its Frobenius norm, becomes a X + (b X X^T +
+// c (X X^T)^2) X. The coefficients trade exactness for speed: after five iterations singular values
+// that began between 0.01 and 1 lie between about 0.7 and 1.2.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,16 +10,16 @@
 
 namespace meshwright::worker {
 
-// All of one type, which the iterations compute in. Of a matrix [rows, columns].
+// Scratch for a matrix [rows, columns], all of the type in which the iterations compute.
 struct NewtonSchulzWorkspace {
-  at::Tensor other;  // as the matrix
-  at::Tensor gram;   // two of its smaller side squared
+  at::Tensor other;  // shaped like the matrix
+  at::Tensor gram;   // both [s, s], where s is the smaller side
   at::Tensor polynomial;
 };
 
-// `norm` is the matrix's Frobenius norm; a matrix of zeros stays so. All tensors are dense. Returns
-// the one of `matrix` and `workspace.other` that holds the result. Allocates nothing on a CPU in
-// fp32 and fp64.
+// `norm` is the matrix's Frobenius norm; a zero matrix stays zero. All tensors are dense. Returns
+// whichever of `matrix` and `workspace.other` holds the result. Allocates nothing on a CPU in fp32
+// and fp64.
 at::Tensor Orthogonalise(const at::Tensor& matrix, double norm, int32_t iterations,
                          const NewtonSchulzWorkspace& workspace);
 

@@ -8,9 +8,9 @@
 namespace meshwright::worker {
 namespace {
 
-// What stands together in a unit, in its order. A bias of which a rank has no part of its own is
-// held whole by all. Queries of latent attention have a matrix of their own, behind those that
-// every block has.
+// Classes of parameters in their order within a unit. A bias that is not divided is held whole by
+// all ranks. Queries of latent attention have a matrix of their own, after those that every block
+// has.
 enum class ParameterClass : uint8_t {
   kMatrix,
   kQueryMatrix,
@@ -46,7 +46,7 @@ ParameterClass ClassOf(const planner::Operator& op, const planner::OperatorParam
                                                      : ParameterClass::kStreamNorm;
 }
 
-// Of a norm of the stream the weight comes first. Norms of latents have weights alone.
+// A norm of the stream has its weight first. Norms of latents only have weights.
 bool IsBias(const planner::Operator& op, ParameterClass place, bool first) {
   return place == ParameterClass::kRouterBias || place == ParameterClass::kWholeBias ||
          place == ParameterClass::kBias ||
@@ -54,13 +54,13 @@ bool IsBias(const planner::Operator& op, ParameterClass place, bool first) {
           op.name != planner::OperatorName::kLatentNorm);
 }
 
-// The head's product is no block's.
+// The head's product belongs to no block.
 bool IsBlockProduct(const planner::Operator& op) {
   return op.kind == planner::OperatorKind::kMatmul &&
          op.name != planner::OperatorName::kHeadProjection;
 }
 
-// Sinks begin as GPT-OSS' do.
+// Sinks are initialised as in GPT-OSS.
 Initial InitialOf(const LocalParameter& parameter) {
   const bool sinks = parameter.of == planner::OperatorName::kAttention;
   if (parameter.matrix || parameter.of_router || sinks) return Initial::kNormal;
@@ -81,8 +81,7 @@ ParameterPart PartOf(const planner::OperatorParameter& parameter, const std::str
   return part;
 }
 
-// A product's matrices are one array, and so are its biases; a norm's vectors are arrays of their
-// own.
+// A product's matrices form one array, and so do its biases; each vector of a norm is an array.
 void AddParameters(const planner::Operator& op, ParameterClass place, const std::string& prefix,
                    int32_t tp_rank, ParameterUnit& unit) {
   const bool norm = op.kind == planner::OperatorKind::kNorm;
@@ -118,7 +117,7 @@ ParameterUnit UnitOf(const planner::OperatorList& operators, const std::string& 
   return unit;
 }
 
-// Of expert `expert`, which is number `index` of the rank's.
+// Returns the part of expert `expert`.
 ParameterPart PartOfExpert(const planner::OperatorParameter& parameter, const std::string& prefix,
                            int64_t expert, int32_t etp_rank) {
   planner::OperatorParameter each = parameter;
@@ -130,7 +129,7 @@ ParameterPart PartOfExpert(const planner::OperatorParameter& parameter, const st
   return part;
 }
 
-// The matrices of a product of all experts of the rank are one array, and so are its biases.
+// Over all of the rank's experts, a product's matrices form one array, and so do its biases.
 void AddExperts(const planner::Operator& op, ParameterClass place, const std::string& prefix,
                 const ExpertPlace& experts, ParameterUnit& unit) {
   const bool matrix = place == ParameterClass::kMatrix;
@@ -167,7 +166,7 @@ planner::BlockShape ShapeOf(const planner::ModelSpec& model, const planner::Laye
   return shape;
 }
 
-// The head's unit holds its projection, the final norm's is another one.
+// Returns the head's projection or its final norm, which are separate units.
 planner::OperatorList HeadPart(const planner::ModelSpec& model, planner::OperatorName name,
                                int32_t tp) {
   planner::OperatorList part;

@@ -21,7 +21,7 @@ std::unique_ptr<Communicator>& EndOf(const planner::Lane& lane, RankContext& con
   return lane.from == context.coordinates.pp ? lanes.outgoing : lanes.incoming;
 }
 
-// Where the rank keeps its end of a group that it opens.
+// Returns where the context stores the rank's end of a group.
 std::unique_ptr<Communicator>& EndOf(const planner::OpenGroup& group, RankContext& context) {
   RankGroups& groups = context.groups;
   switch (group.role) {
@@ -59,8 +59,8 @@ std::vector<planner::OpenGroup> OpenGroupsOf(const RankContext& context) {
   return groups;
 }
 
-// The first message of a group may hold both its ranks until the other one comes. That must not be
-// one of a step, where a rank asks for messages which follow from what it does next.
+// A group's first message may block both ranks until the other arrives. Exchange it here: within a
+// step a rank posts receives whose messages depend on its own next actions.
 void ExchangeFirstMessage(const RankContext& context, Communicator& lane) {
   const at::Tensor token = at::zeros({1}, context.options_of(at::kFloat));
   if (lane.rank() == kLaneSender) {
@@ -80,7 +80,7 @@ kernels::ElementType RankContext::element() const {
       return kernels::ElementType::kFp32;
     case planner::NumberFormat::kFp64:
       return kernels::ElementType::kFp64;
-    case planner::NumberFormat::kFp8:  // of products alone
+    case planner::NumberFormat::kFp8:  // for products only
     case planner::NumberFormat::kFp4:
       break;
   }
@@ -136,7 +136,7 @@ void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
 
 void CloseGroups(RankContext& context) {
   RankGroups& groups = context.groups;
-  // A rank that is still at work must not lose a peer.
+  // No rank may lose a peer while it is still at work.
   if (groups.world != nullptr) Barrier(*groups.world, *context.device);
   std::vector<planner::OpenGroup> in_order = OpenGroupsOf(context);
   std::reverse(in_order.begin(), in_order.end());

@@ -1,4 +1,4 @@
-// Gradients of weights that every rank of a TP group holds whole.
+// Sums gradients of weights that every rank of a TP group holds whole.
 #pragma once
 
 #include "executor/worker/state/flat_unit.h"
@@ -6,14 +6,15 @@
 
 namespace meshwright::worker {
 
-// Sums over the group, in place, the gradients of weights that every rank holds whole but of which
-// it sees a part of the uses: norms of heads, and with sequence parallel routers and norms of the
-// stream. Biases that are added behind the group's sum are not among them: their gradient is that
-// of all tokens.
+// Sums in place, over the group, gradients of weights that every rank holds whole and applies to
+// only a part of the tokens or heads: norms of heads, and with sequence parallel also routers and
+// norms of the stream. Excludes biases added after the group's sum, whose gradient already covers
+// all tokens.
 void SumReplicatedGradients(RankContext& context, const FlatUnit& unit);
 
-// The same of matrices, while the unit's gradients are open: with sequence parallel a rank sees its
-// share of the tokens. Of each bucket, where a unit's gradients are reduced in several.
+// The same for matrices: with sequence parallel a rank sees only its share of the tokens. Call for
+// each bucket where a unit's gradients are reduced in several. REQUIRES: the unit's gradients are
+// open.
 void SumReplicatedMatrixGradients(RankContext& context, const FlatUnit& unit);
 
 }  // namespace meshwright::worker

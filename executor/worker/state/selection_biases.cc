@@ -20,7 +20,7 @@ void SelectionBiases::Count(size_t place, const std::vector<int64_t>& slots) {
   for (size_t expert = 0; expert < sums.size(); ++expert) sums[expert] += slots[expert];
 }
 
-// Doubles, which every communicator sums, hold them exactly.
+// Every communicator sums doubles, and they hold these counts exactly.
 std::vector<double> SelectionBiases::SlotsOfAllRanks(
     const std::vector<Communicator*>& groups) const {
   std::vector<double> slots;

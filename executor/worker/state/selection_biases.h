@@ -1,11 +1,12 @@
-// The biases that routers pick experts by, beside their scores (DeepSeek-V3's balancing without a
-// loss, arXiv 2408.15664 and 2412.19437, section 2.1.2). Gradients do not reach them: after each
-// step the bias of an expert that took more than the mean of the step's slots goes down by
-// planner::Experts::bias_update_rate, and that of one that took fewer goes up.
+// SelectionBiases holds the biases that routers add to scores when they select experts
+// (DeepSeek-V3's auxiliary-loss-free balancing, arXiv 2408.15664 and 2412.19437, section 2.1.2).
+// They have no gradient: after each step an expert's bias decreases by
+// planner::Experts::bias_update_rate if it took more than the mean of the step's slots, and
+// increases by that if it took fewer.
 //
-// Slots are those of the whole global batch, those that a capacity dropped too. Every rank that has
-// a layer's router has its biases and moves them alike. Whole numbers are summed, so that no layout
-// changes them.
+// Slots are counted over the whole global batch, including those dropped by a capacity. Every rank
+// with a layer's router holds its biases and updates them identically. Sums are of integers, so
+// they don't depend on the layout.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,31 +22,30 @@ namespace meshwright::worker {
 
 class SelectionBiases {
  public:
-  // Zeros of these options, one for each of `experts`, for one more layer, whose place among the
-  // rank's it returns.
+  // Adds a layer with zero biases, one per expert, of these options. Returns the layer's index on
+  // this rank.
   size_t Add(const planner::Experts& experts, const at::TensorOptions& options);
 
   // [experts]
   const at::Tensor& of(size_t place) const { return layers_[place].bias; }
   size_t size() const { return layers_.size(); }
 
-  // Adds what a micro-batch's tokens on this rank picked: slots of each expert.
+  // Adds the slots per expert that a micro-batch's tokens on this rank selected.
   void Count(size_t place, const std::vector<int64_t>& slots);
 
-  // At the end of a step: moves all biases and forgets the counts. `groups` divide the batch's
-  // tokens, and all ranks that have a layer's router call it; null stands for a group of the rank
-  // alone. Takes 8 bytes for each expert of each layer while it runs, and nothing where there is no
-  // layer.
+  // Updates all biases at the end of a step and clears the counts. `groups` divide the batch's
+  // tokens (null for a group of this rank alone); all ranks with a layer's router must call it.
+  // Needs 8 bytes per expert and layer while it runs.
   void Move(const std::vector<Communicator*>& groups);
 
  private:
   struct Layer {
     at::Tensor bias;
-    std::vector<int64_t> slots;  // of this rank's tokens, of this step
+    std::vector<int64_t> slots;  // of this rank's tokens in this step
     double rate = 0.0;
   };
 
-  // Of all layers, one behind the other.
+  // Of all layers, concatenated.
   std::vector<double> SlotsOfAllRanks(const std::vector<Communicator*>& groups) const;
 
   std::vector<Layer> layers_;

@@ -1,5 +1,5 @@
-// What a stage tells of its units while it computes, to whoever sees to it that weights are there
-// and that gradients go where they belong. The stage itself knows no ZeRO.
+// UnitObserver is notified by a stage about its use of units. It provides weights and reduces
+// gradients, so that the stage itself does not depend on ZeRO.
 #pragma once
 
 #include <vector>
@@ -15,13 +15,13 @@ class UnitObserver {
  public:
   virtual ~UnitObserver() = default;
 
-  // The stage is about to compute with these weights, and is done.
+  // Called before the stage computes with these weights, and after.
   virtual void BeforeWeights(const WeightGroup& units) = 0;
   virtual void AfterWeights(const WeightGroup& units) = 0;
-  // The stage is about to add a micro-batch's gradients of matrices to the unit's.
+  // Called before the stage adds a micro-batch's gradients of matrices to the unit's.
   virtual void BeforeGradients(FlatUnit& unit) = 0;
-  // It added them, and all of this step if `pass_complete`. Tied embeddings may be units of two
-  // stages.
+  // Called after it added them; `pass_complete` if these were the last of this step. Units of tied
+  // embeddings may belong to two stages.
   virtual void AfterGradients(FlatUnit& unit, bool pass_complete) = 0;
 };
 

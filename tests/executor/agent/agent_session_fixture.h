@@ -1,4 +1,4 @@
-// An agent that runs beside the test, which plays its server.
+// A fixture with a running agent, whose server is played by the test.
 #pragma once
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace meshwright::agent {
 inline constexpr char kStore[] = "00112233445566778899aabbccddeeff";
 inline constexpr char kOtherStore[] = "ffeeddccbbaa99887766554433221100";
 
-// For one rank, or more.
+// A trial for one rank, or more.
 inline std::string SomePlan(int32_t dp = 1) {
   trial::TrialPlan plan;
   plan.model = *planner::FindModel("tinystories-15m");
@@ -48,7 +48,7 @@ class AgentSessionTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
   void TearDown() override {
-    // Nobody is left who would take the results that the agent still has.
+    // Nobody is left to accept the results that the agent still has.
     stop_.store(true);
     server_.EndStream();
     Wait().IgnoreError();
@@ -79,8 +79,9 @@ class AgentSessionTest : public testing::Test {
     agent_ = std::make_unique<Agent>(std::move(options));
     thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
   }
-  // Until a trial's runner is called; its first device, or -1 where none is. An agent says that a
-  // trial has started as it queues it: one that is ended then may never get so far.
+  // Waits until a trial's runner is called and returns its first device, or -1 where none is
+  // called. An agent reports a trial as started when it queues it, so a trial ended early may never
+  // get so far.
   int32_t AwaitBegun() {
     const std::optional<int32_t> first_device = begun_.Pop(absl::Seconds(20));
     EXPECT_TRUE(first_device.has_value()) << "no trial began";
@@ -90,12 +91,12 @@ class AgentSessionTest : public testing::Test {
     stop_.store(true);
     return Wait();
   }
-  // Until the agent has ended by itself.
+  // Waits until the agent ends by itself.
   absl::Status Wait() {
     if (thread_.joinable()) thread_.join();
     return status_;
   }
-  // As a result that an earlier agent left.
+  // As if an earlier agent had left the result.
   void Keep(const std::string& store_id, const std::string& sweep) {
     KeptResult kept;
     kept.store_id = store_id;

@@ -1,4 +1,5 @@
-// A server that a test speaks for: it hands on what the agent sends and sends what it is told.
+// FakeServer is a server controlled by a test: it passes on what the agent sends, and sends what
+// the test says.
 #pragma once
 
 #include <memory>
@@ -30,7 +31,7 @@ class FakeServer final : public v1::Agents::Service {
   }
   const std::string& address() const { return address_; }
 
-  // Answers the agent's first message, which it returns.
+  // Answers the agent's first message and returns it.
   v1::Register Register(const std::string& store_id, int32_t protocol = wire::kAgentProtocol,
                         double lease_s = 30.0) {
     v1::Register message = Next(v1::AgentMessage::kRegister).register_();
@@ -47,7 +48,7 @@ class FakeServer final : public v1::Agents::Service {
     message.mutable_assignment()->set_first_device(first_device);
     Send(message);
   }
-  // Of an attempt at two ranks the one that is `member`'s, of agents a and b.
+  // The assignment of `member` for an attempt at two ranks, by agents a and b.
   void AssignOneOfTwo(const std::string& trial, const std::string& plan_json, int32_t member) {
     v1::ServerMessage message = AssignmentOf(trial, plan_json);
     v1::Gang* gang = message.mutable_assignment()->mutable_gang();
@@ -87,7 +88,7 @@ class FakeServer final : public v1::Agents::Service {
     message.mutable_ack()->set_accepted(true);
     Send(message);
   }
-  // The next message of this kind; others are skipped.
+  // Returns the next message of this kind, skipping others.
   v1::AgentMessage Next(v1::AgentMessage::MessageCase kind) {
     while (true) {
       std::optional<v1::AgentMessage> message = received_.Pop(absl::Seconds(20));
@@ -119,13 +120,14 @@ class FakeServer final : public v1::Agents::Service {
       stream_ = stream;
     }
     v1::AgentMessage message;
-    // As a server does, it ends the stream of an agent that leaves.
+    // Like a real server, ends the stream of an agent that leaves.
     for (bool leaves = false; !leaves && stream->Read(&message);) {
       leaves = message.has_goodbye();
       received_.Push(message);
     }
     const std::lock_guard lock(mutex_);
-    // An agent whose stream was cancelled may have come back before this one's end is here.
+    // An agent whose stream was cancelled may reconnect before the end of the old stream is seen
+    // here.
     if (stream_ == stream) {
       context_ = nullptr;
       stream_ = nullptr;

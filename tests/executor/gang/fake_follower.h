@@ -1,5 +1,5 @@
-// A follower that a test plays over a pair of sockets: it answers pings by a clock of its own, says
-// what it was given to say once it is started and when it is told to end.
+// FakeFollower is a follower played by a test over a socket pair: it answers pings with its own
+// clock, and sends given frames when it is started and when it is told to end.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class FakeFollower {
     thread_.join();
   }
 
-  // Goes without a word.
+  // Closes the connection without a frame.
   void Vanish() { vanishes_ = true; }
   bool was_told_to_end() const { return told_to_end_; }
 

@@ -1,4 +1,4 @@
-// Gangs whose members are threads of a test, each with worker processes of its own.
+// Gangs whose members are threads of a test, each with its own worker processes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace meshwright::gang {
 
 inline constexpr char kSecret[] = "a secret of this attempt alone";
 
-// Places of members with so many ranks each. Followers are at loopback addresses of their own, so
-// that none is found where it isn't.
+// Returns memberships with the given numbers of ranks. Each follower has its own loopback address,
+// so that a wrong address finds nobody.
 inline std::vector<Membership> PlacesOf(const std::vector<int32_t>& ranks) {
   Membership place;
   place.secret = kSecret;
@@ -40,8 +40,8 @@ inline std::vector<Membership> PlacesOf(const std::vector<int32_t>& ranks) {
   return places;
 }
 
-// Leaves the calling thread, and the workers that it starts, a processor for each of `ranks` at the
-// most: each rank computes with one thread then, however many share a host.
+// Restricts the calling thread, and the workers that it starts, to at most one processor per rank,
+// so that each rank computes with one thread however many share a host.
 inline void UseOneCorePerRank(int32_t ranks) {
   cpu_set_t all;
   ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
@@ -53,12 +53,12 @@ inline void UseOneCorePerRank(int32_t ranks) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof(some), &some), 0);
 }
 
-// Deadlines that a test can wait for.
+// Timeouts that a test can wait for.
 inline Timing ShortTiming() {
   return {.join_s = 20.0, .handshake_s = 2.0, .ping_s = 0.2, .last_word_s = 0.2, .silence_s = 20.0};
 }
 
-// A follower that runs on a thread of its own until it is told to end.
+// A follower on its own thread, which runs until it is told to end.
 class FollowerThread {
  public:
   FollowerThread(const trial::TrialPlan& plan, const Membership& place,
@@ -89,7 +89,7 @@ class FollowerThread {
   std::thread thread_;
 };
 
-// What the leader tells, on a thread that ends with it.
+// Runs the leader on a thread that ends with it, and returns its result.
 inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Membership& place,
                                        const trial::TrialRunnerOptions& options,
                                        const Timing& timing = ShortTiming()) {
@@ -101,7 +101,7 @@ inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Membe
   return result;
 }
 
-// The plan over members with so many ranks each. All of them have workers of `worker_path`.
+// Runs the plan over members with the given numbers of ranks, all with workers of `worker_path`.
 inline trial::TrialResult RunGang(const trial::TrialPlan& plan, const std::vector<int32_t>& ranks,
                                   const std::string& worker_path) {
   const std::vector<Membership> places = PlacesOf(ranks);

@@ -77,7 +77,7 @@ TEST(HandshakeTest, AProofCountsForItsNoncesAlone) {
   EXPECT_TRUE(absl::IsPermissionDenied(other_gate.TakeIn(proof)));
 }
 
-// Nor does a gate's own proof, sent back to it.
+// Nor does a listener's own proof, sent back to it.
 TEST(HandshakeTest, AGatesProofIsNotADialers) {
   Handshake gate = Handshake::OfListener("secret", kGatesNonce);
   ASSERT_EQ(gate.TakeIn("MWGANG1\nL" + kGatesNonce), absl::OkStatus());

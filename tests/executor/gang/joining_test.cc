@@ -39,7 +39,7 @@ Timing ImpatientTiming() {
   return timing;
 }
 
-// One of the test that has come to the gate as `member`.
+// A follower played by the test that has connected to the listener as `member`.
 Link Come(const Membership& place, const std::string& version) {
   const SocketAddress gate = ResolveHostPort(place.rendezvous).value();
   Greeting greeting =

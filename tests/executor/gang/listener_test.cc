@@ -1,4 +1,4 @@
-// A gate and those who come to it, over sockets of this host.
+// A listener and members that connect to it, over sockets of this host.
 #include "executor/gang/listener.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Connected sockets in which nothing waits, as those of a gang are.
+// Connected non-blocking sockets, like those of a gang.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline SocketPair MakeSocketPair() {
   return {.a = UniqueFd(ends[0]), .b = UniqueFd(ends[1])};
 }
 
-// What there is to read; `ended` tells whether nothing more comes.
+// Reads what is available; `ended` tells whether the stream is over.
 inline std::string ReadAll(const UniqueFd& socket, bool* ended = nullptr) {
   std::string text;
   char buffer[65536];
@@ -43,7 +43,7 @@ inline void Write(const UniqueFd& socket, const std::string& text) {
             static_cast<ssize_t>(text.size()));
 }
 
-// Whether `is_so` comes true within half a minute.
+// Whether `is_so` returns true within half a minute.
 inline bool Eventually(const std::function<bool()>& is_so) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!is_so()) {

@@ -1,4 +1,4 @@
-// A machine of a test's own: variables, files and one python3.
+// FakeMachine is a Machine defined by a test: variables, files and one python3.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@ namespace meshwright::launcher {
 struct FakeMachine {
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> files;
-  // Link -> what it leads to.
+  // By link, its target.
   std::map<std::string, std::string> links;
   CommandEnd python;
   std::vector<std::vector<std::string>> commands;
 
-  // A folder as the wheel makes it.
+  // Adds a folder laid out as by the wheel.
   void AddTorch(const std::string& folder, const std::string& version) {
     files[folder + "/version.py"] = "__version__ = '" + version + "'\n";
     files[folder + "/lib/libtorch_cpu.so"] = "";

@@ -1,4 +1,5 @@
-// Gradients that trials wrote to disk (executor/worker/gradient_dump.h) against the reference.
+// Compares gradients that trials wrote to disk (executor/worker/run/gradient_dump.h) with the
+// reference.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +9,7 @@
 
 namespace meshwright::trial {
 
-// A folder that goes with its owner.
+// A folder that is deleted with its owner.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -22,8 +23,8 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Puts the ranks' parts together and expects every gradient of the reference, once or in equal
-// copies: norm of the difference over the norm below `tolerance`. Returns the largest of these.
+// Assembles the ranks' parts and expects every gradient of the reference, once or in equal copies:
+// the norm of the difference over the norm is below `tolerance`. Returns the largest ratio.
 double ExpectSameGradients(const worker::ReferenceModel& reference,
                            const std::filesystem::path& folder, const planner::Layout& layout,
                            double tolerance);

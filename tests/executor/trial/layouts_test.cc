@@ -1,5 +1,5 @@
 // A choice of layouts over real processes and gloo: losses, every gradient and their norm, and peak
-// memory. All layouts run over threads: tests/executor/worker/thread_layouts_test.cc.
+// memory. All layouts run over threads: tests/executor/worker/run/thread_layouts_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A fixture after each of whose tests nothing may be left: no child, no zombie, no descriptor.
+// A fixture that checks after each test that no child, zombie or descriptor is left.
 #pragma once
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// Which workers a runner has left.
+// Finds the workers that a runner has left.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace meshwright::trial {
 
-// Processes that were started as workers of `runner`, whoever their parent is now.
+// Returns the processes started as workers of `runner`, whoever their parent is now.
 inline int WorkersOf(pid_t runner) {
   const std::string mark = "MESHWRIGHT_PARENT_PID=" + std::to_string(runner) + '\0';
   int count = 0;

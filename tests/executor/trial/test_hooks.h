@@ -1,6 +1,6 @@
-// What a test wants of the workers that it starts and no plan can ask for. It reaches the test's
-// worker (tests/executor/worker/test_worker.cc) through the environment; the one that users run
-// knows nothing of it.
+// Options of a test's workers that no plan can express. They reach the test's worker
+// (tests/executor/worker/test_worker.cc) through the environment; the released worker does not read
+// them.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace meshwright::trial {
 
-// A failure that a worker brings about on purpose, so that tests see the real outcome paths.
+// A failure that a worker provokes on purpose, so that tests see the real outcome paths.
 struct InjectedFault {
   enum class Effect { kCrash, kHang };
   Effect kind = Effect::kCrash;
   int32_t rank = 0;
-  int32_t step = 0;  // before which step, from 0
+  int32_t step = 0;  // provoked before this step, from 0
 };
 
 struct TestHooks {
-  std::string gradients_folder = {};  // where those of the first step go; empty: nowhere
+  std::string gradients_folder = {};  // destination of the first step's gradients; empty: none
   std::optional<InjectedFault> fault = std::nullopt;
 };
 
 inline constexpr char kTestHooksVariable[] = "MESHWRIGHT_TEST_HOOKS";
 
-// While it lives, workers that this process starts find `hooks`.
+// During its lifetime, workers that this process starts read `hooks`.
 class ScopedTestHooks {
  public:
   explicit ScopedTestHooks(const TestHooks& hooks) {
@@ -44,7 +44,7 @@ class ScopedTestHooks {
   ScopedTestHooks& operator=(const ScopedTestHooks&) = delete;
 };
 
-// None where the variable is not set. Throws nlohmann's exceptions on anything but the above.
+// Returns nothing where the variable is not set. Throws nlohmann's exceptions on malformed text.
 inline TestHooks ReadTestHooks() {
   const char* text = std::getenv(kTestHooksVariable);
   if (text == nullptr) return {};

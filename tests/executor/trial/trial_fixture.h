@@ -17,7 +17,7 @@ inline std::string WorkerPath() {
   return std::string(folder == nullptr ? "." : folder) + "/meshwright-worker";
 }
 
-// The worker with hooks lies beside the tests, as does a link to the CUDA module.
+// The worker with hooks is beside the tests, as is a link to the CUDA module.
 inline std::string TestWorkerPath() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-test-worker";
 }

@@ -1,4 +1,4 @@
-// Whether a struct's fields (planner/codec/fields.h) are those of its message.
+// Checks that a struct's fields (planner/codec/fields.h) are those of its message.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,12 +15,13 @@
 
 namespace meshwright::wire {
 
-// Visits a struct beside a message's type: each field must be the message's too, of the same type.
+// Visits a struct alongside a message's type: each field must also be in the message, with the same
+// type.
 class NamesVisitor {
  public:
   explicit NamesVisitor(const google::protobuf::Descriptor& message) : message_(message) {}
 
-  // Keys that have another name in the message, as "TrialStep.steps".
+  // Keys that have another name in the message, such as "TrialStep.steps".
   static std::set<std::string>& Renamed() {
     static auto* const renamed = new std::set<std::string>();
     return *renamed;
@@ -43,7 +44,7 @@ class NamesVisitor {
       EXPECT_NE(EnumeratorOf(*found->enum_type(), name), nullptr)
           << found->enum_type()->full_name() << " lacks " << name;
     }
-    // UNSPECIFIED is the empty name, which not every table has.
+    // UNSPECIFIED stands for the empty name, which not every table has.
     EXPECT_EQ(found->enum_type()->value_count(),
               static_cast<int>(kCount) + (HasEmpty(names) ? 0 : 1))
         << found->enum_type()->full_name();

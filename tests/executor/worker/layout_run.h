@@ -1,5 +1,5 @@
-// A layout whose ranks are threads of the test, and what its numbers have to be: those of the
-// single-rank autograd reference.
+// Runs a layout whose ranks are threads of the test, and compares its numbers with the single-rank
+// autograd reference.
 #pragma once
 
 #include <vector>
@@ -13,19 +13,19 @@ namespace meshwright::worker {
 
 class LayoutRun {
  public:
-  // What a moment of an earlier step does shows in the third one, with AdamW in the second.
+  // A first moment's effect shows in the third step, with AdamW in the second.
   explicit LayoutRun(const trial::LayoutCase& test_case)
       : plan_(trial::PlanOf(test_case, test_case.model.muon ? 3 : 2)) {}
 
-  // To be changed before it runs.
+  // May be changed before the run.
   trial::TrialPlan& plan() { return plan_; }
   const std::vector<ThreadRank>& ranks() const { return ranks_; }
 
   // Expects that no rank fails.
   void Run(ThreadRunOptions options = {});
 
-  // Every gradient of the first step, and of each step the loss and the norm of the gradients. The
-  // largest deviations of each kind become properties of the test.
+  // Compares every gradient of the first step, and each step's loss and gradient norm. The largest
+  // deviation of each kind becomes a property of the test.
   void ExpectReferenceNumbers(double gradient_tolerance, double tolerance);
   void ExpectPlannedInFlight() const;
 

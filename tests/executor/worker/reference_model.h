@@ -1,5 +1,5 @@
-// The model written once more, plainly, on one rank with Torch's autograd: what every layout of the
-// worker must agree with. Shares nothing with the worker but the random numbers.
+// An independent, plain implementation of the model on one rank with Torch's autograd, with which
+// every layout of the worker must agree. Shares only the random numbers with the worker.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,21 +22,21 @@ struct ReferenceStep {
 
 class ReferenceModel {
  public:
-  // Computes in fp64 where the training does, else in fp32; products of blocks from narrowed
-  // factors where the training narrows them.
+  // Computes in fp64 where the training does, else in fp32, with narrowed factors in blocks'
+  // products where the training narrows them.
   ReferenceModel(planner::ModelSpec model, planner::TrainingSpec training, uint64_t seed);
 
-  // Loss over the global batch of `step`; its gradients are then in gradient().
+  // Returns the loss over the global batch of `step`; its gradients are then in gradient().
   double Loss(int64_t step);
-  // AdamW or Muon with the worker's options. Steps are counted from 0.
+  // Applies AdamW or Muon with the worker's options. Steps count from 0.
   void Update(int64_t step);
-  // The first `steps` steps, updates in between.
+  // Runs the first `steps` steps, with updates in between.
   std::vector<ReferenceStep> Train(int64_t steps);
 
-  // By the names of executor/worker/parameter_map.h, in the model's shape.
+  // By the names of executor/worker/state/parameter_map.h, in the model's shape.
   const at::Tensor& gradient(const std::string& name) const { return weights_.at(name).grad(); }
   double GradientNorm() const;
-  // Of a layer with experts, zeros where it has none: [experts], fp64.
+  // For a layer with experts, zeros where it has none: [experts], fp64.
   const at::Tensor& selection_bias(int64_t layer) const;
   const std::map<std::string, at::Tensor>& weights() const { return weights_; }
 
@@ -77,8 +77,8 @@ class ReferenceModel {
   const at::ScalarType dtype_;
   std::map<std::string, at::Tensor> weights_;
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments_;
-  std::vector<at::Tensor> router_losses_;  // of the layers of the step
-  // By the prefix of a layer: of each expert, and how many tokens of the step picked it.
+  std::vector<at::Tensor> router_losses_;  // of the step's layers
+  // By layer prefix, for each expert: the bias, and how many tokens of the step selected it.
   std::map<std::string, at::Tensor> selection_biases_;
   std::map<std::string, at::Tensor> loads_;
 };

@@ -1,5 +1,5 @@
-// Runs a layout over threads and compares: losses, every gradient and their norm with the
-// single-rank autograd reference, peak memory with the planner's estimate.
+// Runs a layout over threads and compares losses, every gradient and their norm with the
+// single-rank autograd reference, and peak memory with the planner's estimate.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
  protected:
   ThreadLayoutsTest() : run_(GetParam()) { KeepMatmulsWithoutScratch(); }
 
-  // Runs the plan. Returns the bytes of the fullest rank by pipeline rank: those of a CP group
+  // Runs the plan. Returns the peak bytes of the fullest rank by pipeline rank: ranks of a CP group
   // differ a little.
   std::map<int32_t, int64_t> Run(planner::Precision precision) {
     run_.plan().training.precision = precision;
@@ -61,7 +61,7 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
       EXPECT_LE(share, kMostShareOfBf16Memory)
           << peak_bytes << " on pipeline rank " << pipeline_rank;
     }
-    // ReLU's slope jumps where rounding turns a sign, a clamped one's where it crosses the limit.
+    // ReLU's slope jumps where rounding flips a sign, a clamp's where it crosses the limit.
     const planner::Ffn& ffn = run_.plan().model.groups.front().ffn;
     const bool jumps = ffn.kind == planner::FfnKind::kRelu || ffn.clamp > 0.0;
     run_.ExpectReferenceNumbers(jumps ? 0.2 : 0.1, 0.02);

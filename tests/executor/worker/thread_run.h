@@ -19,23 +19,23 @@ namespace meshwright::worker {
 
 struct ThreadRank {
   int32_t pipeline_rank = 0;
-  std::vector<double> losses;  // on ranks that know them
+  std::vector<double> losses;  // on ranks that compute them
   std::vector<double> gradient_square_sums;
   int64_t peak_bytes = 0;       // of the rank on a CPU; threads of one GPU share an allocator
-  int64_t host_peak_bytes = 0;  // of what the layout offloads
+  int64_t host_peak_bytes = 0;  // bytes that the layout offloads
   int32_t peak_in_flight = 0;
-  std::vector<trial::StepRecord> records;                     // of each step
-  std::vector<std::vector<planner::ExpertRows>> expert_rows;  // likewise
-  // Of each layer with experts whose biases move, in the order of the rank's chunks; at the end.
+  std::vector<trial::StepRecord> records;                     // by step
+  std::vector<std::vector<planner::ExpertRows>> expert_rows;  // by step
+  // At the end, by layer with updated biases, in the order of the rank's chunks.
   std::vector<std::vector<double>> selection_biases;
-  std::string error;  // empty while all is well
+  std::string error;  // empty on success
 };
 
-// Opens the device of the rank whose thread calls. Its groups are those of `hub`, if any.
+// Opens the device of the calling thread's rank. Groups use `hub`, if any.
 using OpenRankDevice = std::function<std::unique_ptr<Device>(ThreadHub* hub)>;
 std::unique_ptr<Device> OpenCpuRank(ThreadHub* hub);
 
-// What a rank uses in place of its communicator in a group.
+// Replaces a rank's communicator in a group.
 using WrapCommunicator = std::function<std::unique_ptr<Communicator>(
     std::unique_ptr<Communicator> communicator, const GroupSpec& group, int32_t rank)>;
 
@@ -45,7 +45,7 @@ struct ThreadRunOptions {
   WrapCommunicator wrap = {};  // may be empty
   bool rehearse = false;       // before the first step
   ActionPadding padding = {};
-  std::string gradients_folder = {};  // where those of the first step go; empty: nowhere
+  std::string gradients_folder = {};  // destination of the first step's gradients; empty: none
 };
 
 // Runs `plan` with one compute thread per rank. The result is by rank.

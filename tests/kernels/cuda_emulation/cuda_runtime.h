@@ -1,9 +1,9 @@
-// Stands in for CUDA's own header of this name: what is compiled with it runs on the processor, so
-// that kernels can be tested where there is no device.
+// Replaces CUDA's header of this name: code compiled with it runs on the CPU, so that kernels can
+// be tested without a GPU.
 //
-// Blocks run one after the other and the threads of a block take turns: each runs until a barrier,
-// where all of the block must meet, or a shuffle, where all of the warp must. Just what
-// kernels/cuda uses is here.
+// Blocks run sequentially and the threads of a block take turns: each runs until a barrier, which
+// all of the block must reach, or a shuffle, which all of the warp must. Contains only what
+// kernels/cuda uses.
 #pragma once
 
 #include <math.h>
@@ -15,7 +15,6 @@
 #include <utility>
 
 // The names are CUDA's.
-// NOLINTBEGIN(bugprone-reserved-identifier)
 #define __global__
 #define __device__
 #define __host__
@@ -28,7 +27,7 @@ struct alignas(16) int4 {
 };
 
 struct dim3 {
-  // From one number too, as in CUDA.
+  // Convertible from one number, as in CUDA.
   constexpr dim3(unsigned int columns = 1, unsigned int rows = 1) : x(columns), y(rows) {}
 
   unsigned int x;
@@ -57,21 +56,21 @@ inline thread_local dim3 threadIdx;
 
 namespace cuda_emulation {
 
-// As much as a block of an H100 may have.
+// The limit of a block on an H100.
 inline constexpr size_t kSharedBytes = 227 << 10;
-// Few, so that tests' rows are several for a block of a grid that is as large as the device.
+// Few, so that a block of a grid sized to the device has several of a test's rows.
 inline constexpr int kMultiprocessors = 2;
 
-// Whether blocks and threads take their turns from the last to the first.
+// Whether blocks and threads take their turns in reverse order.
 inline thread_local bool backwards = false;
 
 // Runs `thread` for every thread of every block.
 void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 
-// The calling thread's number in its block.
+// The calling thread's index in its block.
 inline unsigned int ThreadNumber() { return threadIdx.y * blockDim.x + threadIdx.x; }
 
-// Gives `bytes` of the calling thread to thread `source` of the block, and returns that one's.
+// Publishes `bytes` of the calling thread and returns those of the block's thread `source`.
 void Exchange(unsigned int source, const void* value, void* result, size_t bytes);
 
 }  // namespace cuda_emulation
@@ -123,6 +122,6 @@ T atomicAdd(T* target, T value) {
 
 inline float __expf(float x) { return std::exp(x); }
 
-// x / y, and 0 for large y, as the device's instruction has it.
+// x / y, and 0 for large y, like the GPU's instruction.
 inline float __fdividef(float x, float y) { return std::abs(y) > 0x1p126f ? 0.0f : x / y; }
 // NOLINTEND(bugprone-reserved-identifier)

@@ -1,4 +1,4 @@
-// Step times of invented runs, made by the time model itself with constants that the test knows.
+// Step times of invented runs, computed by the time model itself with constants known to the test.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ struct Profiles {
   FrameworkProfile profile;
 };
 
-// What data sheets and byte counts say before any run: the start of every fit here.
+// The prior before any run, from data sheets and byte counts: the start of every fit here.
 inline Profiles PriorProfiles() {
   Profiles priors{WithNccl(PlainA100s()), {}};
   priors.cluster.scale_up.efficiency = 0.8;
@@ -33,8 +33,8 @@ inline Profiles PriorProfiles() {
   return priors;
 }
 
-// The machine and the framework that the runs are of, less than a prior's deviation away for what
-// the runs show.
+// The machine and framework of the runs. Where runs can determine a constant, it is less than one
+// prior deviation away.
 inline Profiles TrueProfiles() {
   Profiles truth = PriorProfiles();
   truth.cluster.device.matmul_efficiency *= 0.93;
@@ -48,8 +48,8 @@ inline Profiles TrueProfiles() {
   return truth;
 }
 
-// Layouts of a 13B model on 64 devices: no row uses FlashAttention-1 or writes scores out, so
-// nothing is said about those constants. Every fourth pipeline fills its devices.
+// Layouts of a 13B model on 64 devices: no row uses FlashAttention-1 or writes scores to memory, so
+// the runs don't determine those constants. Every fourth pipeline fills its devices.
 inline std::vector<FitRow> SyntheticRuns(const Profiles& truth, const Profiles& priors) {
   std::vector<FitRow> rows;
   for (const char* axes :

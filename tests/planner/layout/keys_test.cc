@@ -44,9 +44,7 @@ TEST_P(EachKey, ChangesTheText) {
 }
 
 TEST_P(EachKey, ChangesItsAxisAlone) {
-  const auto axes = [](const Layout& layout) {
-    return ToJson(RankedLayout{.layout = layout, .estimate = {}})["axes"];
-  };
+  const auto axes = [](const Layout& layout) { return LayoutToJson(layout, Estimate())["axes"]; };
   nlohmann::ordered_json from = axes(from_);
   const nlohmann::ordered_json to = axes(to_);
   const std::string name(key_.name);

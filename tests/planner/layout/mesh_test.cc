@@ -26,7 +26,7 @@ TEST(Axes, AreAllThatDevicesAreDividedOver) {
   EXPECT_EQ(ProductOfAxesText(), "tp * cp * pp * dp");
   for (size_t i = 0; i < kAxisCount; ++i) {
     Layout layout;
-    layout.*kAxes[i].size = 5;
+    layout.*kAxes[i].count = 5;
     EXPECT_EQ(layout.devices(), 5) << kAxes[i].name;
   }
 }

@@ -22,7 +22,7 @@ inline Layout Pipeline(ScheduleKind schedule, int32_t pp, int32_t vpp) {
   return layout;
 }
 
-// Equal stages; `rank` is the time of a micro-batch in all chunks of a rank.
+// Equal stages; `rank` is a micro-batch's time in all chunks of a rank.
 inline PipelineTimes EqualTimes(const Layout& layout, const StageDurations& rank,
                                 double hop_s = 0.0) {
   const double v = layout.vpp;

@@ -1,4 +1,4 @@
-// Rows of measured pipeline runs with the profiled parts of a stage's time.
+// Rows of measured pipeline runs with profiled parts of a stage's time.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,21 @@ struct ZeroBubbleRow {
   int32_t pp = 0;
   int32_t vpp = 0;
   int32_t micro_batches = 0;
-  int32_t layers_per_stage = 0;  // of a middle stage; the first and the last hold one less
+  int32_t layers_per_stage = 0;  // of a middle stage; the first and the last have one less
   StageDurations stage;          // of a middle stage
   double hop_s = 0.0;
   double step_s = 0.0;  // measured
 };
 
-// The number behind `key` in free text, such as 18.5 in "T_F=18.5 T_B=…"; 0 where there is none.
+// Returns the number after `key` in free text, such as 18.5 in "T_F=18.5 T_B=…"; 0 where there is
+// none.
 inline double NumberAfter(const std::string& text, const std::string& key) {
   const size_t at = text.find(key);
   return at == std::string::npos ? 0.0 : std::strtod(text.c_str() + at + key.size(), nullptr);
 }
 
-// The rows that give both a throughput and all four parts of a stage's time; `total` counts all.
+// Returns the rows with both a throughput and all four parts of a stage's time; `total` counts all
+// rows.
 inline std::vector<ZeroBubbleRow> ReadZeroBubbleRows(const std::filesystem::path& file,
                                                      int64_t& total) {
   std::ifstream in(file);

@@ -1,11 +1,11 @@
-// What a search drops by comparing layouts with each other, worked out one by one.
+// Computes one by one which layouts a search drops by comparing them with others.
 #pragma once
 
 #include "planner/search/search.h"
 
 namespace meshwright::planner {
 
-// Whether HSDP is no faster than dividing states among all replicas, which fits.
+// Whether HSDP is no faster than dividing states among all replicas, and the latter fits.
 inline bool IsDominatedHsdp(const SearchRequest& request, const RuleInput& rules,
                             const Layout& layout) {
   if (layout.shard_ranks == 0) return false;

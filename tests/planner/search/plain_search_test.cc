@@ -80,7 +80,8 @@ class PlainSearch {
   bool IsDominated(const Layout& layout) const {
     Layout whole = layout;
     whole.shard_ranks = 0;
-    return layout.shard_ranks > 0 && !Check(whole) && Matches(request_.where, whole) &&
+    return layout.shard_ranks > 0 && !Check(whole) &&
+           LayoutMatcher(request_.where).Matches(whole) &&
            EstimateMemory(context_, whole).total_bytes() <= allowed_bytes_ &&
            MostMfu(layout) <= MostMfu(whole);
   }
@@ -89,7 +90,7 @@ class PlainSearch {
     ++funnel.enumerated;
     if (layout.recompute == Recompute::kNone) none_is_over_ = false;
     if (const auto violation = Check(layout)) return Drop(violation->rule);
-    if (!Matches(request_.where, layout)) {
+    if (!LayoutMatcher(request_.where).Matches(layout)) {
       ++funnel.left_out;
       return VisitParts(layout, EstimateMemory(context_, layout).total_bytes() > allowed_bytes_);
     }
@@ -123,7 +124,7 @@ class PlainSearch {
     const int64_t most = MostLayersOfAChunk(PlannedLayout(context_, full));
     for (int64_t layers = 1; layers < most; ++layers) {
       const Layout block = WithBlockRecompute(full, layers);
-      if (Check(block) || !Matches(request_.where, block)) return;
+      if (Check(block) || !LayoutMatcher(request_.where).Matches(block)) return;
       const Estimate estimate = EstimateLayout(context_, block);
       if (estimate.memory.total_bytes() > allowed_bytes_) continue;
       ++funnel.enumerated;
@@ -144,7 +145,7 @@ class PlainSearch {
     };
     const Layout none = WithModules(full, {});
     const Layout most = WithAllModules(none, all);
-    if (all.empty() || !Matches(request_.where, most) || !fits(most)) return;
+    if (all.empty() || !LayoutMatcher(request_.where).Matches(most) || !fits(most)) return;
     ASSERT_FALSE(Check(most));
     const Layout least = LeastModules(none, all, fits);
     ++funnel.enumerated;

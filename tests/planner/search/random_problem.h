@@ -1,5 +1,5 @@
-// Search problems made of random parts of models, frameworks and clusters: small enough for a loop
-// over all points, and with everything that a search may meet.
+// Search problems from random parts of models, frameworks and clusters: small enough for a loop
+// over all points, yet with everything that a search may encounter.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ WorkerShape ShapeOf(int64_t element_bytes) {
 }
 
 // A layout's stages of two layers.
-struct WorkerStages {
+struct TwoLayerStages {
   WorkerShape shape = ShapeOf(4);
   Recompute recompute = Recompute::kNone;
   int32_t recompute_layers = 0;
@@ -51,7 +51,7 @@ struct RankAndStages {
 };
 
 RankAndStages RankOf(const Layout& layout, int32_t pipeline_rank, int64_t micro_batches,
-                     const WorkerStages& stages) {
+                     const TwoLayerStages& stages) {
   RankAndStages made = {
       .stages = {},
       .rank = {
@@ -65,13 +65,13 @@ RankAndStages RankOf(const Layout& layout, int32_t pipeline_rank, int64_t micro_
 }
 
 WorkerActivations PeakOf(const Layout& layout, int32_t pipeline_rank, int64_t micro_batches,
-                         const WorkerStages& stages) {
+                         const TwoLayerStages& stages) {
   return PeakWorkerActivations(layout, RankOf(layout, pipeline_rank, micro_batches, stages).rank);
 }
 
 TEST(WorkerMemory, AFirstStagePeaksInTheBackwardOfItsLastBlock) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
-  const WorkerActivations peak = PeakOf(layout, 0, 4, WorkerStages());
+  const WorkerActivations peak = PeakOf(layout, 0, 4, TwoLayerStages());
   EXPECT_EQ(peak.kept_bytes, int64_t{4} * 2 * (2 * kBlockWords + 16));
   EXPECT_EQ(peak.loss_bytes, 0);
   // RoPE table, an activation on its way, room for the next gradient, incoming gradient, product
@@ -81,7 +81,7 @@ TEST(WorkerMemory, AFirstStagePeaksInTheBackwardOfItsLastBlock) {
 
 TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
-  WorkerStages stages;
+  TwoLayerStages stages;
   stages.shape.block.vocab = 6400;
   const WorkerActivations peak = PeakOf(layout, 1, 4, stages);
   // Logits, input and normed input, deviations, three softmax statistics, targets.
@@ -93,7 +93,7 @@ TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
 
 TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
-  WorkerStages stages = {.shape = ShapeOf(8)};
+  TwoLayerStages stages = {.shape = ShapeOf(8)};
   stages.shape.block.vocab = 6400;
   const WorkerActivations peak = PeakOf(layout, 1, 4, stages);
   // All but targets.
@@ -103,7 +103,7 @@ TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
 
 TEST(WorkerMemory, GpipeHoldsTheHeadOfEveryMicroBatch) {
   const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
-  const WorkerActivations peak = PeakOf(layout, 1, 4, WorkerStages());
+  const WorkerActivations peak = PeakOf(layout, 1, 4, TwoLayerStages());
   EXPECT_EQ(peak.loss_bytes, 4 * 4 * 16 * (64 + 2 * 32 + 1 + 3 + 1));
   EXPECT_EQ(peak.kept_bytes, int64_t{4} * 4 * 2 * kBlockWords);
 }
@@ -123,7 +123,7 @@ TEST(WorkerMemory, NormedHeadsAreMadeAgainForTheBackwardOfAttention) {
 
 TEST(WorkerMemory, FullRecomputeKeepsInputsAndOneBlock) {
   const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
-  WorkerStages stages;
+  TwoLayerStages stages;
   stages.recompute = Recompute::kFull;
   const WorkerActivations peak = PeakOf(layout, 0, 4, stages);
   EXPECT_EQ(peak.kept_bytes, int64_t{4} * 4 * (2 * kHiddenWords + 16));
@@ -133,7 +133,7 @@ TEST(WorkerMemory, FullRecomputeKeepsInputsAndOneBlock) {
 
 TEST(WorkerMemory, BlockRecomputeOfSomeLayersPeaksInOneThatIsNot) {
   const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
-  WorkerStages stages;
+  TwoLayerStages stages;
   stages.recompute = Recompute::kBlock;
   stages.recompute_layers = 1;
   const WorkerActivations peak = PeakOf(layout, 0, 4, stages);
@@ -143,7 +143,7 @@ TEST(WorkerMemory, BlockRecomputeOfSomeLayersPeaksInOneThatIsNot) {
 
 TEST(WorkerMemory, SelectiveRecomputeBringsBackOneNormAndOneProduct) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
-  WorkerStages stages;
+  TwoLayerStages stages;
   stages.recompute = Recompute::kSelective;
   const WorkerActivations peak = PeakOf(layout, 0, 4, stages);
   EXPECT_EQ(peak.kept_bytes,
@@ -173,7 +173,7 @@ TEST(WorkerMemory, TheFfnsGradientHoldsTwoGatheredActivationsOrItsProduct) {
 
 TEST(WorkerMemory, Bf16ProductsAddScratchOfOnePieceAtMost) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 1, 1);
-  WorkerStages stages = {.shape = ShapeOf(2)};
+  TwoLayerStages stages = {.shape = ShapeOf(2)};
   stages.shape.block.tokens = 1 << 16;
   stages.shape.block.vocab = 64000;
   EXPECT_EQ(MatmulPieceRows(1 << 16, 64000), 16);
@@ -191,7 +191,7 @@ TEST(WorkerMemory, ThePeakIsReachedWithinAFewRoundsOfThePipeline) {
     int64_t before = 0;
     for (const int32_t rounds : {4, 5, 9}) {
       const int64_t bytes =
-          PeakOf(one, one.pp - 1, int64_t{rounds} * one.pp, WorkerStages()).total_bytes();
+          PeakOf(one, one.pp - 1, int64_t{rounds} * one.pp, TwoLayerStages()).total_bytes();
       EXPECT_TRUE(rounds == 4 || bytes == before) << Name(one, rounds * one.pp);
       before = bytes;
     }

@@ -1,4 +1,4 @@
-// Sweeps and agents as tests of the engine's decisions need them.
+// Sweeps and agents for tests of the engine's decisions.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ inline db::TrialSummary OpenHead(int32_t number, const std::string& layout,
   return head;
 }
 
-// The first one at the first trial.
+// The first attempt at the first trial.
 inline db::AttemptHead AttemptOf(const std::string& agent, int32_t ranks,
                                  const std::string& outcome = "") {
   const bool failed = outcome == db::kLostOutcome || outcome == db::kBrokenOutcome;
@@ -61,7 +61,7 @@ inline AgentInfo CpuAgent(const std::string& name, int32_t devices) {
           .connect_time = db::At(0)};
 }
 
-// One that others reach.
+// An agent that others can reach.
 inline AgentInfo GangAgent(const std::string& name, int32_t devices) {
   AgentInfo info = CpuAgent(name, devices);
   info.address = "address-" + name;

@@ -67,7 +67,7 @@ TEST_F(SweepChoosingTest, ARestartedServerGoesOnFromWhatItHadMeasured) {
   ASSERT_EQ(a->assigned.size(), 2u);
   StartEngine();
   const auto again = Connect("a", {a->assigned.back()});
-  engine_->Heartbeat("a", {a->assigned.back()});
+  engine_->Hear(HeartbeatCame{"a", {a->assigned.back()}});
   EXPECT_TRUE(again->assigned.empty());
   engine_->Finish("a", a->assigned.back(), Took(0.5));
   EXPECT_THAT(store_->GetSweep("s")->trial_counts.ToText(), HasSubstr("2 ok"));

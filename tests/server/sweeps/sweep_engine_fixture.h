@@ -1,4 +1,5 @@
-// An engine whose store is in memory, whose clocks a test moves and whose agents it plays.
+// A fixture with an engine whose store is in memory, whose clocks a test moves and whose agents it
+// plays.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,7 @@
 
 namespace meshwright::server {
 
-// What it is told counts once it is flushed.
+// Inputs count once they are flushed.
 class FakeLink final : public AgentLink {
  public:
   void Welcome() override {
@@ -71,7 +72,7 @@ inline trial::TrialResult OkResult(double mfu) {
   return result;
 }
 
-// An engine each of whose calls returns once all that follows from it is stored and told.
+// An engine whose calls return once everything that follows is stored and delivered.
 class SettledEngine {
  public:
   SettledEngine(std::unique_ptr<SweepEngine> engine, db::SweepStore* store)
@@ -97,23 +98,23 @@ class SettledEngine {
     engine_->Flush();
   }
   void Heartbeat(const std::string& agent, const std::vector<wire::AttemptKey>& held) {
-    engine_->Heartbeat(agent, held);
+    engine_->Hear(HeartbeatCame{agent, held});
     engine_->Flush();
   }
   void Started(const std::string& agent, const wire::AttemptKey& key) {
-    engine_->Started(agent, key);
+    engine_->Hear(TrialStarted{agent, key});
     engine_->Flush();
   }
   void Ready(const std::string& agent, const wire::AttemptKey& key, int32_t port) {
-    engine_->Ready(agent, key, port);
+    engine_->Hear(MemberReady{agent, key, port});
     engine_->Flush();
   }
   void Progress(const std::string& agent, const wire::AttemptKey& key,
                 const trial::TrialProgress& progress) {
-    engine_->Progress(agent, key, progress);
+    engine_->Hear(TrialProgressed{agent, key, progress});
     engine_->Flush();
   }
-  // With the token that the attempt of the sweep of this name has now.
+  // With the current token of the attempt of the sweep of this name.
   FinishVerdict Finish(const std::string& agent, const wire::AttemptKey& key,
                        const trial::TrialResult& result) {
     const auto sweep = store_->GetSweep(key.sweep);
@@ -193,30 +194,30 @@ class SweepEngineTest : public testing::Test {
     return kinds;
   }
 
-  // Heartbeats of `agent`, each of which names the same attempts, for so many seconds.
+  // Sends heartbeats of `agent` that name the same attempts, for that many seconds.
   void Beat(const std::string& agent, const std::vector<wire::AttemptKey>& held, int64_t seconds) {
     for (int64_t passed = 0; passed < seconds; passed += 5) {
       now_ += absl::Seconds(5);
-      engine_->Heartbeat(agent, held);
+      engine_->Hear(HeartbeatCame{agent, held});
       engine_->Tick();
     }
   }
-  // Agents a and b; what a runs is given up, and b has it as attempt 2.
+  // Agents a and b; a's attempt is given up, and b has the trial as attempt 2.
   void LoseToB() {
     const auto a = Connect("a");
     b_ = Connect("b");
     engine_->Disconnect("a", a.get());
     now_ += absl::Seconds(7);
-    engine_->Heartbeat("b", {});
+    engine_->Hear(HeartbeatCame{"b", {}});
     engine_->Tick();
   }
 
   absl::Duration now_;         // since the engine's clock began
-  absl::Duration wall_ahead_;  // how far the wall clock was moved
+  absl::Duration wall_ahead_;  // by which the wall clock was moved ahead
   std::shared_ptr<FakeLink> b_;
   std::unique_ptr<db::SqliteSweepStore> store_;
   EventHub hub_;
-  std::vector<LogEntry> lines_;  // that the engine logged
+  std::vector<LogEntry> lines_;  // logged by the engine
   std::unique_ptr<SettledEngine> engine_;
 };
 

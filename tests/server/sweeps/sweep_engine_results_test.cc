@@ -163,7 +163,7 @@ TEST_F(SweepEngineResultsTest, NoAgentStopsWhatAnotherRuns) {
   trial::TrialResult stopped;
   stopped.outcome = trial::TrialOutcome::kCancelled;
   EXPECT_EQ(engine_->Finish("b", {"s", 1, 1}, stopped).kind, FinishVerdict::Outcome::kRefused);
-  engine_->Started("b", {"s", 1, 1});
+  engine_->Hear(TrialStarted{"b", {"s", 1, 1}});
   EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
   EXPECT_EQ(Trial(1).agent, "a");
 }
@@ -211,7 +211,7 @@ TEST_F(SweepEngineResultsTest, EveryTokenOfATrialCountsUntilItHasAResultOverARes
   const auto b = Connect("b");
   engine_->Disconnect("a", a.get());
   now_ += absl::Seconds(7);
-  engine_->Heartbeat("b", {});
+  engine_->Hear(HeartbeatCame{"b", {}});
   engine_->Tick();
   ASSERT_EQ(b->assigned, (std::vector<wire::AttemptKey>{{"s", 1, 2}}));
   EXPECT_NE(a->tokens[0], b->tokens[0]);

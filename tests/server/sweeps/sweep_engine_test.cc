@@ -19,9 +19,9 @@ TEST_F(SweepEngineTest, RunsASweepToItsEnd) {
   const auto link = Connect("a");
   const wire::AttemptKey first{"s", 1, 1};
   ASSERT_EQ(link->assigned, std::vector<wire::AttemptKey>{first});
-  engine_->Started("a", first);
+  engine_->Hear(TrialStarted{"a", first});
   EXPECT_EQ(Trial(1).state, db::TrialState::kRunning);
-  engine_->Progress("a", first, {1, 3, 0.5, 10.0});
+  engine_->Hear(TrialProgressed{"a", first, {1, 3, 0.5, 10.0}});
   EXPECT_EQ(engine_->Finish("a", first, OkResult(0.3)).kind, FinishVerdict::Outcome::kStored);
   EXPECT_EQ(Trial(1).measured->peak_bytes, 300);
   EXPECT_EQ(Trial(1).host, "host-a");
@@ -157,7 +157,7 @@ TEST_F(SweepEngineTest, HeartbeatsKeepTheLease) {
   Connect("a");
   for (int i = 0; i < 10; ++i) {
     now_ += absl::Seconds(20);
-    engine_->Heartbeat("a", {{"s", 1, 1}});
+    engine_->Hear(HeartbeatCame{"a", {{"s", 1, 1}}});
     engine_->Tick();
   }
   EXPECT_EQ(Trial(1).attempt, 1);
@@ -170,7 +170,7 @@ TEST_F(SweepEngineTest, ATrialThatHeartbeatsNameNoMoreIsGivenUpAfterALease) {
   Create("s", 1);
   const auto link = Connect("a");
   const wire::AttemptKey first{"s", 1, 1};
-  engine_->Started("a", first);
+  engine_->Hear(TrialStarted{"a", first});
   Beat("a", {first}, 60);
   EXPECT_EQ(Trial(1).attempt, 1);
   Beat("a", {}, 40);
@@ -195,7 +195,7 @@ TEST_F(SweepEngineTest, AnAgentThatDropsItsAssignmentIsFreeAfterALease) {
 TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAssignmentFreesNobody) {
   Create("s", 2);
   const auto link = Connect("a");
-  engine_->Heartbeat("a", {});
+  engine_->Hear(HeartbeatCame{"a", {}});
   engine_->Tick();
   EXPECT_EQ(link->assigned.size(), 1u);
   EXPECT_EQ(engine_->ListAgents()[0].held, (std::vector<wire::AttemptKey>{{"s", 1, 1}}));
@@ -206,7 +206,7 @@ TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAcknowledgementKeepsNobodyBusy) {
   Create("s", 1);
   const wire::AttemptKey key{"s", 1, 1};
   engine_->Finish("a", key, OkResult(0.3));
-  engine_->Heartbeat("a", {key});
+  engine_->Hear(HeartbeatCame{"a", {key}});
   EXPECT_TRUE(link->cancelled.empty());
   EXPECT_TRUE(engine_->ListAgents()[0].held.empty());
 }
@@ -232,7 +232,7 @@ TEST_F(SweepEngineTest, LeasesDontFollowTheWallClock) {
     EXPECT_EQ(Trial(1).attempt, 1);
   }
   // People are told the wall clock's time.
-  engine_->Started("a", key);
+  engine_->Hear(TrialStarted{"a", key});
   const auto events = store_->ListEvents(1, 0, 1000);
   EXPECT_EQ(events->back().time, db::At(0) + now_ + wall_ahead_);
   // And a lease that is over is over, whatever that says.
@@ -305,7 +305,7 @@ TEST_F(RestartedAgentTest, IsADuplicateWhereTheOtherLivesOn) {
   for (int i = 0; i < 6; ++i) {
     EXPECT_TRUE(absl::IsAborted(ConnectAs("id", "second"))) << i;
     now_ += absl::Seconds(5);
-    engine_->Heartbeat("a", {});
+    engine_->Hear(HeartbeatCame{"a", {}});
   }
   const absl::Status status = ConnectAs("id", "second");
   EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
@@ -326,11 +326,11 @@ TEST_F(RestartedAgentTest, IsKnownByItsIdentityAlone) {
 
 TEST_F(SweepEngineTest, WhatWasDecidedAboutAnAgentOutlivesTheServer) {
   Create("s", 1);
-  EXPECT_TRUE(absl::IsNotFound((**engine_)->Drain("a", "")));
+  EXPECT_TRUE(absl::IsNotFound((**engine_)->RequestAndStore(DrainRequested{"a", ""})));
   engine_->Disconnect("a", Connect("a").get());
   now_ += absl::Seconds(7);
   engine_->Tick();
-  ASSERT_TRUE((**engine_)->Drain("a", "token ann").ok());
+  ASSERT_TRUE((**engine_)->RequestAndStore(DrainRequested{"a", "token ann"}).ok());
   StartEngine();
   EXPECT_TRUE(Connect("a")->assigned.empty());
   const std::vector<AgentStatus> agents = engine_->ListAgents();
@@ -338,7 +338,7 @@ TEST_F(SweepEngineTest, WhatWasDecidedAboutAnAgentOutlivesTheServer) {
   EXPECT_TRUE(agents[0].standing.drained);
   EXPECT_EQ(agents[0].standing.failures, 1);
   EXPECT_THAT(store_->GetSweep("s")->reason, HasSubstr("a was drained"));
-  ASSERT_TRUE((**engine_)->Resume("a", "token ann").ok());
+  ASSERT_TRUE((**engine_)->RequestAndStore(ResumeRequested{"a", "token ann"}).ok());
   EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
 }
 
@@ -468,7 +468,7 @@ TEST_F(SweepEngineTest, WatchersHearOfEveryChange) {
   auto subscription = hub_.Subscribe(sweep.id, [&] { ++calls; });
   Connect("a");
   EXPECT_GE(calls, 1);
-  engine_->Progress("a", {"s", 1, 1}, {1, 3, 0.5, 10.0});
+  engine_->Hear(TrialProgressed{"a", {"s", 1, 1}, {1, 3, 0.5, 10.0}});
   const EventHub::Batch batch = subscription->Take();
   ASSERT_EQ(batch.events.size(), 2u);
   EXPECT_EQ(batch.events[0]->kind, "trial_assigned");
@@ -477,7 +477,7 @@ TEST_F(SweepEngineTest, WatchersHearOfEveryChange) {
   EXPECT_EQ(batch.progress[0]->sequence, 0);
   subscription.reset();
   const int before = calls;
-  engine_->Started("a", {"s", 1, 1});
+  engine_->Hear(TrialStarted{"a", {"s", 1, 1}});
   EXPECT_EQ(calls, before);
 }
 

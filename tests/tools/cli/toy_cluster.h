@@ -1,4 +1,4 @@
-// A cluster that nobody has, so that no preset's figures show in what tests print.
+// An invented cluster, so that tests' output does not depend on the presets.
 #pragma once
 
 namespace meshwright::cli {

@@ -55,12 +55,12 @@ struct AgentFlags {
   double benchmark_budget_s = trial::BenchmarkPlan().budget_s;
 };
 
-// To the operator, before there is an agent that does.
+// Logs about an agent before there is one that does.
 void SayOfAgent(const agent::AgentOptions& options, LogLevel level, std::string message) {
   options.log({.level = level, .message = std::move(message), .about = {.agent = options.name}});
 }
 
-// What was measured of the devices holds for every agent that has the same ones.
+// A benchmark of the devices is valid for every agent with the same devices.
 std::string BenchmarkDir(const AgentFlags& flags) {
   const std::string state = flags.state_dir.empty() ? SharedStateDir() : flags.state_dir;
   return state.empty() ? "" : state + "/benchmarks";
@@ -96,7 +96,7 @@ trial::BenchmarkPlan PlanOf(const AgentFlags& flags, const agent::AgentOptions& 
           .budget_s = flags.benchmark_budget_s};
 }
 
-// What an earlier agent measured of the same devices, or else what they reach now.
+// Returns the benchmark that an earlier agent kept of the same devices, or measures them now.
 absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
                                                         const agent::AgentOptions& options,
                                                         const StopRequest& stop) {
@@ -140,8 +140,8 @@ absl::StatusOr<planner::ClusterSpec> MeasuredCluster(const AgentFlags& flags,
   return made.cluster;
 }
 
-// Text of a cluster file, empty where there is none: the agent then works all the same, and what
-// went wrong is only said.
+// Returns the text of a cluster file; empty where there is none: the agent then runs without one,
+// and only logs what went wrong.
 std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions& options,
                              const StopRequest& stop, CommandContext& context) {
   if (flags.no_benchmark) return "";
@@ -186,8 +186,8 @@ agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
   return runners;
 }
 
-// Where other agents reach this host: as the flag says, or from where it reaches the server. Empty
-// where that can't be known.
+// Returns the address at which other agents reach this host: the flag's, or the one from which it
+// reaches the server. Empty where that can't be determined.
 absl::StatusOr<std::string> AddressOf(const AgentFlags& flags, const agent::AgentOptions& options) {
   if (!flags.advertise.empty()) {
     const absl::StatusOr<std::string> own = gang::OwnAddress(flags.advertise);

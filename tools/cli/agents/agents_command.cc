@@ -30,7 +30,7 @@ absl::Status ListAgents(const AgentsFlags& flags, CommandContext& context) {
   return absl::OkStatus();
 }
 
-// Makes one call about the agent and says what it has come to.
+// Makes one call about the agent and prints the state that results.
 template <typename Request, typename Response>
 absl::Status Decide(const AgentsFlags& flags, const std::string& now,
                     grpc::Status (v1::Agents::Stub::*method)(grpc::ClientContext*, const Request&,

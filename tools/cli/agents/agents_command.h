@@ -1,5 +1,5 @@
-// meshwright agents list|drain|resume|up: the agents of a server, which of them get trials, and
-// agents on a cluster's nodes (up_command.h).
+// meshwright agents list|drain|resume|up: lists a server's agents, sets which of them get trials,
+// and starts agents on a cluster's nodes (up_command.h).
 #pragma once
 
 #include "CLI/CLI.hpp"

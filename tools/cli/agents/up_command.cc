@@ -35,7 +35,7 @@ struct UpFlags {
   LogFlags log;
 };
 
-// A flag of the other launcher would be passed over in silence.
+// A flag of the other launcher would be ignored silently.
 absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
                           std::string_view launcher) {
   if (value.empty()) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// meshwright agents up: agents on the nodes of a cluster that Slurm or Kubernetes gives out.
+// meshwright agents up: starts agents on nodes that Slurm or Kubernetes allocates.
 #pragma once
 
 #include "CLI/CLI.hpp"
@@ -6,7 +6,7 @@
 
 namespace meshwright::cli {
 
-// Below `meshwright agents`.
+// Adds the command below `meshwright agents`.
 void AddAgentsUpCommand(CLI::App& group, CommandContext& context);
 
 }  // namespace meshwright::cli

@@ -67,7 +67,7 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
   const trial::BenchmarkRunnerOptions options{
       .worker_path = context.worker_path(),
       .cancelled = [&stop] { return stop.Requested(); },
-      // A line for each case is of use only where the next one overwrites it.
+      // A line per case is useful only where the next one overwrites it.
       .progress =
           [&](int32_t done, int32_t cases) {
             if (TerminalOf(context.err).is_terminal) progress.Update(done, cases, "cases");

@@ -1,4 +1,4 @@
-// `meshwright benchmark`: what this machine's devices reach, as a cluster file.
+// `meshwright benchmark`: measures this machine's devices and makes a cluster file of the results.
 #pragma once
 
 #include "CLI/CLI.hpp"

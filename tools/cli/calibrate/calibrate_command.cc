@@ -53,7 +53,8 @@ struct CalibrateFlags {
   OutputFlags output;
 };
 
-// Paths are the user's own; the profile records the names of the files and of what they hold.
+// Returns the command for the profile to record. Paths are the user's own: it names files without
+// their folders, and the cluster and the framework by their names.
 std::string CommandOf(const CalibrateFlags& flags, const planner::CalibrationRequest& request) {
   std::vector<std::string> files;
   files.reserve(flags.measurements.size());
@@ -91,7 +92,7 @@ absl::StatusOr<planner::CalibrationRequest> MakeRequest(const CalibrateFlags& fl
   return request;
 }
 
-// Says in the profiles what made them and which of their fields it set.
+// Records in the profiles which command made them and which of their fields it set.
 void SignProfiles(const planner::CalibrationRequest& request, const CalibrateFlags& flags,
                   planner::FitResult& fit) {
   const std::string command = CommandOf(flags, request);

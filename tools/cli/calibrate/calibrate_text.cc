@@ -39,7 +39,7 @@ std::map<std::string, SweepError> ErrorsBySweep(const planner::CalibrationResult
   return errors;
 }
 
-// The calibrations that this fit made.
+// Returns the calibrations that this fit made.
 std::vector<const planner::Calibration*> Fitted(const planner::CalibrationRequest& request,
                                                 const planner::CalibrationResult& result) {
   std::vector<const planner::Calibration*> fitted;
@@ -48,7 +48,7 @@ std::vector<const planner::Calibration*> Fitted(const planner::CalibrationReques
   return fitted;
 }
 
-// The names of the constants that the rows did not decide, by where these are now.
+// Names of the constants that the rows did not determine, by their present position.
 struct UndecidedConstants {
   std::vector<std::string> all;
   std::vector<std::string> near_prior;

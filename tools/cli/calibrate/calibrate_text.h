@@ -1,4 +1,4 @@
-// A calibration as text and as JSON.
+// Prints a calibration as text and as JSON.
 #pragma once
 
 #include <ostream>
@@ -8,8 +8,8 @@
 
 namespace meshwright::cli {
 
-// The rows that took part and those that didn't, every constant with what decided it, and the
-// errors that remain.
+// Prints the rows that were used and those that were not, every constant with what determined it,
+// and the remaining errors.
 void PrintCalibration(const planner::CalibrationRequest& request,
                       const planner::CalibrationResult& result, std::ostream& out);
 

@@ -53,7 +53,7 @@ ordered_json AgentToJson(const v1::Agent& agent) {
   return json;
 }
 
-// What the agent gets, and why not more.
+// Returns the trials that the agent has, and why it gets no more.
 std::string TrialsText(const v1::Agent& agent) {
   std::string text = agent.has_running() ? ShortName(agent.running().trial()) : "-";
   for (const v1::AttemptRef& beside : agent.running_beside()) {

@@ -13,23 +13,24 @@
 
 namespace meshwright::cli {
 
-// Errors as ConnectTo() and CallStatus().
+// Errors as from ConnectTo() and CallStatus().
 absl::StatusOr<v1::ListAgentsResponse> AskForAgents(const ServerFlags& server);
-// By name. Errors likewise.
+// By name. The same errors.
 absl::StatusOr<std::vector<v1::Agent>> ListAgents(const ServerFlags& server);
 
 // Whether the value of --cluster names an agent.
 bool NamesAgent(std::string_view cluster);
 
-// The cluster that the agent of `agents` measured on its devices. `cluster` is agent:NAME.
+// Returns the cluster that one of `agents` measured on its devices. `cluster` is agent:NAME.
 // NotFound for an unknown agent, with the nearest names; InvalidArgument for one that did not
 // measure.
 absl::StatusOr<planner::SpecSource> ClusterOfAgent(const std::vector<v1::Agent>& agents,
                                                    const std::string& cluster);
 
-// One line per agent, or {"agents": [...]}: name, host, device_kind, devices, memory_bytes (null
-// without a limit), version, address (where other agents reach it), connect_time, running (a trial, or null), drained, set_aside_reason
-// (null where it was not), failures_in_a_row, cluster (null where it did not measure).
+// Prints one line per agent, or {"agents": [...]}: name, host, device_kind, devices, memory_bytes
+// (null without a limit), version, address (where other agents reach it), connect_time, running (a
+// trial, or null), drained, set_aside_reason (null where it was not), failures_in_a_row, cluster
+// (null where it did not measure).
 void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -19,7 +19,7 @@ std::string AgentStateDir(const std::string& chosen, const std::string& name,
                           const std::string& server) {
   if (!chosen.empty()) return chosen;
   const std::string shared = SharedStateDir();
-  // An address has a colon and maybe brackets, which paths of other programs give a meaning.
+  // An address has a colon and maybe brackets, which are special to other programs in paths.
   std::string folder = server;
   for (char& c : folder) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-') c = '_';

@@ -25,7 +25,7 @@ std::string RanksTitle(int32_t ranks) {
   return ranks == 1 ? "1 rank" : absl::StrCat(ranks, " ranks");
 }
 
-// Cells of a table by row and column; what was passed over stays empty.
+// Cells of a table by row and column; cells that were not set stay empty.
 template <typename Row, typename Column>
 class Grid {
  public:
@@ -57,7 +57,7 @@ class Grid {
 };
 
 void PrintMatmuls(const planner::DeviceBenchmark& benchmark, std::ostream& out) {
-  using Shape = std::tuple<double, int64_t, int64_t, int64_t>;  // the first: FLOP, for the order
+  using Shape = std::tuple<double, int64_t, int64_t, int64_t>;  // FLOP first, for the order
   using Column = std::tuple<bool, int32_t>;                     // whether bf16, ranks
   Grid<Shape, Column> grid;
   for (const planner::MatmulTiming& timing : benchmark.matmuls) {
@@ -83,7 +83,7 @@ void PrintMatmuls(const planner::DeviceBenchmark& benchmark, std::ostream& out) 
 void PrintCopies(const planner::DeviceBenchmark& benchmark, std::ostream& out) {
   Grid<int64_t, int32_t> grid;
   for (const planner::CopyTiming& timing : benchmark.copies) {
-    // A few bytes take as long as a kernel takes to start.
+    // The time to copy a few bytes is the time to start a kernel.
     if (timing.bytes <= 4096) continue;
     grid.Set(
         timing.bytes, timing.ranks,
@@ -97,7 +97,8 @@ void PrintCopies(const planner::DeviceBenchmark& benchmark, std::ostream& out) {
 
 void PrintCollectives(const planner::DeviceBenchmark& benchmark, std::ostream& out) {
   if (benchmark.collectives.empty()) return;
-  using Column = std::tuple<int32_t, planner::CollectiveKind, int32_t>;  // less ranks, kind, groups
+  // Negated ranks, kind, groups.
+  using Column = std::tuple<int32_t, planner::CollectiveKind, int32_t>;
   Grid<int64_t, Column> grid;
   for (const planner::CollectiveTiming& timing : benchmark.collectives) {
     grid.Set(timing.bytes, {-timing.ranks, timing.kind, timing.groups},

@@ -1,4 +1,4 @@
-// What a device benchmark measured, and the profile that follows, for people.
+// Prints what a device benchmark measured, and the resulting profile, for people.
 #pragma once
 
 #include <ostream>
@@ -8,11 +8,11 @@
 
 namespace meshwright::cli {
 
-// Tables of products, copies and collectives, then the fitted constants.
+// Prints tables of products, copies and collectives, then the fitted constants.
 void PrintDeviceBenchmark(const planner::DeviceBenchmark& benchmark,
                           const planner::BenchmarkedCluster& made, std::ostream& out);
 
-// One line: the peaks, the memory bandwidth and the link.
+// Returns one line with the peaks, the memory bandwidth and the link.
 std::string SummaryOf(const planner::ClusterSpec& cluster);
 
 }  // namespace meshwright::cli

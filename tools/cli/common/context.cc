@@ -13,7 +13,7 @@ namespace meshwright::cli {
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status) {
   const std::string message(
       (context.in_words_of_line ? context.in_words_of_line(status) : status).message());
-  context.out.flush();  // what was printed before comes before
+  context.out.flush();  // earlier output comes first
   context.err << Styled(context.err, Style::kBad, "meshwright:") << " " << message << std::endl;
   if (format == OutputFormat::kJson) {
     nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(status.code())},

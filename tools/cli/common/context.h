@@ -1,4 +1,4 @@
-// What a command may use of the world outside; tests put their own in its place.
+// CommandContext gives a command its access to the outside world; tests replace parts of it.
 #pragma once
 
 #include <atomic>
@@ -27,35 +27,35 @@ struct CommandContext {
   std::ostream& out;
   std::ostream& err;
   int32_t host_cores = 1;                // physical cores of this machine
-  std::string binary_dir;                // where this binary lies; the worker lies beside it
+  std::string binary_dir;                // folder of this binary, which also has the worker
   std::function<double()> now_s;         // monotonic seconds
-  const std::atomic<bool>& interrupted;  // turned true by signals (tools/cli/stop_request.h)
-  // The CUDA devices that the worker at a path is shown.
+  const std::atomic<bool>& interrupted;  // set by signals (tools/cli/common/stop_request.h)
+  // Lists the CUDA devices that are visible to the worker at a path.
   std::function<absl::StatusOr<trial::DeviceList>(const std::string& worker_path)> list_devices =
       trial::ListDevicesHere;
-  // errno of the first write to `out` that failed, 0 where none did.
+  // Returns errno of the first write to `out` that failed, 0 where none did.
   std::function<int()> out_errno = [] { return 0; };
   CommandFiles files = {};
-  // The value of an environment variable that gives flags their defaults.
+  // Returns an environment variable that gives flags their defaults.
   command_line::Environment environment = {};
-  // A status about a field of a request, as one about the flag that was typed; set while a command
-  // runs.
+  // Turns a status about a field of a request into one about the flag that was typed; set while a
+  // command runs.
   std::function<absl::Status(const absl::Status&)> in_words_of_line = {};
   int exit_code = kExitOk;  // set by the command that ran
 
-  // Where the worker lies, unless a flag says otherwise.
+  // Returns the worker's default path, which flags may override.
   std::string worker_path() const { return binary_dir + "/meshwright-worker"; }
 };
 
 enum class OutputFormat { kText, kJson };
 
-// Prints `status` as one sentence (under JSON also as {"error": …} on the output) and returns the
-// exit code for it: bad input for InvalidArgument, NotFound and OutOfRange, interrupted for
-// Cancelled, failed for the rest.
+// Prints `status` as one sentence (under JSON also as {"error": …} on the output) and returns its
+// exit code: bad input for InvalidArgument, NotFound and OutOfRange, interrupted for Cancelled,
+// failed for all others.
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status);
 
-// Hands all of `out` over and returns `exit_code`, or says that it could not be written and returns
-// kExitFailed. A reader that went away (`| head`) had enough: that is no failure.
+// Flushes `out` and returns `exit_code`, or reports that it could not be written and returns
+// kExitFailed. A closed pipe (`| head`) is no failure.
 int FinishOutput(CommandContext& context, int exit_code);
 
 }  // namespace meshwright::cli

@@ -1,5 +1,4 @@
-// The measured hardware profile of this machine's devices: where it comes from, and where it is
-// kept.
+// The measured hardware profile of this machine's devices: measuring, deriving and keeping it.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +13,26 @@
 
 namespace meshwright::cli {
 
-// Runs the benchmark, dates it, and reports as RunDeviceBenchmark() does.
+// Runs the benchmark and dates it; reports progress as RunDeviceBenchmark() does.
 absl::StatusOr<planner::DeviceBenchmark> MeasureDevices(
     const trial::BenchmarkPlan& plan, const trial::BenchmarkRunnerOptions& options);
 
-// The clusters that may say what can't be measured: `base`, a preset or a file, or every preset
-// where that is empty.
+// Returns the clusters that may supply what can't be measured: `base`, a preset or a file, or every
+// preset where that is empty.
 absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& files,
                                                                const std::string& base,
                                                                int32_t host_cores);
 
-// The cluster that follows, named after the host and its devices; the nearest of `known` says what
-// can't be measured.
+// Returns the cluster derived from the benchmark, named after the host and its devices; the nearest
+// of `known` supplies what can't be measured.
 absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(
     const planner::DeviceBenchmark& benchmark, const std::vector<planner::ClusterSpec>& known);
 
-// A file in `folder` keeps the benchmark of this host and of as many devices of a kind.
+// Returns the file in `folder` that keeps the benchmark of this host and of this number and kind of
+// devices.
 std::string KeptBenchmarkPath(const std::string& folder, const trial::BenchmarkPlan& plan);
 
-// The benchmark that the file holds, where it is one of this host, these devices, this many cores
+// Returns the benchmark in the file, where it is of this host, these devices, this number of cores
 // and this version.
 std::optional<planner::DeviceBenchmark> ReadKeptBenchmark(const std::string& path,
                                                           const trial::BenchmarkPlan& plan);

@@ -13,19 +13,19 @@ namespace meshwright::cli {
 
 struct DevicesFlag {
   planner::DeviceKind kind = planner::DeviceKind::kCpu;
-  int32_t count = 0;  // ranks on the CPU; 0 for cuda: every device that is there
+  int32_t count = 0;  // ranks on the CPU; 0 for cuda: every visible device
 };
 
-// InvalidArgument naming the flag and what would be accepted.
+// InvalidArgument names the flag and what would be accepted.
 absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text);
 
-// The same with the devices counted that `worker_path` is shown. InvalidArgument with the reason
-// where there is none.
+// Also counts the devices that are visible to `worker_path`. InvalidArgument with the reason where
+// there is none.
 absl::StatusOr<wire::DeviceSet> ResolveDevices(std::string_view text,
                                                const std::string& worker_path,
                                                const CommandContext& context);
 
-// GiB as a user types them, in bytes. InvalidArgument unless positive.
+// Converts GiB as a user types them to bytes. InvalidArgument unless positive.
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib);
 
 }  // namespace meshwright::cli

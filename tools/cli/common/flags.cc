@@ -18,7 +18,7 @@
 namespace meshwright::cli {
 namespace {
 
-// What a flag takes: a model, a cluster or a framework's profile.
+// Returns the kind of spec that a flag takes: a model, a cluster or a framework's profile.
 std::string_view SpecKindOf(std::string_view flag) { return flag == "base" ? "cluster" : flag; }
 
 bool LooksLikeFile(const std::string& value) {
@@ -43,8 +43,8 @@ std::string PathOf(std::string_view kind, const std::string& value) {
   return folder ? (std::filesystem::path(value) / "config.json").string() : value;
 }
 
-// Whether a text is what it is given for; what a server refuses as well is refused here with the
-// file's name.
+// Whether the text is a spec of its kind. A server would refuse it too, but without the file's
+// name.
 absl::Status CheckSpecText(std::string_view kind, const std::string& text, int64_t seq_len) {
   constexpr int32_t kAnyCores = 1;
   if (kind == "model") return planner::ModelFromConfig("", text, seq_len).status();
@@ -52,7 +52,7 @@ absl::Status CheckSpecText(std::string_view kind, const std::string& text, int64
   return planner::ProfileFromJson(text).status();
 }
 
-// config.json says little about the model; its folder usually carries the model's name.
+// The name config.json tells nothing; its folder is usually named after the model.
 std::string StemOf(const std::filesystem::path& path) {
   std::string stem = path.stem().string();
   if (stem != "config") return stem;
@@ -73,7 +73,7 @@ absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files,
   return ClusterOfAgent(agents, cluster);
 }
 
-// What can't be resolved is refused later, with its reason.
+// A cluster that can't be resolved is refused later, with its reason.
 bool IsOfProcessorCores(const planner::SpecSource& cluster) {
   constexpr int32_t kAnyCores = 1;
   const absl::StatusOr<planner::ClusterSpec> spec = planner::ResolveCluster(cluster, kAnyCores);
@@ -175,7 +175,7 @@ void QueryFlags::AddClusterOfSizes(CLI::App& app) {
   app.add_option("--gpus", sizes, "Devices to use; A..B looks at A, 2A, 4A and so on up to B")
       ->required()
       ->option_text("N|A..B")
-      // Here, so that the line that was typed is named.
+      // Checked here, so that the message names the flag as typed.
       ->check([](const std::string& value) {
         const absl::Status status = planner::ParseDeviceRange(value).status();
         return std::string(absl::StripPrefix(status.message(), "gpus = "));

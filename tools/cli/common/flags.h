@@ -1,4 +1,4 @@
-// Flags that several commands share, and how they become a query.
+// Flags that several commands share, and their conversion to a query.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@
 
 namespace meshwright::cli {
 
-// What the flag `model`, `cluster`, `framework` or `base` (a cluster too) names: a preset where one
-// has that name, in any case, else a file where one exists or the name ends in .json or has a
+// Reads what the flag `model`, `cluster`, `framework` or `base` (a cluster too) names: a preset of
+// that name, in any case; otherwise a file, where one exists or the name ends in .json or has a
 // slash; for a model also the folder of a config.json. InvalidArgument about `flag`, with the path,
-// where the file can't be read or does not describe such a thing. `seq_len` as in ResolveModel().
+// where the file can't be read or does not describe such a spec. `seq_len` as in ResolveModel().
 absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
                                                    const std::string& value, int64_t seq_len = 1);
 
-// --format text|json, and --server with how it is reached.
+// --format text|json, and --server with its connection flags.
 struct OutputFlags {
   OutputFormat format = OutputFormat::kText;
   ServerFlags server;
@@ -31,8 +31,8 @@ struct OutputFlags {
   void AddServer(CLI::App& app, const CommandContext& context);
 };
 
-// --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype,
-// --optimizer, --imbalance.
+// --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype, --optimizer,
+// --imbalance.
 struct QueryFlags {
   std::string model;
   std::string cluster;
@@ -41,7 +41,7 @@ struct QueryFlags {
   std::string sizes;  // of a command that takes a range of devices in place of a number
   int64_t seq_len = 0;
   int64_t global_batch = 0;
-  std::string dtype;  // empty: fp32 on clusters of processor cores, else bf16
+  std::string dtype;  // empty: fp32 on clusters of processor cores, otherwise bf16
   std::string optimizer = "adamw";
   double imbalance = 1.0;
 
@@ -52,11 +52,11 @@ struct QueryFlags {
   void AddClusterOfSizes(CLI::App& app);  // --gpus takes N or A..B
   void AddFramework(CLI::App& app);
 
-  // The sizes of a command that has AddClusterOfSizes().
+  // Returns the sizes, for a command that has AddClusterOfSizes().
   absl::StatusOr<planner::DeviceRange> Range() const { return planner::ParseDeviceRange(sizes); }
 
-  // Reads the files that are named, as ReadSpecSource() does, and asks `server` for the cluster of
-  // an agent (agent:NAME). InvalidArgument where one is named and there is no server to ask.
+  // Reads the named files, as ReadSpecSource() does, and asks `server` for the cluster of an agent
+  // (agent:NAME). InvalidArgument where an agent is named without a server.
   absl::StatusOr<planner::PlanQuery> ToQuery(CommandFiles& files,
                                              const ServerFlags& server = {}) const;
 

@@ -44,7 +44,8 @@ void Replace(Spec spec, std::vector<Spec>& presets) {
   }
 }
 
-// Only clusters have a device or links; those that are based on another may have some of it.
+// Only clusters have a device or links; one that is based on another may have only some of these
+// keys.
 bool IsCluster(const nlohmann::json& object) {
   constexpr const char* kKeys[] = {"device", "devices_per_node", "scale_up", "scale_out",
                                    "gpu_names"};

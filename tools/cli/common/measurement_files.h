@@ -17,11 +17,12 @@
 
 namespace meshwright::cli {
 
-// All rows of all files, in the order given. InvalidArgument names the file.
+// Returns all rows of all files, in the order given. InvalidArgument names the file.
 absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
     CommandFiles& files, const std::vector<std::string>& paths);
 
-// What the planner says of each row, numbered from 0; nullopt where the user interrupted it.
+// Returns the planner's prediction of each row, numbered from 0; nullopt where the user interrupted
+// it.
 std::optional<std::vector<planner::RowPrediction>> PredictRows(
     const std::vector<planner::Measurement>& measured, const planner::MeasurementPresets& presets,
     const StopRequest& stop);
@@ -32,18 +33,18 @@ class PresetFiles {
   static absl::StatusOr<PresetFiles> Read(CommandFiles& files,
                                           const std::vector<std::string>& paths);
 
-  // The presets that rows are matched against: all that are compiled in, but for those whose names
-  // these files have; the files take their places.
+  // Returns the presets that rows are matched against: the built-in ones, with those of the same
+  // name replaced by these files.
   absl::StatusOr<planner::MeasurementPresets> All(int32_t host_cores) const;
 
-  // A compiled-in preset's name or a file, which may be based on one of these.
+  // Resolves a built-in preset's name or a file, which may be based on one of these.
   absl::StatusOr<planner::ClusterSpec> Cluster(CommandFiles& files, const std::string& name_or_file,
                                                int32_t host_cores) const;
   absl::StatusOr<planner::FrameworkProfile> Framework(CommandFiles& files,
                                                       const std::string& name_or_file) const;
 
  private:
-  // What decides how a file is read, before it is.
+  // What is needed of a file to decide how to parse it.
   struct File {
     std::string text;
     std::string name;
@@ -51,7 +52,7 @@ class PresetFiles {
   };
 
   static File Describe(std::string text);
-  // The text of one of these, else of the compiled-in preset.
+  // Return the text of one of these, otherwise of the built-in preset.
   absl::StatusOr<std::string> ClusterTextOf(std::string_view name) const;
   absl::StatusOr<std::string> ProfileTextOf(std::string_view name) const;
   const File* Find(bool is_cluster, std::string_view name) const;

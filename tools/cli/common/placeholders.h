@@ -1,5 +1,5 @@
-// The names that the placeholders in the commands' flags stand for: MODEL, CLUSTER and PROFILE the
-// presets of that kind, PRESET those of the kind that the line names.
+// Expansion of the placeholders in the commands' flags: MODEL, CLUSTER and PROFILE stand for the
+// presets of that kind, PRESET for those of the kind that the line names.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace meshwright::cli {
 
-// As command_line/completion.h asks for them.
+// Has the form of command_line::Placeholders (tools/command_line/completion.h).
 std::vector<std::string> PlaceholderNames(const std::string& placeholder,
                                           const std::vector<std::string>& words);
 

@@ -9,7 +9,7 @@
 namespace meshwright::cli {
 namespace {
 
-constexpr size_t kShownRows = 10;   // of those that are unreadable
+constexpr size_t kShownRows = 10;   // of the unreadable ones
 constexpr size_t kShownValues = 3;  // of one cause of refusal
 
 std::string DescribeValues(const planner::Refusal& refusal) {

@@ -1,4 +1,4 @@
-// Why rows of measurements were not modelled, as text.
+// Prints why rows of measurements were not modelled.
 #pragma once
 
 #include <ostream>
@@ -8,8 +8,9 @@
 
 namespace meshwright::cli {
 
-// Unreadable rows with file and line, then the causes why others were not modelled; nothing where
-// there are none. Long lists are cut; `all_in` says where all of them stand, empty for nowhere.
+// Prints unreadable rows with file and line, then the causes for which others were not modelled;
+// nothing where there are none. Long lists are cut; `all_in` names where the complete ones are,
+// empty for nowhere.
 void PrintRefusals(const planner::Refusals& refusals, std::string_view all_in, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::chrono::seconds kConnectTimeout(5);
 constexpr std::chrono::seconds kCallTimeout(120);
-constexpr int kUnlimited = -1;  // a page of measured trials outgrows gRPC's 4 MiB
+constexpr int kUnlimited = -1;  // a page of measured trials exceeds gRPC's 4 MiB
 
-// TLS leaves it open which end did not like the other.
+// A failed TLS handshake does not tell which end refused the other.
 absl::Status NoServer(const ServerAccess& access) {
   const absl::string_view how =
       access.has_tls() ? " over TLS: start one with `meshwright serve --tls-cert FILE --tls-key "
@@ -41,7 +41,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& serv
       grpc::CreateCustomChannel(access.address, CredentialsOf(access), arguments);
   const auto deadline = std::chrono::system_clock::now() + kConnectTimeout;
   grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
-  // The first refusal is an answer; only silence is waited for.
+  // The first refusal is final; only silence is waited for.
   while (state != GRPC_CHANNEL_READY && state != GRPC_CHANNEL_TRANSIENT_FAILURE) {
     if (!channel->WaitForStateChange(state, deadline)) break;
     state = channel->GetState(/*try_to_connect=*/true);

@@ -1,4 +1,4 @@
-// How commands talk to a running server.
+// Connection of commands to a running server.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,15 @@
 
 namespace meshwright::cli {
 
-// Connects to the server. InvalidArgument about the flag that is wrong; Unavailable, in words for
-// people, when no server answers there as the flags say.
+// Connects to the server. InvalidArgument about the flag that is wrong; Unavailable, in a sentence
+// for people, when no server answers there as the flags say.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server);
 
-// Gives a call two minutes. What may search for longer tells how far it is and has no deadline.
+// Sets a call's deadline to two minutes. Calls that may search for longer report their progress and
+// have no deadline.
 void SetDeadline(grpc::ClientContext& context);
 
-// The status of a call, with the field that it names as planner/spec/field_error.h reads it.
+// Returns the status of a call, with the field that it names as base/text/field_error.h reads it.
 absl::Status CallStatus(const grpc::Status& status);
 
 }  // namespace meshwright::cli

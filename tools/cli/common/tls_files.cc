@@ -40,10 +40,10 @@ Owned<BIO> ReaderOf(const std::string& text) {
   return Owned<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// A key that is locked by a pass phrase is none that a service can start with.
+// A service can't start with a key that needs a pass phrase.
 int NoPassPhrase(char*, int, int, void*) { return 0; }
 
-// The first certificate; nullptr where there is none.
+// Returns the first certificate; nullptr where there is none.
 Owned<X509> FirstCertificate(const std::string& pem) {
   Owned<X509> certificate(PEM_read_bio_X509(ReaderOf(pem).get(), nullptr, NoPassPhrase, nullptr));
   ERR_clear_error();
@@ -82,7 +82,7 @@ absl::Status CheckDates(const std::string& path, const X509& certificate) {
   return absl::OkStatus();
 }
 
-// OK where none of these may read or write the file.
+// OK where nobody in `kept_out` may read or write the file.
 absl::Status CheckMode(std::string_view flag, const std::string& path, mode_t kept_out) {
   struct stat file = {};
   if (stat(path.c_str(), &file) != 0 || (file.st_mode & kept_out) == 0) return absl::OkStatus();

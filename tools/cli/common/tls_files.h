@@ -1,5 +1,6 @@
-// Files of certificates, keys and tokens, checked before anything is done with them, so that a
-// wrong one is named and no connection fails for a reason that its other end alone knows.
+// Reads files of certificates, keys and tokens and checks them before use, so that the message
+// names a wrong file; otherwise the connection would fail for a reason that only the other end
+// knows.
 #pragma once
 
 #include <string>
@@ -9,25 +10,25 @@
 
 namespace meshwright::cli {
 
-// A certificate with those of its issuers behind it, and its private key, in PEM.
+// A certificate followed by its issuers', and its private key, in PEM.
 struct TlsIdentity {
   std::string certificate;
   std::string key;
 };
 
-// The text of a file that holds one certificate in PEM or more. InvalidArgument about `flag`.
+// Returns the text of a file with at least one certificate in PEM. InvalidArgument about `flag`.
 absl::StatusOr<std::string> ReadCertificates(std::string_view flag, const std::string& path);
 
-// Both files of --tls-cert and --tls-key. InvalidArgument where one is missing, the certificate has
-// expired or is not valid yet, the key is another one's, or others may read it.
+// Reads the files of --tls-cert and --tls-key. InvalidArgument where one is missing, the
+// certificate has expired or is not valid yet, the key does not match, or others may read it.
 absl::StatusOr<TlsIdentity> ReadIdentity(const std::string& certificate_path,
                                          const std::string& key_path);
 
-// The token in a file of its own, which its owner alone may read. InvalidArgument about `flag`.
+// Returns the token in a file that only its owner may read. InvalidArgument about `flag`.
 absl::StatusOr<std::string> ReadTokenFile(std::string_view flag, const std::string& path);
 
-// `text` without space around it. InvalidArgument about `flag`, which does not repeat the text,
-// where it has not the form of a token.
+// Returns `text` without surrounding space. InvalidArgument about `flag`, which does not repeat the
+// text, where it has not the form of a token.
 absl::StatusOr<std::string> CheckToken(std::string_view flag, std::string_view text);
 
 }  // namespace meshwright::cli

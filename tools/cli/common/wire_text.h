@@ -7,10 +7,10 @@
 
 namespace meshwright::cli {
 
-// As the JSON forms have times.
+// Returns the time in its JSON form.
 std::string TimeText(const google::protobuf::Timestamp& time);
 
-// "NAME" of "sweeps/NAME".
+// Returns "NAME" of "sweeps/NAME".
 std::string ShortName(const std::string& name);
 
 }  // namespace meshwright::cli

@@ -1,4 +1,4 @@
-// meshwright db check, backup and compact: looking after a server's database file.
+// meshwright db check, backup and compact: maintenance of a server's database file.
 #pragma once
 
 #include "CLI/CLI.hpp"

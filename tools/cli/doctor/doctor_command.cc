@@ -61,7 +61,7 @@ std::optional<ClockState> KernelClock() {
                     .most_error = absl::Microseconds(state.maxerror)};
 }
 
-// The nearest folder that exists, of one that an agent would make.
+// For a folder that an agent would create, the nearest existing parent is checked.
 absl::StatusOr<int64_t> FreeBytes(const std::string& folder) {
   if (folder.empty()) {
     return FieldError("state_dir", "(empty)", "neither XDG_STATE_HOME nor HOME is set");
@@ -88,7 +88,7 @@ absl::StatusOr<ServerAnswer> AskServer(const ServerFlags& server) {
   return answer;
 }
 
-// Of what the machine has; of the devices that are named also what they do.
+// Checks what the machine has; for named devices also runs a benchmark on them.
 absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandContext& context,
                                              const StopRequest& stop) {
   std::vector<Finding> findings;

@@ -1,5 +1,5 @@
-// `meshwright doctor`: whether this machine can run trials and reach its server, what is wrong, and
-// what to do about it.
+// `meshwright doctor`: checks whether this machine can run trials and reach its server, and says
+// what is wrong and what to do about it.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -9,7 +9,7 @@
 namespace meshwright::cli {
 namespace {
 
-// What a worker takes before it holds a tensor: Torch's libraries and its threads.
+// A worker's memory before it holds a tensor: Torch's libraries and its threads.
 constexpr int64_t kBytesOfRank = int64_t{512} << 20;
 // Results are some KiB each; a full disk loses those that no server has.
 constexpr int64_t kLeastFreeBytes = int64_t{64} << 20;

@@ -47,7 +47,7 @@ std::optional<CommandFiles::Identity> CommandFiles::IdentityOf(const std::string
 
 absl::Status CommandFiles::CheckPair(const Entry& earlier, const Entry& later) {
   if (earlier.use != Use::kWritten && later.use != Use::kWritten) {
-    // Both are read, or what is printed would go to the end of what is read.
+    // Two reads are fine; output printed to a file that is read would be appended to the input.
     if (earlier.use == later.use) return absl::OkStatus();
     return FieldError(later.flag, later.path,
                       absl::StrCat("is the file that ", earlier.flag, " goes to"));

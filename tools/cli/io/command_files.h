@@ -1,12 +1,11 @@
-// The files that one run of a command reads and writes.
+// CommandFiles tracks the files that one run of a command reads and writes.
 //
-// Every command reads its files through here and claims each file that it will write before its
-// work begins. Callers may rely on it that nothing is written over what the command reads, over
-// what another of its flags writes, or over the file that its printed output goes to. Files are the
-// same where device and inode are, so hard links, symbolic links and other spellings of a path
-// count; a file that isn't there yet is known by its folder and its name. The null device is
-// nobody's file, and what can't be written over (pipes, terminals) is refused only where two flags
-// write to it.
+// Every command reads its files through it and claims each file that it will write before its work
+// begins. Callers may rely on: nothing overwrites a file that the command reads, that another of
+// its flags writes, or that its printed output goes to. Files are the same where device and inode
+// are, so that hard links, symbolic links and other spellings of a path count; a file that does not
+// exist yet is identified by its folder and its name. The null device never conflicts, and what
+// can't be overwritten (pipes, terminals) is refused only where two flags write to it.
 #pragma once
 
 #include <cstdint>
@@ -41,15 +40,15 @@ class OutputFile {
 
 class CommandFiles {
  public:
-  // Says that the command prints to `descriptor`, under a name for messages.
+  // Declares that the command prints to `descriptor`; `name` is for messages.
   void AddStream(std::string_view name, int descriptor);
 
-  // As ReadWholeFile(); InvalidArgument about the flag that would write over this file.
+  // As ReadWholeFile(); InvalidArgument about the flag that would overwrite this file.
   absl::StatusOr<std::string> Read(std::string_view flag, const std::string& path,
                                    uintmax_t max_bytes = kMaxFileBytes);
 
-  // The file at `path`, to be written later; one that isn't wanted where `path` is empty.
-  // InvalidArgument about `flag` where it can't be written or would be written over something.
+  // Returns the file at `path`, to be written later; one that is not wanted where `path` is empty.
+  // InvalidArgument about `flag` where it can't be written or would overwrite something.
   absl::StatusOr<OutputFile> Claim(std::string_view flag, const std::string& path);
 
  private:
@@ -57,8 +56,8 @@ class CommandFiles {
   struct Identity {
     uint64_t device = 0;
     uint64_t inode = 0;
-    std::string name;           // in the folder `inode`, of a file that isn't there yet
-    bool written_over = false;  // whether writing destroys what it holds
+    std::string name;           // name in the folder `inode`, of a file that does not exist yet
+    bool written_over = false;  // whether writing destroys the content
 
     bool SameFile(const Identity& other) const {
       return device == other.device && inode == other.inode && name == other.name;
@@ -72,7 +71,7 @@ class CommandFiles {
   };
 
   static std::optional<Identity> IdentityOf(const std::string& path);
-  // Whether both uses of one file can stand.
+  // Whether two uses of one file are compatible.
   static absl::Status CheckPair(const Entry& earlier, const Entry& later);
   absl::Status Add(Use use, std::string_view flag, const std::string& path);
 

@@ -1,5 +1,5 @@
-// An output stream over a descriptor that remembers why a write failed, so that a command whose
-// output was lost can say so and fail.
+// FdStream is an output stream over a descriptor that remembers why a write failed, so that a
+// command whose output was lost can report that and fail.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ class FdStream final : public std::ostream {
   // Writes to `fd`, which stays open.
   explicit FdStream(int fd) : std::ostream(&buffer_), buffer_(fd) {}
 
-  // errno of the first write that failed; 0 while all succeeded.
+  // Returns errno of the first write that failed; 0 while all succeeded.
   int write_errno() const { return buffer_.write_errno(); }
 
  private:
@@ -36,8 +36,9 @@ class FdStream final : public std::ostream {
   Buffer buffer_;
 };
 
-// Opens what a caller left closed of standard input, output and error, so that no file that is
-// opened later takes its place and gets what is printed. Writing to an output opened so fails.
+// Opens those of standard input, output and error that the caller left closed, so that no file
+// opened later takes their descriptor and gets the output. Writing to an output opened this way
+// fails.
 void OpenStandardDescriptors();
 
 }  // namespace meshwright::cli

@@ -1,8 +1,8 @@
-// Text whose sentences break between words where the window ends.
+// FoldedText breaks lines between words at the window's width.
 //
-// What is printed to stream() goes to the output when this ends. On a terminal, lines that are
-// wider than its window go on below, two columns further in than they began; Terminal::folds_tables
-// turns that off. Elsewhere nothing changes.
+// What is printed to stream() goes to the output on destruction. On a terminal, lines wider than
+// its window continue on the next line, indented by two more columns than they began;
+// Terminal::folds_tables turns that off. Elsewhere nothing changes.
 #pragma once
 
 #include <ostream>
@@ -19,7 +19,7 @@ class FoldedText {
   FoldedText(const FoldedText&) = delete;
   FoldedText& operator=(const FoldedText&) = delete;
 
-  // With the output's terminal, so that tables fold themselves.
+  // Carries the output's terminal, so that tables fold themselves.
   std::ostream& stream() { return text_; }
 
  private:

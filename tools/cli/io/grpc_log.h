@@ -1,10 +1,10 @@
-// What gRPC itself writes to standard error.
+// gRPC's own log on standard error.
 #pragma once
 
 namespace meshwright::cli {
 
-// Drops gRPC's own log lines, so that an error reads as the one sentence of the command; unless the
-// user asked for them with GRPC_VERBOSITY.
+// Drops gRPC's log lines, so that an error is the command's one sentence, unless the user asked for
+// them with GRPC_VERBOSITY.
 void QuietGrpcLog();
 
 }  // namespace meshwright::cli

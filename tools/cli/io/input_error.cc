@@ -8,7 +8,7 @@
 namespace meshwright::cli {
 namespace {
 
-// The message without "field = ", where it begins so.
+// Returns the message without a leading "field = ".
 absl::string_view WithoutField(const absl::Status& status, std::string_view field) {
   absl::string_view message = status.message();
   absl::ConsumePrefix(&message, absl::StrCat(std::string(field), " = "));

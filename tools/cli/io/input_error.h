@@ -1,4 +1,4 @@
-// Errors that come from elsewhere, as errors about what a command was given.
+// Turns errors from elsewhere into errors about a command's input.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace meshwright::cli {
 
-// `status`, about the text of the file that the flag `flag` names, as one that names both. The
-// field that it is about stays.
+// Makes `status`, about the text of the file that the flag `flag` names, name both. Its field
+// stays.
 absl::Status InFile(std::string_view flag, const std::string& path, const absl::Status& status);
 
-// A status about the field `from` of a request as one about the flag `to`, which is sent as that
-// field; any other status as it is.
+// Makes a status about the field `from` of a request one about the flag `to`, which is sent as that
+// field; other statuses are unchanged.
 absl::Status RenameField(const absl::Status& status, std::string_view from, std::string_view to);
 
 }  // namespace meshwright::cli

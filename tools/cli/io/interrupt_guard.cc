@@ -11,7 +11,7 @@ constexpr absl::Duration kSignalPoll = absl::Milliseconds(50);
 
 InterruptGuard::InterruptGuard(const std::atomic<bool>& interrupted, grpc::ClientContext& call) {
   if (interrupted.load()) {
-    call.TryCancel();  // one that has not begun yet ends as it begins
+    call.TryCancel();  // a call that has not begun yet ends as it begins
     return;
   }
   thread_ = std::thread([this, &interrupted, &call] {

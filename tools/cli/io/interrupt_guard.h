@@ -1,4 +1,4 @@
-// Ctrl-C while a call to a server waits.
+// Ctrl-C while a call to a server blocks.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace meshwright::cli {
 
-// Cancels `call` once `interrupted` turns true, for as long as it lives: a blocked call can't look
-// for itself.
+// Cancels `call` once `interrupted` turns true, during its own life: a blocked call can't check
+// that itself.
 class InterruptGuard {
  public:
   InterruptGuard(const std::atomic<bool>& interrupted, grpc::ClientContext& call);

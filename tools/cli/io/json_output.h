@@ -1,4 +1,4 @@
-// The JSON that commands print: one object, and the version of what its keys mean.
+// The JSON that commands print: one object, with the version of its keys' meanings.
 #pragma once
 
 #include <ostream>
@@ -7,11 +7,12 @@
 
 namespace meshwright::cli {
 
-// Grows when a key goes or changes its meaning; new keys leave it. docs/schema describes the keys.
+// Grows when a key is removed or changes its meaning, not for new keys. docs/schema describes the
+// keys.
 inline constexpr int kSchemaVersion = 1;
 
-// `object` with `schema_version` in front, indented. Text that is not UTF-8, as a message may
-// quote it, is replaced.
+// Prints `object` with `schema_version` first, indented. Text that is not UTF-8, which a message
+// may quote, is replaced.
 void PrintJson(const nlohmann::ordered_json& object, std::ostream& out);
 // The same on one line, for streams of objects.
 void PrintJsonLine(const nlohmann::ordered_json& object, std::ostream& out);

@@ -38,8 +38,8 @@ const Level& LevelOf(LogLevel level) {
   return kLevels[0];
 }
 
-// As it stands where it can be told from what follows; in quotes otherwise, as names of sweeps that
-// earlier releases made may have to be.
+// Returns the text as it is where its end is unambiguous, otherwise in quotes, which sweep names of
+// earlier releases may need.
 std::string Word(const std::string& text) {
   if (CheckSweepId(text).ok()) return text;
   return absl::StrCat("\"", absl::Utf8SafeCEscape(text), "\"");

@@ -1,4 +1,4 @@
-// The one place where `serve` and `agent` write log lines.
+// The only writer of the log lines of `serve` and `agent`.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ namespace meshwright::cli {
 enum class LogFormat : uint8_t { kText, kJson };
 
 struct LogFlags {
-  LogLevel level = LogLevel::kInfo;  // the least weight that is written
+  LogLevel level = LogLevel::kInfo;  // lowest level that is written
   LogFormat format = LogFormat::kText;
 
   // --log-level and --log-format.
   void Add(CLI::App& command);
 };
 
-// Writes one line for each call, down to the level, and flushes it. `out` must outlive the
-// function; `clock` says when it is.
+// Returns a function that writes one line per call, for levels from flags.level up, and flushes it.
+// `out` must outlive the function; `clock` gives the time.
 //
 // Text, for people: "2026-11-22T12:38:09.123Z info runs tp2.pp2… sweep=night trial=3 attempt=1". A
-// line about no sweep ends with its sentence. Escaped as planner/base/escape_controls.h says.
+// line about no sweep ends with its sentence. Escaped as in base/text/escape_controls.h.
 //
-// JSON, for programs: an object of "time" (RFC 3339, UTC, microseconds), "level", "message" and
-// those of the fields that the line is about, by their names in LogFields. The line is ASCII,
-// whatever the message holds; bytes that are not UTF-8 become U+FFFD.
+// JSON, for programs: an object of "time" (RFC 3339, UTC, microseconds), "level", "message" and the
+// fields that the line is about, by their names in LogFields. The line is ASCII, whatever the
+// message holds; bytes that are not UTF-8 become U+FFFD.
 LogFunction MakeLog(std::ostream& out, const LogFlags& flags, std::function<absl::Time()> clock);
 
 }  // namespace meshwright::cli

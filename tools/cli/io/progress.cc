@@ -8,7 +8,7 @@ namespace meshwright::cli {
 namespace {
 
 constexpr int64_t kBarWidth = 24;
-constexpr int64_t kNarrowestText = 40;   // a bar gives way to text of this width
+constexpr int64_t kNarrowestText = 40;   // the bar shrinks to leave text this width
 constexpr int64_t kAssumedColumns = 80;  // of a terminal that does not tell
 constexpr char kClearLine[] = "\r\x1b[K";
 
@@ -16,7 +16,7 @@ std::string Count(int64_t done, int64_t total) {
   return std::to_string(done) + "/" + std::to_string(total);
 }
 
-// What came from elsewhere must not move the cursor.
+// Text from elsewhere must not move the cursor.
 std::string OneLine(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');

@@ -1,8 +1,8 @@
-// Shows how far long work is: a bar that redraws itself at the bottom of a terminal, plain lines
-// elsewhere.
+// ProgressLine shows the progress of long work: a bar that is redrawn at the bottom of a terminal,
+// plain lines elsewhere.
 //
-// A bar never takes more than one line of the window as it is when it is drawn. What is to stay is
-// printed above it in full.
+// A bar never takes more than one line of the window's present width. Lines that stay are printed
+// in full above it.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // `done` of `total` with what is going on now. Off a terminal each call prints a line.
+  // Shows `done` of `total` and what is going on. Off a terminal each call prints a line.
   void Update(int64_t done, int64_t total, const std::string& text);
-  // A line that stays, with the count as Update() shows it.
+  // Prints a line that stays, with the count as in Update().
   void Keep(int64_t done, int64_t total, const std::string& text);
-  // Leaves the bar as it stands and goes to the next line.
+  // Leaves the bar as it is and goes to the next line.
   void Finish();
 
  private:
   std::ostream& out_;
-  bool open_ = false;  // a bar stands on the current line
+  bool open_ = false;  // the current line has a bar
 };
 
 }  // namespace meshwright::cli

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kGap = 2;             // between columns
 constexpr int64_t kNarrowestCell = 10;  // a window narrower than this gets longer lines
 
-// "12", "-0.5 %", "1,024", "3.2 GiB", and "-" for none.
+// True for "12", "-0.5 %", "1,024", "3.2 GiB", and "-" for none.
 bool IsNumber(const std::string& cell) {
   const size_t first = cell.find_first_not_of("+-");
   if (first == std::string::npos) return true;
@@ -20,8 +20,8 @@ bool IsNumber(const std::string& cell) {
 
 std::string Spaces(int64_t count) { return std::string(static_cast<size_t>(count), ' '); }
 
-// Pieces of at most `width` columns, cut behind a space or the mark between two words of a layout
-// where there is one.
+// Splits the text into pieces of at most `width` columns, after a space or a separator of a
+// layout's words where there is one.
 std::vector<std::string> Pieces(std::string text, int64_t width) {
   std::vector<std::string> pieces;
   while (DisplayWidth(text) > width) {
@@ -59,7 +59,7 @@ std::vector<Table::Span> Table::Fold(std::vector<int64_t>& widths, int64_t colum
       spans.push_back({i, i});
       used = 0;
     }
-    // Lines behind the first are indented by a gap, too.
+    // Lines after the first are indented by a gap too.
     used += widths[i] + (i == 0 ? 0 : kGap);
     spans.back().end = i + 1;
   }

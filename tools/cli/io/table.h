@@ -1,8 +1,8 @@
-// A table with a header, for people.
+// Table prints a table with a header, for people.
 //
-// Columns are as wide as their widest cell, and columns of numbers stand right. On a terminal that
-// is too narrow a row folds: its cells flow over several lines, the header's likewise, and nothing
-// is left out; Terminal::folds_tables turns that off. Elsewhere a row is one line.
+// Columns are as wide as their widest cell, and columns of numbers are right-aligned. On a terminal
+// that is too narrow a row folds: its cells flow over several lines, the header's likewise, and
+// nothing is left out; Terminal::folds_tables turns that off. Elsewhere a row is one line.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Table {
     size_t begin = 0;
     size_t end = 0;
   };
-  bool StandsRight(size_t column) const;  // all of its cells are numbers
+  bool StandsRight(size_t column) const;  // whether all of its cells are numbers
   std::vector<int64_t> Widths() const;
   std::vector<Span> Fold(std::vector<int64_t>& widths, int64_t columns) const;
   void PrintSpan(size_t row, Span span, const std::vector<int64_t>& widths, int64_t indent,

@@ -36,10 +36,11 @@ int64_t WindowColumns(int fd) {
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// A byte that goes on with the character before it.
+// Whether a byte continues the UTF-8 character before it.
 bool Continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// Bytes of the escape sequence of a style at the beginning of `text`; 0 where there is none.
+// Returns the length in bytes of a style's escape sequence at the beginning of `text`; 0 where
+// there is none.
 size_t StyleBytes(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const size_t end = text.find('m');

@@ -1,4 +1,4 @@
-// Text for people: numbers with units.
+// Formats numbers with units for people.
 #pragma once
 
 #include <cstdint>

@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As many as the kernel follows.
+// The kernel's limit.
 constexpr int kMaxLinks = 40;
 
-// Empty on success, else what went wrong.
+// Returns an empty text on success, otherwise what went wrong.
 std::string WriteStraight(const std::string& path, std::string_view text) {
   errno = 0;
   std::ofstream file(path, std::ios::binary);
@@ -29,7 +29,7 @@ std::string WriteStraight(const std::string& path, std::string_view text) {
   return file ? "" : std::string("cannot be written: ") + std::strerror(errno);
 }
 
-// What there is and isn't a regular file with a name can't be replaced by one.
+// What exists and is not a regular file with a name can't be replaced by one.
 bool IsWrittenInPlace(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -49,7 +49,7 @@ std::string WrittenFile(const std::string& path) {
   for (int i = 0; i < kMaxLinks && fs::is_symlink(fs::symlink_status(file, error)); ++i) {
     const fs::path target = fs::read_symlink(file, error);
     if (error) break;
-    file = file.parent_path() / target;  // an absolute target stands for itself
+    file = file.parent_path() / target;  // an absolute target replaces the folder
   }
   return file.string();
 }

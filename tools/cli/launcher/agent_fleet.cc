@@ -10,7 +10,7 @@
 namespace meshwright::cli {
 namespace {
 
-// Each of them is a word of the commands that ask the queue for their jobs.
+// The commands that query the queue have one word per node.
 constexpr int32_t kMostNodes = 1000;
 constexpr int32_t kMostGpus = 1024;
 

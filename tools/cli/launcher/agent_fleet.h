@@ -1,4 +1,5 @@
-// Agents that are alike but for their names: what each runs with, wherever a launcher puts it.
+// AgentFleet describes agents that differ only in their names: what each runs with, wherever a
+// launcher puts it.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +15,28 @@
 namespace meshwright::cli {
 
 struct AgentFleet {
-  // Of all of them; an agent's is this, "-" and its number.
+  // Name prefix: an agent's name is this, "-" and its number.
   std::string name = "meshwright-agent";
   int32_t nodes = 0;   // one agent each
   ServerFlags server;  // paths may hold kAgentInPath
   std::string devices_text;
   DevicesFlag devices;
-  int32_t gpus_per_node = 0;      // to ask the launcher for; 0: not said
-  std::vector<std::string> more;  // flags of `meshwright agent`, handed on as they are
+  int32_t gpus_per_node = 0;      // requested of the launcher; 0: not said
+  std::vector<std::string> more;  // flags of `meshwright agent`, passed on as they are
 };
 
-// What the user typed. InvalidArgument about the flag where it can't be taken, among them flags
-// behind "--" that the launcher itself sets.
+// Checks what the user typed. InvalidArgument about the flag where it can't be taken, including
+// flags after "--" that the launcher itself sets.
 absl::Status Check(const AgentFleet& fleet);
 
 // InvalidArgument where the files with which the agents are to reach the server can't be read here,
-// or where several agents would come with one agent's certificate or token.
+// or where several agents would use one agent's certificate or token.
 absl::Status CheckAccess(const AgentFleet& fleet);
 
-// "NAME-1" and so on, one for each node.
+// Returns "NAME-1" and so on, one for each node.
 std::vector<std::string> AgentNames(const AgentFleet& fleet);
 
-// The words behind the program with which the agent `name` runs.
+// Returns the arguments of the program with which the agent `name` runs.
 std::vector<std::string> AgentWords(const AgentFleet& fleet, std::string_view name);
 
 }  // namespace meshwright::cli

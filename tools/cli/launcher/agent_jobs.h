@@ -1,9 +1,9 @@
-// One job of a queue for each of several agents, or for some of them: which to submit, which to
-// cancel and which to give up, from what the queue says of them.
+// AgentJobs keeps one queue job for each agent, or for some of them: from the state of the queue it
+// decides which jobs to submit, to cancel and to give up.
 //
-// It runs nothing, reads no clock and asks no queue: the caller brings what it saw with the time,
-// and carries the decisions out. A job belongs to the agent whose name it bears, so that one whose
-// submission was cut off before its number was heard is found again.
+// It runs nothing, reads no clock and queries no queue: the caller passes in what it saw and when,
+// and carries the decisions out. A job belongs to the agent whose name it bears, so that a job
+// whose submission was cut off before its number was heard is found again.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace meshwright::cli {
 enum class JobPhase : uint8_t {
   kWaiting,
   kRunning,
-  kEnding,  // it was told to, and its node is not free yet
+  kEnding,  // it was told to end, and its node is not free yet
   kEnded,
 };
 
@@ -35,16 +35,16 @@ struct QueuedJob {
   std::string state;       // the queue's own word
   std::string node;        // empty: none yet
   std::string reason;      // why it waits, or why it ended; empty: none
-  std::string owner = {};  // who keeps it, where that was said (SlurmJobFlags)
+  std::string owner = {};  // the job's owner, where one was given (SlurmJobFlags)
 
   friend bool operator==(const QueuedJob&, const QueuedJob&) = default;
 };
 
 struct JobPolicy {
-  absl::Duration settled_after = absl::Minutes(1);  // a job that ran so long did not fail at once
-  absl::Duration first_pause = absl::Seconds(5);    // before the next job; each one doubles it
+  absl::Duration settled_after = absl::Minutes(1);  // a job that ran this long did not fail at once
+  absl::Duration first_pause = absl::Seconds(5);  // before the next job; doubles with each failure
   absl::Duration longest_pause = absl::Minutes(5);
-  int32_t most_failures = 5;  // jobs in a row that did not settle
+  int32_t most_failures = 5;  // consecutive jobs that did not settle
 };
 
 struct JobTarget {
@@ -53,7 +53,7 @@ struct JobTarget {
   std::set<std::string> closed = {};
 };
 
-// An agent's job that was not let go.
+// A job of an agent that was not let go.
 struct AgentJob {
   std::string agent;
   JobPhase phase = JobPhase::kWaiting;
@@ -68,27 +68,27 @@ struct JobDecisions {
 
 class AgentJobs {
  public:
-  // Every agent is to have a job until Aim() says otherwise.
+  // Every agent gets a job until Aim() says otherwise.
   AgentJobs(const std::vector<std::string>& names, const JobPolicy& policy);
 
-  // From now on so many jobs are kept up, those of the first names that are free. Jobs beyond them
+  // Sets how many jobs are kept from now on, those of the first free names. Jobs beyond that number
   // go on until they are let go.
   void Aim(JobTarget target) { target_ = std::move(target); }
-  // What is to be done, `queue` being all its jobs of these names, ended ones as far as it still
-  // knows them. For each name in `submit` comes one of the two calls below.
+  // Returns what is to be done; `queue` holds all its jobs of these names, including ended ones
+  // that it still knows. For each name in `submit` one of the two following calls has to be made.
   JobDecisions Observe(MonotonicTime now, const std::vector<QueuedJob>& queue);
   void Submitted(std::string_view name, const std::string& job);
   JobDecisions NotSubmitted(MonotonicTime now, std::string_view name, const absl::Status& why);
 
   // In the order of the names.
   std::vector<AgentJob> Jobs() const;
-  // The agent's job is to end and is followed by none unless one is wanted: returns its number, to
-  // be cancelled at once, as Observe() does again until it has ended. Empty where it has none.
+  // Lets the agent's job end, with no successor unless one is wanted. Returns its number, to be
+  // cancelled at once; Observe() repeats that until it has ended. Empty where it has none.
   std::string LetGo(std::string_view name);
 
-  // From here on nothing is submitted, and every job is cancelled.
+  // From now on nothing is submitted, and every job is cancelled.
   void Stop() { stopping_ = true; }
-  // Jobs that had not ended when the queue was last observed.
+  // Returns the number of jobs that had not ended when the queue was last observed.
   int32_t live() const { return live_; }
   // Aborted, with each agent's last failure, once all are given up.
   absl::Status GivenUp() const;
@@ -96,15 +96,15 @@ class AgentJobs {
  private:
   struct Entry {
     std::string name;
-    std::string job = {};   // that has it; empty: none
+    std::string job = {};   // the entry's job; empty: none
     std::string told = {};  // what was last logged of that job
     std::string node = {};  // where it runs or ran
     JobPhase phase = JobPhase::kWaiting;
     bool let_go = false;
     MonotonicTime running_since = MonotonicTime::Never();  // as far as it was seen
-    int32_t failures = 0;                                  // jobs in a row that did not settle
+    int32_t failures = 0;                                  // consecutive jobs that did not settle
     MonotonicTime next = MonotonicTime::Always();          // when a job may be submitted
-    std::string given_up = {};                             // why; empty: it is not
+    std::string given_up = {};                             // why it is given up; empty: it is not
   };
 
   void ObserveEntry(MonotonicTime now, const std::vector<const QueuedJob*>& jobs, Entry& entry,

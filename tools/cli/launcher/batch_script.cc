@@ -14,8 +14,8 @@
 namespace meshwright::cli {
 namespace {
 
-// Lines that begin with #SBATCH are sbatch's own and no shell's: what needs quotes there is
-// refused.
+// Lines that begin with #SBATCH are read by sbatch and by no shell: names that would need quotes
+// are refused.
 absl::Status CheckSlurmName(std::string_view field, const std::string& name) {
   const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return absl::ascii_isalnum(c) || absl::string_view("._,+@-").find(c) != absl::string_view::npos;
@@ -68,7 +68,7 @@ std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
   std::vector<std::string> words = {program};
   const std::vector<std::string> more = AgentWords(fleet, agent);
   words.insert(words.end(), more.begin(), more.end());
-  // A task alone would be bound to one processor where the cluster binds tasks.
+  // A single task would be bound to one processor where the cluster binds tasks.
   absl::StrAppend(&script, "exec srun --ntasks=1 --cpu-bind=none ", ShellLine(words), "\n");
   return script;
 }

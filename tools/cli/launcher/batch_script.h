@@ -9,26 +9,26 @@
 
 namespace meshwright::cli {
 
-// What of a job the user may say; empty: the cluster's default.
+// What the user may set of a job; empty: the cluster's default.
 struct SlurmJobFlags {
   std::string partition;
   std::string time_limit;  // "HH:MM:SS", "D-HH:MM:SS" or minutes
   std::string account;
-  // Not a flag: who keeps the jobs, by which it knows them after it was started anew; empty: who
-  // submits them, while it runs.
+  // Not a flag: identifies the jobs' owner, which finds them again after a restart; empty: the
+  // submitting process owns them while it runs.
   std::string owner = {};
 };
 
-// InvalidArgument about the flag whose value sbatch would not read as it was meant.
+// InvalidArgument about a flag whose value sbatch would misread.
 absl::Status Check(const SlurmJobFlags& flags);
 
-// For `sbatch` on its standard input, the same for the same arguments. The job has a node for
-// itself, with all its processors, memory and GPUs; the agent is its one task and gets Slurm's
-// SIGTERM. Slurm does not queue it a second time: whoever watches it decides that.
+// Returns the script, for `sbatch` on its standard input; deterministic in its arguments. The job
+// has a node for itself, with all its processors, memory and GPUs; the agent is its one task and
+// gets Slurm's SIGTERM. Slurm does not requeue it: whoever watches it decides that.
 std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
                         const std::string& program, std::string_view agent);
 
-// The file, in the folder of the submission, that the job's output goes to.
+// Returns the file, in the folder of the submission, that the job's output goes to.
 std::string BatchLogFile(std::string_view agent, std::string_view job);
 
 }  // namespace meshwright::cli

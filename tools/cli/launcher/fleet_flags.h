@@ -1,4 +1,4 @@
-// The flags of a fleet of agents that more than one command takes.
+// Flags of a fleet of agents that several commands share.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace meshwright::cli {
 
-// What the agents are: --devices, --gpus-per-node, --job-name and what stands behind "--". Returns
-// the options.
+// Adds and returns the flags of the agents: --devices, --gpus-per-node, --job-name and the words
+// after "--".
 std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet);
 
-// What their jobs are: --partition, --time, --account, --poll-s.
+// Adds the flags of their jobs: --partition, --time, --account, --poll-s.
 std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, double& poll_s);
 
 }  // namespace meshwright::cli

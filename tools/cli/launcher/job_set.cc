@@ -16,11 +16,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The controller names a pod after the JobSet, "-agents-0-", its index and six letters more, which
-// are 63 letters at most.
+// The controller names a pod after the JobSet, "-agents-0-", its index and six more letters, in 63
+// letters at most.
 constexpr size_t kLongestName = 40;
 constexpr size_t kLongestLabel = 63;
-// An agent delivers what it measured within 5 s of SIGTERM.
+// An agent delivers its results within 5 s of SIGTERM.
 constexpr int32_t kEndGraceS = 30;
 constexpr int32_t kOwnerReads = 0400;
 constexpr char kAgentOfPod[] = "-$(JOB_COMPLETION_INDEX)";
@@ -38,9 +38,9 @@ absl::Status CheckLabel(std::string_view field, const std::string& text, size_t 
                                  " small letters, digits and '-', which is not first or last"));
 }
 
-// Kubernetes puts variables into arguments, $(NAME), and reads $$ as $.
+// Kubernetes expands variables in arguments, $(NAME), and reads $$ as $.
 std::vector<std::string> Arguments(const AgentFleet& fleet) {
-  const std::string placeholder(1, '\0');  // what no word can hold
+  const std::string placeholder(1, '\0');  // a byte that no word can contain
   std::vector<std::string> words = AgentWords(fleet, placeholder);
   for (std::string& word : words) {
     word = absl::StrReplaceAll(word,
@@ -56,7 +56,7 @@ ordered_json Resources(const AgentFleet& fleet) {
   return {{"requests", {{"cpu", absl::StrCat(fleet.devices.count)}}}};
 }
 
-// What the pod brings along: the secret's files, and memory that its ranks share.
+// The pod's volumes: the secret's files, and memory that its ranks share.
 struct Volumes {
   ordered_json volumes = ordered_json::array();
   ordered_json mounts = ordered_json::array();
@@ -70,7 +70,7 @@ Volumes VolumesOf(const AgentFleet& fleet, const KubernetesFlags& flags) {
          {"secret", {{"secretName", flags.secret}, {"defaultMode", kOwnerReads}}}});
     made.mounts.push_back({{"name", "access"}, {"mountPath", kSecretFolder}, {"readOnly", true}});
   }
-  // NCCL's ranks on a node talk through more shared memory than the 64 MiB of a container.
+  // NCCL's ranks on a node need more shared memory than a container's 64 MiB.
   if (fleet.devices.kind == planner::DeviceKind::kCuda) {
     made.volumes.push_back({{"name", "shared-memory"}, {"emptyDir", {{"medium", "Memory"}}}});
     made.mounts.push_back({{"name", "shared-memory"}, {"mountPath", "/dev/shm"}});
@@ -131,7 +131,7 @@ std::string JobSet(const AgentFleet& fleet, const KubernetesFlags& flags) {
       {"completions", fleet.nodes},
       {"parallelism", fleet.nodes},
       {"completionMode", "Indexed"},
-      // Agents are services: what is lost is made anew for as long as the JobSet is there.
+      // Agents are services: lost ones are recreated during the life of the JobSet.
       {"backoffLimit", std::numeric_limits<int32_t>::max()},
       {"template", PodTemplate(fleet, flags)}};
   const ordered_json agents = {{"name", "agents"}, {"replicas", 1}, {"template", {{"spec", job}}}};

@@ -1,4 +1,4 @@
-// Words as a line that a POSIX shell reads as those words again.
+// Quotes words for a POSIX shell.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace meshwright::cli {
 
-// Words of letters, digits and a few harmless signs stand as they are, all others in single quotes.
+// Returns a line that the shell reads as these words. Words of letters, digits and a few harmless
+// signs are unquoted, all others in single quotes.
 std::string ShellLine(const std::vector<std::string>& words);
 
 }  // namespace meshwright::cli

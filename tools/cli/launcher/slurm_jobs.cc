@@ -9,10 +9,10 @@
 namespace meshwright::cli {
 namespace {
 
-// Slurm's KillWait is 30 s where nobody says otherwise; agents end within 5.
+// Slurm's default KillWait is 30 s; agents end within 5.
 constexpr absl::Duration kEndWait = absl::Seconds(40);
 constexpr absl::Duration kEndPoll = absl::Seconds(1);
-// How soon a stop is seen.
+// The delay until a stop is noticed.
 constexpr absl::Duration kNap = absl::Milliseconds(100);
 
 }  // namespace
@@ -96,7 +96,7 @@ void SlurmJobs::Submit(const std::string& name) {
   const absl::StatusOr<std::string> job =
       world_.queue.Submit(BatchScript(launch_.fleet, launch_.job, launch_.program, name));
   if (!job.ok()) {
-    // Ctrl-C reaches sbatch, too; what became of it is cancelled by its name.
+    // Ctrl-C reaches sbatch too; a job that it may have made is cancelled by its name.
     if (world_.stopped()) return;
     for (const LogEntry& entry : agent_jobs_.NotSubmitted(world_.clock(), name, job.status()).log) {
       world_.log(entry);

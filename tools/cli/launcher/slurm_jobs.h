@@ -1,4 +1,5 @@
-// The jobs of a fleet in Slurm's queue: looks at them, and carries out what AgentJobs decides.
+// SlurmJobs manages a fleet's jobs in Slurm's queue: it observes them and carries out what
+// AgentJobs decides.
 #pragma once
 
 #include <functional>
@@ -22,19 +23,19 @@ struct SlurmLaunch {
   AgentFleet fleet;
   SlurmJobFlags job;
   std::string program;  // path of `meshwright` on the nodes
-  absl::Duration poll;  // between two looks at the queue
+  absl::Duration poll;  // between two queries of the queue
   JobPolicy policy = {};
 };
 
-// What it uses of the world.
+// Dependencies on the outside world.
 struct LaunchWorld {
   SlurmQueue queue;
   LogFunction log;
   MonotonicClock clock;
   std::function<void(absl::Duration)> sleep;
   std::function<bool()> stopped;
-  // Whether an agent may be brought up now; where not, it is asked again at the next look. Empty:
-  // all may.
+  // Whether an agent may be started now; if not, it is asked again at the next look. Empty: all
+  // may.
   std::function<bool(const std::string& agent)> may_submit = {};
 };
 
@@ -43,18 +44,18 @@ class SlurmJobs {
   // Both must outlive it.
   SlurmJobs(const SlurmLaunch& launch, const LaunchWorld& world);
 
-  // FailedPrecondition where there is no Slurm; InvalidArgument where jobs of the fleet's names are
-  // in the queue that are not of its owner, or it has no owner.
+  // FailedPrecondition where there is no Slurm; InvalidArgument where the queue has jobs of the
+  // fleet's names that are not its owner's, or where it has no owner.
   absl::Status Begin() const;
 
-  // Observes the queue and does what follows. False where it can't be asked, which is said once.
+  // Observes the queue and carries out the decisions. False where the queue can't be queried, which
+  // is logged once.
   bool Look();
-  // Until the next look is due, or a stop.
+  // Waits until the next look is due, or a stop.
   void Wait() const;
   // Cancels the agent's job.
   void LetGo(const std::string& agent);
-  // Cancels all of them, and returns once they have ended, or with a warning where they have not
-  // within a time.
+  // Cancels all jobs, and returns once they have ended, or with a warning after a timeout.
   void End();
 
   AgentJobs& agent_jobs() { return agent_jobs_; }

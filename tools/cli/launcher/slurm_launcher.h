@@ -6,10 +6,9 @@
 
 namespace meshwright::cli {
 
-// Returns once the jobs are cancelled and have ended after a stop, OK even where some have not
-// within a time, of which it warns. An error, with no job left in the queue that it submitted,
-// where the queue can't be asked at the start, holds jobs of the same names, or every agent is
-// given up.
+// After a stop, returns once the jobs are cancelled and have ended; OK also where some have not
+// within a timeout, of which it warns. An error, with none of its jobs left in the queue, where the
+// queue can't be queried at the start, has jobs of the same names, or every agent is given up.
 absl::Status RunLaunch(const SlurmLaunch& launch, const LaunchWorld& world);
 
 }  // namespace meshwright::cli

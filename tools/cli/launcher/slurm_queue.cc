@@ -11,15 +11,15 @@
 namespace meshwright::cli {
 namespace {
 
-// Longer than Slurm's own MessageTimeout with its tries.
+// Longer than Slurm's own MessageTimeout with its retries.
 constexpr double kTimeoutS = 60.0;
 
-// Number, state, nodes, reason, name and comment; what can hold a bar stands last.
+// Number, state, nodes, reason, name and comment; those that may contain a bar are last.
 constexpr char kQueueColumns[] = "%A|%T|%N|%r|%j|%k";
 constexpr int kColumnCount = 6;
 
-// By squeue's "JOB STATE CODES". A word that a later Slurm has more is taken for a running job: it
-// is followed and shown until it ends.
+// By squeue's "JOB STATE CODES". An unknown word of a later Slurm counts as running: the job is
+// followed and shown until it ends.
 JobPhase PhaseOf(absl::string_view state) {
   static constexpr absl::string_view kWaiting[] = {"PENDING",      "CONFIGURING",  "REQUEUED",
                                                    "REQUEUE_FED",  "REQUEUE_HOLD", "SPECIAL_EXIT",

@@ -1,4 +1,5 @@
-// Slurm's queue by its own commands, sbatch, squeue and scancel, which are looked up in PATH.
+// SlurmQueue accesses Slurm's queue by its commands, sbatch, squeue and scancel, which are looked
+// up in PATH.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,7 @@
 
 namespace meshwright::cli {
 
-// Runs a program on an input for what it prints: RunProgramOn(), or a test's own.
+// Runs a program on an input and returns its output: RunProgramOn(), or a test's own.
 using InputProgramRunner = std::function<absl::StatusOr<std::string>(
     std::string_view input, const std::vector<std::string>& arguments, double timeout_s)>;
 
@@ -23,12 +24,12 @@ class SlurmQueue {
   // FailedPrecondition with what to do where this machine has no sbatch.
   absl::Status CheckCommands() const;
 
-  // The number of the job that `script` became. After an error there may be one all the same, as
-  // where sbatch was ended before it could tell.
+  // Returns the number of the job that `script` became. After an error a job may exist all the
+  // same, as where sbatch was ended before it could tell.
   absl::StatusOr<std::string> Submit(const std::string& script) const;
-  // The user's jobs of these names, those that ended among them while Slurm remembers them.
+  // Returns the user's jobs of these names, including ended ones that Slurm still remembers.
   absl::StatusOr<std::vector<QueuedJob>> List(const std::vector<std::string>& names) const;
-  // Slurm sends SIGTERM to what runs, and SIGKILL after its KillWait.
+  // Slurm sends SIGTERM to running jobs, and SIGKILL after its KillWait.
   absl::Status Cancel(const std::vector<std::string>& jobs) const;
 
  private:

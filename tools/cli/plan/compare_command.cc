@@ -31,16 +31,16 @@ struct CompareFlags {
   bool exit_zero = false;
 };
 
-// A, B, C: tables name layouts so, whose texts are too long for a column.
+// Returns A, B, C: tables name layouts by letters, since their texts are too long for a column.
 std::string LetterOf(size_t i) { return std::string(1, static_cast<char>('A' + i)); }
 
-// One row a part, one column a layout.
+// A table with one row per part and one column per layout.
 class PartsTable {
  public:
   PartsTable(const planner::CompareAnswer& answer, const std::string& what)
       : answer_(answer), table_(Header(answer, what)) {}
 
-  // `cell(estimate)` of each layout that can run.
+  // Adds a row with `cell(estimate)` of each layout that can run.
   template <typename CellOf>
   void Add(const std::string& name, const CellOf& cell) {
     std::vector<std::string> row = {"  " + name};

@@ -1,4 +1,4 @@
-// `meshwright compare`: layouts of one question side by side.
+// `meshwright compare`: shows several layouts for one query side by side.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -69,7 +69,7 @@ void PrintShortest(const planner::FastestAnswer& answer, std::ostream& out) {
   table.Print(out);
 }
 
-// The strategies side by side.
+// Prints the strategies side by side.
 void PrintSizes(const planner::FastestAnswer& answer, std::ostream& out) {
   std::vector<std::string> header = {"GPUs"};
   for (const planner::ShortestRun& shortest : answer.strategies) {

@@ -1,5 +1,5 @@
-// `meshwright fastest`: the shortest time in which a model can be trained, over numbers of devices
-// and over batches.
+// `meshwright fastest`: finds the shortest time in which a model can be trained, over numbers of
+// devices and over batches.
 #pragma once
 
 #include "CLI/CLI.hpp"

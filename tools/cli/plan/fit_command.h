@@ -1,4 +1,4 @@
-// `meshwright fit`: the largest micro-batch, sequence and model that fit.
+// `meshwright fit`: finds the largest micro-batch, sequence and model that fit.
 #pragma once
 
 #include "CLI/CLI.hpp"

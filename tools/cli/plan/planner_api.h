@@ -1,4 +1,4 @@
-// The planner as the commands see it: in this process, or a running server.
+// PlannerApi is the planner as the commands see it: in this process, or in a running server.
 #pragma once
 
 #include <memory>
@@ -26,13 +26,13 @@ class PlannerApi {
                                                            std::string_view layout) = 0;
   virtual absl::StatusOr<planner::CompareAnswer> Compare(
       const planner::PlanQuery& query, const std::vector<std::string>& layouts) = 0;
-  // `progress` is called now and then, and may be empty.
+  // `progress` is called from time to time, and may be empty.
   virtual absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
                                                      const planner::ScaleProgress& progress) = 0;
-  // Likewise.
+  // `progress` likewise.
   virtual absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
                                                      const planner::StudyProgress& progress) = 0;
-  // Likewise.
+  // `progress` likewise.
   virtual absl::StatusOr<planner::FastestAnswer> Fastest(
       const planner::FastestQuery& query, const planner::ShortestProgress& progress) = 0;
   // `layout` may be empty.
@@ -41,12 +41,12 @@ class PlannerApi {
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };
 
-// A search of either ends with Cancelled once `context.interrupted` turns true. The context
-// outlives them. They say, but for Fit(), on a terminal behind `context.err` how far a search is
-// once that takes a while. One in this process takes every core.
+// Returns the planner in this process, which uses every core. Searches of either planner end with
+// Cancelled once `context.interrupted` turns true, and, except Fit(), show their progress on a
+// terminal behind `context.err` once they take a while. The context outlives the planners.
 std::unique_ptr<PlannerApi> LocalPlanner(const CommandContext& context);
 
-// Of no server: in this process.
+// Returns the server's planner; the one in this process where `server` is empty.
 std::unique_ptr<PlannerApi> PlannerAt(const ServerFlags& server, const CommandContext& context);
 
 }  // namespace meshwright::cli

@@ -51,7 +51,7 @@ void AddExitZero(CLI::App& command, PlanFlags& flags) {
   command.add_flag("--exit-zero", flags.exit_zero, "Exit with 0, not with 3, where nothing fits");
 }
 
-// What a range of sizes does not have: it prints one layout each.
+// Refuses flags that do not apply to a range of sizes, which prints one layout per size.
 absl::Status CheckOneSize(const PlanFlags& flags) {
   const std::string sizes = flags.query.sizes;
   if (!flags.mine.empty()) {
@@ -112,7 +112,7 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   return absl::OkStatus();
 }
 
-// The preset itself, which is JSON whatever the format.
+// Prints the preset's own text, which is JSON whatever the format.
 absl::Status PrintPreset(const std::string& kind, const std::string& name,
                          CommandContext& context) {
   if (kind == "agents") return FieldError("name", name, "only presets are printed by name");

@@ -1,4 +1,4 @@
-// The commands that ask the planner: recommend, estimate, list.
+// The commands that query the planner: recommend, estimate, list.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -16,7 +16,7 @@
 namespace meshwright::cli {
 namespace {
 
-// 70.55 B, 134.5 M: as models are called.
+// Returns 70.55 B, 134.5 M: numbers as in names of models.
 std::string FormatParameters(int64_t parameters) {
   const auto count = static_cast<double>(parameters);
   return count >= 1e9 ? absl::StrFormat("%.2f B", count / 1e9)
@@ -112,8 +112,8 @@ void PrintRanking(const planner::PlanQuery& query,
   table.Print(out);
 }
 
-// Not ranked by time: what is closer than the estimate can tell is a matter of taste, and simple is
-// the better one.
+// Ties are not ranked by time: the estimate can't tell them apart, and a simpler layout is
+// preferable.
 void PrintTies(const planner::SearchResult& result, std::ostream& out) {
   const planner::Ties& ties = result.ties;
   const std::string within = FormatPercent(ties.within);
@@ -143,7 +143,7 @@ std::string RankedBy(const planner::PlanQuery& query) {
   return "predicted MFU";
 }
 
-// The whole front in as many lines as the query's `top`, its ends among them.
+// Prints the whole front in as many lines as the query's `top`, with both ends.
 void PrintFront(const planner::PlanQuery& query, const planner::SearchResult& result,
                 std::ostream& out) {
   if (query.pareto.empty()) return;
@@ -172,7 +172,7 @@ void PrintGroups(const planner::PlanQuery& query, const planner::SearchResult& r
   table.Print(out);
 }
 
-// What the memory criterion dropped although it would be faster.
+// Prints faster layouts that the memory criterion dropped.
 void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResult& result,
                       std::ostream& out) {
   if (result.worth_a_trial.empty()) return;

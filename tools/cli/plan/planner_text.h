@@ -1,4 +1,4 @@
-// How estimates look on a terminal.
+// Prints estimates on a terminal.
 #pragma once
 
 #include <ostream>
@@ -10,7 +10,7 @@
 
 namespace meshwright::cli {
 
-// Lines that begin every answer: the question, and what its figures rest on.
+// Prints the lines that begin every answer: the query, and what its figures rest on.
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out);
 // `batch` says in words which batches the sizes train.
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,

@@ -127,12 +127,12 @@ class GrpcPlanner final : public PlannerApi {
     return v1::Planner::NewStub(channel);
   }
 
-  // Tells how far the search is until the answer is there, which is returned.
+  // Reports the search's progress until the answer arrives, which it returns.
   absl::StatusOr<v1::AskResponse> Ask(
       const v1::AskRequest& request,
       const std::function<void(const v1::Progress&)>& on_progress) const {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
-    // Without a deadline: it tells how far it is, and Ctrl-C ends it.
+    // No deadline: progress shows that it runs, and Ctrl-C ends it.
     grpc::ClientContext call;
     const InterruptGuard guard(context_.interrupted, call);
     const std::unique_ptr<grpc::ClientReader<v1::AskResponse>> stream = stub->Ask(&call, request);

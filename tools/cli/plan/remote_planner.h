@@ -7,7 +7,7 @@
 
 namespace meshwright::cli {
 
-// Every call connects anew and fails with a sentence for people. The context outlives it.
+// Every call connects anew and fails with a sentence for people. The context outlives the planner.
 std::unique_ptr<PlannerApi> RemotePlanner(const ServerFlags& server, const CommandContext& context);
 
 }  // namespace meshwright::cli

@@ -1,4 +1,4 @@
-// `meshwright scale`, and `meshwright recommend` for a range of sizes: what more devices bring.
+// `meshwright scale`, and `meshwright recommend` for a range of sizes: show what more devices gain.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct BudgetFlags {
   absl::StatusOr<planner::Budget> ToBudget() const;
 };
 
-// Asks and prints.
+// Runs the query and prints the answer.
 absl::Status RunScale(const planner::ScaleQuery& query, const OutputFlags& output,
                       const OutputFile& plot, bool exit_zero, CommandContext& context);
 

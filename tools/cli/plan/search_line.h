@@ -1,4 +1,4 @@
-// How far a long search is: one line of a terminal that is written over and over.
+// SearchLine shows the progress of a long search in one terminal line that is overwritten.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace meshwright::cli {
 
-// The line is gone when this ends. Without a terminal behind `context.err` there is none.
+// Destruction clears the line. Without a terminal behind `context.err` there is none.
 class SearchLine {
  public:
   // The context outlives it.
@@ -16,8 +16,8 @@ class SearchLine {
   SearchLine(const SearchLine&) = delete;
   SearchLine& operator=(const SearchLine&) = delete;
 
-  // Shows that `seen` of `of` layouts were searched, at most once a second and not before the
-  // first.
+  // Shows that `seen` of `of` layouts were searched, at most once a second and not within the first
+  // second.
   void Show(int64_t seen, int64_t of);
 
  private:

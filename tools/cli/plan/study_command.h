@@ -1,4 +1,5 @@
-// `meshwright study`: whether published recommendations about layouts hold for a model and cluster.
+// `meshwright study`: checks whether published recommendations about layouts hold for a model and
+// cluster.
 #pragma once
 
 #include "CLI/CLI.hpp"

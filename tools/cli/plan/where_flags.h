@@ -1,4 +1,4 @@
-// --where and --fix: which layouts a search is about.
+// --where and --fix: select the layouts that a search covers.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct WhereFlags {
 
   void Add(CLI::App& app);
 
-  // The condition of both, in words of the first; empty where every layout is meant.
+  // Returns the conjunction of both, in the syntax of --where; empty where every layout is covered.
   absl::StatusOr<std::string> ToWhere() const;
 };
 

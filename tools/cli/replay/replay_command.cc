@@ -54,7 +54,7 @@ struct ReplayFlags {
   OutputFlags output;
 };
 
-// Only what was found in the sweep that was asked for, or in all.
+// Keeps the requested sweep's replay, or all.
 absl::Status KeepSweep(const std::string& name, std::vector<planner::SweepReplay>& sweeps) {
   if (name.empty()) return absl::OkStatus();
   std::erase_if(sweeps, [&](const planner::SweepReplay& sweep) { return sweep.sweep != name; });
@@ -62,7 +62,7 @@ absl::Status KeepSweep(const std::string& name, std::vector<planner::SweepReplay
   return FieldError("sweep", name, "must be the sweep of a row in the files");
 }
 
-// The rows of that sweep, if there are any.
+// Keeps only that sweep's rows.
 void KeepRows(const std::string& sweep, std::vector<planner::Measurement>& measured,
               std::vector<planner::RowPrediction>& rows) {
   if (sweep.empty()) return;
@@ -86,7 +86,7 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
     return absl::OkStatus();
   }
   std::vector<planner::RowPrediction>& rows = *predicted;
-  // RelatedSweeps may be any.
+  // With related sweeps the rows of all sweeps are needed, since any may be related.
   if (!flags.relatives) KeepRows(flags.sweep, measured, rows);
   std::vector<planner::SweepReplay> sweeps = planner::ReplaySweeps(
       measured, rows,

@@ -1,4 +1,4 @@
-// The command "replay".
+// `meshwright replay`: runs the engine's choices on measured sweeps.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -1,4 +1,4 @@
-// Sweeps that were run again on recorded results, as people read them.
+// Prints replays of sweeps on recorded results.
 #pragma once
 
 #include <ostream>
@@ -8,7 +8,7 @@
 
 namespace meshwright::cli {
 
-// A line for each sweep with candidates, and what they come to. A single sweep is shown trial by
+// Prints a line for each sweep with candidates, and the totals. A single sweep is shown trial by
 // trial.
 void PrintReplay(absl::Span<const planner::SweepReplay> sweeps, bool with_relatives,
                  std::ostream& out);

@@ -10,7 +10,7 @@
 
 namespace meshwright::cli {
 
-// tools/cli/replay/tpe_order.py.
+// The text of tools/cli/replay/tpe_order.py.
 absl::Span<const planner::EmbeddedFile> EmbeddedTpeOrder();
 
 namespace {

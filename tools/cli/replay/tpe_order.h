@@ -1,4 +1,4 @@
-// Replays by Optuna's TPE, beside the engine's.
+// Replays by Optuna's TPE, for comparison with the engine's.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace meshwright::cli {
 
-// Runs a program for what it prints (executor/host/run_program.h).
+// Runs a program and returns its output (base/system/run_program.h).
 using RunForOutput = std::function<absl::StatusOr<std::string>(const std::vector<std::string>&)>;
 
-// Sets `tpe_order` of each sweep, which python3 searches by tools/cli/replay/tpe_order.py, and
-// returns Optuna's version. The error of `run` where there is no python3, or none with Optuna, and
-// where a sweep has more rows than fit into an argument, about 1,500.
+// Sets `tpe_order` of each sweep, which python3 computes by tools/cli/replay/tpe_order.py, and
+// returns Optuna's version. The error of `run` where there is no python3 or no Optuna, and where a
+// sweep has more rows than fit into an argument, about 1,500.
 absl::StatusOr<std::string> AddTpeOrder(absl::Span<planner::SweepReplay> sweeps,
                                         const RunForOutput& run);
 

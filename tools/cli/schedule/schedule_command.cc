@@ -37,7 +37,7 @@ struct ScheduleFlags {
   bool HasModel() const { return !query.model.empty() || !query.cluster.empty(); }
 };
 
-// What is simulated.
+// The step to simulate.
 struct Step {
   planner::Layout layout;
   int32_t micro_batches = 0;
@@ -50,7 +50,8 @@ absl::Status CheckSize(const ScheduleFlags& flags, const Step& step) {
     return FieldOf(exists) == "micro_batches" ? exists : WithField(exists, "layout");
   }
   const int64_t most = flags.file.empty() ? kMaxActions : kMaxDrawnActions;
-  // At most three for each micro-batch in each stage; in floating point nothing overflows.
+  // At most three actions per micro-batch and stage, counted in floating point, which does not
+  // overflow.
   const double actions = 3.0 * step.layout.pp * step.layout.vpp * step.micro_batches;
   if (actions <= static_cast<double>(most)) return absl::OkStatus();
   return FieldError("micro_batches", step.micro_batches,
@@ -196,7 +197,7 @@ void AddScheduleCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddCluster(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
-  // Without a model the times below hold.
+  // Without a model, the times given by the flags below apply.
   for (const char* name : {"--model", "--cluster", "--gpus", "--seq-len", "--global-batch"}) {
     command->get_option(name)->required(false);
   }

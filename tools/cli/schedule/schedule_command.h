@@ -1,4 +1,4 @@
-// The command that draws a simulated pipeline step: schedule.
+// `meshwright schedule`: draws a simulated pipeline step.
 #pragma once
 
 #include "CLI/CLI.hpp"

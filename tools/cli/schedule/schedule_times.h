@@ -7,7 +7,7 @@
 
 namespace meshwright::cli {
 
-// One micro-batch on one pipeline rank, all of its chunks together.
+// Milliseconds of one micro-batch on one pipeline rank, for all of its chunks together.
 struct RankMilliseconds {
   double forward_ms = 1.0;
   double backward_ms = 1.0;  // input gradient
@@ -15,11 +15,11 @@ struct RankMilliseconds {
   double hop_ms = 0.0;
 };
 
-// Equal stages. InvalidArgument naming the field that is negative or not a number.
+// Returns equal stages. InvalidArgument names the field that is negative or not a number.
 absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout,
                                                    const RankMilliseconds& rank);
 
-// Under the cost model. Requires a layout that CheckLayout() accepts.
+// Returns the cost model's times. Requires a layout that CheckLayout() accepts.
 planner::PipelineTimes TimesOfModel(const planner::EstimateContext& context,
                                     const planner::Layout& layout);
 

@@ -31,7 +31,7 @@ int64_t Scaling::NodesForLargeTrials(const SweepDemand& sweep, const EngineDeman
     const bool counts =
         !IsOwn(agent) && agent.takes_trials && agent.device_kind == sweep.device_kind;
     if (!counts) continue;
-    // The engine keeps such a trial for the one agent that has all of its devices.
+    // The engine keeps such a trial for the one agent that has enough devices.
     if (agent.devices >= sweep.devices) return 0;
     others += agent.devices;
   }
@@ -88,7 +88,7 @@ NodesWanted Scaling::Look(MonotonicTime now, const EngineDemand& demand) {
     served.push_back(&sweep);
     nodes = std::min<int64_t>(nodes + more, limits_.max_nodes);
   }
-  // Idle ones that none of the trials may go to are no help.
+  // Idle agents that none of the trials may go to need replacements.
   for (const AgentLoad* agent : idle) {
     const bool is_unfit =
         !served.empty() && std::all_of(served.begin(), served.end(), [&](const SweepDemand* sweep) {
@@ -116,7 +116,7 @@ MayGo WhoMayGo(MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wan
   std::vector<Candidate> candidates;
   MayGo may;
   may.most_spare = -wanted;
-  // Later ones first: the first names are those that are brought up first.
+  // In reverse order, since the first names are started first.
   for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
     const bool is_closed = demand.closed.contains(job->agent);
     if (!is_closed) ++may.most_spare;

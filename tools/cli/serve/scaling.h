@@ -1,10 +1,10 @@
-// How many nodes the work that waits can use, and which agents may go: decisions without a clock, a
-// queue or an engine.
+// Scaling decides how many nodes the waiting trials can use, and which agents may go, without a
+// clock, a queue or an engine.
 //
-// Callers may rely on: never more nodes than the most, never fewer than the least; what was wanted
-// at any moment of the last `idle` still is, so that a queue that is empty for a moment costs
-// nobody their place in Slurm's; an agent goes only after it held nothing for `idle`. Agents that
-// somebody else brought up get their share of the work before a node is wanted for it.
+// Callers may rely on: the number of nodes is between the least and the most; a number wanted at
+// any moment of the last `idle` is still wanted, so that demand that vanishes for a moment costs no
+// job its place in Slurm's queue; an agent goes only after it held nothing for `idle`. Agents that
+// somebody else started get their share of the work before a node is wanted for it.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ struct ScalingLimits {
   absl::Duration idle = absl::Minutes(5);
 };
 
-// Of each node's agent.
+// The devices of each node's agent.
 struct NodeDevices {
   std::string kind;   // cpu or cuda
-  int32_t count = 0;  // 0: not known before an agent says; until then one node is wanted at most
+  int32_t count = 0;  // 0: unknown until an agent reports it; until then at most one node is wanted
 };
 
 struct NodesWanted {
   int32_t nodes = 0;
   std::string why;
-  // Sentences about trials that all nodes together have too few devices for.
+  // Sentences about trials that need more devices than all nodes together have.
   std::vector<std::string> too_large;
 };
 
@@ -48,15 +48,15 @@ class Scaling {
   NodesWanted Look(MonotonicTime now, const server::EngineDemand& demand);
 
  private:
-  // The number that was wanted at a moment, none of a later one being as large.
+  // The number wanted at a moment; no later number is as large.
   struct Peak {
     MonotonicTime when;
     int32_t nodes = 0;
   };
 
   bool IsOwn(const server::AgentLoad& agent) const { return names_.contains(agent.name); }
-  // For the sweep's waiting trials. `others`: agents of somebody else that are idle; those that
-  // take trials of the sweep leave it.
+  // Returns the nodes for the sweep's waiting trials. `others`: idle agents of somebody else; those
+  // that take trials of the sweep are removed.
   int64_t NodesFor(const server::SweepDemand& sweep, const server::EngineDemand& demand,
                    std::vector<const server::AgentLoad*>& others, NodesWanted& wanted) const;
   int64_t NodesForLargeTrials(const server::SweepDemand& sweep, const server::EngineDemand& demand,
@@ -69,9 +69,9 @@ class Scaling {
   std::deque<Peak> peaks_;  // of the last `idle`, the largest first
 };
 
-// Agents whose jobs may go, each list in the order in which they are to be asked.
+// Agents whose jobs may go, each list in the order in which to ask them.
 struct MayGo {
-  std::vector<std::string> closed;  // they get no trials: all of them
+  std::vector<std::string> closed;  // get no trials: all of them may go
   std::vector<std::string> spare;   // at most `most_spare` of them
   int64_t most_spare = 0;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kSlurm[] = "slurm";
 
-// What is said of a fleet in the words of `agents up`, in those of `serve`.
+// Renames the flags of `agents up` in a status about a fleet to those of `serve`.
 absl::Status InServeWords(const absl::Status& status) {
   if (status.ok()) return status;
   std::string field = FieldOf(status);
@@ -35,7 +35,7 @@ absl::Status InServeWords(const absl::Status& status) {
 
 bool IsEverywhere(const std::string& host) { return host == "0.0.0.0" || host == "[::]"; }
 
-// That agents can get in at all.
+// Checks that agents can connect and authenticate at all.
 absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
   if (access.has_tls() && !server.has_tls) {
     return FieldError("agent_tls_ca", "a file", "goes with a server that has --tls-cert");
@@ -116,7 +116,7 @@ absl::Status ScalingFlags::CheckNumbers() const {
 absl::Status ScalingFlags::CheckReached(const std::string& listen) const {
   if (!server_.address().empty()) return absl::OkStatus();
   const absl::StatusOr<HostPort> address = ParseHostPort(listen);
-  // What is wrong with it the server says.
+  // The server reports an invalid address itself.
   if (!address.ok()) return absl::OkStatus();
   if (!IsLoopback(*address) && !IsEverywhere(address->host)) return absl::OkStatus();
   return FieldError("agent_server", "",
@@ -158,7 +158,7 @@ absl::StatusOr<std::optional<SlurmScaling>> ScalingFlags::Read(
                     .job = job_,
                     .program = context.binary_dir + "/meshwright",
                     .poll = absl::Seconds(poll_s_)};
-  // A server outlives a partition that is closed for a day.
+  // A server must survive a partition that is closed for a day.
   scaling.launch.policy.most_failures = std::numeric_limits<int32_t>::max();
   return scaling;
 }

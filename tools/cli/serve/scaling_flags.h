@@ -1,4 +1,5 @@
-// The flags of `serve --launcher`: who brings up agents, how many at most, and what they are.
+// The flags of `serve --launcher`: the launcher, the limits on nodes, and the agents that it
+// starts.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace meshwright::cli {
 
-// How the server itself is reached, which its agents' flags have to fit.
+// How the server itself is reached; its agents' flags have to match.
 struct ServerEnd {
   std::string listen;
   bool has_tls = false;
@@ -24,12 +25,12 @@ class ScalingFlags {
  public:
   void Add(CLI::App& command, const CommandContext& context);
 
-  // Nothing where no launcher is named. InvalidArgument about the flag where it can't be taken, or
-  // does not go with another one.
+  // Returns nullopt where no launcher is named. InvalidArgument about a flag that can't be taken or
+  // conflicts with another.
   absl::StatusOr<std::optional<SlurmScaling>> Read(const ServerEnd& server,
                                                    const CommandContext& context) const;
 
-  // Where agents reach a server that listens at `address`, HOST:PORT.
+  // Returns the flags with which agents reach a server that listens at `address`, HOST:PORT.
   ServerFlags ServerAt(const std::string& address) const;
 
  private:
@@ -40,7 +41,7 @@ class ScalingFlags {
   std::string launcher_;
   ScalingLimits limits_;
   double idle_s_ = absl::ToDoubleSeconds(ScalingLimits().idle);
-  AgentFleet fleet_;  // but for the server
+  AgentFleet fleet_;  // without the server
   ServerFlags server_;
   SlurmJobFlags job_;
   double poll_s_ = 10.0;

@@ -64,7 +64,8 @@ absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags
   return tls;
 }
 
-// Ends a search that has ended. DataLoss where it found damage.
+// Waits until a stop is requested; removes a damage search that has ended. DataLoss where it found
+// damage.
 absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::DamageSearch>& search,
                                  const LogFunction& log) {
   for (; !stop.Requested(); absl::SleepFor(kPoll)) {
@@ -82,7 +83,7 @@ absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::Da
   return absl::OkStatus();
 }
 
-// Brings agents up for the server; null where nobody is to.
+// Starts the scaler for the server; null without a launcher.
 absl::StatusOr<std::unique_ptr<SlurmScaler>> StartScaler(const ServeFlags& flags,
                                                          std::optional<SlurmScaling> scaling,
                                                          const std::string& store_id,
@@ -90,7 +91,7 @@ absl::StatusOr<std::unique_ptr<SlurmScaler>> StartScaler(const ServeFlags& flags
                                                          const LogFunction& log) {
   if (!scaling) return nullptr;
   scaling->launch.fleet.server = flags.scaling.ServerAt(server.address());
-  // Its jobs are this database's, whichever process serves it.
+  // The jobs belong to this database, whichever process serves it.
   scaling->launch.job.owner = absl::StrCat("meshwright-", store_id);
   return SlurmScaler::Start(*std::move(scaling), &server.engine(), log);
 }
@@ -98,7 +99,7 @@ absl::StatusOr<std::unique_ptr<SlurmScaler>> StartScaler(const ServeFlags& flags
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   QuietGrpcLog();
-  // Debian's Abseil looks for a cycle of locks whenever one is taken; tests do.
+  // Debian's Abseil searches for lock cycles at every lock, which only tests need.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
   server::ServerOptions options;
@@ -155,13 +156,13 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<SlurmScaler> scaler,
                    StartScaler(flags, std::move(scaling), store_id, *server, log));
   absl::Status damage = WaitForStopOrDamage(stop, search, log);
-  // While agents can still deliver what they measured.
+  // First, while agents can still deliver their results.
   if (scaler != nullptr) scaler->Stop();
   server->Stop();
   return damage;
 }
 
-// Of how much callers may take (server/calls/limits.h).
+// Adds the flags of the limits on callers (server/calls/limits.h).
 void AddLimitFlags(CLI::App& command, ServeFlags& flags) {
   const auto add = [&command](const std::string& name, auto& value,
                               const std::string& description) {

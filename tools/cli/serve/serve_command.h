@@ -1,4 +1,4 @@
-// meshwright serve: the server, until SIGINT or SIGTERM.
+// meshwright serve: runs the server until SIGINT or SIGTERM.
 #pragma once
 
 #include "CLI/CLI.hpp"

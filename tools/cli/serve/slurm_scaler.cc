@@ -24,7 +24,7 @@ Scaling DecisionsOf(const SlurmScaling& scaling) {
 
 }  // namespace
 
-// The analyzer does not follow the constructors of AgentJobs and Scaling, which set all of them.
+// The analyzer does not follow the constructors of AgentJobs and Scaling, which set all members.
 // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
 SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, LogFunction log)
     : scaling_(std::move(scaling)),
@@ -65,7 +65,7 @@ void SlurmScaler::Look() {
   const NodesWanted wanted = decisions_.Look(world_.clock(), demand);
   Tell(wanted);
   jobs_.agent_jobs().Aim({.jobs = wanted.nodes, .closed = demand.closed});
-  // While nobody knows how the jobs are, none of them goes.
+  // No agent is let go while the state of the jobs is unknown.
   if (jobs_.Look()) LetGo(wanted, demand);
 }
 
@@ -81,14 +81,14 @@ void SlurmScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& d
 }
 
 bool SlurmScaler::Release(const std::string& agent) {
-  if (!engine_->Release(agent, scaling_.limits.idle).ok()) return false;
+  if (!engine_->Request(ReleaseRequested{agent, scaling_.limits.idle}).ok()) return false;
   Say(LogLevel::kInfo, "is let go: no trial needs it", agent);
   jobs_.LetGo(agent);
   return true;
 }
 
 bool SlurmScaler::Admit(const std::string& agent) {
-  const absl::Status status = engine_->Admit(agent);
+  const absl::Status status = engine_->Request(AdmitRequested{agent});
   const std::string refused(status.message());
   if (!refused.empty() && refused != told_refused_) {
     Say(LogLevel::kInfo, absl::StrCat("no job is submitted yet: ", refused), agent);

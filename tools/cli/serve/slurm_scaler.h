@@ -1,11 +1,11 @@
-// Brings agents up by Slurm while trials wait for them, and lets them go once they are idle, on a
-// thread beside the server.
+// SlurmScaler starts agents through Slurm while trials wait for them, and lets them go once they
+// are idle, on a thread of its own.
 //
 // Callers may rely on: a job is cancelled only after the engine released its agent, which it does
-// only of one that holds nothing, and in the same step in which it stops giving it trials
-// (server/engine/engine_input.h); a name comes back only after its last job ended and was admitted
-// again. Jobs bear the owner that the launch names: those of a server before this one are found
-// again by it, and those of anybody else are left alone.
+// only for an agent that holds nothing, and in the same step in which it stops assigning trials to
+// it (server/engine/engine_input.h); a name is reused only after its last job ended and the name
+// was admitted again. Jobs carry the owner that the launch names: by it, jobs of an earlier server
+// are found again and those of anybody else are left alone.
 #pragma once
 
 #include <atomic>
@@ -28,14 +28,14 @@ struct SlurmScaling {
 
 class SlurmScaler {
  public:
-  // An error, with nothing begun, where the queue can't be asked or holds jobs of the fleet's names
-  // that are somebody else's. The engine must outlive it.
+  // An error, with nothing started, where the queue can't be queried or has jobs of the fleet's
+  // names that are somebody else's. The engine must outlive it.
   static absl::StatusOr<std::unique_ptr<SlurmScaler>> Start(SlurmScaling scaling,
                                                             server::SweepEngine* engine,
                                                             LogFunction log);
   ~SlurmScaler() { Stop(); }
 
-  // Cancels all of its jobs and returns once they have ended, or after a time with a warning.
+  // Cancels all of its jobs and returns once they have ended, or after a timeout with a warning.
   void Stop();
 
  private:

@@ -10,7 +10,7 @@ namespace meshwright::cli {
 std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown) {
   std::vector<const TrialView*> ended;
   for (const TrialView& view : shown.trials) {
-    // The states from there on are final.
+    // This state and all after it are final.
     if (view.trial.state() >= v1::TRIAL_STATE_OK) ended.push_back(&view);
   }
   std::stable_sort(ended.begin(), ended.end(), [](const TrialView* a, const TrialView* b) {

@@ -1,4 +1,4 @@
-// A sweep's trials as its drawings take them.
+// Converts a sweep's trials for its drawings.
 #pragma once
 
 #include <ostream>
@@ -9,11 +9,10 @@
 
 namespace meshwright::cli {
 
-// Those that have ended, in the order of their ends; those that had their results before come
-// first.
+// Returns the trials that have ended, in the order of their ends, after those with reused results.
 std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown);
 
-// How the sweep converged, a line a trial; nothing where fewer than two were measured.
+// Prints how the sweep converged, one line per trial; nothing where fewer than two were measured.
 void PrintDrawing(const ShownSweep& shown, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -28,7 +28,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int32_t kMostOfAPage = 1000;
-// What ran a sweep's trials.
+// The framework of a sweep's own trials.
 constexpr char kOwnFramework[] = "meshwright";
 
 struct HistoryFlags {
@@ -87,7 +87,7 @@ ordered_json TrialToJson(const v1::Trial& trial) {
            figures.has_peak_bytes() ? ordered_json(figures.peak_bytes()) : ordered_json()}};
 }
 
-// What it is a trial of: here, or where it was measured.
+// Returns which trial of which sweep it is, here or where it was measured.
 std::string OriginText(const v1::Trial& trial) {
   if (!trial.has_imported()) return ShortName(trial.name());
   const v1::ImportedRun& run = trial.imported();
@@ -160,7 +160,7 @@ void AddHistoryCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--limit", flags->limit, "How many")->capture_default_str()->option_text("N");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
-  // Before the example, which commands inside would take over.
+  // Added before the example, which subcommands added later would take over.
   AddHistoryImportCommand(*command, context);
   command_line::AddExample(*command, "meshwright history --where outcome=ok --order-by step_s");
   command->require_subcommand(0, 1);

@@ -1,4 +1,4 @@
-// `meshwright history`: what was measured in all sweeps of a server, by a condition.
+// `meshwright history`: lists the measurements of all of a server's sweeps that match a condition.
 #pragma once
 
 #include "CLI/CLI.hpp"

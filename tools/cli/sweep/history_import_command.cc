@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Rows that a text names of those that can't be taken.
+// Refused rows that a message names.
 constexpr int kMostNamedRows = 20;
 
 struct ImportFlags {
@@ -51,7 +51,7 @@ absl::Status Send(v1::Sweeps::Stub& stub, ImportedFile& file) {
   return absl::OkStatus();
 }
 
-// One error for all rows of all files, so that they can be mended at once.
+// Returns one error for all rows of all files, so that they can be corrected together.
 absl::Status RefusedStatus(const std::vector<ImportedFile>& files) {
   std::vector<std::string> rows;
   int64_t refused = 0;
@@ -106,7 +106,7 @@ absl::Status Import(const ImportFlags& flags, CommandContext& context) {
     file.request.set_skip_refused(flags.skip_bad);
   }
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
-  // All of them are looked at before anything is stored.
+  // All files are validated before anything is stored.
   for (ImportedFile& file : files) {
     file.request.set_validate_only(true);
     RETURN_IF_ERROR(Send(*stub, file));
@@ -136,7 +136,7 @@ void AddHistoryImportCommand(CLI::App& group, CommandContext& context) {
                    "Rows in the format that validate reads; what is there already is not added")
       ->required()
       ->option_text("FILE...");
-  // The group has flags of its own, which say nothing to this command.
+  // Refuses the group's own flags, which have no effect on this command.
   command->preparse_callback([&group](size_t) {
     for (const CLI::Option* option : group.get_options()) {
       if (option->count() == 0 || option == group.get_help_ptr()) continue;

@@ -1,4 +1,5 @@
-// meshwright history import FILE...: runs that were measured elsewhere, into a server's history.
+// meshwright history import FILE...: imports runs that were measured elsewhere into a server's
+// history.
 #pragma once
 
 #include "CLI/CLI.hpp"

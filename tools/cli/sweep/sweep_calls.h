@@ -1,4 +1,4 @@
-// What the commands about sweeps share: how they are added, and how they ask the server.
+// Shared parts of the sweep commands: adding them to the command line, and calls to the server.
 #pragma once
 
 #include <memory>
@@ -21,13 +21,13 @@ using SweepsStub = std::unique_ptr<v1::Sweeps::Stub>;
 
 absl::StatusOr<SweepsStub> DialSweeps(const ServerFlags& server);
 
-// The {sweep} part of what the user typed, with or without "sweeps/".
+// Returns the {sweep} part of what the user typed, with or without "sweeps/".
 absl::StatusOr<std::string> SweepId(const std::string& typed);
 
-// OK for a name that a new sweep may have, and for an empty one, which leaves it to the server.
+// OK for a name that a new sweep may have, and for an empty one, for which the server picks a name.
 absl::Status CheckNewSweepName(const std::string& name);
 
-// One call with its deadline, such as Call(*stub, &v1::Sweeps::Stub::GetSweep, request).
+// Makes one call with its deadline, such as Call(*stub, &v1::Sweeps::Stub::GetSweep, request).
 template <typename Request, typename Response>
 absl::StatusOr<Response> Call(v1::Sweeps::Stub& stub,
                               grpc::Status (v1::Sweeps::Stub::*method)(grpc::ClientContext*,
@@ -43,11 +43,11 @@ absl::StatusOr<Response> Call(v1::Sweeps::Stub& stub,
 
 // With cluster_json.
 absl::StatusOr<v1::Sweep> ReadSweep(v1::Sweeps::Stub& stub, const std::string& id);
-// All of a sweep, shortest measured step first.
+// Returns all trials of a sweep, shortest measured step first.
 absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub, const std::string& id);
 
-// A subcommand that runs `action` and reports what it ends with. `Flags` has `output`, an
-// OutputFlags, of which the subcommand gets --server.
+// Adds a subcommand that runs `action` and reports its status. `Flags` has `output`, an
+// OutputFlags, which gets the subcommand's --server.
 template <typename Flags>
 CLI::App* AddSweepAction(CLI::App& group, CommandContext& context, const std::string& name,
                          const std::string& description, const std::shared_ptr<Flags>& flags,

@@ -1,4 +1,4 @@
-// meshwright sweep start | list | show | watch | cancel: sweeps on a running server.
+// meshwright sweep start | list | show | watch | cancel: manages sweeps on a running server.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -27,7 +27,7 @@
 namespace meshwright::cli {
 namespace {
 
-// Of what a part of the request, such as the cluster, differs in: lines of the text.
+// Most lines of text about the differences in one part of the request, such as the cluster.
 constexpr int kMostLinesOfAPart = 8;
 constexpr size_t kWidestList = 60;
 
@@ -43,7 +43,7 @@ absl::StatusOr<ReadSide> ReadSideOf(v1::Sweeps::Stub& stub, const std::string& i
   ReadSide side;
   ASSIGN_OR_RETURN(side.shown, ViewOf(sweep, std::move(trials)));
   if (side.shown.trials.empty()) return side;
-  // All of a sweep's plans are of one model and one training.
+  // All plans of a sweep have one model and one training.
   v1::GetTrialRequest request;
   request.set_name(side.shown.trials.front().trial.name());
   ASSIGN_OR_RETURN(const v1::Trial trial, Call(stub, &v1::Sweeps::Stub::GetTrial, request));
@@ -63,7 +63,7 @@ std::string ValueText(const nlohmann::ordered_json& value) {
   return ShowJson(nlohmann::json(value));
 }
 
-// "cluster" of "cluster.hardware.memory_bytes".
+// Returns "cluster" of "cluster.hardware.memory_bytes".
 std::string PartOf(const std::string& field) { return field.substr(0, field.find('.')); }
 
 void PrintDifferences(const SweepComparison& found, std::ostream& out) {

@@ -1,4 +1,4 @@
-// meshwright sweep compare A B: what differs between two sweeps, and what became faster.
+// meshwright sweep compare A B: shows how two sweeps differ, and what became faster.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 
 using ByLayout = std::map<std::string, ComparedTrial>;
 
-// Field by field where both are objects, or lists of them of one length.
+// Compares field by field where both are objects, or lists of objects of one length.
 void AddDifferences(const std::string& field, const ordered_json& a, const ordered_json& b,
                     std::vector<FieldDifference>& out) {
   if (a == b) return;
@@ -51,7 +51,7 @@ ordered_json PartOf(const ordered_json& json, const char* key) {
   return json.is_object() && json.contains(key) ? json[key] : ordered_json(nullptr);
 }
 
-// What of a sweep is asked for besides model, cluster and training.
+// Returns what a sweep's request has besides model, cluster and training.
 ordered_json RequestOf(const v1::Sweep& sweep) {
   const ordered_json all = SweepToJson(sweep);
   ordered_json request = ordered_json::object();
@@ -65,7 +65,7 @@ ordered_json RequestOf(const v1::Sweep& sweep) {
   return request;
 }
 
-// Versions and hosts of the workers that measured it.
+// Returns the versions and hosts of the workers that measured the sweep.
 ordered_json WorkersOf(const ShownSweep& shown) {
   std::set<std::string> versions;
   std::set<std::string> hosts;
@@ -96,7 +96,7 @@ std::vector<FieldDifference> DifferencesOf(const ReadSide& a, const ReadSide& b)
     if (!in_a.is_null() && !in_b.is_null()) AddDifferences(part, in_a, in_b, out);
   }
   AddDifferences("cluster", Parsed(of_a.cluster_json()), Parsed(of_b.cluster_json()), out);
-  // The summary tells some of what the whole texts tell again.
+  // Removes repetitions: the whole texts repeat some of the summary's fields.
   std::set<std::string> told;
   const auto again = [&told](const FieldDifference& one) { return !told.insert(one.field).second; };
   out.erase(std::remove_if(out.begin(), out.end(), again), out.end());
@@ -136,7 +136,7 @@ bool IsFaster(const ComparedTrial& a, const ComparedTrial& b) {
   return a.step_s && (!b.step_s || *a.step_s < *b.step_s);
 }
 
-// By the text of the layout; the fastest where a sweep ran one twice.
+// Returns the trials by the text of their layouts; the fastest where a sweep ran a layout twice.
 ByLayout TrialsOf(const ShownSweep& shown) {
   ByLayout trials;
   for (const TrialView& view : shown.trials) {
@@ -159,7 +159,7 @@ bool HaveOneRun(const ComparedTrial& a, const ComparedTrial& b) {
   return of(a) == of(b) || of(a) == b.trial || of(b) == a.trial;
 }
 
-// `work`: what a second of B's step gives over what one of A's does.
+// `work`: the ratio of the work in a step of B to that in a step of A.
 std::optional<TimeChange> ChangeOf(const ComparedTrial& a, const ComparedTrial& b, double work) {
   if (!a.step_s || !b.step_s) return std::nullopt;
   TimeChange change;
@@ -223,7 +223,7 @@ double TokensOf(const v1::Sweep& sweep) {
   return static_cast<double>(sweep.seq_len()) * static_cast<double>(sweep.global_batch());
 }
 
-// "100.0 ms per step, MFU 40.0 %".
+// Returns "100.0 ms per step, MFU 40.0 %".
 std::string FiguresText(const ComparedTrial& trial) {
   return absl::StrCat(FormatSeconds(*trial.step_s), " per step",
                       trial.mfu ? absl::StrCat(", MFU ", FormatPercent(*trial.mfu)) : "");
@@ -271,7 +271,7 @@ std::vector<std::string> NotesOn(const ReadSide& a, const ReadSide& b,
     notes.push_back(absl::StrCat("sweep ", ShortName(sweep.name()), " is ",
                                  StateName(sweep.state()), ": it has not run all that it may"));
   }
-  // Names alone make no other model, where the shapes behind them are known.
+  // Where the shapes are known, different names alone do not mean different models.
   const bool known = !a.plan.is_null() && !b.plan.is_null();
   if (std::any_of(differences.begin(), differences.end(), [known](const FieldDifference& one) {
         return one.field.starts_with("model.") || (!known && one.field == "model");
@@ -312,7 +312,7 @@ SweepComparison CompareSweeps(const ReadSide& a, const ReadSide& b) {
     KeepFaster(trial, found.best_a);
     const auto there = in_b.find(layout);
     if (there == in_b.end()) continue;
-    // Layouts of one text have as many devices.
+    // Layouts of one text have the same number of devices.
     found.both.push_back({layout, trial, there->second, ChangeOf(trial, there->second, tokens)});
   }
   for (const auto& [layout, trial] : in_b) KeepFaster(trial, found.best_b);

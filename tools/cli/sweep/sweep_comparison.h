@@ -1,8 +1,8 @@
-// What two sweeps have to say about each other: how their requests differ, what became faster, and
-// whether that is more than noise. A pure function of what was read of both.
+// Compares two sweeps: how their requests differ, what became faster, and whether that is more than
+// noise. A pure function of what was read of both.
 //
-// Steps compare by their time per token, so that another batch or sequence does not pass for
-// another speed; where both sweeps' steps have as many tokens that is the step time.
+// Steps are compared by their time per token, so that another batch or sequence length does not
+// look like another speed; where both sweeps' steps have equally many tokens that is the step time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ReadSide {
   nlohmann::ordered_json plan = nullptr;  // of one of its trials; null where none has one
 };
 
-// A field that the sweeps do not agree on; null where one of them has none.
+// A field in which the sweeps differ; null where one of them lacks it.
 struct FieldDifference {
   std::string field;  // such as "cluster.hardware.memory_bytes"
   nlohmann::ordered_json a;
@@ -36,18 +36,19 @@ struct ComparedTrial {
   std::string layout;
   std::string outcome;
   std::optional<double> step_s;
-  std::optional<double> step_low_s;  // 95 % of the median; nothing where too few steps were timed
+  // 95 % interval of the median; nullopt where too few steps were timed.
+  std::optional<double> step_low_s;
   std::optional<double> step_high_s;
   std::optional<double> mfu;  // PaLM definition, against its own sweep's peak
   std::optional<std::string> reused_from;
 };
 
-// What the intervals of two medians leave of a change.
+// What the confidence intervals of two medians say about a change.
 enum class Noise : uint8_t {
   kOutside,  // they do not overlap
-  kWithin,   // they do
+  kWithin,   // they overlap
   kUnknown,  // one of them has none
-  kSameRun   // both have the result of one and the same run
+  kSameRun   // both have the result of the same run
 };
 
 inline constexpr EnumNames<Noise, 4> kNoiseNames = {{
@@ -57,10 +58,10 @@ inline constexpr EnumNames<Noise, 4> kNoiseNames = {{
     {Noise::kSameRun, "same_run"},
 }};
 
-// From A to B, a share of A's time; below 0 where B is faster.
+// Change from A to B, as a share of A's time; below 0 where B is faster.
 struct TimeChange {
   double change = 0.0;
-  std::optional<double> low;  // the ends of both intervals against each other
+  std::optional<double> low;  // from the ends of both intervals
   std::optional<double> high;
   Noise noise = Noise::kUnknown;
 };
@@ -72,14 +73,14 @@ struct LayoutPair {
   std::optional<TimeChange> step;  // where both were measured
 };
 
-// What only one of the sweeps ran.
+// Layouts that only one of the sweeps ran.
 struct OnlyThere {
   int64_t layouts = 0;
   std::map<std::string, int64_t> by_outcome;
   std::optional<ComparedTrial> best;
 };
 
-// Of the layouts that both measured.
+// Counts of the layouts that both measured.
 struct PairCounts {
   int64_t faster = 0;  // in B, outside the noise
   int64_t slower = 0;
@@ -87,7 +88,7 @@ struct PairCounts {
   int64_t unknown = 0;
   int64_t same_run = 0;
   int64_t outcome_changed = 0;        // of the layouts that both ran
-  std::optional<double> mean_change;  // geometric, without those of one and the same run
+  std::optional<double> mean_change;  // geometric, without results of the same run
 };
 
 struct SweepComparison {
@@ -99,10 +100,10 @@ struct SweepComparison {
   std::optional<TimeChange> best;  // per token and device
   std::string verdict;             // one sentence
   PairCounts counts;
-  std::vector<LayoutPair> both;  // what gained most first; then what has no change
+  std::vector<LayoutPair> both;  // ordered by gain, largest first; then those without a change
   OnlyThere only_a;
   OnlyThere only_b;
-  std::vector<std::string> notes;  // what to know before the numbers are believed
+  std::vector<std::string> notes;  // caveats about the numbers
 };
 
 SweepComparison CompareSweeps(const ReadSide& a, const ReadSide& b);

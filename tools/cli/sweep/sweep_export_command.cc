@@ -23,7 +23,7 @@ that were cancelled, have not ended or have the result of an earlier sweep are l
 They are what `meshwright calibrate` fits to: with --framework meshwright, for the worker ran them.)";
 
 struct SweepExportFlags {
-  OutputFlags output;  // errors are told as text
+  OutputFlags output;  // errors are reported as text
   std::string format = "csv";
   std::string name;
   std::string file;
@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<planner::MeasuredRun>> RunsOf(const std::vector<Trial
   return runs;
 }
 
-// What its workers are given; the model is the same in all of them.
+// Returns a trial's plan; the model is the same in all of a sweep's plans.
 absl::StatusOr<trial::TrialPlan> PlanOf(v1::Sweeps::Stub& stub, const v1::Trial& trial) {
   v1::GetTrialRequest request;
   request.set_name(trial.name());

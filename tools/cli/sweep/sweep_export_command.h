@@ -1,4 +1,4 @@
-// meshwright sweep export: what a sweep measured as rows that validate and calibrate read.
+// meshwright sweep export: writes a sweep's measurements as rows that validate and calibrate read.
 #pragma once
 
 #include "CLI/CLI.hpp"

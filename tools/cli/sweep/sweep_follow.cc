@@ -43,7 +43,7 @@ class Follower {
   void SetTotal(const v1::Sweep& sweep) {
     outlook_.SetMost(std::max(sweep.trials(), sweep.max_trials()));
   }
-  // Whether there are trials that had their results before, which no event tells of.
+  // Whether the sweep has trials with reused results, for which there are no events.
   bool MissesReused(const v1::Sweep& sweep) const {
     return sweep.trials_reused() > 0 && !knows_reused_;
   }
@@ -59,7 +59,7 @@ class Follower {
   }
   void CloseLine() { progress_.Finish(); }
 
-  // Says which step was the shortest, and which might be as short.
+  // Prints which step was the shortest, and which others may be as short.
   void SayFastest() const {
     if (format_ == OutputFormat::kJson || steps_.empty()) return;
     const auto best = std::min_element(
@@ -80,7 +80,7 @@ class Follower {
   }
 
   void Take(const v1::SweepEvent& event) {
-    const bool is_stored = event.sequence() > 0;  // how far a trial is, nobody stores
+    const bool is_stored = event.sequence() > 0;  // progress events are not stored
     if (is_stored) last_ = event.sequence();
     const nlohmann::json data = agent::ToJson(wire::DetailsOf(event));
     std::string standing;
@@ -99,7 +99,7 @@ class Follower {
     StepSpread spread;
   };
 
-  // Where a step that was measured stands among those so far; empty for a trial without one.
+  // Returns the rank of a measured step among those so far; empty for a trial without one.
   std::string Rank(const std::string& trial, const nlohmann::json& data) {
     const auto number = [&](const char* key) -> std::optional<double> {
       if (!data.is_object() || !data.contains(key) || !data[key].is_number()) return std::nullopt;
@@ -128,7 +128,7 @@ class Follower {
     const std::string layout = data.is_object() ? data.value("layout", "") : "";
     const std::string trial =
         event.trial().empty() ? "" : absl::StrCat("trial ", NumberOf(event.trial()));
-    // Of what the next line overwrites, a narrow window shows the beginning: what changes.
+    // A narrow window cuts such an overwritten line at its end, so that what changes comes first.
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_PROGRESS ||
         event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_RUNNING) {
       std::vector<std::string> parts = {absl::StrCat(trial, ": ", event.message())};
@@ -154,7 +154,7 @@ class Follower {
   SweepOutlook outlook_;
   bool knows_reused_ = false;
   std::vector<MeasuredStep> steps_;  // so far
-  bool above_one_ = false;           // whether one of their MFU is
+  bool above_one_ = false;           // whether an MFU is above 1
   v1::SweepEventKind end_kind_ = v1::SWEEP_EVENT_KIND_UNSPECIFIED;
 };
 
@@ -201,7 +201,7 @@ absl::Status Stream(const ServerFlags& server, const std::string& sweep, Followe
   const std::unique_ptr<grpc::ClientReader<v1::SweepEvent>> events =
       stub->WatchSweep(&call, request);
   v1::SweepEvent event;
-  // Once nobody reads what is printed there is nothing to follow for.
+  // Once nobody reads the output there is no reason to follow.
   while (context.out.good() && events->Read(&event)) follower.Take(event);
   if (!context.out.good()) call.TryCancel();
   return CallStatus(events->Finish());
@@ -209,7 +209,7 @@ absl::Status Stream(const ServerFlags& server, const std::string& sweep, Followe
 
 void SayDetached(const ServerFlags& server, const std::string& sweep, int64_t last,
                  std::ostream& err) {
-  // Over the ^C that the terminal showed.
+  // Overwrites the ^C that the terminal showed.
   if (TerminalOf(err).is_terminal) err << "\r\x1b[K";
   err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep << ' '
       << server.ToText() << " --after " << last << std::endl;

@@ -10,10 +10,10 @@
 
 namespace meshwright::cli {
 
-// Events with a sequence above `after` are shown: a progress bar on a terminal, lines in a pipe,
-// one JSON object a line under json. A lost connection is taken up again where it broke. Sets the
-// exit code: ok for a finished sweep, failed for a cancelled one, that of the signal after Ctrl-C
-// or SIGTERM, which says how to resume.
+// Shows events with a sequence above `after`: as a progress bar on a terminal, lines in a pipe, or
+// one JSON object per line with json. A lost connection is resumed where it broke. Sets the exit
+// code: ok for a finished sweep, failed for a cancelled one, the signal's after Ctrl-C or SIGTERM,
+// when it prints how to resume.
 absl::Status FollowSweep(const ServerFlags& server, const std::string& sweep, int64_t after,
                          OutputFormat format, CommandContext& context);
 

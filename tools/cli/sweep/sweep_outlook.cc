@@ -12,7 +12,7 @@
 namespace meshwright::cli {
 namespace {
 
-// Whole seconds, or minutes where it takes longer.
+// Returns whole seconds, or minutes from two minutes on.
 std::string RoughTime(absl::Duration time) {
   constexpr double kMinute = 60.0;
   const double seconds = absl::ToDoubleSeconds(time);

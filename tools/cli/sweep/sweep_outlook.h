@@ -1,5 +1,5 @@
-// What somebody who watches a sweep may still expect of it: the best so far, what the trials that
-// run are expected to gain on it, and how long the sweep may take.
+// SweepOutlook tells a watcher what to expect of a sweep: the best step so far, the expected gains
+// of the running trials, and how long the sweep may take.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,29 @@ namespace meshwright::cli {
 
 class SweepOutlook {
  public:
-  // Trials at most.
+  // Sets the largest number of trials.
   void SetMost(int64_t trials) { most_ = trials; }
-  // A trial that had its result before the sweep began; its median step where it has one.
+  // Counts a trial with a reused result; its median step where it has one.
   void TakeReused(std::optional<double> step_s) { CountEnded(step_s); }
   void Take(const v1::SweepEvent& event);
 
   int64_t ended() const { return ended_; }
   int64_t most() const { return most_; }
-  // "best 0.51 s, may gain 2.3 %, at most 40 s more", of which what is not known is left out.
+  // Returns "best 0.51 s, may gain 2.3 %, at most 40 s more", without the parts that are not known.
   std::string ToText() const;
 
  private:
   void CountEnded(std::optional<double> step_s);
-  // Until as many trials have ended as may, if each takes as long as those that ended did on
-  // average, and at least as long as the next has already. At most zero where that can't be told.
+  // Returns the time until the largest number of trials has ended, if each takes as long as those
+  // that ended did on average, and at least as long as the next one has already taken. Zero or less
+  // where that can't be determined.
   absl::Duration TimeLeft() const;
 
   int64_t most_ = 0;
   int64_t ended_ = 0;
   int64_t ran_ = 0;  // of those that ended
   std::optional<double> best_s_;
-  std::map<std::string, double> gains_;  // that trials which run are expected to bring
+  std::map<std::string, double> gains_;  // expected gains of the running trials
   std::optional<absl::Time> begin_;      // of the first trial
   absl::Time last_end_;                  // of a trial
   absl::Time now_;                       // of the newest event

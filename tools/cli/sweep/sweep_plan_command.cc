@@ -30,7 +30,7 @@ struct SweepPlanFlags {
   int32_t trials = 3;
 };
 
-// Those that did not run, the one that is expected to gain most first.
+// Returns the candidates that did not run, by expected gain, largest first.
 std::vector<const v1::Candidate*> LeftByGain(const v1::SweepPlan& plan) {
   std::vector<const v1::Candidate*> left;
   for (const v1::Candidate& candidate : plan.candidates()) {
@@ -75,7 +75,7 @@ void PrintPlan(const v1::SweepPlan& plan, std::ostream& to) {
 
 absl::Status RunPlan(const SweepPlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
-  // How many at most the server says.
+  // The server checks the upper limit.
   RETURN_IF_ERROR(CheckPositive("trials", flags.trials));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   ASSIGN_OR_RETURN(const v1::SweepPlan plan, ReadPlan(*stub, id, flags.trials));

@@ -1,4 +1,4 @@
-// meshwright sweep plan: what a sweep would run next and why, without running it.
+// meshwright sweep plan: shows what a sweep would run next and why, without running it.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace meshwright::cli {
 
-// What the sweep of this name would give so many agents that are idle.
+// Returns what the sweep of this name would assign to this many idle agents.
 absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
                                        int32_t trials);
 
-// Whose results correct the estimates. Requires that some do.
+// Returns whose results correct the estimates. Requires that some do.
 std::string CorrectedBy(const v1::SweepPlan& plan);
 
 // Keys: number, layout, state (null where it has not begun), predicted_step_s, step_s, spread (a

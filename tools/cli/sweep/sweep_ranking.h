@@ -1,4 +1,4 @@
-// Measured steps in order, with what their spread leaves open.
+// Ranks measured steps, taking their spread into account.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace meshwright::cli {
 
-// A median step and where it lies with 95 %; nothing where too few steps were timed, which counts
-// as if the median were known.
+// A median step and its 95 % interval; nullopt where too few steps were timed, in which case the
+// median counts as exact.
 struct StepSpread {
   double step_s = 0.0;
   std::optional<trial::MedianInterval> interval;
@@ -19,17 +19,17 @@ struct StepSpread {
   double high_s() const { return interval ? interval->high_s : step_s; }
 };
 
-// Whether their intervals overlap, so that which of them is faster was not decided.
+// Whether their intervals overlap, so that it is undecided which one is faster.
 bool NotToldApart(const StepSpread& a, const StepSpread& b);
 
 struct StepRank {
-  int32_t rank = 1;     // one more than there are steps that are beyond doubt shorter
+  int32_t rank = 1;     // one more than the number of steps that are certainly shorter
   bool shared = false;  // not told apart from at least one other
 
   friend bool operator==(const StepRank&, const StepRank&) = default;
 };
 
-// One rank per step, in their order.
+// Returns one rank per step, in their order.
 std::vector<StepRank> RankSteps(const std::vector<StepSpread>& steps);
 
 }  // namespace meshwright::cli

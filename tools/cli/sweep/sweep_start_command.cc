@@ -51,7 +51,7 @@ struct RerunFlags {
   bool watch = false;
 };
 
-// Numbers are sent as they are: what is out of range the server says.
+// Numbers are sent as they are: the server reports those out of range.
 absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
                                                    const planner::PlanQuery& query) {
   v1::CreateSweepRequest request;
@@ -76,7 +76,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
   return request;
 }
 
-// For which framework the layouts were chosen: another one than recommend's unless it was named.
+// Says for which framework the layouts were chosen: not recommend's default, unless it was named.
 std::string PlannedAs(const std::string& profile) {
   if (profile == kWorkersProfile) {
     return "planned as the worker runs (framework meshwright), for that is what its trials "
@@ -86,7 +86,8 @@ std::string PlannedAs(const std::string& profile) {
                       ", as --framework said; its trials measure Meshwright's own worker");
 }
 
-// As recommend says them of the same question, but for what depends on the agents' hosts.
+// Returns the notes that recommend has on the same query, except those that depend on the agents'
+// hosts.
 std::vector<std::string> NotesOnStart(const planner::PlanQuery& query) {
   std::vector<std::string> notes = planner::NotesOnModel(query.model, query.training.seq_len);
   constexpr int32_t kAnyCores = 1;
@@ -98,7 +99,7 @@ std::vector<std::string> NotesOnStart(const planner::PlanQuery& query) {
   return notes;
 }
 
-// "2 trials", or how many are chosen among how many layouts; the same however many of them have
+// Returns "2 trials", or how many are chosen among how many layouts, independent of how many have
 // begun meanwhile.
 std::string TrialsText(const v1::Sweep& sweep) {
   const bool chooses = sweep.max_trials() > 0;
@@ -115,7 +116,7 @@ std::string TrialsText(const v1::Sweep& sweep) {
   return text;
 }
 
-// Says what was made, and follows it where that is wanted.
+// Prints what was made, and follows it if requested.
 absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
                         const OutputFlags& output, bool watch, CommandContext& context) {
   const std::string name = ShortName(sweep.name());

@@ -1,4 +1,4 @@
-// meshwright sweep start and sweep rerun: what makes a new sweep.
+// meshwright sweep start and sweep rerun: make a new sweep.
 #pragma once
 
 #include "CLI/CLI.hpp"

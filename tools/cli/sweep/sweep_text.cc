@@ -30,8 +30,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Sources of clusters go on about fits and memory after the first semicolon.
-// What a worker said last, where a message ends with its standard error.
+// Returns the worker's last words, where a message ends with its standard error.
 std::string LastLine(std::string text) {
   absl::StripTrailingAsciiWhitespace(&text);
   const size_t before = text.rfind('\n');
@@ -44,9 +43,11 @@ Style StateStyle(const std::string& state) {
   return state == "failed" ? Style::kBad : Style::kPlain;
 }
 
+// Sources of clusters go on about fits and memory after the first semicolon.
 std::string FirstClause(const std::string& text) { return text.substr(0, text.find(';')); }
 
-// The share of a peak by which `predicted` is one of `step_s`: the work of a step is the same.
+// Returns the share of the peak at `step_s`, from that at the predicted step time: the work of a
+// step is the same.
 double ShareOf(double predicted, const planner::Estimate& estimate, double step_s) {
   return predicted * estimate.time.step_s() / step_s;
 }
@@ -89,7 +90,7 @@ std::vector<std::string> TrialRow(const TrialView& view) {
   };
 }
 
-// What the table's marks mean, for those that it has.
+// Explains those of the table's marks that occur in it.
 void PrintLegend(const ShownSweep& shown, std::ostream& out) {
   out << "\nRanked by the median of the measured step times; # is the rank by predicted MFU.\n";
   const auto any = [&](const auto& has) {
@@ -161,7 +162,7 @@ ordered_json TrialToJson(const TrialView& view, double peak_flops) {
   return json;
 }
 
-// With what a planner of another version counted by rules that this one does not have.
+// Includes counts by rules of another planner version that this one does not have.
 ordered_json FunnelToJson(const v1::Funnel& funnel) {
   ordered_json json = planner::FunnelToJson(wire::FromWire(funnel));
   ordered_json& by_rule = json["invalid_by_rule"];
@@ -205,7 +206,7 @@ TrialView ViewOf(const v1::Trial& trial) {
 }
 
 absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView> trials) {
-  constexpr int32_t kAnyCores = 1;  // the server wrote how many there are
+  constexpr int32_t kAnyCores = 1;  // the server wrote the number of cores
   ShownSweep shown{sweep, {}, 0.0, std::move(trials)};
   ASSIGN_OR_RETURN(shown.cluster, planner::ClusterFromJson(sweep.cluster_json(), kAnyCores));
   ASSIGN_OR_RETURN(const planner::Precision precision,
@@ -298,7 +299,7 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
 
 namespace {
 
-// As it was sent; null where the server did not keep it.
+// Returns the request as it was sent; null where the server did not keep it.
 ordered_json SweepRequestToJson(const v1::Sweep& sweep) {
   absl::StatusOr<ordered_json> request = ParseOrderedJson("request", sweep.request_json());
   return request.ok() ? *std::move(request) : ordered_json(nullptr);

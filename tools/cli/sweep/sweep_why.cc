@@ -23,7 +23,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct Explained {
-  std::optional<v1::Trial> trial;  // nothing where it has not begun
+  std::optional<v1::Trial> trial;  // nullopt where it has not begun
   std::optional<v1::Candidate> candidate;
   v1::SweepPlan plan;
 

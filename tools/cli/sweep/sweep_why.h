@@ -1,4 +1,4 @@
-// Why a layout of a sweep ran, or did not: meshwright sweep show NAME --why TRIAL.
+// meshwright sweep show NAME --why TRIAL: explains why a layout of a sweep ran, or did not.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ ordered_json TokenToJson(const db::TokenRecord& token) {
           {"revoke_time", TimeJson(token.revoke_time)}};
 }
 
-// Only a new token makes a database where there is none.
+// Only creating a token creates a missing database.
 absl::StatusOr<std::unique_ptr<db::TokenStore>> OpenThere(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
@@ -102,7 +102,7 @@ absl::Status Create(const TokenFlags& flags, CommandContext& context) {
     PrintJson(json, context.out);
     return absl::OkStatus();
   }
-  // The token alone, so that a redirection makes a token file.
+  // Prints only the token, so that a redirection makes a token file.
   context.out << secret << "\n";
   context.err << "token " << token.name << ", role " << RoleText(token)
               << (token.agent.empty() ? "" : absl::StrCat(" of ", token.agent)) << ", "

@@ -1,4 +1,4 @@
-// meshwright token: makes, lists and revokes the tokens of a server's database.
+// meshwright token: creates, lists and revokes the tokens of a server's database.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -12,7 +12,7 @@
 namespace meshwright::cli {
 namespace {
 
-// "0", "1 to 6", "1, 3, 5".
+// Returns "0", "1 to 6", "1, 3, 5".
 std::string RankList(const std::vector<int32_t>& ranks) {
   const int32_t first = ranks.front();
   const int32_t last = ranks.back();

@@ -1,4 +1,4 @@
-// A slice trial's result for people.
+// Prints a slice trial's result for people.
 #pragma once
 
 #include <ostream>
@@ -9,7 +9,7 @@
 
 namespace meshwright::cli {
 
-// Says of every figure whether it was measured, modelled or simulated, and which peak MFU is a
+// Prints for every figure whether it was measured, modelled or simulated, and which peak MFU is a
 // share of: that of `cluster`. Requires `result.slice`.
 void PrintSlice(const planner::Layout& layout, const planner::Estimate& predicted,
                 std::string_view cluster, const trial::TrialResult& result, std::ostream& out);

@@ -46,7 +46,7 @@ struct TrialFlags {
   planner::Routing routing = planner::Routing::kBalanced;
 };
 
-// What the planner expects of the same layout here.
+// The planner's prediction for the same layout here.
 struct Prediction {
   planner::SearchRequest request;
   planner::Estimate estimate;
@@ -102,8 +102,8 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const wire::D
   return plan;
 }
 
-// What the devices here are expected to hold, whatever cluster the layout is for: a CPU's operators
-// take other memory than CUDA's.
+// Estimates the memory on the devices here, whatever cluster the layout is for: a CPU's operators
+// need other amounts than CUDA's.
 absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRequest& request,
                                 int32_t host_cores, trial::TrialPlan& plan) {
   planner::SearchRequest here = request;
@@ -115,14 +115,14 @@ absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRe
   context.ranks_run_alone = flags.slice;
   plan.estimated_bytes = planner::EstimateAllocatorBytes(context, plan.layout);
   plan.estimated_host_bytes = planner::EstimateHostBytes(context, plan.layout);
-  // A slice is connected to nobody.
+  // A slice has no communicators.
   if (!flags.slice) {
     plan.estimated_communicator_bytes = planner::EstimateCommunicatorBytes(context, plan.layout);
   }
   return absl::OkStatus();
 }
 
-// `trace` gets that of all ranks, where it is wanted and the trial ends well.
+// `trace` gets the trace of all ranks, where it is wanted and the trial succeeds.
 trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
                        const planner::SearchRequest& request, const wire::DeviceSet& devices,
                        std::string& trace, CommandContext& context) {

@@ -118,7 +118,7 @@ void PrintNumbers(const char* name, const std::vector<double>& numbers, std::ost
   out << "\n";
 }
 
-// Where tokens came to experts unevenly.
+// Prints how unevenly tokens were routed to experts, where they were.
 void PrintExpertLoad(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
   const auto fullest = std::max_element(ranks.begin(), ranks.end(),
                                         [](const trial::RankResult& a, const trial::RankResult& b) {
@@ -154,7 +154,7 @@ void PrintMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out)
   table.Print(out);
 }
 
-// Beside those peaks, on devices: what their allocators took for them, and what lies outside.
+// Prints, for devices, what the allocators reserved for those peaks, and the memory outside them.
 void PrintDeviceMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
   const bool told = std::any_of(ranks.begin(), ranks.end(), [](const trial::RankResult& rank) {
     return rank.device_memory.has_value();

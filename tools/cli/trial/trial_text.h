@@ -1,4 +1,4 @@
-// A trial's result for people.
+// Prints a trial's result for people.
 #pragma once
 
 #include <ostream>
@@ -9,7 +9,7 @@
 
 namespace meshwright::cli {
 
-// `cluster`: what the trial was planned for, whose peak MFU is a share of.
+// `cluster`: the cluster that the trial was planned for, whose peak MFU is a share of.
 void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicted,
                 std::string_view cluster, const trial::TrialResult& result, std::ostream& out);
 

@@ -1,4 +1,4 @@
-// The command that holds predictions against measured runs: validate.
+// `meshwright validate`: compares predictions with measured runs.
 #pragma once
 
 #include "CLI/CLI.hpp"

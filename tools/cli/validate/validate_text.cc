@@ -30,7 +30,7 @@ std::string SweepName(const planner::SweepReport& report) {
   return report.sweep.empty() ? "(no name)" : report.sweep;
 }
 
-// The largest sweeps with modelled rows, in their order of appearance.
+// Returns the largest sweeps with modelled rows, in their order of appearance.
 Sweeps ShownSweeps(const planner::ValidationReport& report) {
   Sweeps shown;
   for (const planner::SweepReport& sweep : report.sweeps) {
@@ -42,7 +42,8 @@ Sweeps ShownSweeps(const planner::ValidationReport& report) {
                      return a->modelled > b->modelled;
                    });
   shown.resize(kShownSweeps);
-  std::sort(shown.begin(), shown.end());  // they lie in one vector, in the order of appearance
+  // Pointers into one vector, so that their order is the order of appearance.
+  std::sort(shown.begin(), shown.end());
   return shown;
 }
 

@@ -1,4 +1,4 @@
-// How `meshwright validate` reads on a terminal.
+// Prints the report of `meshwright validate` on a terminal.
 #pragma once
 
 #include <ostream>
@@ -8,8 +8,8 @@
 
 namespace meshwright::cli {
 
-// What was read, a table about memory, one about speed, and why rows were not modelled. Of many
-// sweeps the largest are shown, and how many are left out.
+// Prints what was read, a table about memory, one about speed, and why rows were not modelled. Of
+// many sweeps only the largest are shown, with the number of those left out.
 void PrintValidation(const planner::ValidationReport& report, const planner::Refusals& refusals,
                      std::ostream& out);
 

@@ -1,6 +1,6 @@
-// One suite for all communicators: communicator_conformance.cc holds the tests, and whoever links
-// it instantiates them. Ranks are threads of this process, each with communicators of its own, as
-// separate processes would have them.
+// The test suite for all communicators: communicator_conformance.cc has the tests, and whoever
+// links it instantiates them. Ranks are threads of this process, each with its own communicators,
+// as in separate processes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,9 +27,9 @@ namespace meshwright::worker {
 struct MeetingPlace {
   c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::HashStore>();
   ThreadHub hub;
-  // Of ranks that share one, by rank.
+  // For ranks that share one, by rank.
   std::map<int32_t, std::unique_ptr<Device>> devices;
-  // Of ranks that are timed; they stay where they are.
+  // For ranks that are timed; must not move.
   struct Recording {
     PhaseClock clock;
     StepRecorder recorder{clock};
@@ -45,12 +45,12 @@ struct Implementation {
   std::string name;
   Connect connect;
   int32_t ranks = 3;
-  // Where a rank's tensors are, and whether all ranks are on the first device there.
+  // Where a rank's tensors are, and whether all ranks use the first device there.
   c10::DeviceType device = c10::DeviceType::CPU;
   bool one_device = false;
 };
 
-// Another one, timed in the middle of a step.
+// Wraps another kind, timed in the middle of a step.
 Implementation Timed(std::string name, Connect connect);
 
 inline constexpr auto kCommunicatorTimeout = std::chrono::milliseconds(20000);
@@ -61,16 +61,16 @@ class CommunicatorTest : public testing::TestWithParam<Implementation> {
 
   int32_t ranks() const { return GetParam().ranks; }
   int32_t last() const { return ranks() - 1; }
-  // 1 + 2 + ...: what adding up rank + 1 gives.
+  // 1 + 2 + ...: the sum of rank + 1 over all ranks.
   double SumOfRanks() const { return ranks() * (ranks() + 1) / 2.0; }
 
-  // Runs `body` on every rank at once; the first exception is thrown here.
+  // Runs `body` on all ranks concurrently; rethrows the first exception here.
   void OnEveryRank(const std::function<void(int32_t rank)>& body);
 
   std::unique_ptr<Communicator> Join(const char* group, std::vector<int32_t> members, int32_t rank,
                                      std::chrono::milliseconds timeout = kCommunicatorTimeout);
-  // Of all ranks. It stays until all of them are done: Gloo cuts off who still receives when the
-  // sender's end is gone.
+  // The communicator of all ranks. Lives until all of them are done: Gloo fails a receive that is
+  // pending when the sender's end closes.
   std::shared_ptr<Communicator> JoinWorld(int32_t rank);
 
   // On the device of `rank`.
@@ -84,8 +84,7 @@ class CommunicatorTest : public testing::TestWithParam<Implementation> {
   std::vector<std::shared_ptr<Communicator>> worlds_;  // guarded by mutex_
 };
 
-// What only those have that run on this process's CPU: an account of its memory, and errors that
-// are thrown.
+// For communicators on this process's CPU only: they account memory, and throw errors.
 class CpuCommunicatorTest : public CommunicatorTest {};
 
 bool AllAre(const at::Tensor& tensor, double value);

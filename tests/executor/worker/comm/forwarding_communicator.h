@@ -1,4 +1,4 @@
-// A communicator that leaves everything to another one, for tests that watch or change a part.
+// A communicator that forwards every call to another one, for tests that observe or change some.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the operators of planner/block/block.h say that a rank runs, in the words of RunRecorder.
+// The operators that planner/block/block.h lists for a rank, in the form of RunRecorder.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace meshwright::worker {
 
-// The passes of one micro-batch, and bytes that it keeps between the first two.
+// The passes of one micro-batch, and the bytes saved between the first two.
 struct PassRuns {
   RankRun forward;
   RankRun
-      input_gradient;  // its computed operators sorted: branches of the backward may change places
+      input_gradient;  // with computed operators sorted: branches of the backward may change places
   RankRun weight_gradient;
   int64_t kept_bytes = 0;
 
@@ -22,7 +22,7 @@ struct PassRuns {
 
 void Sort(RankRun& run);
 
-// `kept` are the operators as recompute left them, `whole` the same before it.
+// `kept` are the operators after recompute's edits, `whole` before them.
 PassRuns ListedRuns(const planner::OperatorList& kept, const planner::OperatorList& whole,
                     const planner::Layout& layout);
 

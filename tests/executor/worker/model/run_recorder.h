@@ -1,5 +1,5 @@
-// What layers run on one rank: their products, fused kernels, attention and collectives, in the
-// units in which planner/block/operator.h describes operators.
+// RunRecorder records what layers run on one rank: products, fused kernels, attention and
+// collectives, in the units of planner/block/operator.h.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -24,10 +24,10 @@ namespace meshwright::worker {
 
 struct RanOperator {
   std::string what;
-  std::string parameters;     // that it reads, or adds a gradient to: "gate+up"
-  std::vector<int64_t> size;  // rows, outputs and inputs of a product; else one number of elements
+  std::string parameters;     // read, or whose gradient is added to: "gate+up"
+  std::vector<int64_t> size;  // rows, outputs and inputs of a product; else the number of elements
 
-  // clang-tidy 14 takes the 0 that its answer is compared with for a pointer.
+  // clang-tidy 14 takes the 0 that the comparison's result is compared with for a pointer.
   friend auto operator<=>(const RanOperator&, const RanOperator&) = default;  // NOLINT
 };
 
@@ -36,7 +36,7 @@ struct RanCollective {
   planner::GroupRole group = planner::GroupRole::kTensor;
   int64_t bytes = 0;
 
-  // clang-tidy 14 takes the 0 that its answer is compared with for a pointer.
+  // clang-tidy 14 takes the 0 that the comparison's result is compared with for a pointer.
   friend auto operator<=>(const RanCollective&, const RanCollective&) = default;  // NOLINT
 };
 
@@ -50,14 +50,14 @@ struct RankRun {
 void PrintTo(const RanOperator& op, std::ostream* out);
 void PrintTo(const RanCollective& collective, std::ostream* out);
 
-// Each kind of operator under the word that a RanOperator has for it.
+// The name in a RanOperator of each kind of operator.
 namespace ran {
 inline constexpr std::string_view kProduct = "product";
 inline constexpr std::string_view kBias = "bias";
 inline constexpr std::string_view kNorm = "norm";
 inline constexpr std::string_view kRope = "rope";
-// Its size is the number of pairs of a query and a key that see each other, over all query heads.
-// Of a sequence with itself that is half of all pairs.
+// The size is the number of pairs of a query and a key that it sees, over all query heads; for a
+// whole causal sequence half of all pairs.
 inline constexpr std::string_view kAttention = "attention";
 inline constexpr std::string_view kActivation = "activation";
 inline constexpr std::string_view kResidual = "residual";
@@ -68,8 +68,8 @@ inline constexpr std::string_view kCrossEntropy = "cross entropy";
 std::string Gradient(std::string_view what);
 }  // namespace ran
 
-// Records what this thread runs. Neighbouring calls that make up one operator, such as the norms of
-// queries and of keys, or the calls of attention over groups of queries, are one.
+// Records what this thread runs. Consecutive calls that make up one operator, such as the norms of
+// queries and keys, or attention over groups of queries, are combined.
 class RunRecorder {
  public:
   RunRecorder();
@@ -77,19 +77,19 @@ class RunRecorder {
   RunRecorder(const RunRecorder&) = delete;
   RunRecorder& operator=(const RunRecorder&) = delete;
 
-  // Names its parameters from now on. `unit` outlives what is recorded.
+  // Names the unit's parameters in later records. REQUIRES: `unit` outlives the records.
   void Name(const FlatUnit& unit) { units_.push_back(&unit); }
 
-  // Rank 0 of a group that is not there.
+  // Rank 0 of a group without other ranks.
   std::unique_ptr<Communicator> Join(planner::GroupRole group, int32_t size);
 
-  // What was recorded since the last call.
+  // Returns what was recorded since the last call.
   RankRun Take();
 
   void Add(std::string_view what, const void* parameter, std::vector<int64_t> size);
-  // Adds to the operator before, where that is of the same kind.
+  // Extends the previous operator if it is of the same kind.
   void Continue(std::string_view what, const void* parameter, int64_t elements);
-  // What comes next is an operator of its own.
+  // Makes the next call a new operator.
   void Close() { closed_ = true; }
   void AddAten(std::string_view name, c10::ArrayRef<const c10::IValue> inputs);
 
@@ -99,13 +99,13 @@ class RunRecorder {
   std::vector<const FlatUnit*> units_;
   RankRun run_;
   bool closed_ = false;
-  const uint64_t callback_;  // as Torch knows it
+  const uint64_t callback_;  // Torch's handle
 };
 
-// A CPU whose fused kernels are recorded.
+// A CPU device whose fused kernels are recorded.
 class RecordingDevice final : public Device {
  public:
-  // `recorder` outlives it.
+  // REQUIRES: `recorder` outlives this object.
   explicit RecordingDevice(RunRecorder& recorder);
 
   int64_t HeldBytes() const { return device_.HeldBytes(); }

@@ -7,7 +7,7 @@
 #include "base/text/short_text.h"
 #include "planner/catalog/catalog.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
@@ -85,4 +85,4 @@ TEST(ModelFromConfig, NamesTheTypeOfAContainer) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "planner/catalog/spec_kind.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using ::testing::ElementsAre;
@@ -48,4 +48,4 @@ TEST(SpecKind, KnowsEveryPreset) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

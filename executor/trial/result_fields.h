@@ -83,8 +83,10 @@ void VisitFields(Interval& interval, Visitor& visit) {
 
 // The text of a slice trial's result says of every figure whether it was measured, modelled or
 // simulated.
-inline constexpr std::array<std::string_view, 3> kSliceParts = {"measured", "modelled",
-                                                                "simulated"};
+inline constexpr std::array<planner::TextPart, 3> kSliceParts = {
+    {{"measured", "What was run"},
+     {"modelled", "What was charged"},
+     {"simulated", "What was composed"}}};
 inline constexpr planner::TextParts kMeasured = 1;
 inline constexpr planner::TextParts kModelled = 2;
 inline constexpr planner::TextParts kSimulated = 4;

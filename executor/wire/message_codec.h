@@ -95,11 +95,11 @@ class MessageWriter {
 
   template <typename T>
   void operator()(const planner::Field& field, const T& value) {
-    Put(FieldNamed(to_, field), value);
+    if (!field.only_text) Put(FieldNamed(to_, field), value);
   }
   template <typename T, typename Names>
   void operator()(const planner::Field& field, const T& value, const Names& names) {
-    PutValue(to_, FieldNamed(to_, field), planner::TextBy(names, value));
+    if (!field.only_text) PutValue(to_, FieldNamed(to_, field), planner::TextBy(names, value));
   }
   template <typename T, typename Names>
   void operator()(const planner::Field& field, const std::optional<T>& value, const Names& names) {
@@ -107,7 +107,7 @@ class MessageWriter {
   }
   template <typename T>
   void Derived(const planner::Field& field, const T& value) {
-    if (!field.only_text) (*this)(field, value);
+    (*this)(field, value);
   }
 
  private:
@@ -156,11 +156,12 @@ class MessageReader {
 
   template <typename T>
   void operator()(const planner::Field& field, T& value) {
-    if (status_.ok()) Get(FieldNamed(from_, field), -1, {path_, field.name}, value);
+    if (field.only_text || !status_.ok()) return;
+    Get(FieldNamed(from_, field), -1, {path_, field.name}, value);
   }
   template <typename T, typename Names>
   void operator()(const planner::Field& field, T& value, const Names& names) {
-    if (!status_.ok()) return;
+    if (field.only_text || !status_.ok()) return;
     std::string text;
     GetValue(from_, FieldNamed(from_, field), -1, text);
     Respell(names, text);
@@ -173,7 +174,7 @@ class MessageReader {
   }
   template <typename T, typename Names>
   void operator()(const planner::Field& field, std::optional<T>& value, const Names& names) {
-    if (!Has(FieldNamed(from_, field))) return;
+    if (field.only_text || !Has(FieldNamed(from_, field))) return;
     (*this)(field, value.emplace(), names);
   }
   template <typename T>

@@ -8,27 +8,33 @@ namespace meshwright::planner {
 
 template <ConstOr<CalibratedConstant> Constant, typename Visitor>
 void VisitFields(Constant& constant, Visitor& visit) {
-  visit(Needed("prior"), constant.prior);
-  visit(Needed("prior_sigma"), constant.prior_sigma);
-  visit(Needed("value"), constant.value);
-  visit(Needed("sigma"), constant.sigma);
-  visit(OnlyIf(constant.at_bound, "at_bound"), constant.at_bound);
+  visit(Needed({"prior", "Where the fit starts"}), constant.prior);
+  visit(Needed({"prior_sigma", "Standard deviation of its logarithm"}), constant.prior_sigma);
+  visit(Needed({"value", "What was fitted"}), constant.value);
+  visit(Needed({"sigma", "Standard deviation of its logarithm"}), constant.sigma);
+  visit(OnlyIf(constant.at_bound, {"at_bound", "The data ask for more than is physical"}),
+        constant.at_bound);
 }
 
 template <ConstOr<Calibration> Fit, typename Visitor>
 void VisitFields(Fit& fit, Visitor& visit) {
-  visit("command", fit.command);
-  visit("rows", fit.rows);
-  visit("sources", fit.sources);
-  visit(OnlyIf(fit.prior_rows > 0, "prior_rows"), fit.prior_rows);
-  visit("median_error", fit.median_error);
-  visit("mean_error", fit.mean_error);
-  visit(ByName("constants"), fit.constants);
+  visit({"command", "Command that made it; empty where it was not fitted"}, fit.command);
+  visit({"rows", "Measured steps that were used"}, fit.rows);
+  visit({"sources", "Who measured them"}, fit.sources);
+  visit(OnlyIf(fit.prior_rows > 0, {"prior_rows",
+                                    "Measured steps behind the fit that this one started from; "
+                                    "absent where it started from data sheets"}),
+        fit.prior_rows);
+  visit({"median_error", "Median of |predicted / measured - 1|"}, fit.median_error);
+  visit({"mean_error", "Mean of |predicted / measured - 1|"}, fit.mean_error);
+  visit(ByName({"constants", "By name of the constant"}), fit.constants);
 }
 
 // The key of a file: absent where nothing was fitted. Unknown keys of a newer fit are ignored.
 inline Field CalibrationKey(const Calibration& fit) {
-  return OnlyIf(!fit.command.empty(), Open("calibration"));
+  return OnlyIf(
+      !fit.command.empty(),
+      Open({"calibration", "The fit that its constants are from; absent where there was none"}));
 }
 
 }  // namespace meshwright::planner

@@ -12,8 +12,11 @@
 //     // Anything that has a text (TextForm).
 //     visit("diet", cat.diet, kDietText);
 //     // Written for who reads only that, never read.
-//     visit.Derived("mass_g", cat.mass_kg * 1000);
+//     visit.Derived({"mass_g", "What it weighs, grams"}, cat.mass_kg * 1000);
 //   }
+//
+// What a field is stands in one place, from which docs/schema is written: in the comment of the
+// message's field where a message has it, else beside the name, as of `mass_g`.
 //
 // A field is a truth value, an int32_t, int64_t or uint64_t, a double, a std::string, a struct with
 // fields, or an optional, a vector or a map from texts (std::map, or an OrderedMap where the order
@@ -25,6 +28,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,32 +49,45 @@ concept ConstOr = std::same_as<std::remove_const_t<T>, Struct>;
 template <typename T>
 using OrderedMap = std::vector<std::pair<std::string, T>>;
 
-// Which parts of a text hold a field, where the text is in parts: a bit each, the lowest first.
+// One part of a text in parts: the key of its object, and what the object is.
+struct TextPart {
+  std::string_view name;
+  std::string_view sentence;
+};
+// Which parts of a text hold a field: a bit each, the lowest first.
 using TextParts = uint8_t;
 inline constexpr TextParts kAllParts = 0xff;
 
-// A field's name, and what its JSON form has that its value does not tell. Messages ignore all but
-// the names and `only_text`.
+// A field's name and what it is, and what its JSON form has that its value does not tell. Messages
+// ignore all but the names, `only_text` and `only_wire`.
 struct Field {
   // NOLINTNEXTLINE(google-explicit-constructor): most fields are a name and nothing else
   constexpr Field(const char* field_name) : name(field_name) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr Field(std::string_view field_name) : name(field_name) {}
+  constexpr Field(std::string_view field_name, std::string_view what)
+      : name(field_name), sentence(what) {}
 
-  std::string_view name;  // lives as long as the call of the visitor
+  std::string_view name;           // lives as long as the call of the visitor
+  std::string_view sentence = {};  // what it is, with its unit, where no message says so
   // The field's name in a message where protobuf refuses the key: to it "steps" is "step_s".
   std::string_view message_name = {};
   bool needed = false;     // reading fails where it is absent
   bool present = true;     // whether there is something to write
+  bool optional = false;   // there may be nothing to write
   bool or_null = false;    // written as null where there is nothing to write, rather than left out
   bool as_list = false;    // of a struct: its fields in order, without their names
   bool inside = false;     // of a struct: its fields are keys of the object around it
   bool open = false;       // of a struct: keys that it does not know are passed over
   bool by_name = false;    // of a vector of structs with a `name`: an object whose keys are those
+  bool closed = false;     // of a struct: no version has other keys
   bool only_text = false;  // messages do not have it
+  bool only_wire = false;  // only messages have it
   TextParts parts = kAllParts;
-  // Of a struct whose text is in parts: the keys of an object each that holds the part's fields.
-  std::span<const std::string_view> part_names = {};
+  // Of a struct whose text is in parts: an object each that holds the part's fields.
+  std::span<const TextPart> text_parts = {};
+  std::span<const std::string_view> among = {};    // of a text: all that it may be
+  std::optional<int64_t> at_least = std::nullopt;  // of a number
 };
 
 // Reading fails where the field is absent.
@@ -88,6 +105,7 @@ constexpr Field InMessage(std::string_view message_name, Field field) {
 // Written only where `present`.
 constexpr Field OnlyIf(bool present, Field field) {
   field.present = present;
+  field.optional = true;
   return field;
 }
 
@@ -119,9 +137,15 @@ constexpr Field Open(Field field) {
   return field;
 }
 
-// The struct's text is in parts of these names.
-constexpr Field WithParts(std::span<const std::string_view> names, Field field) {
-  field.part_names = names;
+// No version has keys beside those of the struct.
+constexpr Field Closed(Field field) {
+  field.closed = true;
+  return field;
+}
+
+// The struct's text is in these parts.
+constexpr Field WithParts(std::span<const TextPart> text_parts, Field field) {
+  field.text_parts = text_parts;
   return field;
 }
 
@@ -132,9 +156,27 @@ constexpr Field ByName(Field field) {
   return field;
 }
 
-// Derived from what messages say in another way: they leave it out.
+// Messages leave it out: they say it in another way, or who prints the text knows it by itself.
 constexpr Field OnlyInText(Field field) {
   field.only_text = true;
+  return field;
+}
+
+// Texts leave it out: they say it in another way, or have it elsewhere.
+constexpr Field OnlyOnWire(Field field) {
+  field.only_wire = true;
+  return field;
+}
+
+// A text that is one of `names`, which live as long as the call of the visitor.
+constexpr Field Among(std::span<const std::string_view> names, Field field) {
+  field.among = names;
+  return field;
+}
+
+// A whole number from `least` on.
+constexpr Field AtLeast(int64_t least, Field field) {
+  field.at_least = least;
   return field;
 }
 
@@ -143,6 +185,9 @@ constexpr Field InParts(TextParts parts, Field field) {
   field.parts = parts;
   return field;
 }
+
+// The value of a field that only messages have, of a struct that is not made of its message.
+struct NoValue {};
 
 // A value that is written as the text `to_text(value)` and read by `parse(text)`, which gives an
 // absl::StatusOr of it.

@@ -27,6 +27,12 @@
 
 namespace meshwright::planner {
 
+// JSON that was written elsewhere, as the fields of T.
+template <typename T>
+struct WrittenJson {
+  nlohmann::ordered_json json;
+};
+
 template <typename T>
 concept HasName = HasFields<T> && requires(T& value) {
   { value.name } -> std::convertible_to<std::string>;
@@ -55,7 +61,7 @@ class JsonWriter {
 
  private:
   bool Skips(const Field& field) {
-    if ((field.parts & parts_) == 0) return true;
+    if (field.only_wire || (field.parts & parts_) == 0) return true;
     if (field.present) return false;
     if (field.or_null) Put(field, nullptr);
     return true;
@@ -76,6 +82,11 @@ class JsonWriter {
     } else if (field.or_null) {
       Put(field, nullptr);
     }
+  }
+  template <typename T>
+  void Write(const Field& field, const WrittenJson<T>& written) {
+    if (!field.inside) return Put(field, Json(written.json));
+    for (const auto& [key, value] : written.json.items()) to_[key] = value;
   }
   template <typename T>
   void Write(const Field& field, const T& value) {
@@ -111,16 +122,18 @@ class JsonWriter {
   Json ValueOf(const Field& field, const T& value) {
     if constexpr (HasFields<const T>) {
       Json object = field.as_list ? Json::array() : Json::object();
-      for (size_t i = 0; i < field.part_names.size(); ++i) {
-        Json& part = object[std::string(field.part_names[i])] = Json::object();
+      for (size_t i = 0; i < field.text_parts.size(); ++i) {
+        Json& part = object[std::string(field.text_parts[i].name)] = Json::object();
         JsonWriter inner(part, static_cast<TextParts>(1u << i));
         VisitFields(value, inner);
       }
-      if (field.part_names.empty()) {
+      if (field.text_parts.empty()) {
         JsonWriter inner(object, parts_);
         VisitFields(value, inner);
       }
       return object;
+    } else if constexpr (std::is_same_v<T, NoValue>) {
+      return nullptr;  // only messages have it
     } else {
       return Json(value);
     }
@@ -166,7 +179,7 @@ class JsonReader {
 
   template <typename T>
   void operator()(const Field& field, T& value) {
-    if (problem_.found() || (field.parts & parts_) == 0) return;
+    if (Skips(field)) return;
     if (field.inside) {
       ReadInside(value);
     } else if (const nlohmann::json* found = Find(field)) {
@@ -175,7 +188,7 @@ class JsonReader {
   }
   template <typename T, typename Names>
   void operator()(const Field& field, T& value, const Names& names) {
-    if (problem_.found() || (field.parts & parts_) == 0) return;
+    if (Skips(field)) return;
     if (const nlohmann::json* found = Find(field)) {
       std::string text;
       if (ReadText(*found, PathOf(field), problem_, text)) {
@@ -185,7 +198,7 @@ class JsonReader {
   }
   template <typename Kind, typename Names>
   void operator()(const Field& field, EnumSet<Kind>& set, const Names& names) {
-    if (problem_.found() || (field.parts & parts_) == 0) return;
+    if (Skips(field)) return;
     const nlohmann::json* found = Find(field);
     if (found == nullptr) return;
     const FieldPath list = PathOf(field);
@@ -220,6 +233,9 @@ class JsonReader {
     std::string name;
   };
 
+  bool Skips(const Field& field) const {
+    return problem_.found() || field.only_wire || (field.parts & parts_) == 0;
+  }
   // Null where it is absent, which fails a field that is needed.
   const nlohmann::json* Find(const Field& field);
   FieldPath PathOf(const Field& field) const {
@@ -261,10 +277,10 @@ class JsonReader {
   template <typename T>
   void Read(const nlohmann::json& from, const FieldPath& path, const Field& field, T& value) {
     if constexpr (HasFields<T>) {
-      for (size_t i = 0; i < field.part_names.size(); ++i) {
-        ReadPart(from, path, field.part_names[i], static_cast<TextParts>(1u << i), value);
+      for (size_t i = 0; i < field.text_parts.size(); ++i) {
+        ReadPart(from, path, field.text_parts[i].name, static_cast<TextParts>(1u << i), value);
       }
-      if (!field.part_names.empty()) return;
+      if (!field.text_parts.empty()) return;
       if (!problem_.CheckContainer(from, path, field.as_list)) return;
       JsonReader inner(from, path, problem_, parts_, open_ || field.open);
       VisitFields(value, inner);

@@ -48,6 +48,13 @@ constexpr std::string_view PartName(TimePart part) {
   return key.substr(0, key.size() - 2);
 }
 
+// The names of all parts, in their order.
+inline constexpr std::array<std::string_view, kTimeParts.size()> kTimePartNames = [] {
+  std::array<std::string_view, kTimeParts.size()> names;
+  for (const TimePart part : kTimeParts) names[static_cast<size_t>(part)] = PartName(part);
+  return names;
+}();
+
 // Seconds by part. A part that is not set is 0.
 class TimeParts {
  public:

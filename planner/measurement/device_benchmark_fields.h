@@ -17,49 +17,51 @@ inline constexpr EnumNames<CollectiveKind, 4> kTimedKindNames = {{
 
 template <ConstOr<Timing> Time, typename Visitor>
 void VisitFields(Time& time, Visitor& visit) {
-  visit(Needed("median_s"), time.median_s);
-  visit(Needed("best_s"), time.best_s);
+  visit(Needed({"median_s", "Median of the windows, seconds of one operation"}), time.median_s);
+  visit(Needed({"best_s", "Best of the windows, seconds"}), time.best_s);
 }
 
 template <ConstOr<MatmulTiming> Matmul, typename Visitor>
 void VisitFields(Matmul& matmul, Visitor& visit) {
-  visit(Needed("dtype"), matmul.precision, kPrecisionText);
-  visit(Needed("m"), matmul.m);
-  visit(Needed("n"), matmul.n);
-  visit(Needed("k"), matmul.k);
-  visit(Needed("ranks"), matmul.ranks);
+  visit(Needed({"dtype", "bf16, fp32 or fp64"}), matmul.precision, kPrecisionText);
+  visit(Needed({"m", "Rows"}), matmul.m);
+  visit(Needed({"n", "Columns"}), matmul.n);
+  visit(Needed({"k", "Inner dimension"}), matmul.k);
+  visit(Needed({"ranks", "Ranks at once"}), matmul.ranks);
   visit(Inside("time"), matmul.time);
 }
 
 template <ConstOr<CopyTiming> Copy, typename Visitor>
 void VisitFields(Copy& copy, Visitor& visit) {
-  visit(Needed("bytes"), copy.bytes);
-  visit(Needed("ranks"), copy.ranks);
+  visit(Needed({"bytes", "Read, and written, bytes"}), copy.bytes);
+  visit(Needed({"ranks", "Ranks at once"}), copy.ranks);
   visit(Inside("time"), copy.time);
 }
 
 template <ConstOr<CollectiveTiming> Collective, typename Visitor>
 void VisitFields(Collective& collective, Visitor& visit) {
-  visit(Needed("kind"), collective.kind, kTimedKindNames);
-  visit(Needed("bytes"), collective.bytes);
-  visit(Needed("ranks"), collective.ranks);
-  visit(Needed("groups"), collective.groups);
+  visit(Needed({"kind", "all_reduce, all_gather, reduce_scatter or send"}), collective.kind,
+        kTimedKindNames);
+  visit(Needed({"bytes", "The full buffer, bytes"}), collective.bytes);
+  visit(Needed({"ranks", "Ranks of a group"}), collective.ranks);
+  visit(Needed({"groups", "Groups at once"}), collective.groups);
   visit(Inside("time"), collective.time);
 }
 
 template <ConstOr<DeviceBenchmark> Benchmark, typename Visitor>
 void VisitFields(Benchmark& benchmark, Visitor& visit) {
-  visit(Needed("host"), benchmark.host);
-  visit(Needed("worker_version"), benchmark.worker_version);
-  visit(Needed("date"), benchmark.date);
-  visit(Needed("device_name"), benchmark.device_name);
-  visit(Needed("devices"), benchmark.devices);
-  visit(Needed("physical_cores"), benchmark.physical_cores);
-  visit(Needed("memory_bytes"), benchmark.memory_bytes);
-  visit(Needed("compute_units"), benchmark.compute_units);
-  visit("matmuls", benchmark.matmuls);
-  visit("copies", benchmark.copies);
-  visit("collectives", benchmark.collectives);
+  visit(Needed({"host", "Host"}), benchmark.host);
+  visit(Needed({"worker_version", "Version of the worker"}), benchmark.worker_version);
+  visit(Needed({"date", "YYYY-MM-DD"}), benchmark.date);
+  visit(Needed({"device_name", "As the driver has it"}), benchmark.device_name);
+  visit(Needed({"devices", "Ranks"}), benchmark.devices);
+  visit(Needed({"physical_cores", "Cores that the ranks share; 0 where each has a device"}),
+        benchmark.physical_cores);
+  visit(Needed({"memory_bytes", "Of one device, bytes"}), benchmark.memory_bytes);
+  visit(Needed({"compute_units", "Of one device"}), benchmark.compute_units);
+  visit({"matmuls", "Matrix products"}, benchmark.matmuls);
+  visit({"copies", "Copies in memory"}, benchmark.copies);
+  visit({"collectives", "Collectives"}, benchmark.collectives);
 }
 
 }  // namespace meshwright::planner

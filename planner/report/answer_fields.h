@@ -1,12 +1,15 @@
 // The fields of the planner's answers (planner/codec/fields.h).
 //
-// Messages have the answers as they stand here. What commands print is made of the same parts in an
-// order of its own: the question and the caller's clock stand between an answer's keys
-// (tools/cli/plan/planner_json.h).
+// Messages have the answers as they stand here, and commands print them so, with the question and
+// the caller's clock between an answer's keys (tools/cli/plan/answer_text.h).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "planner/codec/fields.h"
 #include "planner/report/answers.h"
@@ -16,7 +19,7 @@ namespace meshwright::planner {
 
 template <ConstOr<SlowerPart> Slower, typename Visitor>
 void VisitFields(Slower& slower, Visitor& visit) {
-  visit("part", slower.part);
+  visit(Among(kTimePartNames, "part"), slower.part);
   visit("more_s", slower.more_s);
 }
 
@@ -41,7 +44,7 @@ void VisitFields(Report& report, Visitor& visit) {
 template <ConstOr<PresetEvidence> Evidence, typename Visitor>
 void VisitFields(Evidence& evidence, Visitor& visit) {
   visit("name", evidence.name);
-  visit("kind", evidence.kind);
+  visit(Among(kEvidenceNames, "kind"), evidence.kind);
   visit("rows", evidence.rows);
   visit("sources", evidence.sources);
 }
@@ -71,9 +74,9 @@ inline BindingReport BindingReportOf(const RankedLayout& ranked) {
 
 template <ConstOr<BindingReport> Report, typename Visitor>
 void VisitFields(Report& report, Visitor& visit) {
-  visit("memory_part", report.memory_part);
+  visit(Among(kMemoryPartNames, "memory_part"), report.memory_part);
   visit("memory_bytes", report.memory_bytes);
-  visit("time_part", report.time_part);
+  visit(Among(kTimePartNames, "time_part"), report.time_part);
   visit("time_s", report.time_s);
   visit("sentence", report.sentence);
 }
@@ -111,22 +114,48 @@ void VisitFields(Effect& effect, Visitor& visit) {
   visit("sentence", effect.sentence);
 }
 
+// The smallest change of a layout that makes it fit, as texts have it: what changes, and the two
+// figures that decide.
+struct SmallestChange {
+  std::string layout;
+  std::vector<std::string> changes;
+  int64_t total_bytes = 0;
+  double step_s = 0.0;
+};
+
+template <typename Visitor>
+void VisitFields(const SmallestChange& change, Visitor& visit) {
+  visit({"layout", "Text form"}, change.layout);
+  visit({"changes", "Changed axes, such as \"mb 2 -> 1\""}, change.changes);
+  visit({"total_bytes", "Memory of the fullest device then, bytes"}, change.total_bytes);
+  visit({"step_s", "Time of a step then, seconds"}, change.step_s);
+}
+
 // An explanation, with the layout that it is about.
 struct ExplainedLayout {
   RankedLayout ranked;
   Explanation explanation;
 };
 
+inline std::optional<SmallestChange> SmallestChangeOf(const ExplainedLayout& explained) {
+  const std::optional<RankedLayout>& smallest = explained.explanation.neighbours.smallest;
+  if (!smallest) return std::nullopt;
+  return SmallestChange{FormatLayout(smallest->layout),
+                        DescribeChanges(explained.ranked.layout, smallest->layout),
+                        smallest->estimate.memory.total_bytes(), smallest->estimate.time.step_s()};
+}
+
 template <ConstOr<ExplainedLayout> Explained, typename Visitor>
 void VisitFields(Explained& explained, Visitor& visit) {
   visit("stages", explained.explanation.stages);
   visit.Derived("binding", BindingReportOf(explained.ranked));
+  visit(OnlyOnWire("smallest_change"), explained.explanation.neighbours.smallest);
+  visit.Derived(OrNull(OnlyInText("smallest_change")), SmallestChangeOf(explained));
   visit("neighbours_tried", explained.explanation.neighbours.tried);
-  visit("smallest_change", explained.explanation.neighbours.smallest);
-  visit("other_imbalance", explained.explanation.other_imbalance);
-  visit("experts", explained.explanation.experts);
-  visit("latent_attention", explained.explanation.latent_attention);
-  visit("offload", explained.explanation.offload);
+  visit(OrNull("other_imbalance"), explained.explanation.other_imbalance);
+  visit(OrNull("experts"), explained.explanation.experts);
+  visit(OrNull("latent_attention"), explained.explanation.latent_attention);
+  visit(OrNull("offload"), explained.explanation.offload);
 }
 
 template <ConstOr<Ties> Tied, typename Visitor>
@@ -149,41 +178,60 @@ void VisitFields(Group& group, Visitor& visit) {
   visit("estimate", group.best);
 }
 
+// The layout that is over by the least, as texts have it: messages have by how much beside it, for
+// others share its message.
+struct NearestLayout {
+  RankedLayout ranked;
+  int64_t over_bytes = 0;
+};
+
+template <typename Visitor>
+void VisitFields(const NearestLayout& nearest, Visitor& visit) {
+  visit(Inside("estimate"), nearest.ranked);
+  visit({"over_bytes", "By how much, bytes"}, nearest.over_bytes);
+}
+
+inline std::optional<NearestLayout> NearestOf(const SearchResult& result) {
+  if (!result.nearest) return std::nullopt;
+  return NearestLayout{*result.nearest, result.nearest_over_bytes};
+}
+
 template <ConstOr<RecommendAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   auto& result = answer.result;
-  visit("layouts", result.layouts);
-  visit("funnel", result.funnel);
-  visit("nearest", result.nearest);
-  visit("nearest_over_bytes", result.nearest_over_bytes);
-  visit("allowed_bytes", answer.allowed_bytes);
-  visit("notes", answer.notes);
-  visit("worth_a_trial", result.worth_a_trial);
   visit("parameters", answer.parameters);
   visit("rests_on", answer.rests_on);
-  visit("mine", answer.mine);
+  visit("funnel", result.funnel);
+  visit("allowed_bytes", answer.allowed_bytes);
+  visit("notes", answer.notes);
+  visit("layouts", result.layouts);
   visit("ties", result.ties);
+  visit("worth_a_trial", result.worth_a_trial);
+  visit(OnlyOnWire("nearest"), result.nearest);
+  visit(OnlyOnWire("nearest_over_bytes"), result.nearest_over_bytes);
+  visit.Derived(OnlyInText("nearest"), NearestOf(result));
   visit("partial", result.partial);
   visit("front", result.front);
   visit("groups", result.groups);
+  visit("mine", answer.mine);
 }
 
 template <ConstOr<EstimateAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   ExplainedLayout explained{answer.ranked(), answer.explanation};
-  visit("estimate", explained.ranked);
-  visit("allowed_bytes", answer.allowed_bytes);
-  visit("notes", answer.notes);
-  visit("explanation", explained);
+  visit(Inside("estimate"), explained.ranked);
   visit("parameters", answer.parameters);
   visit("parameters_per_gpu", answer.parameters_per_gpu);
   visit("rests_on", answer.rests_on);
+  visit.Derived("fits", answer.fits());
+  visit("allowed_bytes", answer.allowed_bytes);
+  visit("notes", answer.notes);
+  visit(Inside("explanation"), explained);
   if constexpr (!std::is_const_v<Answer>) {
     answer.layout = explained.ranked.layout;
     answer.estimate = explained.ranked.estimate;
     answer.explanation = std::move(explained.explanation);
   }
-  visit.Derived("fits", answer.fits());
 }
 
 }  // namespace meshwright::planner

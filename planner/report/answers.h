@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "nlohmann/json.hpp"
 #include "planner/catalog/plan_query.h"
 #include "planner/report/explain.h"
 #include "planner/report/rests_on.h"
@@ -38,10 +37,6 @@ struct EstimateAnswer {
   RankedLayout ranked() const { return {layout, estimate}; }
   bool fits() const { return estimate.memory.total_bytes() <= allowed_bytes; }
 };
-
-// Visit the fields of planner/report/answer_fields.h.
-nlohmann::ordered_json ToJson(const Ties& ties);
-nlohmann::ordered_json ToJson(const SearchProgress& progress);
 
 struct PresetNames {
   std::vector<std::string> models;

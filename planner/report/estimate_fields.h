@@ -14,7 +14,8 @@ namespace meshwright::planner {
 
 inline constexpr TextForm kLayoutText{&FormatLayout, &ParseLayout};
 
-// A layout's axes one by one, beside the text that says them all.
+// A layout's axes one by one, beside the text that says them all. What each is, the table of keys
+// says.
 struct LayoutAxes {
   Layout layout;
 };
@@ -28,10 +29,11 @@ inline std::string AxisText(const LayoutKey& key, const Layout& layout) {
 template <typename Visitor>
 void VisitFields(const LayoutAxes& axes, Visitor& visit) {
   for (const LayoutKey& key : kLayoutKeys) {
+    const Field field(key.name, key.help);
     if (key.kind == KeyKind::kCount || key.kind == KeyKind::kSwitch) {
-      visit(key.name, key.number(axes.layout));
+      visit(field, key.number(axes.layout));
     } else {
-      visit(key.name, AxisText(key, axes.layout));
+      visit(field, AxisText(key, axes.layout));
     }
   }
 }
@@ -64,7 +66,8 @@ template <ConstOr<RankedLayout> Ranked, typename Visitor>
 void VisitFields(Ranked& ranked, Visitor& visit) {
   auto& estimate = ranked.estimate;
   visit("layout", ranked.layout, kLayoutText);
-  visit.Derived(OnlyInText("axes"), LayoutAxes{ranked.layout});
+  visit.Derived(OnlyInText({"axes", "The axes of the layout, one by one"}),
+                LayoutAxes{ranked.layout});
   StageMemory memory{estimate.memory, estimate.fraction_of_device};
   visit("memory", memory);
   if constexpr (!std::is_const_v<Ranked>) {

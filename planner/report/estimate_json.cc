@@ -7,10 +7,6 @@ namespace meshwright::planner {
 
 using nlohmann::ordered_json;
 
-ordered_json MemoryToJson(const MemoryEstimate& memory, double fraction_of_device) {
-  return WriteOrderedJson(StageMemory{memory, fraction_of_device});
-}
-
 ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate) {
   return WriteOrderedJson(RankedLayout{layout, estimate});
 }

@@ -135,11 +135,7 @@ std::string Remedy(const Layout& layout, TimePart part) {
 
 }  // namespace
 
-std::string_view PartName(MemoryPart part) {
-  constexpr std::string_view kNames[] = {"weights", "gradients", "optimizer",     "activations",
-                                         "loss",    "workspace", "fragmentation", "overhead"};
-  return kNames[static_cast<size_t>(part)];
-}
+std::string_view PartName(MemoryPart part) { return kMemoryPartNames[static_cast<size_t>(part)]; }
 
 std::string_view Subject(TimePart part) {
   switch (part) {

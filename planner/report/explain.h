@@ -37,6 +37,11 @@ inline constexpr std::array kMemoryParts = {MemoryPart::kWeights,       MemoryPa
                                             MemoryPart::kLoss,          MemoryPart::kWorkspace,
                                             MemoryPart::kFragmentation, MemoryPart::kOverhead};
 
+// By part.
+inline constexpr std::array<std::string_view, kMemoryParts.size()> kMemoryPartNames = {
+    "weights", "gradients", "optimizer",     "activations",
+    "loss",    "workspace", "fragmentation", "overhead"};
+
 std::string_view PartName(MemoryPart part);  // "activations"
 std::string_view Subject(TimePart part);     // "the pipeline bubble"
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);

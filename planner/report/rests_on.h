@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 
@@ -31,8 +30,5 @@ struct RestsOn {
 };
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
-
-// Defined with the fields (planner/report/answer_fields.h).
-nlohmann::ordered_json ToJson(const RestsOn& rests_on);
 
 }  // namespace meshwright::planner

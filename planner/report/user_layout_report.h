@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
 #include "planner/report/explain.h"
 #include "planner/report/slower_parts.h"
 #include "planner/search/search.h"
@@ -40,9 +39,5 @@ struct UserLayoutReport {
 // criterion, such as "the 80 % memory rule".
 UserLayoutReport Report(const Layout& layout, const SearchResult& result,
                         std::string_view criterion);
-
-// Visits the fields of planner/report/answer_fields.h; what a layout that can't run does not have
-// is null.
-nlohmann::ordered_json ToJson(const UserLayoutReport& report);
 
 }  // namespace meshwright::planner

@@ -96,10 +96,6 @@ absl::Status ValidatePower(const PowerProfile& power) {
   return absl::OkStatus();
 }
 
-// In the order of the enumeration.
-constexpr std::array<std::string_view, 4> kEvidenceNames = {"assumption", "data_sheet", "benchmark",
-                                                            "runs"};
-
 }  // namespace
 
 std::string_view EvidenceName(Evidence evidence) {

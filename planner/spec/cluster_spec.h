@@ -5,6 +5,7 @@
 // request.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -142,7 +143,9 @@ enum class Evidence : uint8_t {
   kRuns,        // measured training runs, to which it was fitted: see its calibration
 };
 
-// Returns "assumption", "data_sheet", "benchmark" or "runs".
+// In the order of the enumeration.
+inline constexpr std::array<std::string_view, 4> kEvidenceNames = {"assumption", "data_sheet",
+                                                                   "benchmark", "runs"};
 std::string_view EvidenceName(Evidence evidence);
 absl::StatusOr<Evidence> ParseEvidence(std::string_view name);
 

@@ -1,4 +1,4 @@
-// Golden text files: tests/golden/NAME holds a test's expected output. With
+// Golden text files, such as tests/golden/NAME: they hold what a test must print. With
 // MESHWRIGHT_UPDATE_GOLDEN=1 in the environment the files are written instead.
 #pragma once
 
@@ -11,10 +11,11 @@
 
 namespace meshwright::cli {
 
-inline void ExpectGolden(const std::string& name, const std::string& text) {
+// A file of the source tree, by its path there.
+inline void ExpectFile(const std::string& file_path, const std::string& text) {
   const char* source_dir = std::getenv("MESHWRIGHT_SOURCE_DIR");
   ASSERT_NE(source_dir, nullptr) << "run through ctest, which sets MESHWRIGHT_SOURCE_DIR";
-  const std::string path = std::string(source_dir) + "/tests/golden/" + name;
+  const std::string path = std::string(source_dir) + "/" + file_path;
   if (std::getenv("MESHWRIGHT_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path) << text;
     return;
@@ -24,6 +25,10 @@ inline void ExpectGolden(const std::string& name, const std::string& text) {
   std::ostringstream golden;
   golden << file.rdbuf();
   EXPECT_EQ(text, golden.str()) << "MESHWRIGHT_UPDATE_GOLDEN=1 rewrites " << path;
+}
+
+inline void ExpectGolden(const std::string& name, const std::string& text) {
+  ExpectFile("tests/golden/" + name, text);
 }
 
 }  // namespace meshwright::cli

@@ -1,4 +1,5 @@
-// Checks that a struct's fields (planner/codec/fields.h) are those of its message.
+// Whether a struct's fields (planner/codec/fields.h) are those of its message: what only one of
+// them has is said where the field is visited.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 #include "executor/wire/message_codec.h"
 #include "google/protobuf/descriptor.h"
 #include "planner/codec/fields.h"
+#include "planner/codec/json_codec.h"
 
 namespace meshwright::wire {
 
@@ -19,7 +21,11 @@ namespace meshwright::wire {
 // type.
 class NamesVisitor {
  public:
-  explicit NamesVisitor(const google::protobuf::Descriptor& message) : message_(message) {}
+  // Adds the message's fields whose values have another form in the struct to `other_forms`, as
+  // "Agent.running"; without it there must be none.
+  explicit NamesVisitor(const google::protobuf::Descriptor& message,
+                        std::set<std::string>* other_forms = nullptr)
+      : message_(message), other_forms_(other_forms) {}
 
   // Keys that have another name in the message, such as "TrialStep.steps".
   static std::set<std::string>& Renamed() {
@@ -29,7 +35,16 @@ class NamesVisitor {
 
   template <typename T>
   void operator()(const planner::Field& field, const T&) {
-    if (const auto* found = Claim(field)) ExpectType<T>(*found);
+    if (field.only_text) return;
+    const FieldDescriptor* found = Claim(field);
+    if constexpr (!std::is_same_v<T, planner::NoValue>) {
+      if (found == nullptr) return;
+      if (other_forms_ != nullptr && !HasForm<T>(*found)) {
+        other_forms_->insert(message_.name() + "." + found->name());
+      } else {
+        ExpectType<T>(*found);
+      }
+    }
   }
   template <typename T, size_t kCount>
   void operator()(const planner::Field& field, const T&, const EnumNames<T, kCount>& names) {
@@ -60,7 +75,7 @@ class NamesVisitor {
   }
   template <typename T>
   void Derived(const planner::Field& field, const T& value) {
-    if (!field.only_text) (*this)(field, value);
+    (*this)(field, value);
   }
 
   // Every field of the message must have been visited.
@@ -91,9 +106,33 @@ class NamesVisitor {
     return found;
   }
 
+  // A time is a text.
+  static bool IsTime(const FieldDescriptor& field) {
+    return field.message_type() != nullptr &&
+           field.message_type()->full_name() == "google.protobuf.Timestamp";
+  }
+
+  // Whether T is a struct, or has entries that are, just where the field has a message.
   template <typename T>
-  static void ExpectType(const FieldDescriptor& field) {
+  static bool HasForm(const FieldDescriptor& field) {
     if constexpr (IsMap<T>::value) {
+      return field.is_map();
+    } else if constexpr (IsVector<T>::value) {
+      return field.is_repeated() && HasForm<typename T::value_type>(field);
+    } else if constexpr (IsOptional<T>::value) {
+      return HasForm<typename T::value_type>(field);
+    } else if constexpr (IsWritten<T>::value || planner::HasFields<T>) {
+      return field.message_type() != nullptr;
+    } else {
+      return field.message_type() == nullptr || IsTime(field);
+    }
+  }
+
+  template <typename T>
+  void ExpectType(const FieldDescriptor& field) {
+    if constexpr (IsWritten<T>::value) {
+      ExpectType<typename IsWritten<T>::Value>(field);
+    } else if constexpr (IsMap<T>::value) {
       ASSERT_TRUE(field.is_map()) << field.full_name();
       ExpectType<typename T::value_type::second_type>(*field.message_type()->map_value());
     } else if constexpr (IsVector<T>::value) {
@@ -104,14 +143,15 @@ class NamesVisitor {
       ExpectType<typename T::value_type>(field);
     } else if constexpr (planner::HasFields<T>) {
       ASSERT_NE(field.message_type(), nullptr) << field.full_name();
-      NamesVisitor inner(*field.message_type());
+      NamesVisitor inner(*field.message_type(), other_forms_);
       T value{};
       VisitFields(value, inner);
       inner.ExpectAllVisited();
     } else if constexpr (std::is_same_v<T, std::string>) {
       // A name may be an enumerator's.
       const bool is_text = field.type() == FieldDescriptor::TYPE_STRING;
-      EXPECT_TRUE(is_text || field.type() == FieldDescriptor::TYPE_ENUM) << field.full_name();
+      EXPECT_TRUE(is_text || field.type() == FieldDescriptor::TYPE_ENUM || IsTime(field))
+          << field.full_name();
     } else {
       EXPECT_EQ(field.cpp_type(), TypeOf<T>()) << field.full_name();
     }
@@ -128,6 +168,12 @@ class NamesVisitor {
   }
 
   template <typename T>
+  struct IsWritten : std::false_type {};
+  template <typename T>
+  struct IsWritten<planner::WrittenJson<T>> : std::true_type {
+    using Value = T;
+  };
+  template <typename T>
   struct IsMap : std::false_type {};
   template <typename T>
   struct IsMap<planner::OrderedMap<T>> : std::true_type {};
@@ -141,12 +187,13 @@ class NamesVisitor {
   struct IsOptional<std::optional<T>> : std::true_type {};
 
   const google::protobuf::Descriptor& message_;
+  std::set<std::string>* const other_forms_;
   std::set<std::string> visited_;
 };
 
 template <typename T, typename Message>
-void ExpectSameFields() {
-  NamesVisitor visit(*Message::descriptor());
+void ExpectSameFields(std::set<std::string>* other_forms = nullptr) {
+  NamesVisitor visit(*Message::descriptor(), other_forms);
   T value{};
   VisitFields(value, visit);
   visit.ExpectAllVisited();

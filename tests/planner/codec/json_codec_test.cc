@@ -79,7 +79,8 @@ struct Cat {
 
 constexpr TextParts kSeen = 1;
 constexpr TextParts kGuessed = 2;
-constexpr std::array<std::string_view, 2> kVisitParts = {"seen", "guessed"};
+constexpr std::array<TextPart, 2> kVisitParts = {
+    {{"seen", "What was seen"}, {"guessed", "What was guessed"}}};
 
 template <ConstOr<Nap> N, typename Visitor>
 void VisitFields(N& nap, Visitor& visit) {

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/report/explain_json.h"
+#include "planner/codec/json_codec.h"
+#include "planner/report/answer_fields.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -125,8 +126,7 @@ TEST(Sentences, AStepOfComputeAloneHasNothingToShrink) {
 
 TEST_F(Explained, JsonHasTheKeysOfTheContract) {
   const RankedLayout ranked = Ranked("tp4.pp4.dp4.mb2.zero1.sp1");
-  nlohmann::ordered_json object;
-  AddExplanation(ranked, Of(ranked), object);
+  const nlohmann::ordered_json object = WriteOrderedJson(ExplainedLayout{ranked, Of(ranked)});
   ASSERT_EQ(object["stages"].size(), 4u);
   EXPECT_EQ(object["stages"][3]["pipeline_rank"], 3);
   for (const char* key : {"memory_part", "memory_bytes", "time_part", "time_s", "sentence"}) {
@@ -136,8 +136,7 @@ TEST_F(Explained, JsonHasTheKeysOfTheContract) {
     EXPECT_TRUE(object["smallest_change"].contains(key)) << key;
   }
   const RankedLayout fits = Ranked("tp8.pp4.dp2.mb1.zero1.sp1");
-  AddExplanation(fits, Of(fits), object);
-  EXPECT_TRUE(object["smallest_change"].is_null());
+  EXPECT_TRUE(WriteOrderedJson(ExplainedLayout{fits, Of(fits)})["smallest_change"].is_null());
 }
 
 }  // namespace

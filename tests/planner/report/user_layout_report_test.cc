@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "planner/codec/json_codec.h"
+#include "planner/report/answer_fields.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -63,7 +65,7 @@ TEST_F(UserLayoutReportTest, NamesTheRuleThatALayoutBreaks) {
   const UserLayoutReport mine = Of("tp3.pp4.dp2");
   EXPECT_EQ(mine.rule, "devices");
   EXPECT_THAT(mine.sentence, HasSubstr("can't run: tp * cp * pp * dp is 24, but there are 64"));
-  EXPECT_EQ(ToJson(mine).size(), 4u);
+  EXPECT_EQ(WriteOrderedJson(mine).size(), 4u);
   EXPECT_EQ(Of("tp16.pp1.dp4").rule, "kv_heads_division");
 }
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "planner/codec/json_codec.h"
 #include "planner/drawing/scatter_svg.h"
+#include "planner/report/validation_fields.h"
 
 namespace meshwright::planner {
 namespace {
@@ -49,8 +51,8 @@ TEST(RowsToCsv, OneLinePerRow) {
             "2,c,,,,,,x = '1'; and y\n");
 }
 
-TEST(ValidationToJson, HasTheKeysOfTheContract) {
-  const auto json = ValidationToJson(ReportValidation(ThreeRows()));
+TEST(ValidationFields, HaveTheKeysOfTheContract) {
+  const auto json = WriteOrderedJson(ReportValidation(ThreeRows()));
   ASSERT_EQ(json["sweeps"].size(), 2u);
   for (const auto& entry : {json["sweeps"][0], json["total"]}) {
     for (const char* key : {"sweep",

@@ -7,8 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
 #include "meshwright/v1/agents.grpc.pb.h"
+#include "planner/codec/json_codec.h"
 #include "tools/cli/agents/up_command.h"
 #include "tools/cli/common/agent_clusters.h"
+#include "tools/cli/common/agent_fields.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/common/stop_request.h"
@@ -46,7 +48,7 @@ absl::Status Decide(const AgentsFlags& flags, const std::string& now,
   Response response;
   RETURN_IF_ERROR(CallStatus((stub.get()->*method)(&call, request, &response)));
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson({{"name", flags.name}, {"now", now}}, context.out);
+    PrintJson(planner::WriteOrderedJson(DecidedText{flags.name, now}), context.out);
   } else {
     context.out << "agent " << flags.name << " " << now << "\n";
   }

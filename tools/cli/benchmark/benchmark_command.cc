@@ -5,8 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
-#include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
+#include "planner/codec/json_codec.h"
+#include "tools/cli/benchmark/benchmark_fields.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
@@ -19,8 +20,6 @@
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr char kBenchmarkFooter[] = R"(
 Measured are matrix products by shape, with all ranks at work and one alone, copies within memory,
@@ -38,18 +37,10 @@ struct BenchmarkFlags {
   OutputFlags output;
 };
 
-ordered_json ErrorsToJson(const planner::LogFitErrors& errors) {
-  return {{"rows", errors.rows}, {"median_error", errors.median}, {"worst_error", errors.worst}};
-}
-
 void PrintBenchmarkJson(const planner::DeviceBenchmark& benchmark,
                         const planner::BenchmarkedCluster& made, std::ostream& out) {
-  const ordered_json object = {
-      {"benchmark", ToJson(benchmark)},
-      {"fit",
-       {{"matmuls", ErrorsToJson(made.matmuls)}, {"collectives", ErrorsToJson(made.collectives)}}},
-      {"cluster", ParseOrderedJson("cluster", planner::ClusterToJson(made.cluster)).value()}};
-  PrintJson(object, out);
+  const BenchmarkText text{benchmark, {{made.matmuls}, {made.collectives}}, made.cluster};
+  PrintJson(planner::WriteOrderedJson(text), out);
 }
 
 absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) {

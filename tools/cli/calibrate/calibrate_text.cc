@@ -8,11 +8,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "planner/calibration/constants.h"
-#include "planner/catalog/calibration_fields.h"
 #include "planner/codec/json_codec.h"
 #include "planner/estimate/estimate.h"
 #include "planner/estimate/step_interval.h"
-#include "planner/report/validation_report.h"
+#include "tools/cli/calibrate/calibrate_fields.h"
 #include "tools/cli/common/refusals_text.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
@@ -143,33 +142,30 @@ void PrintCalibration(const planner::CalibrationRequest& request,
 
 ordered_json CalibrationToJson(const planner::CalibrationRequest& request,
                                const planner::CalibrationResult& result) {
-  ordered_json sweeps = ordered_json::array();
-  for (const auto& [sweep, error] : ErrorsBySweep(result)) {
-    sweeps.push_back({{"sweep", sweep}, {"rows", error.rows}, {"step_time_mape", error.mean()}});
-  }
-  ordered_json residuals = ordered_json::array();
-  for (size_t i = 0; i < result.rows.size(); ++i) {
-    residuals.push_back({{"sweep", result.sweeps[i]},
-                         {"layout", planner::FormatLayout(result.rows[i].layout)},
-                         {"step_s", result.rows[i].step_s},
-                         {"log_error", result.fit.residuals[i]}});
-  }
-  ordered_json object = {{"rows", result.rows.size()},
-                         {"other_rows", result.other_rows},
-                         {"unmeasured_rows", result.unmeasured_rows},
-                         {"unmodelled_rows", result.unmodelled_rows()}};
-  object.update(planner::RefusalsToJson(result.refusals));
-  object["cluster"] = planner::WriteOrderedJson(result.fit.cluster.calibration);
-  object["framework"] = planner::WriteOrderedJson(result.fit.profile.calibration);
   const UndecidedConstants undecided = Undecided(request, result);
-  object["undecided"] = undecided.all;
-  object["moved_undecided"] = undecided.moved;
-  object["moved_to_bound"] = undecided.moved_to_bound;
-  object["step_time_sigma"] = result.fit.step_time_sigma;
-  object["step_time_sigma_before"] = planner::FittedSpread(request.cluster, request.profile);
-  object["sweeps"] = std::move(sweeps);
-  object["residuals"] = std::move(residuals);
-  return object;
+  CalibrationText text{
+      .rows = static_cast<int64_t>(result.rows.size()),
+      .other_rows = result.other_rows,
+      .unmeasured_rows = result.unmeasured_rows,
+      .unmodelled_rows = result.unmodelled_rows(),
+      .refusals = result.refusals,
+      .cluster = result.fit.cluster.calibration,
+      .framework = result.fit.profile.calibration,
+      .undecided = undecided.all,
+      .moved_undecided = undecided.moved,
+      .moved_to_bound = undecided.moved_to_bound,
+      .step_time_sigma = result.fit.step_time_sigma,
+      .step_time_sigma_before = planner::FittedSpread(request.cluster, request.profile),
+      .sweeps = {},
+      .residuals = {}};
+  for (const auto& [sweep, error] : ErrorsBySweep(result)) {
+    text.sweeps.push_back({sweep, error.rows, error.mean()});
+  }
+  for (size_t i = 0; i < result.rows.size(); ++i) {
+    text.residuals.push_back({result.sweeps[i], planner::FormatLayout(result.rows[i].layout),
+                              result.rows[i].step_s, result.fit.residuals[i]});
+  }
+  return planner::WriteOrderedJson(text);
 }
 
 }  // namespace meshwright::cli

@@ -1,17 +1,16 @@
 #include "tools/cli/common/agent_clusters.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
-#include "base/text/json_text.h"
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
 #include "executor/wire/message_codec.h"
 #include "meshwright/v1/agents.grpc.pb.h"
-#include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
+#include "planner/codec/json_codec.h"
+#include "tools/cli/common/agent_fields.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/common/wire_text.h"
@@ -21,37 +20,7 @@
 namespace meshwright::cli {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::string_view kPrefix = "agent:";
-
-ordered_json AgentToJson(const v1::Agent& agent) {
-  ordered_json json = {{"name", agent.name()},
-                       {"host", agent.host()},
-                       {"device_kind", wire::TextOf(agent.device_set().device_kind())},
-                       {"devices", agent.device_set().devices()},
-                       {"slots", std::max(agent.slots(), 1)},
-                       {"memory_bytes", nullptr},
-                       {"version", agent.version()},
-                       {"address", agent.address()},
-                       {"connect_time", TimeText(agent.connect_time())},
-                       {"running", nullptr},
-                       {"running_beside", ordered_json::array()},
-                       {"drained", agent.drained()},
-                       {"set_aside_reason", nullptr},
-                       {"failures_in_a_row", agent.failures_in_a_row()},
-                       {"cluster", nullptr}};
-  if (!agent.set_aside_reason().empty()) json["set_aside_reason"] = agent.set_aside_reason();
-  if (agent.device_set().memory_bytes() > 0)
-    json["memory_bytes"] = agent.device_set().memory_bytes();
-  if (agent.has_running()) json["running"] = ShortName(agent.running().trial());
-  for (const v1::AttemptRef& beside : agent.running_beside()) {
-    json["running_beside"].push_back(ShortName(beside.trial()));
-  }
-  const absl::StatusOr<ordered_json> cluster = ParseOrderedJson("cluster", agent.cluster_json());
-  if (cluster.ok()) json["cluster"] = *cluster;
-  return json;
-}
 
 // Returns the trials that the agent has, and why it gets no more.
 std::string TrialsText(const v1::Agent& agent) {
@@ -115,9 +84,9 @@ absl::StatusOr<planner::SpecSource> ClusterOfAgent(const std::vector<v1::Agent>&
 
 void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std::ostream& out) {
   if (format == OutputFormat::kJson) {
-    ordered_json json = {{"agents", ordered_json::array()}};
-    for (const v1::Agent& agent : agents) json["agents"].push_back(AgentToJson(agent));
-    PrintJson(json, out);
+    AgentListText list;
+    for (const v1::Agent& agent : agents) list.agents.push_back({agent});
+    PrintJson(planner::WriteOrderedJson(list), out);
     return;
   }
   Table table({"agent", "host", "devices", "runs", "measured"});

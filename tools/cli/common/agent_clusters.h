@@ -27,10 +27,7 @@ bool NamesAgent(std::string_view cluster);
 absl::StatusOr<planner::SpecSource> ClusterOfAgent(const std::vector<v1::Agent>& agents,
                                                    const std::string& cluster);
 
-// Prints one line per agent, or {"agents": [...]}: name, host, device_kind, devices, memory_bytes
-// (null without a limit), version, address (where other agents reach it), connect_time, running (a
-// trial, or null), drained, set_aside_reason (null where it was not), failures_in_a_row, cluster
-// (null where it did not measure).
+// One line per agent, or JSON by its fields (tools/cli/common/agent_fields.h).
 void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -4,7 +4,8 @@
 #include <cstring>
 
 #include "base/text/field_error.h"
-#include "nlohmann/json.hpp"
+#include "planner/codec/json_codec.h"
+#include "tools/cli/common/error_fields.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/terminal.h"
 
@@ -16,10 +17,8 @@ int ReportError(CommandContext& context, OutputFormat format, const absl::Status
   context.out.flush();  // earlier output comes first
   context.err << Styled(context.err, Style::kBad, "meshwright:") << " " << message << std::endl;
   if (format == OutputFormat::kJson) {
-    nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(status.code())},
-                                    {"message", message}};
-    if (const std::string field = FieldOf(status); !field.empty()) error["field"] = field;
-    PrintJson({{"error", error}}, context.out);
+    const std::string code = absl::StatusCodeToString(status.code());
+    PrintJson(planner::WriteOrderedJson(ErrorText{{code, message, FieldOf(status)}}), context.out);
   }
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

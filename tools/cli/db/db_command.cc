@@ -8,8 +8,9 @@
 #include "base/text/status_macros.h"
 #include "db/check.h"
 #include "db/maintenance.h"
-#include "nlohmann/json.hpp"
+#include "planner/codec/json_codec.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/db/db_fields.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
 #include "tools/command_line/declare.h"
@@ -37,15 +38,7 @@ absl::Status Check(const std::string& path, OutputFormat format, CommandContext&
     PrintText(path, check, context.out);
   } else {
     // This schema_version is the database's.
-    PrintJson({{"ok", check.ok()},
-               {"schema_version", check.schema_version},
-               {"sweeps", check.sweeps},
-               {"trials", check.trials},
-               {"attempts", check.attempts},
-               {"events", check.events},
-               {"unseen_wal_bytes", check.unseen_wal_bytes},
-               {"problems", check.problems}},
-              context.out);
+    PrintJson(planner::WriteOrderedJson(StoreCheckText{check}), context.out);
   }
   context.exit_code = check.ok() ? kExitOk : kExitFailed;
   return absl::OkStatus();
@@ -58,7 +51,7 @@ absl::Status BackUp(const std::string& path, const std::string& to, OutputFormat
     context.out << to << ": " << FormatCount(made.sweeps) << " sweeps, " << FormatBytes(made.bytes)
                 << ", looked over\n";
   } else {
-    PrintJson({{"to", to}, {"bytes", made.bytes}, {"sweeps", made.sweeps}}, context.out);
+    PrintJson(planner::WriteOrderedJson(BackUpText{to, made}), context.out);
   }
   return absl::OkStatus();
 }
@@ -76,11 +69,7 @@ absl::Status Compact(const std::string& path, std::optional<int64_t> keep_events
                 << FormatBytes(made.bytes_after) << "; " << FormatCount(made.events)
                 << " events and " << FormatCount(made.shapes) << " unused shapes were forgotten\n";
   } else {
-    PrintJson({{"bytes_before", made.bytes_before},
-               {"bytes_after", made.bytes_after},
-               {"events", made.events},
-               {"shapes", made.shapes}},
-              context.out);
+    PrintJson(planner::WriteOrderedJson(CompactText{made}), context.out);
   }
   return absl::OkStatus();
 }

@@ -20,13 +20,14 @@
 #include "executor/trial/worker_version.h"
 #include "executor/wire/wire.h"
 #include "meshwright/v1/agents.grpc.pb.h"
-#include "nlohmann/json.hpp"
+#include "planner/codec/json_codec.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/agent_state.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"
+#include "tools/cli/doctor/finding_fields.h"
 #include "tools/cli/doctor/findings.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
@@ -34,8 +35,6 @@
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr double kBenchmarkBudgetS = 1.0;
 
@@ -127,13 +126,6 @@ absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandCo
   return findings;
 }
 
-ordered_json FindingToJson(const Finding& finding) {
-  return {{"check", finding.check},
-          {"verdict", VerdictName(finding.verdict)},
-          {"found", finding.found},
-          {"advice", finding.advice.empty() ? ordered_json() : ordered_json(finding.advice)}};
-}
-
 void PrintText(const std::vector<Finding>& findings, std::ostream& out) {
   Table table({"check", "", "found"});
   for (const Finding& finding : findings) {
@@ -150,9 +142,7 @@ absl::Status RunDoctor(const DoctorFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::vector<Finding> findings, Examine(flags, context, stop));
   const Verdict worst = WorstOf(findings);
   if (flags.output.format == OutputFormat::kJson) {
-    ordered_json list = ordered_json::array();
-    for (const Finding& finding : findings) list.push_back(FindingToJson(finding));
-    PrintJson({{"verdict", VerdictName(worst)}, {"findings", std::move(list)}}, context.out);
+    PrintJson(planner::WriteOrderedJson(DoctorText{worst, findings}), context.out);
   } else {
     PrintText(findings, context.out);
   }

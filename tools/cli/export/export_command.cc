@@ -6,10 +6,11 @@
 
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "nlohmann/json.hpp"
 #include "planner/catalog/plan_query.h"
+#include "planner/codec/json_codec.h"
 #include "planner/report/export.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/export/export_fields.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/command_line/declare.h"
 
@@ -72,15 +73,7 @@ absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
     context.out << text;
     return absl::OkStatus();
   }
-  const nlohmann::ordered_json object = {{"to", flags.to},
-                                         {"model", job.model.name},
-                                         {"layout", planner::FormatLayout(job.layout)},
-                                         {"seq_len", job.training.seq_len},
-                                         {"global_batch", job.training.global_batch},
-                                         {"gpus_per_node", job.devices_per_node},
-                                         {"notes", job.notes},
-                                         {"text", text}};
-  PrintJson(object, context.out);
+  PrintJson(planner::WriteOrderedJson(ExportText{flags.to, job, text}), context.out);
   return absl::OkStatus();
 }
 

@@ -10,6 +10,7 @@
 #include "base/text/status_macros.h"
 #include "planner/catalog/preset_text.h"
 #include "planner/catalog/spec_kind.h"
+#include "planner/codec/json_codec.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/server_client.h"
@@ -18,6 +19,7 @@
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
+#include "tools/cli/plan/preset_fields.h"
 #include "tools/cli/plan/scale_command.h"
 #include "tools/cli/plan/where_flags.h"
 #include "tools/command_line/declare.h"
@@ -140,7 +142,9 @@ absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandC
                                            : kind == "clusters" ? names.clusters
                                                                 : names.profiles;
   if (flags.format == OutputFormat::kJson) {
-    PrintJson({{kind, chosen}}, context.out);
+    PresetListText list;
+    (kind == "models" ? list.models : kind == "clusters" ? list.clusters : list.profiles) = chosen;
+    PrintJson(planner::WriteOrderedJson(list), context.out);
   } else {
     for (const std::string& name : chosen) context.out << name << "\n";
   }

@@ -1,4 +1,4 @@
-// The planner's answers as JSON.
+// The planner's answers as JSON, by their fields (tools/cli/plan/answer_text.h).
 #pragma once
 
 #include <string>

@@ -6,20 +6,19 @@
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "nlohmann/json.hpp"
+#include "planner/codec/json_codec.h"
 #include "planner/drawing/timeline_svg.h"
 #include "planner/report/timeline.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/schedule/schedule_fields.h"
 #include "tools/cli/schedule/schedule_times.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr int64_t kMaxActions = 20'000'000;    // simulated
 constexpr int64_t kMaxDrawnActions = 500'000;  // written to a file
@@ -122,25 +121,6 @@ void PrintText(const Step& step, const planner::Timeline& timeline, std::ostream
       << lines;
 }
 
-ordered_json ToJson(const Step& step, const planner::Timeline& timeline) {
-  ordered_json object = {{"layout", planner::FormatLayout(step.layout)},
-                         {"micro_batches", step.micro_batches},
-                         {"step_s", timeline.makespan_s},
-                         {"repeated_step_s", timeline.RepeatedStepTime()},
-                         {"bubble_share", timeline.BubbleShare()},
-                         {"ranks", ordered_json::array()}};
-  for (size_t i = 0; i < timeline.ranks.size(); ++i) {
-    const planner::RankTimeline& rank = timeline.ranks[i];
-    object["ranks"].push_back({{"pipeline_rank", i},
-                               {"start_s", rank.first_start_s},
-                               {"end_s", rank.end_s},
-                               {"busy_s", rank.busy_s},
-                               {"bubble_share", timeline.BubbleShare(static_cast<int32_t>(i))},
-                               {"chunks_in_flight", rank.peak_in_flight}});
-  }
-  return object;
-}
-
 std::string Drawing(const std::string& path, const Step& step, const planner::Timeline& timeline) {
   const planner::TimelineSubject subject{step.layout, step.micro_batches};
   return path.ends_with(".svg") ? planner::TimelineSvg(subject, timeline)
@@ -158,7 +138,8 @@ absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
                    planner::SimulateLayout(step.layout, step.micro_batches, step.times));
   if (file.wanted()) RETURN_IF_ERROR(file.Write(Drawing(flags.file, step, timeline)));
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson(ToJson(step, timeline), context.out);
+    PrintJson(planner::WriteOrderedJson(ScheduleText{step.layout, step.micro_batches, timeline}),
+              context.out);
   } else if (!file.wanted()) {
     PrintText(step, timeline, context.out);
   } else {

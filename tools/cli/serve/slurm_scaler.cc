@@ -81,14 +81,14 @@ void SlurmScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& d
 }
 
 bool SlurmScaler::Release(const std::string& agent) {
-  if (!engine_->Request(ReleaseRequested{agent, scaling_.limits.idle}).ok()) return false;
+  if (!engine_->Request(server::ReleaseRequested{agent, scaling_.limits.idle}).ok()) return false;
   Say(LogLevel::kInfo, "is let go: no trial needs it", agent);
   jobs_.LetGo(agent);
   return true;
 }
 
 bool SlurmScaler::Admit(const std::string& agent) {
-  const absl::Status status = engine_->Request(AdmitRequested{agent});
+  const absl::Status status = engine_->Request(server::AdmitRequested{agent});
   const std::string refused(status.message());
   if (!refused.empty() && refused != told_refused_) {
     Say(LogLevel::kInfo, absl::StrCat("no job is submitted yet: ", refused), agent);

@@ -10,13 +10,14 @@
 #include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "nlohmann/json.hpp"
+#include "planner/codec/json_codec.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/history_fields.h"
 #include "tools/cli/sweep/history_import_command.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_text.h"
@@ -24,8 +25,6 @@
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr int32_t kMostOfAPage = 1000;
 // The framework of a sweep's own trials.
@@ -57,34 +56,6 @@ absl::StatusOr<std::vector<v1::Trial>> Ask(const HistoryFlags& flags) {
     request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty() && static_cast<int64_t>(trials.size()) < flags.limit);
   return trials;
-}
-
-ordered_json OrNull(const std::string& text) {
-  return text.empty() ? ordered_json() : ordered_json(text);
-}
-
-ordered_json ImportedToJson(const v1::ImportedRun& run) {
-  return {{"origin", run.origin()},
-          {"sweep", run.sweep()},
-          {"framework", run.framework()},
-          {"notes", run.notes()},
-          {"import_time", TimeText(run.import_time())},
-          {"actor", OrNull(run.actor())}};
-}
-
-ordered_json TrialToJson(const v1::Trial& trial) {
-  const v1::TrialFigures& figures = trial.figures();
-  return {{"trial", OrNull(ShortName(trial.name()))},
-          {"imported", trial.has_imported() ? ImportedToJson(trial.imported()) : ordered_json()},
-          {"layout", trial.layout()},
-          {"model", trial.model()},
-          {"cluster", trial.cluster()},
-          {"gpus", trial.gpus()},
-          {"outcome", StateName(trial.state())},
-          {"mfu", figures.has_mfu() ? ordered_json(figures.mfu()) : ordered_json()},
-          {"step_s", figures.has_step_s() ? ordered_json(figures.step_s()) : ordered_json()},
-          {"peak_bytes",
-           figures.has_peak_bytes() ? ordered_json(figures.peak_bytes()) : ordered_json()}};
 }
 
 // Returns which trial of which sweep it is, here or where it was measured.
@@ -135,9 +106,9 @@ absl::Status RunHistory(const HistoryFlags& flags, CommandContext& context) {
     PrintText(trials, context.out);
     return absl::OkStatus();
   }
-  ordered_json json = {{"trials", ordered_json::array()}};
-  for (const v1::Trial& trial : trials) json["trials"].push_back(TrialToJson(trial));
-  PrintJson(json, context.out);
+  HistoryText history;
+  for (const v1::Trial& trial : trials) history.trials.push_back({trial});
+  PrintJson(planner::WriteOrderedJson(history), context.out);
   return absl::OkStatus();
 }
 

@@ -9,17 +9,16 @@
 #include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "nlohmann/json.hpp"
+#include "planner/codec/json_codec.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/history_fields.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 // Refused rows that a message names.
 constexpr int kMostNamedRows = 20;
@@ -82,19 +81,6 @@ void PrintText(const std::vector<ImportedFile>& files, std::ostream& out) {
   }
 }
 
-ordered_json ToJson(const ImportedFile& file) {
-  ordered_json json = {{"file", file.path},
-                       {"rows", file.answer.rows()},
-                       {"imported", file.answer.imported()},
-                       {"known", file.answer.known()},
-                       {"refused", ordered_json::array()}};
-  for (const v1::RefusedRow& row : file.answer.refused()) {
-    json["refused"].push_back(
-        {{"line", row.line()}, {"subject", row.subject()}, {"reason", row.reason()}});
-  }
-  return json;
-}
-
 absl::Status Import(const ImportFlags& flags, CommandContext& context) {
   std::vector<ImportedFile> files;
   for (const std::string& path : flags.files) {
@@ -118,9 +104,9 @@ absl::Status Import(const ImportFlags& flags, CommandContext& context) {
     PrintText(files, context.out);
     return absl::OkStatus();
   }
-  ordered_json json = {{"files", ordered_json::array()}};
-  for (const ImportedFile& file : files) json["files"].push_back(ToJson(file));
-  PrintJson(json, context.out);
+  ImportText imported;
+  for (const ImportedFile& file : files) imported.files.push_back({file.path, file.answer});
+  PrintJson(planner::WriteOrderedJson(imported), context.out);
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text/status_macros.h"
+#include "planner/codec/json_codec.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/io/json_output.h"
@@ -14,7 +15,9 @@
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_compare_command.h"
 #include "tools/cli/sweep/sweep_export_command.h"
+#include "tools/cli/sweep/sweep_fields.h"
 #include "tools/cli/sweep/sweep_follow.h"
+#include "tools/cli/sweep/sweep_json.h"
 #include "tools/cli/sweep/sweep_plan_command.h"
 #include "tools/cli/sweep/sweep_start_command.h"
 #include "tools/cli/sweep/sweep_text.h"
@@ -23,8 +26,6 @@
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr int32_t kSweepPageSize = 1000;
 
@@ -52,9 +53,9 @@ absl::Status ListSweeps(const SweepFlags& flags, CommandContext& context) {
     PrintSweeps(sweeps, context.out);
     return absl::OkStatus();
   }
-  ordered_json json = {{"sweeps", ordered_json::array()}};
-  for (const v1::Sweep& sweep : sweeps) json["sweeps"].push_back(SweepToJson(sweep));
-  PrintJson(json, context.out);
+  SweepListText list;
+  for (const v1::Sweep& sweep : sweeps) list.sweeps.push_back({sweep});
+  PrintJson(planner::WriteOrderedJson(list), context.out);
   return absl::OkStatus();
 }
 
@@ -105,7 +106,7 @@ absl::Status Delete(const SweepFlags& flags, CommandContext& context) {
   request.set_force(flags.force);
   RETURN_IF_ERROR(Call(*stub, &v1::Sweeps::Stub::DeleteSweep, request).status());
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson({{"deleted", id}}, context.out);
+    PrintJson(planner::WriteOrderedJson(DeletedText{id}), context.out);
   } else {
     context.out << "sweep " << id << " is deleted\n";
   }

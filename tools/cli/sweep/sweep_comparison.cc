@@ -11,6 +11,7 @@
 #include "base/text/json_text.h"
 #include "planner/layout/layout.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/sweep_json.h"
 
 namespace meshwright::cli {
 namespace {

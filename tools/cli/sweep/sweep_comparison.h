@@ -5,10 +5,12 @@
 // look like another speed; where both sweeps' steps have equally many tokens that is the step time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text/enum_names.h"
@@ -42,6 +44,10 @@ struct ComparedTrial {
   std::optional<double> mfu;  // PaLM definition, against its own sweep's peak
   std::optional<std::string> reused_from;
 };
+
+// The states that a trial ends in by itself.
+inline constexpr std::array<std::string_view, 4> kEndedByItself = {"ok", "oom", "failed",
+                                                                   "timeout"};
 
 // What the confidence intervals of two medians say about a change.
 enum class Noise : uint8_t {
@@ -110,71 +116,99 @@ SweepComparison CompareSweeps(const ReadSide& a, const ReadSide& b);
 
 template <planner::ConstOr<FieldDifference> D, typename Visitor>
 void VisitFields(D& difference, Visitor& visit) {
-  visit("field", difference.field);
-  visit("a", difference.a);
-  visit("b", difference.b);
+  visit({"field", "Path of the field: model, training, cluster, request or worker first"},
+        difference.field);
+  visit({"a", "As the request has it; null where it has none"}, difference.a);
+  visit({"b", "As the request has it; null where it has none"}, difference.b);
 }
 
 template <planner::ConstOr<ComparedTrial> T, typename Visitor>
 void VisitFields(T& trial, Visitor& visit) {
-  visit("trial", trial.trial);
-  visit("layout", trial.layout);
-  visit("outcome", trial.outcome);
-  visit(planner::OrNull("step_s"), trial.step_s);
-  visit(planner::OrNull("step_low_s"), trial.step_low_s);
-  visit(planner::OrNull("step_high_s"), trial.step_high_s);
-  visit(planner::OrNull("mfu"), trial.mfu);
-  visit(planner::OrNull("reused_from"), trial.reused_from);
+  visit({"trial", "Sweep and number"}, trial.trial);
+  visit({"layout", "Text form of the layout"}, trial.layout);
+  visit(planner::Among(kEndedByItself, {"outcome", "State that it ended in"}), trial.outcome);
+  visit(planner::OrNull({"step_s", "Median of the measured steps, seconds"}), trial.step_s);
+  visit(planner::OrNull({"step_low_s",
+                         "Where the median lies at least with a probability of 95 %, seconds; null "
+                         "where too few steps were timed"}),
+        trial.step_low_s);
+  visit(planner::OrNull({"step_high_s", "And at most, seconds"}), trial.step_high_s);
+  visit(planner::OrNull(
+            {"mfu", "PaLM definition, a fraction of the peak of its own sweep's cluster"}),
+        trial.mfu);
+  visit(planner::OrNull(
+            {"reused_from",
+             "Sweep and number of the trial whose result it has; null for one that ran itself"}),
+        trial.reused_from);
 }
 
 template <planner::ConstOr<TimeChange> C, typename Visitor>
 void VisitFields(C& change, Visitor& visit) {
-  visit("change", change.change);
-  visit(planner::OrNull("change_low"), change.low);
-  visit(planner::OrNull("change_high"), change.high);
-  visit("noise", change.noise, kNoiseNames);
+  visit({"change",
+         "From A to B, a share of A's time per token (the step time where both have as many tokens "
+         "a step); below 0 where B is faster"},
+        change.change);
+  visit(planner::OrNull({"change_low",
+                         "The least that it is where the medians lie anywhere in their intervals; "
+                         "null where one has none"}),
+        change.low);
+  visit(planner::OrNull({"change_high", "And the most"}), change.high);
+  visit({"noise",
+         "Whether the change is outside the noise: the intervals do not overlap, they do, one of "
+         "them is not known, or both have the result of one run"},
+        change.noise, kNoiseNames);
 }
 
 template <planner::ConstOr<LayoutPair> P, typename Visitor>
 void VisitFields(P& pair, Visitor& visit) {
-  visit("layout", pair.layout);
-  visit("a", pair.a);
-  visit("b", pair.b);
-  visit(planner::OrNull("step"), pair.step);
+  visit({"layout", "Text form of the layout"}, pair.layout);
+  visit({"a", "Its trial in A"}, pair.a);
+  visit({"b", "Its trial in B"}, pair.b);
+  visit(planner::OrNull({"step", "How its step changed; null where one of them was not measured"}),
+        pair.step);
 }
 
 template <planner::ConstOr<OnlyThere> O, typename Visitor>
 void VisitFields(O& only, Visitor& visit) {
-  visit("layouts", only.layouts);
-  visit("by_outcome", only.by_outcome);
-  visit(planner::OrNull("best"), only.best);
+  visit({"layouts", "How many"}, only.layouts);
+  visit({"by_outcome", "Counts by the state that they ended in"}, only.by_outcome);
+  visit(planner::OrNull({"best", "The fastest of them; null where none was measured"}), only.best);
 }
 
 template <planner::ConstOr<PairCounts> C, typename Visitor>
 void VisitFields(C& counts, Visitor& visit) {
-  visit("faster", counts.faster);
-  visit("slower", counts.slower);
-  visit("within_noise", counts.within_noise);
-  visit("unknown", counts.unknown);
-  visit("same_run", counts.same_run);
-  visit("outcome_changed", counts.outcome_changed);
-  visit(planner::OrNull("mean_change"), counts.mean_change);
+  visit({"faster", "In B, outside the noise"}, counts.faster);
+  visit({"slower", "In B, outside the noise"}, counts.slower);
+  visit({"within_noise", "Not told apart"}, counts.within_noise);
+  visit({"unknown", "Where too few steps were timed to tell"}, counts.unknown);
+  visit({"same_run", "Of which both have the result of one run"}, counts.same_run);
+  visit({"outcome_changed", "That ended in another state"}, counts.outcome_changed);
+  visit(planner::OrNull(
+            {"mean_change",
+             "Geometric mean of the changes, without those of one run; null where there is none"}),
+        counts.mean_change);
 }
 
 template <planner::ConstOr<SweepComparison> C, typename Visitor>
 void VisitFields(C& comparison, Visitor& visit) {
-  visit("a", comparison.a);
-  visit("b", comparison.b);
-  visit("differences", comparison.differences);
-  visit(planner::OrNull("best_a"), comparison.best_a);
-  visit(planner::OrNull("best_b"), comparison.best_b);
-  visit(planner::OrNull("best"), comparison.best);
-  visit("verdict", comparison.verdict);
-  visit("counts", comparison.counts);
-  visit("both", comparison.both);
-  visit("only_a", comparison.only_a);
-  visit("only_b", comparison.only_b);
-  visit("notes", comparison.notes);
+  visit({"a", "Name of the sweep that is held against"}, comparison.a);
+  visit({"b", "Name of the other"}, comparison.b);
+  visit({"differences", "Fields of the requests, and of what measured them, that are not the same"},
+        comparison.differences);
+  visit(planner::OrNull({"best_a", "The fastest trial of A; null where none was measured"}),
+        comparison.best_a);
+  visit(planner::OrNull({"best_b", "The fastest trial of B"}), comparison.best_b);
+  visit(planner::OrNull(
+            {"best", "From A's best to B's, per token and device; null where one has none"}),
+        comparison.best);
+  visit({"verdict", "Which best is faster, by how much, and whether that is noise: one sentence"},
+        comparison.verdict);
+  visit({"counts", "Of the layouts that ran in both"}, comparison.counts);
+  visit({"both", "Layouts that ended by themselves in both, those that gained most first"},
+        comparison.both);
+  visit({"only_a", "Layouts that ended by themselves in A alone"}, comparison.only_a);
+  visit({"only_b", "The same of B"}, comparison.only_b);
+  visit({"notes", "What to know before the numbers are believed"}, comparison.notes);
 }
 
 }  // namespace meshwright::cli

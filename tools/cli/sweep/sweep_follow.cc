@@ -22,6 +22,7 @@
 #include "tools/cli/io/progress.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/sweep_json.h"
 #include "tools/cli/sweep/sweep_outlook.h"
 #include "tools/cli/sweep/sweep_ranking.h"
 #include "tools/cli/sweep/sweep_text.h"
@@ -82,7 +83,7 @@ class Follower {
   void Take(const v1::SweepEvent& event) {
     const bool is_stored = event.sequence() > 0;  // progress events are not stored
     if (is_stored) last_ = event.sequence();
-    const nlohmann::json data = agent::ToJson(wire::DetailsOf(event));
+    const nlohmann::json data = ToJson(wire::DetailsOf(event));
     std::string standing;
     outlook_.Take(event);
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) standing = Rank(event.trial(), data);

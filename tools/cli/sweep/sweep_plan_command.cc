@@ -9,18 +9,18 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "planner/codec/json_codec.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/plan_fields.h"
 #include "tools/cli/sweep/sweep_text.h"
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr size_t kMostRows = 20;  // of candidates in text
 
@@ -83,30 +83,7 @@ absl::Status RunPlan(const SweepPlanFlags& flags, CommandContext& context) {
     PrintPlan(plan, context.out);
     return absl::OkStatus();
   }
-  ordered_json json = {{"sweep", id},
-                       {"best_step_s", nullptr},
-                       {"next", ordered_json::array()},
-                       {"stop_reason", nullptr},
-                       {"related_results", plan.related_results()},
-                       {"related_sweeps", ordered_json::array()},
-                       {"candidates", ordered_json::array()}};
-  for (const std::string& sweep : plan.related_sweeps()) {
-    json["related_sweeps"].push_back(ShortName(sweep));
-  }
-  if (plan.has_best_step_s()) json["best_step_s"] = plan.best_step_s();
-  if (!plan.stop_reason().empty()) json["stop_reason"] = plan.stop_reason();
-  for (const v1::NextTrial& next : plan.trials()) {
-    ordered_json trial = {{"number", next.number()},
-                          {"layout", next.layout()},
-                          {"expected_gain", nullptr},
-                          {"reason", next.reason()}};
-    if (next.has_expected_gain()) trial["expected_gain"] = next.expected_gain();
-    json["next"].push_back(std::move(trial));
-  }
-  for (const v1::Candidate& candidate : plan.candidates()) {
-    json["candidates"].push_back(CandidateToJson(candidate));
-  }
-  PrintJson(json, context.out);
+  PrintJson(planner::WriteOrderedJson(SweepPlanText{id, plan}), context.out);
   return absl::OkStatus();
 }
 
@@ -125,21 +102,6 @@ absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string
   request.set_name(FormatSweepName(id));
   request.set_trials(trials);
   return Call(stub, &v1::Sweeps::Stub::GetSweepPlan, request);
-}
-
-ordered_json CandidateToJson(const v1::Candidate& candidate) {
-  ordered_json json = {{"number", candidate.number()},
-                       {"layout", candidate.layout()},
-                       {"state", nullptr},
-                       {"predicted_step_s", candidate.predicted_step_s()},
-                       {"step_s", candidate.step_s()},
-                       {"spread", candidate.spread()},
-                       {"predicted_oom_probability", candidate.predicted_oom_probability()},
-                       {"oom_probability", candidate.oom_probability()},
-                       {"expected_gain", candidate.expected_gain()}};
-  if (candidate.state() != v1::TRIAL_STATE_UNSPECIFIED)
-    json["state"] = StateName(candidate.state());
-  return json;
 }
 
 void AddSweepPlanCommand(CLI::App& group, CommandContext& context) {

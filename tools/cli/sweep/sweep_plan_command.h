@@ -7,7 +7,6 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "meshwright/v1/sweeps.pb.h"
-#include "nlohmann/json.hpp"
 #include "tools/cli/common/context.h"
 #include "tools/cli/sweep/sweep_calls.h"
 
@@ -19,11 +18,6 @@ absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string
 
 // Returns whose results correct the estimates. Requires that some do.
 std::string CorrectedBy(const v1::SweepPlan& plan);
-
-// Keys: number, layout, state (null where it has not begun), predicted_step_s, step_s, spread (a
-// standard deviation of the step time's logarithm), predicted_oom_probability, oom_probability,
-// expected_gain.
-nlohmann::ordered_json CandidateToJson(const v1::Candidate& candidate);
 
 void AddSweepPlanCommand(CLI::App& group, CommandContext& context);
 

@@ -11,6 +11,7 @@
 #include "base/text/status_macros.h"
 #include "executor/wire/wire.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/codec/json_codec.h"
 #include "planner/policy/trial_policy.h"
 #include "planner/report/answers.h"
 #include "proto/meshwright/v1/resource_names.h"
@@ -20,6 +21,7 @@
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/sweep/sweep_calls.h"
+#include "tools/cli/sweep/sweep_fields.h"
 #include "tools/cli/sweep/sweep_follow.h"
 #include "tools/command_line/declare.h"
 
@@ -127,10 +129,8 @@ absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
     if (!watch) context.out << ", " << StateName(sweep.state()) << " (" << sweep.reason() << ")";
     context.out << "\n" << PlannedAs(sweep.profile()) << std::endl;
   } else if (!watch) {
-    nlohmann::ordered_json json = SweepToJson(sweep);
     notes.push_back(PlannedAs(sweep.profile()));
-    json["notes"] = notes;
-    PrintJson(json, context.out);
+    PrintJson(planner::WriteOrderedJson(StartedText{{sweep}, notes}), context.out);
   }
   if (watch) {
     RETURN_IF_ERROR(FollowSweep(output.server, name, 0, output.format, context));

@@ -11,14 +11,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "base/text/escape_controls.h"
-#include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "db/records.h"
-#include "executor/wire/event_details.h"
 #include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
 #include "planner/catalog/catalog.h"
-#include "planner/report/estimate_json.h"
 #include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
@@ -27,8 +24,6 @@
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 // Returns the worker's last words, where a message ends with its standard error.
 std::string LastLine(std::string text) {
@@ -120,58 +115,6 @@ void PrintLegend(const ShownSweep& shown, std::ostream& out) {
   }
 }
 
-ordered_json TrialToJson(const TrialView& view, double peak_flops) {
-  const v1::Trial& trial = view.trial;
-  ordered_json json = {{"trial", ShortName(trial.name())},
-                       {"layout", trial.layout()},
-                       {"requested", trial.requested()},
-                       {"reused_from", nullptr},
-                       {"state", StateName(trial.state())},
-                       {"reason", trial.reason()},
-                       {"attempt", trial.attempt()},
-                       {"agent", trial.agent()},
-                       {"host", trial.host()},
-                       {"end_time", nullptr},
-                       {"seed", trial.seed()}};
-  for (const char* key : {"rank", "rank_shared", "step_s", "step_low_s", "step_high_s", "mfu",
-                          "mfu_causal", "mfu_note"}) {
-    json[key] = nullptr;
-  }
-  if (view.compared) {
-    const ComparedStep& compared = *view.compared;
-    json["rank"] = compared.rank.rank;
-    json["rank_shared"] = compared.rank.shared;
-    json["step_s"] = compared.step.step_s;
-    if (compared.step.interval) {
-      json["step_low_s"] = compared.step.low_s();
-      json["step_high_s"] = compared.step.high_s();
-    }
-    json["mfu"] = compared.mfu;
-    json["mfu_causal"] = compared.mfu_causal;
-    const std::string note = NoteOn(compared, peak_flops);
-    if (!note.empty()) json["mfu_note"] = note;
-  }
-  for (const char* key : {"predicted", "measured", "unreadable"}) json[key] = nullptr;
-  if (view.predicted) {
-    json["predicted"] = planner::LayoutToJson(view.predicted->layout, view.predicted->estimate);
-  }
-  if (!view.unreadable.empty()) json["unreadable"] = view.unreadable;
-  if (view.measured) json["measured"] = ordered_json(ToJson(*view.measured));
-  if (!trial.reused_from().empty()) json["reused_from"] = ShortName(trial.reused_from());
-  if (trial.has_end_time()) json["end_time"] = TimeText(trial.end_time());
-  return json;
-}
-
-// Includes counts by rules of another planner version that this one does not have.
-ordered_json FunnelToJson(const v1::Funnel& funnel) {
-  ordered_json json = planner::FunnelToJson(wire::FromWire(funnel));
-  ordered_json& by_rule = json["invalid_by_rule"];
-  for (const auto& [rule, count] : funnel.invalid_by_rule()) {
-    if (!by_rule.contains(rule)) by_rule[rule] = count;
-  }
-  return json;
-}
-
 }  // namespace
 
 int64_t PeakBytes(const trial::TrialResult& result) {
@@ -254,84 +197,6 @@ std::string TrialCountsText(const v1::Sweep& sweep) {
     if (state.ok()) counts[*state] = count;
   }
   return counts.ToText();
-}
-
-ordered_json SweepToJson(const v1::Sweep& sweep) {
-  ordered_json json = {{"name", ShortName(sweep.name())},
-                       {"state", StateName(sweep.state())},
-                       {"reason", sweep.reason()},
-                       {"model", sweep.model()},
-                       {"cluster", sweep.cluster()},
-                       {"cluster_hash", sweep.cluster_hash()},
-                       {"profile", sweep.profile()},
-                       {"profile_hash", sweep.profile_hash()},
-                       {"gpus", sweep.gpus()},
-                       {"device_kind", wire::TextOf(sweep.device_kind())},
-                       {"seq_len", sweep.seq_len()},
-                       {"global_batch", sweep.global_batch()},
-                       {"dtype", wire::TextOf(sweep.dtype())},
-                       {"steps", sweep.steps()},
-                       {"seed", sweep.seed()},
-                       {"memory_limit_bytes", nullptr},
-                       {"candidates", sweep.candidates()},
-                       {"max_trials", nullptr},
-                       {"min_gain", nullptr},
-                       {"trials", sweep.trials()},
-                       {"trials_ended", sweep.trials_ended()},
-                       {"trials_reused", sweep.trials_reused()},
-                       {"trials_by_state", ordered_json::object()},
-                       {"rerun_of", nullptr},
-                       {"planner_version", sweep.planner_version()},
-                       {"create_time", TimeText(sweep.create_time())},
-                       {"end_time", nullptr},
-                       {"last_sequence", sweep.last_sequence()},
-                       {"funnel", FunnelToJson(sweep.funnel())}};
-  if (sweep.max_trials() != 0) {
-    json["max_trials"] = sweep.max_trials();
-    json["min_gain"] = sweep.min_gain();
-  }
-  if (sweep.memory_limit_bytes() != 0) json["memory_limit_bytes"] = sweep.memory_limit_bytes();
-  if (sweep.has_end_time()) json["end_time"] = TimeText(sweep.end_time());
-  for (const auto& [state, count] : sweep.trials_by_state()) json["trials_by_state"][state] = count;
-  if (!sweep.rerun_of().empty()) json["rerun_of"] = ShortName(sweep.rerun_of());
-  return json;
-}
-
-namespace {
-
-// Returns the request as it was sent; null where the server did not keep it.
-ordered_json SweepRequestToJson(const v1::Sweep& sweep) {
-  absl::StatusOr<ordered_json> request = ParseOrderedJson("request", sweep.request_json());
-  return request.ok() ? *std::move(request) : ordered_json(nullptr);
-}
-
-}  // namespace
-
-ordered_json ShownSweepToJson(const ShownSweep& shown) {
-  ordered_json json = {{"sweep", SweepToJson(shown.sweep)},
-                       {"request", SweepRequestToJson(shown.sweep)},
-                       {"peak_flops", shown.peak_flops},
-                       {"peak_source", PeakSource(shown.cluster)},
-                       {"trials", ordered_json::array()}};
-  for (const TrialView& view : shown.trials) {
-    json["trials"].push_back(TrialToJson(view, shown.peak_flops));
-  }
-  return json;
-}
-
-ordered_json EventToJson(const v1::SweepEvent& event) {
-  ordered_json json = {{"sequence", event.sequence()},
-                       {"time", TimeText(event.time())},
-                       {"sweep", ShortName(event.sweep())},
-                       {"trial", nullptr},
-                       {"attempt", event.attempt()},
-                       {"kind", wire::TextOf(event.kind())},
-                       {"message", event.message()},
-                       {"actor", nullptr},
-                       {"data", ordered_json(agent::ToJson(wire::DetailsOf(event)))}};
-  if (!event.trial().empty()) json["trial"] = ShortName(event.trial());
-  if (!event.actor().empty()) json["actor"] = event.actor();
-  return json;
 }
 
 void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out) {

@@ -8,19 +8,19 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "executor/wire/message_codec.h"
+#include "planner/codec/json_codec.h"
 #include "planner/policy/trial_policy.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/plan_fields.h"
 #include "tools/cli/sweep/sweep_plan_command.h"
 #include "tools/cli/sweep/sweep_text.h"
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 struct Explained {
   std::optional<v1::Trial> trial;  // nullopt where it has not begun
@@ -106,44 +106,14 @@ void Print(const Explained& explained, int32_t number, std::ostream& to) {
   if (explained.candidate) PrintBelief(explained, out);
 }
 
-ordered_json ToJson(const v1::Attempt& attempt) {
-  ordered_json json = {{"attempt", attempt.number()},
-                       {"agent", attempt.agent()},
-                       {"members", ordered_json::array()},
-                       {"decision", attempt.decision()},
-                       {"policy_version", attempt.policy_version()},
-                       {"outcome", wire::TextOf(attempt.outcome())},
-                       {"end_reason", attempt.reason()}};
-  for (const v1::AttemptMember& member : attempt.members()) {
-    json["members"].push_back({{"agent", member.agent()},
-                               {"host", member.host()},
-                               {"first_rank", member.first_rank()},
-                               {"ranks", member.ranks()},
-                               {"first_device", member.first_device()},
-                               {"failed", member.failed()}});
-  }
-  return json;
-}
-
-ordered_json ToJson(const Explained& explained, int32_t number) {
-  ordered_json json = {{"number", number},       {"layout", explained.layout()},
-                       {"state", nullptr},       {"reason", nullptr},
-                       {"reused_from", nullptr}, {"decisions", ordered_json::array()},
-                       {"belief", nullptr},      {"stop_reason", nullptr}};
-  if (explained.candidate) json["belief"] = CandidateToJson(*explained.candidate);
-  if (!explained.trial) {
-    if (!explained.plan.stop_reason().empty()) json["stop_reason"] = explained.plan.stop_reason();
-    return json;
-  }
-  json["state"] = StateName(explained.trial->state());
-  json["reason"] = explained.trial->reason();
-  if (!explained.trial->reused_from().empty()) {
-    json["reused_from"] = ShortName(explained.trial->reused_from());
-  }
-  for (const v1::Attempt& attempt : explained.trial->attempts()) {
-    json["decisions"].push_back(ToJson(attempt));
-  }
-  return json;
+WhyText WhyTextOf(const Explained& explained, int32_t number) {
+  WhyText why{.number = number,
+              .layout = explained.layout(),
+              .trial = explained.trial,
+              .belief = std::nullopt,
+              .stop_reason = explained.trial ? "" : explained.plan.stop_reason()};
+  if (explained.candidate) why.belief = CandidateText{*explained.candidate};
+  return why;
 }
 
 }  // namespace
@@ -152,7 +122,7 @@ absl::Status ExplainTrial(v1::Sweeps::Stub& stub, const std::string& sweep, int3
                           OutputFormat format, CommandContext& context) {
   ASSIGN_OR_RETURN(const Explained explained, Read(stub, sweep, number));
   if (format == OutputFormat::kJson) {
-    PrintJson(ToJson(explained, number), context.out);
+    PrintJson(planner::WriteOrderedJson(WhyTextOf(explained, number)), context.out);
   } else {
     Print(explained, number, context.out);
   }

@@ -11,19 +11,18 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "db/token_store.h"
-#include "nlohmann/json.hpp"
+#include "planner/codec/json_codec.h"
 #include "planner/scaling/budget.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
+#include "tools/cli/token/token_fields.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 struct TokenFlags {
   OutputFlags output;
@@ -34,24 +33,7 @@ struct TokenFlags {
   std::string expires;
 };
 
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
-
-ordered_json TimeJson(const std::optional<absl::Time>& time) {
-  return time ? ordered_json(TimeText(*time)) : ordered_json();
-}
-
 std::string RoleText(const db::TokenRecord& token) { return std::string(db::RoleName(token.role)); }
-
-ordered_json TokenToJson(const db::TokenRecord& token) {
-  return {{"name", token.name},
-          {"role", RoleText(token)},
-          {"agent", token.agent.empty() ? ordered_json() : ordered_json(token.agent)},
-          {"create_time", TimeText(token.create_time)},
-          {"expire_time", TimeJson(token.expire_time)},
-          {"revoke_time", TimeJson(token.revoke_time)}};
-}
 
 // Only creating a token creates a missing database.
 absl::StatusOr<std::unique_ptr<db::TokenStore>> OpenThere(const std::string& path) {
@@ -97,9 +79,7 @@ absl::Status Create(const TokenFlags& flags, CommandContext& context) {
   token.hash = db::HashOf(secret);
   RETURN_IF_ERROR(WithField(store->Add(token), "name"));
   if (flags.output.format == OutputFormat::kJson) {
-    ordered_json json = TokenToJson(token);
-    json["token"] = secret;
-    PrintJson(json, context.out);
+    PrintJson(planner::WriteOrderedJson(NewTokenText{{token}, secret}), context.out);
     return absl::OkStatus();
   }
   // Prints only the token, so that a redirection makes a token file.
@@ -123,9 +103,9 @@ absl::Status List(const TokenFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<db::TokenStore> store, OpenThere(flags.db));
   ASSIGN_OR_RETURN(const std::vector<db::TokenRecord> tokens, store->List());
   if (flags.output.format == OutputFormat::kJson) {
-    ordered_json json = {{"tokens", ordered_json::array()}};
-    for (const db::TokenRecord& token : tokens) json["tokens"].push_back(TokenToJson(token));
-    PrintJson(json, context.out);
+    TokenListText list;
+    for (const db::TokenRecord& token : tokens) list.tokens.push_back({token});
+    PrintJson(planner::WriteOrderedJson(list), context.out);
     return absl::OkStatus();
   }
   if (tokens.empty()) {
@@ -145,7 +125,7 @@ absl::Status Revoke(const TokenFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<db::TokenStore> store, OpenThere(flags.db));
   RETURN_IF_ERROR(WithField(store->Revoke(flags.name, absl::Now()), "name"));
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson({{"revoked", flags.name}}, context.out);
+    PrintJson(planner::WriteOrderedJson(RevokedText{flags.name}), context.out);
   } else {
     context.out << "token " << flags.name << " is revoked\n";
   }

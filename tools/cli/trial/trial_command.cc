@@ -15,8 +15,8 @@
 #include "executor/trial/trial_runner.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
+#include "planner/codec/json_codec.h"
 #include "planner/report/answers.h"
-#include "planner/report/estimate_json.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"
@@ -24,6 +24,7 @@
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/progress.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/trial/trial_fields.h"
 #include "tools/cli/trial/trial_text.h"
 #include "tools/command_line/declare.h"
 
@@ -154,20 +155,21 @@ void Print(const TrialFlags& flags, const planner::Layout& layout, const Predict
   if (flags.output.format != OutputFormat::kJson) {
     return PrintTrial(layout, prediction.estimate, prediction.request.cluster.name, result, out);
   }
-  ordered_json object = {{"layout", planner::FormatLayout(layout)},
-                         {"outcome", std::string(trial::TrialOutcomeName(result.outcome))}};
-  object.update(ordered_json(ToJson(result)));
-  object["seed"] = flags.seed;
-  object["predicted"] = planner::LayoutToJson(layout, prediction.estimate);
   const planner::ClusterSpec& cluster = prediction.request.cluster;
-  object["peak_source"] = PeakSource(cluster);
-  object["notes"] = planner::NotesOn(cluster, layout.devices());
+  ordered_json measured = {{"outcome", std::string(trial::TrialOutcomeName(result.outcome))}};
+  measured.update(ordered_json(ToJson(result)));
+  LocalTrialText text{.layout = planner::FormatLayout(layout),
+                      .result = {std::move(measured)},
+                      .seed = flags.seed,
+                      .predicted = {layout, prediction.estimate},
+                      .peak_source = PeakSource(cluster),
+                      .notes = planner::NotesOn(cluster, layout.devices())};
   if (result.peak_flops.has_value()) {
     const std::string why =
         WhyAboveOne(result.mfu_of_peak, result.mfu_causal_of_peak, *result.peak_flops);
-    if (!why.empty()) object["notes"].push_back(why);
+    if (!why.empty()) text.notes.push_back(why);
   }
-  PrintJson(object, out);
+  PrintJson(planner::WriteOrderedJson(text), out);
 }
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {

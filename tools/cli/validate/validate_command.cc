@@ -7,9 +7,11 @@
 
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "planner/codec/json_codec.h"
 #include "planner/drawing/scatter_svg.h"
 #include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
+#include "planner/report/validation_fields.h"
 #include "planner/report/validation_report.h"
 #include "tools/cli/common/drawing.h"
 #include "tools/cli/common/flags.h"
@@ -96,9 +98,7 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
   if (rows_file.wanted()) RETURN_IF_ERROR(rows_file.Write(planner::RowsToCsv(rows)));
   if (plot_file.wanted()) RETURN_IF_ERROR(plot_file.Write(planner::ScatterSvg(rows)));
   if (flags.output.format == OutputFormat::kJson) {
-    nlohmann::ordered_json object = planner::ValidationToJson(report);
-    object.update(planner::RefusalsToJson(refusals));
-    PrintJson(object, context.out);
+    PrintJson(planner::WriteOrderedJson(planner::ValidationText{report, refusals}), context.out);
   } else {
     PrintValidation(report, refusals, context.out);
   }

@@ -144,7 +144,7 @@ TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
   }
 }
 
-std::string NameOf(const testing::TestParamInfo<std::tuple<Variant, planner::Precision>>& test) {
+std::string NameOfCase(const testing::TestParamInfo<std::tuple<Variant, planner::Precision>>& test) {
   const auto& [variant, precision] = test.param;
   return variant.name + (precision == planner::Precision::kFp64 ? "Fp64" : "Fp32");
 }
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
             Variant{.name = "SmallFirstWeights", .initializer_range = 0.005},
             Variant{.name = "OneMicroBatch", .micro_batch = 8}),
         testing::Values(planner::Precision::kFp32, planner::Precision::kFp64)),
-    NameOf);
+    NameOfCase);
 
 // A pipeline of one rank: its chunks hand activations and gradients over without a send.
 std::vector<Variant> OneRankSchedules() {
@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(Schedules, TrainerReferenceTest,
                          testing::Combine(testing::ValuesIn(OneRankSchedules()),
                                           testing::Values(planner::Precision::kFp32,
                                                           planner::Precision::kFp64)),
-                         NameOf);
+                         NameOfCase);
 
 TEST(TrainerTest, Bf16FollowsTheReferenceWithinItsPrecision) {
   const planner::ModelSpec model = trial::TinyModel();

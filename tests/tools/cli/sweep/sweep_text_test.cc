@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "planner/catalog/preset_text.h"
+#include "tools/cli/sweep/sweep_json.h"
 
 namespace meshwright::cli {
 namespace {

@@ -1,0 +1,154 @@
+// The fields of a cluster file (planner/codec/fields.h).
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "base/text/enum_names.h"
+#include "base/text/field_error.h"
+#include "planner/catalog/calibration_fields.h"
+#include "planner/codec/fields.h"
+#include "planner/spec/cluster_spec.h"
+
+namespace meshwright::planner {
+
+inline constexpr EnumNames<CollectiveModel, 2> kCollectiveModels = {{
+    {CollectiveModel::kRing, "ring"},
+    {CollectiveModel::kNccl, "nccl"},
+}};
+inline constexpr TextForm kEvidenceText{&EvidenceName, &ParseEvidence};
+
+inline absl::StatusOr<AttentionKernel> ParseFastest(std::string_view name) {
+  absl::StatusOr<AttentionKernel> kernel = ParseAttentionKernel(name);
+  if (kernel.ok()) return kernel;
+  return FieldError("device.fastest_attention.kernel", name,
+                    "must be the name of an attention kernel, such as flash2 or cudnn");
+}
+inline constexpr TextForm kFastestText{&AttentionKernelName, &ParseFastest};
+
+template <ConstOr<FastestAttention> Fastest, typename Visitor>
+void VisitFields(Fastest& fastest, Visitor& visit) {
+  visit(Needed({"head_dim", "Size of a head"}), fastest.head_dim);
+  visit(Needed({"kernel", "Name of the kernel"}), fastest.kernel, kFastestText);
+  visit(Needed({"source", "Which measurement"}), fastest.source);
+}
+
+template <ConstOr<HardwareProfile> Device, typename Visitor>
+void VisitFields(Device& device, Visitor& visit) {
+  visit(Needed({"name", "Name of the device"}), device.name);
+  visit(Needed({"peak_bf16_flops", "Dense, FLOP/s"}), device.peak_bf16_flops);
+  visit(Needed({"peak_fp32_flops", "FLOP/s"}), device.peak_fp32_flops);
+  visit(Needed({"memory_bytes", "As the driver reports it, bytes"}), device.memory_bytes);
+  visit(Needed({"memory_bytes_per_s", "Data sheet, bytes per second"}), device.memory_bytes_per_s);
+  visit({"memory_efficiency", "Share of memory_bytes_per_s that is reached"},
+        device.memory_efficiency);
+  visit({"matmul_efficiency", "Share of the peak that a large matmul reaches"},
+        device.matmul_efficiency);
+  visit({"matmul_half_k", "Inner dimension at which a matmul reaches half of that"},
+        device.matmul_half_k);
+  visit({"matmul_limit", "Largest share of the peak that a matmul benchmark reaches"},
+        device.matmul_limit);
+  visit({"attention_efficiency", "Share of the peak that causal attention reaches"},
+        device.attention_efficiency);
+  visit({"attention_half_seq", "Sequence length at which it reaches half of that"},
+        device.attention_half_seq);
+  visit({"flash1_ratio", "Rate over FlashAttention-2's"}, device.flash1_ratio);
+  visit({"flash3_ratio", "Rate over FlashAttention-2's"}, device.flash3_ratio);
+  visit({"cudnn_ratio", "Rate over FlashAttention-2's"}, device.cudnn_ratio);
+  visit({"straggler_sigma", "Spread of device speeds, a share"}, device.straggler_sigma);
+  visit({"step_time_sigma", "Spread of measured over predicted step times"},
+        device.step_time_sigma);
+  visit({"kernel_launch_s", "Host time of one kernel, seconds"}, device.kernel_launch_s);
+  visit({"compute_units", "Units that tiles are spread over"}, device.compute_units);
+  visit({"tile_m", "Rows of an output tile"}, device.tile_m);
+  visit({"tile_n", "Columns of an output tile"}, device.tile_n);
+  visit({"context_bytes", "Device context and libraries, bytes"}, device.context_bytes);
+  visit({"communicator_bytes", "Buffers of one communicator, bytes"}, device.communicator_bytes);
+  visit({"point_to_point_communicator_bytes", "Of one that only passes messages, bytes"},
+        device.point_to_point_communicator_bytes);
+  visit({"matmul_workspace_bytes", "What matmuls' library holds, bytes"},
+        device.matmul_workspace_bytes);
+  visit(OnlyIf(device.peak_tf32_flops > 0.0,
+               {"peak_tf32_flops", "Dense, FLOP/s; absent where it has none"}),
+        device.peak_tf32_flops);
+  const bool narrows = device.peak_fp8_flops > 0.0;
+  visit(OnlyIf(narrows, {"peak_fp8_flops", "Dense, FLOP/s; absent where it has none"}),
+        device.peak_fp8_flops);
+  visit(OnlyIf(device.peak_fp4_flops > 0.0,
+               {"peak_fp4_flops", "Dense, FLOP/s; absent where it has none"}),
+        device.peak_fp4_flops);
+  visit(OnlyIf(narrows, {"narrow_matmul_ratio",
+                         "Share of the peak that a matmul in fp8 or fp4 reaches, over that in "
+                         "bf16; absent where it has neither"}),
+        device.narrow_matmul_ratio);
+  visit(OnlyIf(!device.fastest_attention.empty(),
+               {"fastest_attention", "Measured fastest kernels; absent until measured"}),
+        device.fastest_attention);
+}
+
+template <ConstOr<LinkProfile> Link, typename Visitor>
+void VisitFields(Link& link, Visitor& visit) {
+  visit(Needed({"bytes_per_s", "One way, as the data sheet has it, bytes per second"}),
+        link.bytes_per_s);
+  visit({"efficiency", "Share of it that large messages reach"}, link.efficiency);
+  visit({"hop_latency_s",
+         "One step of a ring, seconds; with NCCL what an interface adds to the library's own"},
+        link.hop_latency_s);
+  visit({"step_overhead_s",
+         "What a step of a ring costs the host where the ring leaves a node, seconds: no step is "
+         "shorter"},
+        link.step_overhead_s);
+  visit({"base_latency_s", "Start of a collective, seconds"}, link.base_latency_s);
+}
+
+template <ConstOr<HostProfile> Host, typename Visitor>
+void VisitFields(Host& host, Visitor& visit) {
+  visit({"link_bytes_per_s",
+         "Between one device and the host, one way, bytes per second; 0 where nobody said"},
+        host.link_bytes_per_s);
+  visit({"link_efficiency", "Share of it that copies from pinned memory reach"},
+        host.link_efficiency);
+  visit({"memory_bytes", "Of a node, bytes; 0 where nobody said"}, host.memory_bytes);
+  visit({"memory_bytes_per_s", "Of a node, bytes per second; 0 where nobody said"},
+        host.memory_bytes_per_s);
+  visit({"update_efficiency",
+         "Share of it that an optimizer's update on the node's processors reaches"},
+        host.update_efficiency);
+  visit({"source", "Where the figures come from"}, host.source);
+}
+
+template <ConstOr<PowerProfile> Power, typename Visitor>
+void VisitFields(Power& power, Visitor& visit) {
+  visit({"compute_w", "While its kernels compute, watts"}, power.compute_w);
+  visit({"exposed_w", "While it waits for exposed communication, watts"}, power.exposed_w);
+  visit({"idle_w", "Idle, watts"}, power.idle_w);
+  visit({"source", "Where the figures come from"}, power.source);
+}
+
+template <ConstOr<ClusterSpec> Cluster, typename Visitor>
+void VisitFields(Cluster& cluster, Visitor& visit) {
+  visit(Needed({"name", "Name of the cluster"}), cluster.name);
+  visit({"gpu_names", "What measurement files call its device"}, cluster.gpu_names);
+  visit({"collectives", "How collectives are timed"}, cluster.collectives, kCollectiveModels);
+  visit(Needed({"device", "One device"}), cluster.device);
+  visit(Needed({"devices_per_node", "Devices that scale_up connects"}), cluster.devices_per_node);
+  visit({"scale_up_spans_hosts", "Whether scale_up reaches beyond one host"},
+        cluster.scale_up_spans_hosts);
+  visit(Needed({"scale_up", "The link inside a node"}), cluster.scale_up);
+  visit(Needed({"scale_out", "The link between nodes"}), cluster.scale_out);
+  visit({"physical_cores",
+         "Cores that the ranks of a node share; 0 where each device computes on its own"},
+        cluster.physical_cores);
+  visit(OnlyIf(cluster.host != HostProfile(),
+               {"host", "The host of a node's devices; only where something is said of it"}),
+        cluster.host);
+  visit(
+      OnlyIf(cluster.power != PowerProfile(),
+             {"power", "What a device draws by what it does; only where something is said of it"}),
+      cluster.power);
+  visit({"source", "Where the figures come from"}, cluster.source);
+  visit(Among(kEvidenceNames, {"rests_on", "What they rest on"}), cluster.rests_on, kEvidenceText);
+  visit(CalibrationKey(cluster.calibration), cluster.calibration);
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,87 @@
+// What commands print of agents (planner/codec/fields.h), as their message has it.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text/json_text.h"
+#include "executor/wire/message_codec.h"
+#include "meshwright/v1/agents.pb.h"
+#include "planner/catalog/cluster_fields.h"
+#include "planner/codec/fields.h"
+#include "planner/codec/json_codec.h"
+#include "tools/cli/common/wire_text.h"
+
+namespace meshwright::cli {
+
+struct AgentText {
+  v1::Agent agent;
+};
+
+// An agent's devices, with the parts that run trials side by side between their keys.
+struct AgentDevicesText {
+  v1::Agent agent;
+};
+
+template <typename Visitor>
+void VisitFields(const AgentDevicesText& text, Visitor& visit) {
+  const v1::DeviceSet& devices = text.agent.device_set();
+  visit("device_kind", wire::TextOf(devices.device_kind()));
+  visit("devices", devices.devices());
+  visit(planner::AtLeast(1, planner::OnlyInText({"slots",
+                                                 "Equal parts of its devices that run trials side "
+                                                 "by side"})),
+        std::max(text.agent.slots(), 1));
+  visit(planner::NullUnless(devices.memory_bytes() > 0, "memory_bytes"),
+        int64_t{devices.memory_bytes()});
+}
+
+template <typename Visitor>
+void VisitFields(const AgentText& text, Visitor& visit) {
+  const v1::Agent& agent = text.agent;
+  std::vector<std::string> beside;
+  for (const v1::AttemptRef& ref : agent.running_beside()) beside.push_back(ShortName(ref.trial()));
+  std::optional<planner::WrittenJson<planner::ClusterSpec>> cluster;
+  if (auto read = ParseOrderedJson("cluster", agent.cluster_json()); read.ok()) {
+    cluster = planner::WrittenJson<planner::ClusterSpec>{*std::move(read)};
+  }
+  visit("name", agent.name());
+  visit("host", agent.host());
+  visit(planner::Inside("device_set"), AgentDevicesText{agent});
+  visit(planner::OnlyOnWire("slots"), planner::NoValue());
+  visit("version", agent.version());
+  visit("address", agent.address());
+  visit("connect_time", TimeText(agent.connect_time()));
+  visit(planner::NullUnless(agent.has_running(), "running"), ShortName(agent.running().trial()));
+  visit("running_beside", beside);
+  visit("drained", agent.drained());
+  visit(planner::NullUnless(!agent.set_aside_reason().empty(), "set_aside_reason"),
+        agent.set_aside_reason());
+  visit("failures_in_a_row", agent.failures_in_a_row());
+  visit(planner::OrNull(planner::InMessage("cluster_json", "cluster")), cluster);
+}
+
+struct AgentListText {
+  std::vector<AgentText> agents;
+};
+
+template <typename Visitor>
+void VisitFields(const AgentListText& list, Visitor& visit) {
+  visit({"agents", "Agents that are connected"}, list.agents);
+}
+
+// What `agents drain` and `agents resume` print.
+struct DecidedText {
+  std::string name;
+  std::string now;
+};
+
+template <typename Visitor>
+void VisitFields(const DecidedText& decided, Visitor& visit) {
+  visit({"name", "Name of the agent"}, decided.name);
+  visit({"now", "What it gets from now on, in words"}, decided.now);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,25 @@
+// What `meshwright list` prints of presets (planner/codec/fields.h): one kind of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/codec/fields.h"
+
+namespace meshwright::cli {
+
+struct PresetListText {
+  std::optional<std::vector<std::string>> models;
+  std::optional<std::vector<std::string>> clusters;
+  std::optional<std::vector<std::string>> profiles;
+};
+
+template <typename Visitor>
+void VisitFields(const PresetListText& list, Visitor& visit) {
+  visit({"models", "Names of models"}, list.models);
+  visit({"clusters", "Names of clusters"}, list.clusters);
+  visit({"profiles", "Names of framework profiles"}, list.profiles);
+}
+
+}  // namespace meshwright::cli

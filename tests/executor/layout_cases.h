@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/trial/trial.h"
@@ -48,6 +49,7 @@ struct ModelVariant {
   const char* config_name = "";
 };
 
+// Which of a table's cases run on every change stands in chosen_layouts.txt (layout_choice.h).
 struct LayoutCase {
   std::string layout;
   ModelVariant model = {};
@@ -56,44 +58,47 @@ struct LayoutCase {
 
 inline void PrintTo(const LayoutCase& test_case, std::ostream* out) { *out << test_case.layout; }
 
+// What a model has that TinyModel() has not, in the words that a test's name has behind the layout.
+inline std::vector<std::string> ModelWords(const ModelVariant& model) {
+  std::vector<std::string> words;
+  const auto add = [&words](bool has, std::string word) {
+    if (has) words.push_back(std::move(word));
+  };
+  add(model.tied, "tied");
+  add(model.layers != 4, "layers" + std::to_string(model.layers));
+  add(model.kv_heads != 2, "kv" + std::to_string(model.kv_heads));
+  add(model.qkv_bias, "bias");
+  add(model.qk_norm, "qk_norm");
+  add(model.odd, "odd");
+  add(model.ffn == planner::FfnKind::kGelu, "gelu");
+  add(model.ffn == planner::FfnKind::kRelu, "relu");
+  add(model.biases, "biases");
+  add(model.norm == planner::StreamNorm::kLayer, "layer_norm");
+  add(model.norm == planner::StreamNorm::kLayerWithoutBias, "weighted_norm");
+  add(model.norm == planner::StreamNorm::kLayerPlain, "plain_norm");
+  add(model.rotary_share != 1.0, "partial_rotary");
+  add(!model.positions, "no_positions");
+  add(model.experts > 0,
+      "experts" + std::to_string(model.experts) + "_top" + std::to_string(model.top_k));
+  add(model.shared, "shared");
+  add(model.sigmoid, "sigmoid");
+  add(model.balanced, "balanced");
+  add(model.capacity > 0.0, "capacity" + std::to_string(static_cast<int>(model.capacity * 100.0)));
+  add(model.router_losses, "losses");
+  add(model.window > 0, (model.chunked ? "chunk" : "window") + std::to_string(model.window));
+  add(model.latent, "latent" + std::to_string(model.value_dim));
+  add(model.muon, "muon");
+  add(model.sinks, "sinks");
+  add(model.selection_bias, "selection_bias");
+  add(model.config != nullptr, model.config_name);
+  return words;
+}
+
 // Returns a test's name: "tp2_pp2_dp1_tied".
 inline std::string CaseName(const LayoutCase& test_case) {
   std::string name;
   for (const char c : test_case.layout) name += std::isalnum(c) != 0 ? c : '_';
-  if (test_case.model.tied) name += "_tied";
-  if (test_case.model.layers != 4) name += "_layers" + std::to_string(test_case.model.layers);
-  if (test_case.model.kv_heads != 2) name += "_kv" + std::to_string(test_case.model.kv_heads);
-  if (test_case.model.qkv_bias) name += "_bias";
-  if (test_case.model.qk_norm) name += "_qk_norm";
-  if (test_case.model.odd) name += "_odd";
-  if (test_case.model.ffn == planner::FfnKind::kGelu) name += "_gelu";
-  if (test_case.model.ffn == planner::FfnKind::kRelu) name += "_relu";
-  if (test_case.model.biases) name += "_biases";
-  if (test_case.model.norm == planner::StreamNorm::kLayer) name += "_layer_norm";
-  if (test_case.model.norm == planner::StreamNorm::kLayerWithoutBias) name += "_weighted_norm";
-  if (test_case.model.norm == planner::StreamNorm::kLayerPlain) name += "_plain_norm";
-  if (test_case.model.rotary_share != 1.0) name += "_partial_rotary";
-  if (!test_case.model.positions) name += "_no_positions";
-  if (test_case.model.experts > 0) {
-    name += "_experts" + std::to_string(test_case.model.experts) + "_top" +
-            std::to_string(test_case.model.top_k);
-  }
-  if (test_case.model.shared) name += "_shared";
-  if (test_case.model.sigmoid) name += "_sigmoid";
-  if (test_case.model.balanced) name += "_balanced";
-  if (test_case.model.capacity > 0.0) {
-    name += "_capacity" + std::to_string(static_cast<int>(test_case.model.capacity * 100.0));
-  }
-  if (test_case.model.router_losses) name += "_losses";
-  if (test_case.model.window > 0) {
-    name +=
-        (test_case.model.chunked ? "_chunk" : "_window") + std::to_string(test_case.model.window);
-  }
-  if (test_case.model.latent) name += "_latent" + std::to_string(test_case.model.value_dim);
-  if (test_case.model.muon) name += "_muon";
-  if (test_case.model.sinks) name += "_sinks";
-  if (test_case.model.selection_bias) name += "_selection_bias";
-  if (test_case.model.config != nullptr) name += std::string("_") + test_case.model.config_name;
+  for (const std::string& word : ModelWords(test_case.model)) name += "_" + word;
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
@@ -222,5 +227,10 @@ std::vector<LayoutCase> OffloadCases();
 
 // Stages that hold an end of the model and no layer.
 std::vector<LayoutCase> EndStageCases();
+
+// In narrow_cases.cc: models whose products take E4M3 factors; and such as run in bf16 around them.
+std::vector<LayoutCase> NarrowCases();
+std::vector<LayoutCase> NarrowExpertCases();
+std::vector<LayoutCase> NarrowBf16Cases();
 
 }  // namespace meshwright::trial

@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 BIN = pathlib.Path()
 DEADLINE_S = 90.0
+NIGHTLY = "MESHWRIGHT_NIGHTLY" in os.environ  # one of the label nightly, which repeats all that there is to repeat
 SKIPPED = 77  # exit code by which CTest knows a test that was left out
 END_KINDS = ("sweep_finished", "sweep_cancelled")
 Attempt = collections.namedtuple("Attempt", "trial attempt")  # "sweeps/s/trials/3", 1

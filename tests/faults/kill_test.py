@@ -2,8 +2,10 @@
 """kill -9 of the server, of agents and of workers at random moments of sweeps: no result that was acknowledged is lost,
 none counts twice, and the best trial is the one that it would have been.
 
-StandInTest kills 200 times, with a worker whose result is a function of the layout; RealWorkerTest 20 times, with the
-real one; the Gang tests do the same to trials that two agents run together. MESHWRIGHT_FAULT_SEED repeats a run's choices, MESHWRIGHT_FAULT_KILLS makes it another number of kills.
+StandInTest kills 20 times, with a worker whose result is a function of the layout; RealWorkerTest 3 times, with the
+real one: once each the server, an agent and a worker; the Gang tests do the same to trials that two agents run
+together. The nightly tests kill 332 times in all. MESHWRIGHT_FAULT_SEED repeats a run's choices,
+MESHWRIGHT_FAULT_KILLS makes it another number of kills.
 
 A trial has three attempts that may be lost or broken, so of what costs one (the end of an agent that runs it, or of a
 worker) no trial gets more than one on purpose; a server's end costs none and comes at any time.
@@ -152,7 +154,7 @@ class KillTest(faults.FaultTest):
 
 
 class StandInTest(KillTest):
-    KILLS = 200
+    KILLS = 200 if faults.NIGHTLY else 20
     AGENTS = 6
     TRIALS = 25
     STEPS = 5
@@ -169,12 +171,12 @@ class StandInTest(KillTest):
 class StandInGangTest(StandInTest):
     """Each trial runs on two agents."""
 
-    KILLS = 100
+    KILLS = 100 if faults.NIGHTLY else 20
     DEVICES = 1
 
 
 class RealWorkerTest(KillTest):
-    KILLS = 20
+    KILLS = 20 if faults.NIGHTLY else 3
     AGENTS = 3
     TRIALS = 6
     STEPS = 4
@@ -201,7 +203,7 @@ class RealWorkerTest(KillTest):
 class RealWorkerGangTest(RealWorkerTest):
     """Each trial runs on two agents."""
 
-    KILLS = 12
+    KILLS = 12 if faults.NIGHTLY else 3
     AGENTS = 4
     DEVICES = 1
 

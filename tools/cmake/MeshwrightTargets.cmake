@@ -1,5 +1,5 @@
 # How every target of the project is built: C++20, warnings as errors, ccache, sanitizers, one output folder
-# for binaries, and helpers for libraries, tests and embedded data files.
+# for binaries, and helpers for libraries and embedded data files.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -66,14 +66,6 @@ if(MESHWRIGHT_SANITIZE STREQUAL thread)
   target_link_libraries(tsan_absl_mutex PRIVATE meshwright_options PUBLIC absl::synchronization absl::time)
 endif()
 
-# How many times as long a program of ours may take as without sanitizers.
-set(MESHWRIGHT_SLOWDOWN 1)
-if(MESHWRIGHT_SANITIZE STREQUAL thread)
-  set(MESHWRIGHT_SLOWDOWN 30)
-elseif(MESHWRIGHT_SANITIZE)
-  set(MESHWRIGHT_SLOWDOWN 10)
-endif()
-
 # meshwright_configure(TARGET): the options above on a target of our own.
 function(meshwright_configure target)
   target_link_libraries(${target} PRIVATE meshwright_options)
@@ -90,47 +82,6 @@ function(meshwright_library name)
   meshwright_configure(${name})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
-endfunction()
-
-# meshwright_test_list(FILE PROPERTY): a list for tools/gpu, beside the tests' binaries, one name a line.
-function(meshwright_test_list file property)
-  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/tests/${file}
-    CONTENT "$<JOIN:$<TARGET_PROPERTY:meshwright_options,${property}>,\n>\n")
-endfunction()
-meshwright_test_list(gpu_tests.txt MESHWRIGHT_GPU_TESTS)
-meshwright_test_list(cpu_rehearsal_tests.txt MESHWRIGHT_CPU_REHEARSAL_TESTS)
-
-# meshwright_test(NAME LABEL fast|slow|gpu SOURCES ... DEPS ...): a GoogleTest binary, one CTest entry.
-# TIMEOUT_S is the time after which CTest ends it (default 120). GPU_REHEARSAL: one of those that
-# `tools/gpu --devices cpu` runs in place of the gpu tests.
-# The target fast_tests builds all of the fast ones.
-add_custom_target(fast_tests)
-function(meshwright_test name)
-  cmake_parse_arguments(ARG "GPU_REHEARSAL" "LABEL;TIMEOUT_S" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
-  find_package(GTest REQUIRED)
-  add_executable(${name} ${ARG_SOURCES})
-  meshwright_configure(${name})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  if(ARG_LABEL STREQUAL fast)
-    add_dependencies(fast_tests ${name})
-  elseif(ARG_LABEL STREQUAL gpu)
-    set_property(TARGET meshwright_options APPEND PROPERTY MESHWRIGHT_GPU_TESTS ${name})
-  endif()
-  if(ARG_GPU_REHEARSAL)
-    set_property(TARGET meshwright_options APPEND PROPERTY MESHWRIGHT_CPU_REHEARSAL_TESTS ${name})
-  endif()
-  if(NOT ARG_TIMEOUT_S)
-    set(ARG_TIMEOUT_S 120)
-  endif()
-  math(EXPR ARG_TIMEOUT_S "${MESHWRIGHT_SLOWDOWN} * ${ARG_TIMEOUT_S}")
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT_S}
-    SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\] .*whole file"
-    ENVIRONMENT "MESHWRIGHT_SOURCE_DIR=${PROJECT_SOURCE_DIR};MESHWRIGHT_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};${ARG_ENVIRONMENT}")
-  if(ARG_LABEL STREQUAL gpu OR ARG_GPU_REHEARSAL)
-    meshwright_package(tests ${name})
-  endif()
 endfunction()
 
 # meshwright_package(FOLDER TARGET): says that the archive of tools/package holds the target, in that folder. The

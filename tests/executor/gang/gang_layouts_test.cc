@@ -2,28 +2,18 @@
 // what it computes on one host, bit for bit.
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "tests/executor/gang/gang_fixture.h"
-#include "tests/executor/layout_cases.h"
+#include "tests/executor/gang_cases.h"
+#include "tests/executor/layout_choice.h"
 
 namespace meshwright::gang {
 namespace {
 
-using trial::LayoutCase;
 using trial::TrialOutcome;
 using trial::TrialPlan;
 using trial::TrialResult;
 
-struct Case {
-  LayoutCase layout;
-  std::vector<int32_t> ranks = {2, 2};  // of each member
-};
-
-void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.layout.layout; }
-
-class GangLayoutsTest : public testing::TestWithParam<Case> {};
+class GangLayoutsTest : public testing::TestWithParam<trial::GangCase> {};
 
 TrialResult RunOnOneHost(const TrialPlan& plan) {
   TrialResult result;
@@ -53,32 +43,9 @@ TEST_P(GangLayoutsTest, ComputeWhatTheyDoOnOneHost) {
   }
 }
 
-constexpr trial::ModelVariant kExperts = {.experts = 8, .top_k = 3, .balanced = true};
-constexpr trial::ModelVariant kRoutedExperts = {.experts = 8, .top_k = 3};
-
-std::vector<Case> Cases() {
-  return {{{"tp4.pp1.dp1", {.kv_heads = 4}}},
-          {{"tp2.pp2.dp1.sp1"}},
-          {{"tp1.pp4.dp1"}},
-          {{"tp1.pp4.dp1"}, {2, 1, 1}},
-          {{"tp1.pp2.dp2.vpp2.sched=interleaved"}},
-          {{"tp1.cp4.pp1.dp1"}},
-          {{"tp1.cp2.pp1.dp2"}},
-          {{"tp1.pp1.dp4.zero1"}},
-          {{"tp1.pp1.dp4.zero2"}, {1, 3}},
-          {{"tp1.pp1.dp4.zero3"}},
-          {{"tp1.pp1.dp4.zero3"}, {2, 1, 1}},
-          {{"tp1.pp1.dp4.ep4", kExperts}},
-          {{"tp1.pp1.dp4.ep4", kRoutedExperts}, {2, 1, 1}}};
-}
-
-std::string NameOf(const testing::TestParamInfo<Case>& test) {
-  std::string name = CaseName(test.param.layout) + "_over";
-  for (const int32_t ranks : test.param.ranks) name += "_" + std::to_string(ranks);
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Axes, GangLayoutsTest, testing::ValuesIn(Cases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Axes, GangLayoutsTest,
+                         testing::ValuesIn(trial::Chosen("gangs", trial::GangCases())),
+                         [](const auto& test) { return trial::CaseName(test.param); });
 
 }  // namespace
 }  // namespace meshwright::gang

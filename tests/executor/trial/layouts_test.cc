@@ -12,8 +12,8 @@
 #include "planner/memory/rank_memory.h"
 #include "planner/schedule/schedule.h"
 #include "tests/executor/bf16_memory.h"
-#include "tests/executor/layout_cases.h"
-#include "tests/executor/toy_gpt_oss.h"
+#include "tests/executor/layout_choice.h"
+#include "tests/executor/process_cases.h"
 #include "tests/executor/trial/gradient_comparison.h"
 #include "tests/executor/trial/trial_fixture.h"
 #include "tests/executor/worker/reference_model.h"
@@ -21,16 +21,7 @@
 namespace meshwright::trial {
 namespace {
 
-struct Case {
-  planner::Precision precision = planner::Precision::kFp32;
-  LayoutCase layout;
-};
-
-void PrintTo(const Case& test_case, std::ostream* out) {
-  *out << planner::PrecisionName(test_case.precision) << " " << test_case.layout.layout;
-}
-
-class LayoutsTest : public testing::TestWithParam<Case> {
+class LayoutsTest : public testing::TestWithParam<ProcessCase> {
  protected:
   LayoutsTest() : plan_(PlanOf(GetParam().layout, 3)) {
     plan_.training.precision = GetParam().precision;
@@ -101,69 +92,12 @@ TEST_P(Bf16LayoutsTest, MemoryIsWithinTwoPercent) {
   }
 }
 
-constexpr ModelVariant kTied = {.tied = true};
-constexpr ModelVariant kQkNorm = {.qk_norm = true};
-constexpr ModelVariant kExperts = {.experts = 8, .top_k = 3, .shared = true, .balanced = true};
-constexpr ModelVariant kExpertsOfMuon = {.experts = 8, .balanced = true, .muon = true};
-constexpr ModelVariant kRouterLosses = {
-    .experts = 8, .balanced = true, .capacity = 1.25, .router_losses = true};
-constexpr ModelVariant kBlocksOfGpt = {
-    .ffn = planner::FfnKind::kGelu, .norm = planner::StreamNorm::kLayer, .biases = true};
+std::string NameOf(const testing::TestParamInfo<ProcessCase>& test) { return CaseName(test.param); }
 
-constexpr ModelVariant kGptOss = {.balanced = true, .config = kToyGptOss, .config_name = "gpt_oss"};
-
-std::vector<Case> ExactCases() {
-  return {{planner::Precision::kFp32, {"tp1.pp1.dp1.mb2"}},
-          {planner::Precision::kFp64, {"tp1.pp1.dp1.mb2"}},
-          {planner::Precision::kFp64, {"tp2.pp2.dp2", kTied}},
-          {planner::Precision::kFp32, {"tp2.cp2.pp2.dp1.sp1", kTied}},
-          {planner::Precision::kFp32, {"tp1.cp4.pp1.dp1"}},
-          {planner::Precision::kFp32, {"tp2.pp1.dp2.zero1.sp1"}},
-          {planner::Precision::kFp32, {"tp1.pp2.dp2.zero2.sched=zb_h1"}},
-          {planner::Precision::kFp64, {"tp1.pp1.dp2.zero3"}},
-          {planner::Precision::kFp32, {"tp1.cp2.pp1.dp2.zero3.rc=full"}},
-          {planner::Precision::kFp32, {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first", kTied}},
-          {planner::Precision::kFp32, {"tp1.pp1.dp4.zero1.hs=2"}},
-          {planner::Precision::kFp64, {"tp1.pp2.dp4.zero2.hs=2", kTied}},
-          {planner::Precision::kFp32, {"tp1.cp2.pp1.dp2.zero3.hs=2"}},
-          {planner::Precision::kFp32, {"tp1.pp2.dp1.vpp2.sched=interleaved"}},
-          {planner::Precision::kFp64, {"tp1.pp4.dp1.stages=1+2+1+0"}},
-          {planner::Precision::kFp64, {"tp1.pp2.dp1.vpp2.rc=selective.sched=zb_v"}},
-          {planner::Precision::kFp32, {"tp1.pp4.dp1.mb2.sched=gpipe"}},
-          {planner::Precision::kFp32, {"tp2.pp2.dp1.rc=block:1"}},
-          {planner::Precision::kFp64, {"tp2.pp2.dp1.sched=zb_h1", kQkNorm}},
-          {planner::Precision::kFp64, {"tp1.pp1.dp4.ep2.etp2", kExperts}},
-          {planner::Precision::kFp32, {"tp2.pp2.dp2.ep4.zero1.sp1", kExperts}},
-          {planner::Precision::kFp32, {"tp1.pp2.dp4.ep2.zero3.sched=zb_h1", kExperts}},
-          {planner::Precision::kFp64, {"tp1.pp2.dp2.ep2.rc=layernorm+moe_act", kExperts}},
-          {planner::Precision::kFp64, {"tp1.pp2.dp2.ep2.zero1.rc=mlp+moe.sched=zb_h1", kExperts}},
-          {planner::Precision::kFp64, {"tp1.cp4.pp1.dp1", {.window = 3}}},
-          {planner::Precision::kFp64, {"tp1.cp4.pp1.dp1", {.window = 5, .chunked = true}}},
-          {planner::Precision::kFp64, {"tp2.pp1.dp2.ep2.zero1.sp1", kRouterLosses}},
-          {planner::Precision::kFp32, {"tp2.pp2.dp2.zero2.sp1", {.muon = true}}},
-          {planner::Precision::kFp64, {"tp2.pp1.dp2.ep2.zero1.sp1", kExpertsOfMuon}},
-          {planner::Precision::kFp64, {"tp2.cp2.pp1.dp1.sp1", {.latent = true}}},
-          {planner::Precision::kFp64, {"tp2.cp2.pp1.dp1.ep2.etp2.zero1.sp1", kGptOss}},
-          {planner::Precision::kFp32, {"tp2.pp1.dp1.mb2.sp1", kBlocksOfGpt}},
-          {planner::Precision::kFp64, {"tp1.pp2.dp2.zero2", kBlocksOfGpt}},
-          {planner::Precision::kFp32,
-           {"tp1.pp1.dp2.zero3", {.norm = planner::StreamNorm::kLayerPlain}}}};
-}
-
-std::vector<Case> Bf16Cases() {
-  return {{planner::Precision::kBf16, {"tp1.pp1.dp1.mb2"}},
-          {planner::Precision::kBf16, {"tp2.pp2.dp1.sp1"}},
-          {planner::Precision::kBf16, {"tp1.cp2.pp1.dp2.zero1"}},
-          {planner::Precision::kBf16, {"tp1.pp2.dp2.zero3.sched=zb_h1"}}};
-}
-
-std::string NameOf(const testing::TestParamInfo<Case>& test) {
-  return std::string(planner::PrecisionName(test.param.precision)) + "_" +
-         CaseName(test.param.layout);
-}
-
-INSTANTIATE_TEST_SUITE_P(Exact, LayoutsTest, testing::ValuesIn(ExactCases()), NameOf);
-INSTANTIATE_TEST_SUITE_P(Bf16, Bf16LayoutsTest, testing::ValuesIn(Bf16Cases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Exact, LayoutsTest,
+                         testing::ValuesIn(Chosen("processes", ExactProcessCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Bf16, Bf16LayoutsTest,
+                         testing::ValuesIn(Chosen("processes", Bf16ProcessCases())), NameOf);
 
 }  // namespace
 }  // namespace meshwright::trial

@@ -1,4 +1,5 @@
 // Mixtures of experts under every layout, over threads.
+#include "tests/executor/layout_choice.h"
 #include "tests/executor/worker/routed_layouts.h"
 
 namespace meshwright::worker {
@@ -32,13 +33,18 @@ TEST_P(RehearsedExpertsTest, TrainAsTheReferenceDoes) {
   run_.ExpectReferenceNumbers(1e-9, 1e-9);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BalancedExpertsTest, testing::ValuesIn(trial::BalancedExpertCases()),
+INSTANTIATE_TEST_SUITE_P(All, BalancedExpertsTest,
+                         testing::ValuesIn(trial::Chosen("balanced_experts",
+                                                         trial::BalancedExpertCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(Muon, BalancedExpertsTest, testing::ValuesIn(trial::MuonExpertCases()),
+INSTANTIATE_TEST_SUITE_P(Muon, BalancedExpertsTest,
+                         testing::ValuesIn(trial::Chosen("muon_experts", trial::MuonExpertCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(All, LearnedExpertsTest, testing::ValuesIn(trial::LearnedExpertCases()),
+INSTANTIATE_TEST_SUITE_P(All, LearnedExpertsTest,
+                         testing::ValuesIn(trial::Chosen("learned_experts",
+                                                         trial::LearnedExpertCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
 INSTANTIATE_TEST_SUITE_P(

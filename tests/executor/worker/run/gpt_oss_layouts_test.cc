@@ -1,4 +1,5 @@
 // A toy GPT-OSS under every axis, schedule, ZeRO stage and recompute mode, over threads.
+#include "tests/executor/layout_choice.h"
 #include "tests/executor/worker/routed_layouts.h"
 
 namespace meshwright::worker {
@@ -38,13 +39,18 @@ TEST_P(LearnedGptOssTest, Fp64EqualsTheReferenceAndItsMemoryFollowsItsRouting) {
   ExpectExactAsRouted(1e-9);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BalancedGptOssTest, testing::ValuesIn(trial::BalancedGptOssCases()),
+INSTANTIATE_TEST_SUITE_P(All, BalancedGptOssTest,
+                         testing::ValuesIn(trial::Chosen("balanced_gpt_oss",
+                                                         trial::BalancedGptOssCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(Muon, BalancedGptOssTest, testing::ValuesIn(trial::MuonGptOssCases()),
+INSTANTIATE_TEST_SUITE_P(Muon, BalancedGptOssTest,
+                         testing::ValuesIn(trial::Chosen("muon_gpt_oss", trial::MuonGptOssCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(All, LearnedGptOssTest, testing::ValuesIn(trial::LearnedGptOssCases()),
+INSTANTIATE_TEST_SUITE_P(All, LearnedGptOssTest,
+                         testing::ValuesIn(trial::Chosen("learned_gpt_oss",
+                                                         trial::LearnedGptOssCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
 }  // namespace

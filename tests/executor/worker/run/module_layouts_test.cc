@@ -1,4 +1,5 @@
 // Recompute of named modules under every axis, schedule and ZeRO stage, over threads.
+#include "tests/executor/layout_choice.h"
 #include "tests/executor/worker/routed_layouts.h"
 
 namespace meshwright::worker {
@@ -22,13 +23,19 @@ TEST_P(RoutedModulesTest, Fp64EqualsTheReferenceAndItsMemoryFollowsItsRouting) {
   ExpectExactAsRouted(1e-9);
 }
 
-INSTANTIATE_TEST_SUITE_P(Dense, ModulesTest, testing::ValuesIn(trial::DenseModuleCases()),
+INSTANTIATE_TEST_SUITE_P(Dense, ModulesTest,
+                         testing::ValuesIn(trial::Chosen("dense_modules",
+                                                         trial::DenseModuleCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(Experts, ModulesTest, testing::ValuesIn(trial::BalancedModuleCases()),
+INSTANTIATE_TEST_SUITE_P(Experts, ModulesTest,
+                         testing::ValuesIn(trial::Chosen("balanced_modules",
+                                                         trial::BalancedModuleCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(Experts, RoutedModulesTest, testing::ValuesIn(trial::LearnedModuleCases()),
+INSTANTIATE_TEST_SUITE_P(Experts, RoutedModulesTest,
+                         testing::ValuesIn(trial::Chosen("learned_modules",
+                                                         trial::LearnedModuleCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
 }  // namespace

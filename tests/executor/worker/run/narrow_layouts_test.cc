@@ -9,6 +9,7 @@
 // 1e-9, which a test below shows. narrow_product_test holds the bytes themselves to the reference.
 #include <ATen/ops/randn.h>
 
+#include "tests/executor/layout_choice.h"
 #include "tests/executor/narrow_models.h"
 #include "tests/executor/worker/thread_layouts.h"
 
@@ -55,77 +56,16 @@ TEST_P(NarrowBf16LayoutsTest, AreNearTheReference) {
   run_.ExpectReferenceNumbers(0.15, 0.02);
 }
 
-trial::LayoutCase Narrow(const char* layout, trial::ModelVariant model = {}) {
-  if (model.layers == 4) model.layers = 2;
-  return {layout, model, /*global_batch=*/4};
-}
-
-trial::LayoutCase NarrowOfFour(const char* layout, trial::ModelVariant model = {}) {
-  return {layout, model, /*global_batch=*/4};
-}
-
-std::vector<trial::LayoutCase> Cases() {
-  return {
-      Narrow("tp1.pp1.dp1"),
-      Narrow("tp1.pp1.dp1.mb2", {.kv_heads = 1}),
-      Narrow("tp1.pp1.dp1.mb2", {.tied = true, .qk_norm = true}),
-      Narrow("tp1.pp1.dp1", {.ffn = planner::FfnKind::kGelu}),
-      Narrow("tp1.pp1.dp1", {.ffn = planner::FfnKind::kRelu}),
-      Narrow("tp2.pp1.dp1.mb2"),
-      Narrow("tp2.pp1.dp1", {.qkv_bias = true}),
-      Narrow("tp2.pp1.dp1.sp1"),
-      Narrow("tp2.pp1.dp1.mb2.sp1", {.qk_norm = true}),
-      Narrow("tp2.pp1.dp1.sp1.rc=selective"),
-      Narrow("tp2.pp1.dp1.sp1.rc=full"),
-      Narrow("tp1.pp1.dp1.rc=selective", {.ffn = planner::FfnKind::kRelu}),
-      Narrow("tp1.cp2.pp1.dp1"),
-      Narrow("tp1.cp2.pp1.dp1.mb2.rc=full"),
-      Narrow("tp1.pp2.dp1"),
-      NarrowOfFour("tp1.pp2.dp1.vpp2.sched=interleaved"),
-      Narrow("tp1.pp2.dp1.sched=zb_h1"),
-      NarrowOfFour("tp1.pp2.dp1.vpp2.sched=zb_v"),
-      NarrowOfFour("tp1.pp1.dp2.vpp2.zero3.sched=breadth_first"),
-      Narrow("tp1.pp1.dp2"),
-      Narrow("tp1.pp1.dp2.zero1", {.muon = true}),
-      Narrow("tp1.pp1.dp2.zero2"),
-      Narrow("tp1.pp1.dp2.zero3.rc=block:1"),
-      Narrow("tp2.pp2.dp1.sp1.sched=zb_h1"),
-      Narrow("tp2.cp2.pp1.dp1.sp1"),
-      Narrow("tp2.pp1.dp2.zero3.sp1.rc=selective"),
-      Narrow("tp2.cp2.pp2.dp2.zero1.sp1", {.tied = true}),
-  };
-}
-
-// Two experts take the tokens in turn, so that every cut of 256 tokens has a tile of each.
-std::vector<trial::LayoutCase> ExpertCases() {
-  const trial::ModelVariant two = {.layers = 2, .experts = 2, .top_k = 1, .balanced = true};
-  const trial::ModelVariant both = {
-      .layers = 2, .experts = 2, .top_k = 2, .shared = true, .sigmoid = true, .balanced = true};
-  return {
-      Narrow("tp1.pp1.dp1", two),
-      Narrow("tp1.pp1.dp1.mb2.rc=selective", both),
-      Narrow("tp1.pp1.dp2.ep2", two),
-      Narrow("tp1.pp1.dp2.ep2.zero2.rc=full", both),
-      Narrow("tp1.pp1.dp2.etp2.zero1", two),
-      Narrow("tp2.pp1.dp1.ep2.mb2.sp1", both),
-      Narrow("tp1.cp2.pp1.dp1.ep2", two),
-      Narrow("tp1.pp2.dp2.ep2.zero1.sched=zb_h1", two),
-      Narrow("tp1.pp1.dp2.ep2.zero3", both),
-  };
-}
-
-INSTANTIATE_TEST_SUITE_P(All, NarrowLayoutsTest, testing::ValuesIn(Cases()),
+INSTANTIATE_TEST_SUITE_P(All, NarrowLayoutsTest,
+                         testing::ValuesIn(trial::Chosen("narrow", trial::NarrowCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(Experts, NarrowLayoutsTest, testing::ValuesIn(ExpertCases()),
+INSTANTIATE_TEST_SUITE_P(Experts, NarrowLayoutsTest,
+                         testing::ValuesIn(trial::Chosen("narrow_experts",
+                                                         trial::NarrowExpertCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(Some, NarrowBf16LayoutsTest,
-                         testing::Values(Narrow("tp1.pp1.dp1"),
-                                         Narrow("tp2.pp1.dp1.sp1.rc=selective"),
-                                         Narrow("tp1.cp2.pp1.dp1"),
-                                         Narrow("tp1.pp2.dp1.sched=zb_h1"),
-                                         Narrow("tp1.pp1.dp2.zero3")),
+INSTANTIATE_TEST_SUITE_P(Some, NarrowBf16LayoutsTest, testing::ValuesIn(trial::NarrowBf16Cases()),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
 }  // namespace

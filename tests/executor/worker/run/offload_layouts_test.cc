@@ -1,6 +1,7 @@
 // What layouts offload, over threads: the numbers stay those of the reference and, to the bit,
 // those of the same layout without offload, and the bytes on the device and on the host are the
 // planned.
+#include "tests/executor/layout_choice.h"
 #include "tests/executor/worker/thread_layouts.h"
 
 namespace meshwright::worker {
@@ -60,7 +61,8 @@ TEST_P(OffloadLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) {
   ExpectTheBitsWithoutOffload();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OffloadLayoutsTest, testing::ValuesIn(trial::OffloadCases()),
+INSTANTIATE_TEST_SUITE_P(All, OffloadLayoutsTest,
+                         testing::ValuesIn(trial::Chosen("offload", trial::OffloadCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
 // Blocks that keep more than a Llama's.

@@ -1,6 +1,7 @@
 // Selection biases move alike under every layout, and as the reference's do.
 #include "planner/block/stage_partition.h"
 #include "planner/schedule/placement.h"
+#include "tests/executor/layout_choice.h"
 #include "tests/executor/worker/reference_model.h"
 #include "tests/executor/worker/routed_layouts.h"
 
@@ -56,7 +57,9 @@ TEST_P(SelectionBiasTest, IsNotThereWhereTokensGoByForce) {
   for (const ThreadRank& rank : run_.ranks()) EXPECT_TRUE(rank.selection_biases.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SelectionBiasTest, testing::ValuesIn(trial::SelectionBiasCases()),
+INSTANTIATE_TEST_SUITE_P(All, SelectionBiasTest,
+                         testing::ValuesIn(trial::Chosen("selection_bias",
+                                                         trial::SelectionBiasCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "executor/worker/comm/cpu_device.h"
-#include "tests/executor/layout_cases.h"
+#include "tests/executor/layout_choice.h"
 #include "tests/executor/worker/thread_run.h"
 
 namespace meshwright::worker {
@@ -25,12 +25,14 @@ TEST_P(SliceMemoryTest, ARankAloneHoldsWhatItHoldsAmongTheOthers) {
   }
 }
 
-// Every fourth: what is kept of communication is the same in all.
+// Every fourth of those that run elsewhere: what is kept of communication is the same in all.
 std::vector<trial::LayoutCase> Some() {
   std::vector<trial::LayoutCase> some;
   for (const std::vector<trial::LayoutCase>& cases :
-       {trial::AllCases(), trial::BalancedExpertCases(), trial::MuonExpertCases(),
-        trial::BalancedGptOssCases()}) {
+       {trial::Chosen("threads", trial::AllCases()),
+        trial::Chosen("balanced_experts", trial::BalancedExpertCases()),
+        trial::Chosen("muon_experts", trial::MuonExpertCases()),
+        trial::Chosen("balanced_gpt_oss", trial::BalancedGptOssCases())}) {
     for (size_t i = 0; i < cases.size(); i += 4) some.push_back(cases[i]);
   }
   return some;

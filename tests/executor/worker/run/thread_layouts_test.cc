@@ -1,9 +1,11 @@
-// Every layout over threads.
+// Every layout over threads, or those that are chosen (layout_choice.h).
 #include "tests/executor/worker/thread_layouts.h"
 
 #include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
+
+#include "tests/executor/layout_choice.h"
 
 namespace meshwright::worker {
 namespace {
@@ -100,10 +102,12 @@ TEST_P(EndStagesTest, Bf16IsNearTheReferenceAndTakesNoMoreThanPredicted) {
   run_.ExpectReferenceNumbers(0.1, 0.02);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EndStagesTest, testing::ValuesIn(trial::EndStageCases()),
+INSTANTIATE_TEST_SUITE_P(All, EndStagesTest,
+                         testing::ValuesIn(trial::Chosen("end_stages", trial::EndStageCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
-INSTANTIATE_TEST_SUITE_P(All, ThreadLayoutsTest, testing::ValuesIn(trial::AllCases()),
+INSTANTIATE_TEST_SUITE_P(All, ThreadLayoutsTest,
+                         testing::ValuesIn(trial::Chosen("threads", trial::AllCases())),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
 // Of each ZeRO stage, where a matrix has one user and two, and where backwards are split.

@@ -93,7 +93,7 @@ std::vector<const CLI::Option*> OptionsOf(const CLI::App& command) {
 
 bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-std::string OptionName(const CLI::Option& option) {
+std::string NameOf(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true, false);
   return option.get_lnames().empty() ? absl::StrCat("-", option.get_snames().front())
                                      : absl::StrCat("--", option.get_lnames().front());

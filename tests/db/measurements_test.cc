@@ -11,6 +11,7 @@
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "planner/layout/condition_parser.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/layout_condition.h"
 #include "tests/db/measured_facets.h"

@@ -20,6 +20,7 @@
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
 #include "planner/catalog/model_config.h"
+#include "planner/layout/condition_parser.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/layout_condition.h"
 #include "planner/measurement/measurement.h"

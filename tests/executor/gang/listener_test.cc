@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr char kSecret[] = "a secret of some length";
+constexpr char kListenerSecret[] = "a secret of some length";
 
 // A relay that answers each tunnel with the far end of a pair.
 class ListenerTest : public testing::Test {
@@ -27,7 +27,7 @@ class ListenerTest : public testing::Test {
     RelayOptions options;
     options.listener = gate_->socket();
     options.admit = [handshake_s](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
-      auto greeting = Greeting::OfListener(std::move(accepted), kSecret,
+      auto greeting = Greeting::OfListener(std::move(accepted), kListenerSecret,
                                            MonotonicNow() + absl::Seconds(handshake_s));
       if (!greeting.ok()) return greeting.status();
       return Newcomer{.greeting = *std::move(greeting), .worker = {}};
@@ -76,7 +76,7 @@ TEST_F(ListenerTest, IsNotOpenedAtAnAddressOfAnotherHost) {
 }
 
 TEST_F(ListenerTest, MembersGetThrough) {
-  Greeting link = Come(kSecret, Purpose::kLink);
+  Greeting link = Come(kListenerSecret, Purpose::kLink);
   ASSERT_EQ(Finish(link), absl::OkStatus());
   std::vector<UniqueFd> arrived;
   ASSERT_TRUE(Eventually([&] {
@@ -90,7 +90,7 @@ TEST_F(ListenerTest, MembersGetThrough) {
 }
 
 TEST_F(ListenerTest, WorkersGetThrough) {
-  Greeting tunnel = Come(kSecret, Purpose::kTunnel);
+  Greeting tunnel = Come(kListenerSecret, Purpose::kTunnel);
   ASSERT_EQ(Finish(tunnel), absl::OkStatus());
   const UniqueFd socket = tunnel.TakeSocket();
   Write(socket, "set key");
@@ -113,7 +113,7 @@ TEST_F(ListenerTest, StrangersAreDroppedAndDisturbNobody) {
   Write(garbage, std::string(100'000, '\xff'));
   bool ended = false;
   EXPECT_TRUE(Eventually([&] { return ReadAll(garbage, &ended).empty() && ended; }));
-  Greeting member = Come(kSecret, Purpose::kLink);
+  Greeting member = Come(kListenerSecret, Purpose::kLink);
   EXPECT_EQ(Finish(member), absl::OkStatus());
 }
 
@@ -134,7 +134,7 @@ TEST_F(ImpatientListenerTest, WhoSaysNothingIsDropped) {
 TEST(PlaceTest, MustBeOfTheWholeLayout) {
   Membership place{.members = {{"a", 0, 2}, {"b", 2, 2}},
                    .member = 1,
-                   .secret = kSecret,
+                   .secret = kListenerSecret,
                    .address = "127.0.0.1",
                    .rendezvous = "127.0.0.1:1"};
   EXPECT_EQ(Validate(place, 4), absl::OkStatus());

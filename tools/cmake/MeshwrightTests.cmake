@@ -50,8 +50,8 @@ function(meshwright_shares name)
   endforeach()
 endfunction()
 
-# meshwright_entries(NAME SHARES n NIGHTLY n ...): the entries of meshwright_shares(), and where NIGHTLY is not 0 as many
-# of the label nightly. Tests know by MESHWRIGHT_NIGHTLY (tests/nightly.h) which they are.
+# meshwright_entries(NAME SHARES n NIGHTLY n ...): the entries of meshwright_shares(), and where NIGHTLY is not 0 as
+# many of the label nightly. Tests know by MESHWRIGHT_NIGHTLY (tests/nightly.h) which they are.
 function(meshwright_entries name)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT_S;SHARES;NIGHTLY" "COMMAND;ENVIRONMENT;PROPERTIES" ${ARGN})
   set(both TIMEOUT_S ${ARG_TIMEOUT_S} COMMAND ${ARG_COMMAND} PROPERTIES ${ARG_PROPERTIES})

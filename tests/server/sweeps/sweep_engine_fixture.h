@@ -97,21 +97,8 @@ class SettledEngine {
     engine_->Leave(agent, link, reason);
     engine_->Flush();
   }
-  void Heartbeat(const std::string& agent, const std::vector<wire::AttemptKey>& held) {
-    engine_->Hear(HeartbeatCame{agent, held});
-    engine_->Flush();
-  }
-  void Started(const std::string& agent, const wire::AttemptKey& key) {
-    engine_->Hear(TrialStarted{agent, key});
-    engine_->Flush();
-  }
-  void Ready(const std::string& agent, const wire::AttemptKey& key, int32_t port) {
-    engine_->Hear(MemberReady{agent, key, port});
-    engine_->Flush();
-  }
-  void Progress(const std::string& agent, const wire::AttemptKey& key,
-                const trial::TrialProgress& progress) {
-    engine_->Hear(TrialProgressed{agent, key, progress});
+  void Hear(EngineEvent event) {
+    engine_->Hear(std::move(event));
     engine_->Flush();
   }
   // With the current token of the attempt of the sweep of this name.

@@ -12,8 +12,8 @@ constexpr auto kForward = static_cast<size_t>(PassKind::kForward);
 constexpr auto kInputPass = static_cast<size_t>(PassKind::kInputGradient);
 constexpr auto kWeightPass = static_cast<size_t>(PassKind::kWeightGradient);
 
-// The number of operator names.
-constexpr size_t kNames = static_cast<size_t>(OperatorName::kCrossEntropy) + 1;
+// The number of operator names, of which kMtpProjection is the last.
+constexpr size_t kNames = static_cast<size_t>(OperatorName::kMtpProjection) + 1;
 constexpr int8_t kAbsent = -1;
 
 std::array<int8_t, kNames> IndexByName(const OperatorList& operators) {

@@ -5,8 +5,7 @@
 // of measurements and its column in the store. What a search enumerates, and how each key changes
 // memory and time, stands elsewhere.
 //
-// Order: that of the text form. The table is known to the compiler: NumberOf() is a switch over the
-// members, which a search asks for every layout.
+// Order: that of the text form.
 #pragma once
 
 #include <array>
@@ -343,17 +342,6 @@ constexpr const LayoutKey* FindKey(std::string_view name) {
 
 constexpr size_t IndexOf(const LayoutKey& key) {
   return static_cast<size_t>(&key - kLayoutKeys.data());
-}
-
-// LayoutKey::number of the key at that place of the table, which must have one. A switch over the
-// members: a call through the row would cost a search more than the rest of a comparison.
-[[gnu::always_inline]] inline int64_t NumberOf(size_t key, const Layout& layout) {
-  int64_t number = 0;
-  [&]<size_t... kKey>(std::index_sequence<kKey...> /*all*/) {
-    (void)((key == kKey && (number = kLayoutKeys[kKey].number(layout), true)) || ...);
-  }
-  (std::make_index_sequence<kLayoutKeyCount>());
-  return number;
 }
 
 bool HasDefault(const LayoutKey& key, const Layout& layout);

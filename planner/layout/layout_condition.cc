@@ -72,60 +72,71 @@ ConditionValue ConditionValueOf(size_t field, const Layout& layout) {
 }
 
 LayoutMatcher::LayoutMatcher(const Condition& condition)
-    : form_(condition.form), comparison_(condition.comparison), key_(condition.field) {
+    : form_(condition.form), key_(condition.field) {
+  if (form_ == ConditionForm::kNot) {
+    *this = LayoutMatcher(condition.parts.front());
+    negated_ = !negated_;
+    return;
+  }
   for (const Condition& part : condition.parts) parts_.emplace_back(part);
-  for (const ConditionValue& value : condition.values) {
-    if (const auto* text = std::get_if<std::string>(&value)) {
-      is_text_ = true;
-      texts_.push_back(WithText(kLayoutKeys[key_], *text));
-    } else {
-      numbers_.push_back(std::get<int64_t>(value));
-      number_ = numbers_.front();
+  if (form_ != ConditionForm::kCompare) return;
+  negated_ = condition.comparison == Comparison::kNotEqual;
+  is_text_ = std::holds_alternative<std::string>(condition.values.front());
+  if (is_text_) {
+    for (const ConditionValue& value : condition.values) {
+      texts_.push_back(WithText(kLayoutKeys[key_], std::get<std::string>(value)));
     }
+  } else {
+    TakeNumbers(condition);
   }
 }
 
-bool LayoutMatcher::HasOneOf(const Layout& layout) const {
-  const LayoutKey& key = kLayoutKeys[key_];
-  return std::any_of(texts_.begin(), texts_.end(),
-                     [&](const Layout& text) { return key.same(layout, text); });
-}
-
-bool LayoutMatcher::Compare(const Layout& layout) const {
-  if (is_text_) return HasOneOf(layout) != (comparison_ == Comparison::kNotEqual);
-  const int64_t number = NumberOf(key_, layout);
-  switch (comparison_) {
+void LayoutMatcher::TakeNumbers(const Condition& condition) {
+  number_of_ = kLayoutKeys[key_].number;
+  const int64_t number = std::get<int64_t>(condition.values.front());
+  switch (condition.comparison) {
     case Comparison::kEqual:
-      return number == number_;
     case Comparison::kNotEqual:
-      return number != number_;
+      low_ = high_ = number;
+      break;
     case Comparison::kLess:
-      return number < number_;
+      high_ = number - 1;
+      break;
     case Comparison::kAtMost:
-      return number <= number_;
+      high_ = number;
+      break;
     case Comparison::kMore:
-      return number > number_;
+      low_ = number + 1;
+      break;
     case Comparison::kAtLeast:
-      return number >= number_;
+      low_ = number;
+      break;
     case Comparison::kIn:
-      return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end();
+      for (const ConditionValue& value : condition.values) {
+        numbers_.push_back(std::get<int64_t>(value));
+      }
   }
-  return false;
 }
 
-bool LayoutMatcher::Matches(const Layout& layout) const {
-  const auto matches = [&layout](const LayoutMatcher& part) { return part.Matches(layout); };
-  switch (form_) {
-    case ConditionForm::kAll:
-      return std::all_of(parts_.begin(), parts_.end(), matches);
-    case ConditionForm::kAny:
-      return std::any_of(parts_.begin(), parts_.end(), matches);
-    case ConditionForm::kNot:
-      return !parts_.front().Matches(layout);
-    case ConditionForm::kCompare:
-      return Compare(layout);
+bool LayoutMatcher::HasValue(const Layout& layout) const {
+  if (is_text_) {
+    const LayoutKey& key = kLayoutKeys[key_];
+    return std::any_of(texts_.begin(), texts_.end(),
+                       [&](const Layout& text) { return key.same(layout, text); });
   }
-  return false;
+  const int64_t number = number_of_(layout);
+  if (!numbers_.empty()) {
+    return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end();
+  }
+  return number >= low_ && number <= high_;
+}
+
+bool LayoutMatcher::MatchesParts(const Layout& layout) const {
+  const bool all = form_ == ConditionForm::kAll;
+  for (const LayoutMatcher& part : parts_) {
+    if (part.Matches(layout) != all) return !all;
+  }
+  return all;
 }
 
 }  // namespace meshwright::planner

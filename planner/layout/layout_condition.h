@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,20 +41,25 @@ class LayoutMatcher {
   // REQUIRES: fields and values as ParseLayoutCondition() gives them.
   explicit LayoutMatcher(const Condition& condition);
 
-  bool holds_always() const { return form_ == ConditionForm::kAll && parts_.empty(); }
+  bool holds_always() const { return form_ == ConditionForm::kAll && parts_.empty() && !negated_; }
   // Allocates nothing: a search asks it of every layout that can run.
-  bool Matches(const Layout& layout) const;
+  bool Matches(const Layout& layout) const {
+    return (form_ == ConditionForm::kCompare ? HasValue(layout) : MatchesParts(layout)) != negated_;
+  }
 
  private:
-  bool Compare(const Layout& layout) const;
-  bool HasOneOf(const Layout& layout) const;
+  void TakeNumbers(const Condition& condition);
+  bool HasValue(const Layout& layout) const;
+  bool MatchesParts(const Layout& layout) const;
 
-  ConditionForm form_;
-  Comparison comparison_;
+  ConditionForm form_;  // kNot is its part, negated
+  bool negated_ = false;
   bool is_text_ = false;
   size_t key_;
-  int64_t number_ = 0;                 // the only one, but for kIn
-  std::vector<int64_t> numbers_ = {};  // of kIn
+  int64_t (*number_of_)(const Layout& layout) = nullptr;
+  int64_t low_ = std::numeric_limits<int64_t>::min();  // a number's range, with both ends
+  int64_t high_ = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> numbers_ = {};  // where there are several, the number is one of them
   std::vector<Layout> texts_ = {};     // with the value of the key; nothing else of them counts
   std::vector<LayoutMatcher> parts_ = {};
 };

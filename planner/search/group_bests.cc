@@ -93,7 +93,7 @@ GroupBests::Key GroupBests::KeyOf(const Layout& layout) const {
     if (key.kind == KeyKind::kText) {
       group.texts[i] = ConditionText(key, layout);
     } else {
-      group.numbers[i] = NumberOf(keys_[i], layout);
+      group.numbers[i] = key.number(layout);
     }
   }
   return group;

@@ -140,7 +140,7 @@ struct EarlierResult {
   MeasuredTrial measured;
 };
 
-// A sweep, as one looks at it that may be its relative: what it is about.
+// What a sweep is about, by which related sweeps are found.
 struct SweepShape {
   int64_t id = 0;
   std::string name;

@@ -211,13 +211,13 @@ struct TrialSummary {
 };
 
 // Who was given an attempt, and how it ended.
-struct AttemptHead {
+struct AttemptSummary {
   int32_t trial = 0;
   int32_t number = 0;
   std::string outcome;                 // as in AttemptRecord
   std::vector<AttemptMember> members;  // likewise
 
-  friend bool operator==(const AttemptHead&, const AttemptHead&) = default;
+  friend bool operator==(const AttemptSummary&, const AttemptSummary&) = default;
 };
 
 // Whether an agent, connected or not, gets no new trials, and why.

@@ -96,7 +96,7 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit("step_noise", trial.step_noise);
 }
 
-template <planner::ConstOr<AttemptHead> Attempt, typename Visitor>
+template <planner::ConstOr<AttemptSummary> Attempt, typename Visitor>
 void VisitFields(Attempt& attempt, Visitor& visit) {
   visit("trial", attempt.trial);
   visit("number", attempt.number);
@@ -167,7 +167,7 @@ constexpr std::string_view kTrialRows =
     "LEFT JOIN measurements AS m ON m.sweep_id = t.sweep_id AND m.trial = t.number "
     "LEFT JOIN results AS r ON r.measurement = m.id) AS trials";
 // A candidate that has not begun has the values that its trial will start with.
-constexpr std::string_view kHeadRows =
+constexpr std::string_view kSummaryRows =
     "(SELECT c.sweep_id, c.number, c.layout, c.predicted_step_s, c.oom_probability, "
     "t.number IS NOT NULL AS has_begun, coalesce(t.state, 'pending') AS state, "
     "coalesce(t.attempt, n.last_attempt + 1, 1) AS attempt, "
@@ -222,11 +222,11 @@ const std::string& SelectPlans() {
   return *kSelect;
 }
 
-const std::string& SelectTrialSummaries() { return RowsOf<TrialSummary>(kHeadRows); }
+const std::string& SelectTrialSummaries() { return RowsOf<TrialSummary>(kSummaryRows); }
 
 const std::string& SelectAttempts() { return RowsOf<AttemptRecord>("attempts"); }
 
-const std::string& SelectAttemptHeads() { return RowsOf<AttemptHead>("attempts"); }
+const std::string& SelectAttemptSummaries() { return RowsOf<AttemptSummary>("attempts"); }
 
 const std::string& SelectMembers() {
   static const auto* const kSelect = new std::string(absl::StrCat(
@@ -273,7 +273,9 @@ AttemptRecord ReadAttempt(const SqliteStatement& row) { return ReadRow<AttemptRe
 
 TrialSummary ReadTrialSummary(const SqliteStatement& row) { return ReadRow<TrialSummary>(row); }
 
-AttemptHead ReadAttemptHead(const SqliteStatement& row) { return ReadRow<AttemptHead>(row); }
+AttemptSummary ReadAttemptSummary(const SqliteStatement& row) {
+  return ReadRow<AttemptSummary>(row);
+}
 
 PlacedMember ReadMember(const SqliteStatement& row) {
   PlacedMember placed;

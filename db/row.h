@@ -20,7 +20,7 @@ const std::string& SelectBriefTrials();
 const std::string& SelectPlans();
 const std::string& SelectAttempts();
 const std::string& SelectTrialSummaries();
-const std::string& SelectAttemptHeads();
+const std::string& SelectAttemptSummaries();
 const std::string& SelectMembers();
 const std::string& SelectEvents();
 
@@ -29,7 +29,7 @@ TrialRecord ReadTrial(const SqliteStatement& row);
 std::string ReadPlan(const SqliteStatement& row);
 AttemptRecord ReadAttempt(const SqliteStatement& row);
 TrialSummary ReadTrialSummary(const SqliteStatement& row);
-AttemptHead ReadAttemptHead(const SqliteStatement& row);
+AttemptSummary ReadAttemptSummary(const SqliteStatement& row);
 // A member, with the trial and attempt that it belongs to.
 struct PlacedMember {
   AttemptMember member;

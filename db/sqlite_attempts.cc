@@ -52,26 +52,26 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteSweeps::ListAttempts(int64_t sw
   return attempts;
 }
 
-absl::StatusOr<std::vector<AttemptHead>> SqliteSweeps::ListAttemptHeads(int64_t sweep_id) {
+absl::StatusOr<std::vector<AttemptSummary>> SqliteSweeps::ListAttemptSummaries(int64_t sweep_id) {
   ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(absl::StrCat(SelectAttemptHeads(),
+                   connection_->Prepare(absl::StrCat(SelectAttemptSummaries(),
                                                      "WHERE sweep_id = ? ORDER BY trial, number")));
   select.Bind(sweep_id);
-  std::vector<AttemptHead> heads;
+  std::vector<AttemptSummary> summaries;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
     if (!row) break;
-    heads.push_back(ReadAttemptHead(select));
+    summaries.push_back(ReadAttemptSummary(select));
   }
   ASSIGN_OR_RETURN(SqliteStatement members,
                    connection_->Prepare(absl::StrCat(SelectMembers(),
                                                      "WHERE sweep_id = ? "
                                                      "ORDER BY trial, attempt, member")));
   members.Bind(sweep_id);
-  RETURN_IF_ERROR(AddMembers(members, heads, [](const AttemptHead& attempt) {
+  RETURN_IF_ERROR(AddMembers(members, summaries, [](const AttemptSummary& attempt) {
     return std::pair(attempt.trial, attempt.number);
   }));
-  return heads;
+  return summaries;
 }
 
 absl::Status SqliteSweeps::SetAttempt(const TrialTransition& transition, int32_t attempt,

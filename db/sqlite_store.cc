@@ -98,8 +98,8 @@ absl::StatusOr<std::vector<AgentQuarantine>> SqliteSweepStore::ListAgentQuaranti
   return Reading([](SqliteSweeps& sweeps) { return sweeps.ListAgentQuarantines(); });
 }
 
-absl::Status SqliteSweepStore::SetAgentQuarantine(const AgentQuarantine& standing) {
-  return Writing([&](SqliteSweeps& sweeps) { return sweeps.SetAgentQuarantine(standing); });
+absl::Status SqliteSweepStore::SetAgentQuarantine(const AgentQuarantine& quarantine) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.SetAgentQuarantine(quarantine); });
 }
 
 absl::StatusOr<SweepRecord> SqliteSweepStore::GetSweep(std::string_view name) {
@@ -153,8 +153,9 @@ absl::StatusOr<std::vector<TrialSummary>> SqliteSweepStore::ListTrialSummaries(i
   return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListTrialSummaries(sweep_id); });
 }
 
-absl::StatusOr<std::vector<AttemptHead>> SqliteSweepStore::ListAttemptHeads(int64_t sweep_id) {
-  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListAttemptHeads(sweep_id); });
+absl::StatusOr<std::vector<AttemptSummary>> SqliteSweepStore::ListAttemptSummaries(
+    int64_t sweep_id) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListAttemptSummaries(sweep_id); });
 }
 
 absl::StatusOr<std::string> SqliteSweepStore::GetPlan(int64_t sweep_id, int32_t number) {

@@ -40,7 +40,7 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::string> StoreId() override;
   absl::StatusOr<std::string> AttemptSecret() override;
   absl::StatusOr<std::vector<AgentQuarantine>> ListAgentQuarantines() override;
-  absl::Status SetAgentQuarantine(const AgentQuarantine& standing) override;
+  absl::Status SetAgentQuarantine(const AgentQuarantine& quarantine) override;
   absl::StatusOr<SweepRecord> GetSweep(std::string_view name) override;
   absl::StatusOr<SweepRecord> GetSweepById(int64_t id) override;
   absl::StatusOr<std::vector<SweepRecord>> ListSweeps(int64_t before_id, int32_t limit) override;
@@ -60,7 +60,7 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::vector<PredictedResult>> ListPredictedResults(int64_t sweep_id,
                                                                     std::string_view worker_version,
                                                                     int32_t limit) override;
-  absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
+  absl::StatusOr<std::vector<AttemptSummary>> ListAttemptSummaries(int64_t sweep_id) override;
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;
   absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,

@@ -54,24 +54,26 @@ absl::StatusOr<std::vector<AgentQuarantine>> SqliteSweeps::ListAgentQuarantines(
   ASSIGN_OR_RETURN(SqliteStatement select,
                    connection_->Prepare("SELECT agent, drained, failures, set_aside_reason "
                                         "FROM agent_standings ORDER BY agent"));
-  std::vector<AgentQuarantine> standings;
+  std::vector<AgentQuarantine> quarantines;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return standings;
-    standings.push_back({.agent = select.Text(0),
-                         .drained = select.Int(1) != 0,
-                         .failures = static_cast<int32_t>(select.Int(2)),
-                         .set_aside_reason = select.Text(3)});
+    if (!row) return quarantines;
+    quarantines.push_back({.agent = select.Text(0),
+                           .drained = select.Int(1) != 0,
+                           .failures = static_cast<int32_t>(select.Int(2)),
+                           .set_aside_reason = select.Text(3)});
   }
 }
 
-absl::Status SqliteSweeps::SetAgentQuarantine(const AgentQuarantine& standing) {
+absl::Status SqliteSweeps::SetAgentQuarantine(const AgentQuarantine& quarantine) {
   ASSIGN_OR_RETURN(SqliteStatement insert,
                    connection_->Prepare("INSERT OR REPLACE INTO agent_standings "
                                         "(agent, drained, failures, set_aside_reason) "
                                         "VALUES (?, ?, ?, ?)"));
-  insert.Bind(standing.agent).Bind(int64_t{standing.drained}).Bind(int64_t{standing.failures});
-  insert.Bind(standing.set_aside_reason);
+  insert.Bind(quarantine.agent)
+      .Bind(int64_t{quarantine.drained})
+      .Bind(int64_t{quarantine.failures});
+  insert.Bind(quarantine.set_aside_reason);
   return insert.Run();
 }
 

@@ -22,7 +22,7 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::string> StoreId() override;
   absl::StatusOr<std::string> AttemptSecret() override;
   absl::StatusOr<std::vector<AgentQuarantine>> ListAgentQuarantines() override;
-  absl::Status SetAgentQuarantine(const AgentQuarantine& standing) override;
+  absl::Status SetAgentQuarantine(const AgentQuarantine& quarantine) override;
   absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                           const std::vector<TrialRecord>& trials) override;
   absl::StatusOr<SweepRecord> GetSweep(std::string_view name) override;
@@ -43,7 +43,7 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                           int32_t number) override;
   absl::StatusOr<std::vector<TrialSummary>> ListTrialSummaries(int64_t sweep_id) override;
-  absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
+  absl::StatusOr<std::vector<AttemptSummary>> ListAttemptSummaries(int64_t sweep_id) override;
   absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) override;
   absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(const ResultShape& shape) override;

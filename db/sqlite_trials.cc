@@ -83,11 +83,11 @@ absl::StatusOr<std::vector<TrialSummary>> SqliteSweeps::ListTrialSummaries(int64
                    connection_->Prepare(
                        absl::StrCat(SelectTrialSummaries(), "WHERE sweep_id = ? ORDER BY number")));
   select.Bind(sweep_id);
-  std::vector<TrialSummary> heads;
+  std::vector<TrialSummary> summaries;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return heads;
-    heads.push_back(ReadTrialSummary(select));
+    if (!row) return summaries;
+    summaries.push_back(ReadTrialSummary(select));
   }
 }
 

@@ -101,7 +101,7 @@ class SweepReader {
   // List all candidates of a sweep by number, and all of its attempts by trial and number, without
   // their texts.
   virtual absl::StatusOr<std::vector<TrialSummary>> ListTrialSummaries(int64_t sweep_id) = 0;
-  virtual absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) = 0;
+  virtual absl::StatusOr<std::vector<AttemptSummary>> ListAttemptSummaries(int64_t sweep_id) = 0;
   // Returns a trial's plan_json.
   virtual absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) = 0;
 
@@ -156,7 +156,7 @@ class SweepAccess : public SweepReader {
   virtual absl::StatusOr<int64_t> Import(const std::vector<NewImport>& runs) = 0;
 
   // Replaces what is stored of this agent.
-  virtual absl::Status SetAgentQuarantine(const AgentQuarantine& standing) = 0;
+  virtual absl::Status SetAgentQuarantine(const AgentQuarantine& quarantine) = 0;
 
   // Deletes events of sweeps that ended before `before`, at most `limit` and never a sweep's last
   // one, and returns how many.

@@ -55,9 +55,6 @@ class Kernels {
   virtual void Run(const Dequantise& args) const = 0;
 };
 
-// Single-threaded, written only for clarity.
-std::unique_ptr<Kernels> MakeReferenceKernels();
-
 // Uses the best instruction set of this machine.
 std::unique_ptr<Kernels> MakeCpuKernels(Parallel parallel);
 // Uses the given instruction set: "base", "v3" (AVX2) or "v4" (AVX-512). Returns null where this

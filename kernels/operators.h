@@ -190,6 +190,13 @@ struct HeadStrides {
   int64_t head;
 };
 
+// Returns the offset in elements. Static, as explained in kernels/element.h.
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline int64_t OffsetOf(const HeadStrides& strides,
+                                                                       int64_t batch, int64_t query,
+                                                                       int64_t head) {
+  return batch * strides.batch + query * strides.query + head * strides.head;
+}
+
 // Merges attention to further keys into `output` and `log_sum_exp`, in place: both outputs are
 // weighted by their keys' share of the softmax. A log-sum-exp of -inf stands for no keys; `output`
 // is not read there.

@@ -16,7 +16,7 @@
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
-#include "server/calls/stopping.h"
+#include "server/calls/call_status.h"
 #include "server/services/sweep_watch.h"
 
 namespace meshwright::server {
@@ -64,13 +64,14 @@ Server::Server(ServerOptions options)
     : options_(std::move(options)),
       limits_(options_.limits, options_.monotonic_clock, CountsAndLogs(options_)),
       searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
-      waits_(kThreadsThatWait),
+      blocking_calls_(kThreadsThatWait),
       access_(options_.tls.has_value(), options_.clock, options_.log),
-      calls_(&searches_, &waits_, &stopping_, &access_, &limits_),
+      dispatcher_(&searches_, &blocking_calls_, &stopping_, &access_, &limits_),
       hub_(CountsEvents(options_.metrics)),
-      planner_service_(&calls_, options_.host_cores, options_.recommend, options_.monotonic_clock),
-      sweeps_service_(&calls_),
-      agents_service_(&calls_) {}
+      planner_service_(&dispatcher_, options_.host_cores, options_.recommend,
+                       options_.monotonic_clock),
+      sweeps_service_(&dispatcher_),
+      agents_service_(&dispatcher_) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
                                                       ServerOptions options) {
@@ -167,7 +168,7 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
     options_.metrics->SetFigures([engine = engine_.get()] { return engine->Figures(); });
   }
   timer_ = std::thread([this] { RunTimer(); });
-  calls_.Open();
+  dispatcher_.Open();
   SayServing(true);
   return absl::OkStatus();
 }
@@ -220,7 +221,7 @@ void Server::Stop() {
   hub_.NotifyAll();
   if (engine_ != nullptr) engine_->CloseAgents(ServerStops());
   searches_.Stop();
-  waits_.Stop();
+  blocking_calls_.Stop();
   if (grpc_ != nullptr) {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();

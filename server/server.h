@@ -107,10 +107,10 @@ class Server {
   std::atomic<bool> stopping_{false};
   Limits limits_;
   SearchPool searches_;
-  BlockingCallPool waits_;
+  BlockingCallPool blocking_calls_;
   Access access_;
   std::shared_ptr<CallChecker> checker_;  // set by Listen(), with TLS
-  CallDispatcher calls_;
+  CallDispatcher dispatcher_;
   EventHub hub_;
   std::unique_ptr<db::TokenStore> tokens_;  // set by Begin(), with TLS
   std::unique_ptr<db::SweepStore> store_;   // set by Begin()

@@ -6,8 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/optional.h"
-#include "base/text/escape_controls.h"
-#include "base/text/short_text.h"
+#include "base/text/message_text.h"
 #include "base/text/string_view.h"
 
 namespace meshwright {
@@ -53,6 +52,16 @@ absl::Status CheckPositive(std::string_view field, double value) {
 absl::Status CheckShare(std::string_view field, double value) {
   if (value > 0 && value <= 1) return absl::OkStatus();
   return FieldError(field, absl::StrCat(value), "must be above 0 and at most 1");
+}
+
+std::string FieldPath::ToText() const {
+  const std::string before = around_ == nullptr ? "" : around_->ToText();
+  if (is_index_) return absl::StrCat(before, "[", index_, "]");
+  // A root is used as it is: "plan." has its own dot.
+  const bool joined = around_ == nullptr || before.empty() || before.back() == '.';
+  std::string path = joined ? before : before + ".";
+  path.append(key_);
+  return path;
 }
 
 }  // namespace meshwright

@@ -1,6 +1,7 @@
-// Errors about one named input field: its value and what is accepted.
+// Errors about one named input field: its position, its value and what is accepted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,5 +26,24 @@ absl::Status CheckRange(std::string_view field, int64_t value, int64_t low, int6
 absl::Status CheckPositive(std::string_view field, double value);
 // OK when 0 < value <= 1.
 absl::Status CheckShare(std::string_view field, double value);
+
+// The position of a field in a text or a message, such as "ranks[2].phases.bubble_s", assembled
+// only when it is asked for. Refers to the enclosing path and to the key, which must outlive it.
+class FieldPath {
+ public:
+  // The root, with which the paths of its fields begin.
+  explicit FieldPath(std::string_view root) : key_(root) {}
+  FieldPath(const FieldPath& around, std::string_view key) : around_(&around), key_(key) {}
+  FieldPath(const FieldPath& around, size_t index)
+      : around_(&around), index_(index), is_index_(true) {}
+
+  std::string ToText() const;
+
+ private:
+  const FieldPath* around_ = nullptr;
+  std::string_view key_;
+  size_t index_ = 0;
+  bool is_index_ = false;
+};
 
 }  // namespace meshwright

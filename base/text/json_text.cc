@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
-#include "base/text/short_text.h"
+#include "base/text/message_text.h"
 
 namespace meshwright {
 namespace {

@@ -11,7 +11,6 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "base/text/utf8.h"
-#include "executor/agent/backoff.h"
 #include "executor/wire/message_codec.h"
 #include "executor/wire/protocol.h"
 #include "executor/wire/wire.h"

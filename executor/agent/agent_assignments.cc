@@ -42,14 +42,14 @@ absl::StatusOr<trial::TrialPlan> PlanOf(const v1::Assignment& assignment) {
 // InvalidArgument where the members don't cover all of `ranks`, or this agent is not among them.
 absl::StatusOr<gang::Membership> MembershipOf(const v1::Gang& gang, int64_t ranks,
                                               const std::string& address) {
-  gang::Membership place{.member = gang.member(), .secret = gang.secret(), .address = address};
+  gang::Membership membership{.member = gang.member(), .secret = gang.secret(), .address = address};
   for (const v1::AttemptMember& member : gang.members()) {
-    place.members.push_back(
+    membership.members.push_back(
         {.agent = member.agent(), .first_rank = member.first_rank(), .ranks = member.ranks()});
   }
-  RETURN_IF_ERROR(gang::CheckMembers(place.members, ranks));
+  RETURN_IF_ERROR(gang::CheckMembers(membership.members, ranks));
   RETURN_IF_ERROR(CheckRange("gang.member", gang.member(), 0, gang.members_size() - 1));
-  return place;
+  return membership;
 }
 
 // Returns what the agent has to run of an attempt.
@@ -59,8 +59,8 @@ absl::StatusOr<TrialJob> JobOf(const v1::Assignment& assignment, const wire::Att
   ASSIGN_OR_RETURN(job.plan, PlanOf(assignment));
   int64_t ranks = job.plan.layout.devices();
   if (assignment.has_gang()) {
-    ASSIGN_OR_RETURN(job.place, MembershipOf(assignment.gang(), ranks, options.address));
-    ranks = job.place->own().ranks;
+    ASSIGN_OR_RETURN(job.membership, MembershipOf(assignment.gang(), ranks, options.address));
+    ranks = job.membership->own().ranks;
   }
   ASSIGN_OR_RETURN(job.share,
                    ShareFor(job.plan, ranks, assignment.first_device(), options.devices));
@@ -101,7 +101,7 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
     KeepResult(given, CantRun(job.status()));
     return;
   }
-  if (job->place) {
+  if (job->membership) {
     Prepare(given, *std::move(job));
     return;
   }
@@ -113,21 +113,22 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
 }
 
 void Agent::Prepare(const Running& given, TrialJob job) {
-  gang::Membership& place = *job.place;
+  gang::Membership& membership = *job.membership;
   v1::TrialReady ready;
   *ready.mutable_ref() = wire::ToWire(given.key);
-  if (place.leads()) {
-    absl::StatusOr<std::shared_ptr<gang::Listener>> gate = gang::Listener::Open(options_.address);
-    if (!gate.ok()) {
+  if (membership.leads()) {
+    absl::StatusOr<std::shared_ptr<gang::Listener>> listener =
+        gang::Listener::Open(options_.address);
+    if (!listener.ok()) {
       KeepResult(given,
-                 trial::FailedResult(gate.status().message(), trial::Fault::kInfrastructure));
+                 trial::FailedResult(listener.status().message(), trial::Fault::kInfrastructure));
       return;
     }
-    place.gate = *std::move(gate);
-    ready.set_port(place.gate->port());
+    membership.listener = *std::move(listener);
+    ready.set_port(membership.listener->port());
   }
   Log(LogLevel::kInfo,
-      absl::StrCat("is ready for ", gang::NameOf(place.own()), " of ",
+      absl::StrCat("is ready for ", gang::NameOf(membership.own()), " of ",
                    planner::FormatLayout(job.plan.layout)),
       wire::AboutAttempt(given.key));
   Running& running = running_.emplace_back(given);
@@ -145,10 +146,11 @@ void Agent::OnStart(const v1::StartAttempt& start) {
   // An attempt that has started goes on.
   if (running == nullptr || !running->prepared) return;
   TrialJob job = *std::exchange(running->prepared, std::nullopt);
-  job.place->rendezvous = start.rendezvous();
+  job.membership->rendezvous = start.rendezvous();
   Log(LogLevel::kInfo,
       absl::StrCat("runs ", planner::FormatLayout(job.plan.layout), " with ",
-                   job.place->members.size() - 1, " other agents, met at ", start.rendezvous()),
+                   job.membership->members.size() - 1, " other agents, met at ",
+                   start.rendezvous()),
       wire::AboutAttempt(*key));
   trials_->Start(std::move(job));
   TellStarted(*key);

@@ -1,5 +1,6 @@
 #include "executor/agent/server_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "grpcpp/create_channel.h"
@@ -20,6 +21,13 @@ std::shared_ptr<grpc::Channel> Dial(const ServerAccess& server) {
 }
 
 }  // namespace
+
+absl::Duration BackoffDelay(int failures, double uniform) {
+  constexpr int kDoublings = 5;  // 0.2 s * 2^5 is above the cap
+  const absl::Duration grown =
+      absl::Milliseconds(200) * (1 << std::clamp(failures - 1, 0, kDoublings));
+  return std::min(grown, absl::Duration(absl::Seconds(5))) * (0.5 + 0.5 * uniform);
+}
 
 ServerStream::ServerStream(const ServerAccess& server,
                            std::function<void(v1::ServerMessage)> received,

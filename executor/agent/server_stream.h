@@ -8,11 +8,17 @@
 #include <thread>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "grpcpp/client_context.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "proto/server_access.h"
 
 namespace meshwright::agent {
+
+// Returns the delay before the next attempt to reach a server. It doubles from 0.2 s to at most 5 s
+// with the number of consecutive failures (from 1). `uniform`, from 0 to 1, spreads agents that
+// lost the same server over the upper half of the delay.
+absl::Duration BackoffDelay(int failures, double uniform);
 
 class ServerStream {
  public:

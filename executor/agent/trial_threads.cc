@@ -15,8 +15,8 @@ namespace {
 int64_t HostBytesOf(const TrialJob& job) {
   if (job.plan.device != planner::DeviceKind::kCpu) return 0;
   std::vector<int32_t> ranks;
-  if (job.place) {
-    ranks = gang::RanksOf(job.place->own());
+  if (job.membership) {
+    ranks = gang::RanksOf(job.membership->own());
   } else {
     ranks.resize(static_cast<size_t>(job.plan.layout.devices()));
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -80,8 +80,9 @@ bool TrialThreads::MayRunBeside(const Entry& entry, const Entry& running) const 
   const TrialJob& other = running.job;
   if (job.key == other.key || job.share.Overlaps(other.share)) return false;
   // Once a trial of this kind has ended without a measurement, others no longer wait for one.
-  const bool both_measure = !job.place && !other.place && KindOf(job.plan) == KindOf(other.plan) &&
-                            KnownPeak(job.plan) == 0.0 && !tried_.contains(KindOf(job.plan));
+  const bool both_measure = !job.membership && !other.membership &&
+                            KindOf(job.plan) == KindOf(other.plan) && KnownPeak(job.plan) == 0.0 &&
+                            !tried_.contains(KindOf(job.plan));
   return !both_measure;
 }
 
@@ -123,7 +124,7 @@ void TrialThreads::Loop() {
     const wire::AttemptKey key = entry->job.key;
     {
       const absl::MutexLock lock(&mutex_);
-      if (!entry->job.place && !entry->cancel.load()) {
+      if (!entry->job.membership && !entry->cancel.load()) {
         tried_.insert(KindOf(entry->job.plan));
         if (result.outcome == trial::TrialOutcome::kOk) {
           peak_flops_.try_emplace(KindOf(entry->job.plan), result.measured_peak_flops);
@@ -169,9 +170,9 @@ trial::TrialResult TrialThreads::Run(Entry& entry) {
   options.warn = [&](const std::string& text) {
     if (callbacks_.warn) callbacks_.warn(job.key, text);
   };
-  if (job.place) {
+  if (job.membership) {
     // All members have to agree whether to measure, so a gang always does.
-    return runners_.together(job.plan, *job.place, options);
+    return runners_.together(job.plan, *job.membership, options);
   }
   trial::TrialPlan plan = job.plan;
   plan.known_peak_flops = entry.known_peak_flops;

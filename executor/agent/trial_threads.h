@@ -56,7 +56,7 @@ struct TrialJob {
   wire::AttemptKey key;
   trial::TrialPlan plan;
   wire::DeviceShare share;
-  std::optional<gang::Membership> place = {};  // set for a gang's trial
+  std::optional<gang::Membership> membership = {};  // set for a gang's trial
 };
 
 class TrialThreads {

@@ -11,10 +11,10 @@ constexpr size_t kMostSamples = 64;
 
 }  // namespace
 
-void ClockEstimate::Take(double sent_s, double far_s, double received_s) {
+void ClockEstimate::Take(double sent_s, double remote_s, double received_s) {
   ++answers_;
   samples_.push_back(
-      {.way_s = received_s - sent_s, .ahead_s = far_s - (sent_s + received_s) / 2.0});
+      {.way_s = received_s - sent_s, .ahead_s = remote_s - (sent_s + received_s) / 2.0});
   if (samples_.size() > kMostSamples) samples_.pop_front();
 }
 

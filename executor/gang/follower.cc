@@ -1,5 +1,4 @@
-#include "executor/gang/follower.h"
-
+// A follower's part of a gang's run.
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -9,6 +8,7 @@
 #include "absl/time/time.h"
 #include "base/text/status_macros.h"
 #include "executor/gang/forwarding.h"
+#include "executor/gang/gang_runner.h"
 #include "executor/gang/leader_link.h"
 #include "executor/gang/relay.h"
 #include "executor/trial/worker_process.h"
@@ -25,15 +25,16 @@ constexpr std::chrono::milliseconds kCancelPoll(20);
 constexpr char kEnded[] = "this agent's part of the trial was ended";
 
 // Relays this host's workers to the leader's listener, behind which rank 0's store is.
-RelayOptions ToListener(const Membership& place, const SocketAddress& gate, const Timing& timing,
-                        int listener) {
+RelayOptions ToListener(const Membership& membership, const SocketAddress& leader_address,
+                        const Timing& timing, int listener) {
   RelayOptions options;
   options.listener = listener;
   options.clock = timing.clock;
-  options.admit = [&place, &timing, gate](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+  options.admit = [&membership, &timing,
+                   leader_address](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
     const MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
-    ASSIGN_OR_RETURN(Greeting greeting,
-                     Greeting::Begin(gate, place.secret, Purpose::kTunnel, deadline));
+    ASSIGN_OR_RETURN(Greeting greeting, Greeting::Begin(leader_address, membership.secret,
+                                                        Purpose::kTunnel, deadline));
     return Newcomer{.greeting = std::move(greeting), .worker = std::move(accepted)};
   };
   options.join = [](Newcomer newcomer) -> std::optional<TunnelEnds> {
@@ -44,9 +45,9 @@ RelayOptions ToListener(const Membership& place, const SocketAddress& gate, cons
 
 class FollowerRun {
  public:
-  FollowerRun(const trial::TrialPlan& plan, const Membership& place,
+  FollowerRun(const trial::TrialPlan& plan, const Membership& membership,
               const trial::TrialRunnerOptions& options, const Timing& timing)
-      : plan_(plan), place_(place), options_(options), timing_(timing) {}
+      : plan_(plan), membership_(membership), options_(options), timing_(timing) {}
 
   TrialResult Run();
 
@@ -61,7 +62,7 @@ class FollowerRun {
   // Tells the leader that this member was cancelled, lest it take the end for a failure.
   void Withdraw(LeaderLink& link) const;
   // Runs the ranks. Returns a result only where they can't be run.
-  std::optional<TrialResult> RunRanks(const SocketAddress& gate, LeaderLink& link) const;
+  std::optional<TrialResult> RunRanks(const SocketAddress& leader_address, LeaderLink& link) const;
   TrialResult CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const;
   // Returns the result where this member did not reach or lost the leader. The leader may know the
   // cause better, so its own result is given time to arrive first.
@@ -70,24 +71,26 @@ class FollowerRun {
   TrialResult WaitForCancel() const;
 
   const trial::TrialPlan& plan_;
-  const Membership& place_;
+  const Membership& membership_;
   const trial::TrialRunnerOptions& options_;
   const Timing& timing_;
 };
 
 TrialResult FollowerRun::Run() {
-  const absl::Status fits = CheckMemory(plan_, RanksOf(place_.own()), options_);
-  const absl::StatusOr<SocketAddress> gate = ResolveHostPort(place_.rendezvous);
-  if (!gate.ok()) return FailedResult(gate.status().message(), Fault::kInfrastructure);
+  const absl::Status fits = CheckMemory(plan_, RanksOf(membership_.own()), options_);
+  const absl::StatusOr<SocketAddress> leader_address = ResolveHostPort(membership_.rendezvous);
+  if (!leader_address.ok()) {
+    return FailedResult(leader_address.status().message(), Fault::kInfrastructure);
+  }
   absl::StatusOr<LeaderLink> link =
-      LeaderLink::Reach(place_, *gate, timing_, [this] { return Cancelled(); });
+      LeaderLink::Reach(membership_, *leader_address, timing_, [this] { return Cancelled(); });
   if (absl::IsCancelled(link.status())) return CancelledResult(kEnded);
   if (!link.ok()) return Unled(link.status());
   if (!fits.ok()) return CantRun(fits, Fault::kLayout, *link);
   const absl::Status wanted = WaitForStart(*link);
   if (!wanted.ok() && !absl::IsCancelled(wanted)) return Unled(wanted);
   if (wanted.ok()) {
-    if (auto failed = RunRanks(*gate, *link)) return *std::move(failed);
+    if (auto failed = RunRanks(*leader_address, *link)) return *std::move(failed);
   } else if (!link->ended()) {
     Withdraw(*link);
   }
@@ -102,9 +105,9 @@ absl::Status FollowerRun::WaitForStart(LeaderLink& link) const {
     if (link.ended() && !link.admitted()) return absl::UnavailableError(link.why_lost());
     if (link.ended() || Cancelled()) return absl::CancelledError();
     if (!link.admitted() && timing_.clock() > deadline) {
-      return absl::UnavailableError(absl::StrCat("agent ", place_.members.front().agent,
-                                                 ", which leads, does not let ", place_.own().agent,
-                                                 " in at ", place_.rendezvous));
+      return absl::UnavailableError(
+          absl::StrCat("agent ", membership_.members.front().agent, ", which leads, does not let ",
+                       membership_.own().agent, " in at ", membership_.rendezvous));
     }
     link.Wait();
   }
@@ -116,27 +119,29 @@ absl::StatusOr<std::vector<trial::WorkerProcess>> FollowerRun::StartOwn(uint16_t
                               .plan = ToJson(plan_).dump(),
                               .first_device = options_.first_device,
                               .world_size = static_cast<int32_t>(plan_.layout.devices()),
-                              .address = place_.address,
+                              .address = membership_.address,
                               .master_port = store_port},
-                             RanksOf(place_.own()));
+                             RanksOf(membership_.own()));
 }
 
-std::optional<TrialResult> FollowerRun::RunRanks(const SocketAddress& gate,
+std::optional<TrialResult> FollowerRun::RunRanks(const SocketAddress& leader_address,
                                                  LeaderLink& link) const {
   absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
   if (!store.ok()) return CantRun(store.status(), Fault::kInfrastructure, link);
   SetNonBlocking(store->socket);
-  const auto relay = Relay::Start(ToListener(place_, gate, timing_, store->socket.get()));
+  const auto relay =
+      Relay::Start(ToListener(membership_, leader_address, timing_, store->socket.get()));
   if (!relay.ok()) return CantRun(relay.status(), Fault::kInfrastructure, link);
   absl::StatusOr<std::vector<trial::WorkerProcess>> workers = StartOwn(store->port);
   if (!workers.ok()) return CantRun(workers.status(), Fault::kInfrastructure, link);
-  Forward(Forwarding(*std::move(workers), RanksOf(place_.own()), link), link);
+  Forward(Forwarding(*std::move(workers), RanksOf(membership_.own()), link), link);
   return std::nullopt;
 }
 
 void FollowerRun::Withdraw(LeaderLink& link) const {
-  link.Send(FailFrame{.message = absl::StrCat("agent ", place_.own().agent, " was told to end"),
-                      .fault = Fault::kNone});
+  link.Send(
+      FailFrame{.message = absl::StrCat("agent ", membership_.own().agent, " was told to end"),
+                .fault = Fault::kNone});
 }
 
 void FollowerRun::Forward(Forwarding forwarding, LeaderLink& link) const {
@@ -151,9 +156,10 @@ void FollowerRun::Forward(Forwarding forwarding, LeaderLink& link) const {
 
 TrialResult FollowerRun::CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const {
   // A layout's failure would be the same on any host.
-  const std::string message = fault == Fault::kLayout
-                                  ? std::string(why.message())
-                                  : absl::StrCat("agent ", place_.own().agent, ": ", why.message());
+  const std::string message =
+      fault == Fault::kLayout
+          ? std::string(why.message())
+          : absl::StrCat("agent ", membership_.own().agent, ": ", why.message());
   link.Send(FailFrame{.message = message, .fault = fault});
   link.Close();
   return FailedResult(message, fault);
@@ -173,9 +179,9 @@ TrialResult FollowerRun::WaitForCancel() const {
 
 }  // namespace
 
-TrialResult Follow(const trial::TrialPlan& plan, const Membership& place,
+TrialResult Follow(const trial::TrialPlan& plan, const Membership& membership,
                    const trial::TrialRunnerOptions& options, const Timing& timing) {
-  return FollowerRun(plan, place, options, timing).Run();
+  return FollowerRun(plan, membership, options, timing).Run();
 }
 
 }  // namespace meshwright::gang

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/text/short_text.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/utf8.h"
 #include "executor/trial/event_json.h"

@@ -30,18 +30,20 @@ absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices) {
                     absl::StrCat("must have all ", devices, " ranks of the layout"));
 }
 
-absl::Status Validate(const Membership& place, int64_t devices) {
-  RETURN_IF_ERROR(CheckMembers(place.members, devices));
-  RETURN_IF_ERROR(
-      CheckRange("member", place.member, 0, static_cast<int64_t>(place.members.size()) - 1));
+absl::Status Validate(const Membership& membership, int64_t devices) {
+  RETURN_IF_ERROR(CheckMembers(membership.members, devices));
+  RETURN_IF_ERROR(CheckRange("member", membership.member, 0,
+                             static_cast<int64_t>(membership.members.size()) - 1));
   // The error omits the secret: whoever reads it could join.
-  if (place.secret.size() < kLeastSecretBytes) {
-    return FieldError("secret", absl::StrCat(place.secret.size(), " bytes"),
+  if (membership.secret.size() < kLeastSecretBytes) {
+    return FieldError("secret", absl::StrCat(membership.secret.size(), " bytes"),
                       absl::StrCat("must have at least ", kLeastSecretBytes));
   }
-  if (place.address.empty()) return FieldError("address", "", "is needed");
-  if (place.leads() && place.gate == nullptr) return FieldError("gate", "", "the leader needs it");
-  if (!place.leads() && place.rendezvous.empty()) {
+  if (membership.address.empty()) return FieldError("address", "", "is needed");
+  if (membership.leads() && membership.listener == nullptr) {
+    return FieldError("gate", "", "the leader needs it");
+  }
+  if (!membership.leads() && membership.rendezvous.empty()) {
     return FieldError("rendezvous", "", "a follower needs it");
   }
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/system/monotonic_time.h"
 #include "executor/gang/listener.h"
 
 namespace meshwright::gang {
@@ -31,17 +32,32 @@ struct Membership {
   std::string address = {};          // numeric address or name by which the others reach this host
   std::string rendezvous = {};       // host:port of the leader's listener; set on followers
   // Set on the leader; opened while the gang was prepared.
-  std::shared_ptr<Listener> gate = nullptr;
+  std::shared_ptr<Listener> listener = nullptr;
 
   bool leads() const { return member == 0; }
   const Member& own() const { return members[static_cast<size_t>(member)]; }
 };
 
+// Timeouts of a gang's members, and the clock they use.
+struct Timing {
+  // For the leader, from its start until all members have joined; for a follower, until the leader
+  // admits it.
+  double join_s = 60.0;
+  double handshake_s = 10.0;  // for the handshake of an accepted connection
+  double ping_s = 1.0;        // interval between pings
+  // A follower that lost its leader waits so long for the leader's own result.
+  double last_word_s = 15.0;
+  double silence_s = 30.0;  // a member that sends nothing for so long is lost
+  // This host's clock, on which its workers report times.
+  MonotonicClock clock = MonotonicNow;
+};
+
 // InvalidArgument unless the members cover all ranks of a layout of `devices` devices, in order.
 absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices);
 
-// InvalidArgument unless CheckMembers() holds and `place` has the fields that its member needs.
-absl::Status Validate(const Membership& place, int64_t devices);
+// InvalidArgument unless CheckMembers() holds and `membership` has the fields that its member
+// needs.
+absl::Status Validate(const Membership& membership, int64_t devices);
 
 std::vector<int32_t> RanksOf(const Member& member);
 

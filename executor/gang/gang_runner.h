@@ -2,7 +2,6 @@
 #pragma once
 
 #include "executor/gang/gang.h"
-#include "executor/gang/timing.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 
@@ -16,7 +15,17 @@ namespace meshwright::gang {
 // its workers when the leader says so, when it loses the leader or when it is cancelled; the leader
 // ends all workers when it loses a follower. The calling thread must outlive the workers: they die
 // when it ends (PR_SET_PDEATHSIG).
-trial::TrialResult RunMember(const trial::TrialPlan& plan, const Membership& place,
+trial::TrialResult RunMember(const trial::TrialPlan& plan, const Membership& membership,
                              const trial::TrialRunnerOptions& options, const Timing& timing = {});
+
+// The leader's part of RunMember(): waits for the followers, runs its own ranks, collects the
+// events of all and returns the trial's result. REQUIRES: `membership` is valid and the leader's.
+trial::TrialResult Lead(const trial::TrialPlan& plan, const Membership& membership,
+                        const trial::TrialRunnerOptions& options, const Timing& timing);
+
+// A follower's part: joins the leader, runs this member's ranks for it and waits to be cancelled.
+// REQUIRES: `membership` is valid and a follower's.
+trial::TrialResult Follow(const trial::TrialPlan& plan, const Membership& membership,
+                          const trial::TrialRunnerOptions& options, const Timing& timing);
 
 }  // namespace meshwright::gang

@@ -16,10 +16,10 @@ absl::StatusOr<Greeting> Greeting::OfListener(UniqueFd socket, const std::string
   return Greeting(std::move(socket), Handshake::OfListener(secret, std::move(nonce)), deadline);
 }
 
-absl::StatusOr<Greeting> Greeting::Begin(const SocketAddress& gate, const std::string& secret,
+absl::StatusOr<Greeting> Greeting::Begin(const SocketAddress& address, const std::string& secret,
                                          Purpose purpose, MonotonicTime deadline) {
   ASSIGN_OR_RETURN(std::string nonce, NewNonce());
-  ASSIGN_OR_RETURN(UniqueFd socket, Dial(gate));
+  ASSIGN_OR_RETURN(UniqueFd socket, Dial(address));
   return Greeting(std::move(socket), Handshake::OfDialer(secret, purpose, std::move(nonce)),
                   deadline);
 }

@@ -20,8 +20,8 @@ class Greeting {
   // For a connection that the listener accepted.
   static absl::StatusOr<Greeting> OfListener(UniqueFd socket, const std::string& secret,
                                              MonotonicTime deadline);
-  // Begins to connect to the listener at `gate`.
-  static absl::StatusOr<Greeting> Begin(const SocketAddress& gate, const std::string& secret,
+  // Begins to connect to the listener at `address`.
+  static absl::StatusOr<Greeting> Begin(const SocketAddress& address, const std::string& secret,
                                         Purpose purpose, MonotonicTime deadline);
 
   // Returns the descriptor and event to poll for.

@@ -51,7 +51,7 @@ Handshake Handshake::OfDialer(std::string secret, Purpose purpose, std::string n
 }
 
 Handshake Handshake::OfListener(std::string secret, std::string nonce) {
-  Handshake handshake(Side::kGate, std::move(secret), std::move(nonce));
+  Handshake handshake(Side::kListener, std::move(secret), std::move(nonce));
   handshake.wanted_bytes_ = kGreetingBytes;
   return handshake;
 }
@@ -69,7 +69,7 @@ absl::Status Handshake::TakeIn(std::string_view bytes) {
   if (wanted_bytes() > 0) return absl::OkStatus();
   absl::Status status;
   if (side_ == Side::kDialer) {
-    status = TakeGatesProof();
+    status = TakeListenersProof();
   } else {
     status = others_nonce_.empty() ? TakeGreeting() : TakeDialersProof();
   }
@@ -85,15 +85,15 @@ absl::Status Handshake::TakeGreeting() {
   }
   purpose_ = purpose;
   others_nonce_ = greeting.substr(kMagic.size() + 1);
-  output_ = nonce_ + ProofOf(Side::kGate);
+  output_ = nonce_ + ProofOf(Side::kListener);
   wanted_bytes_ = kProofBytes;
   return absl::OkStatus();
 }
 
-absl::Status Handshake::TakeGatesProof() {
+absl::Status Handshake::TakeListenersProof() {
   others_nonce_ = input_.substr(0, kNonceBytes);
   absl::Status proved =
-      CheckProof(std::string_view(input_).substr(kNonceBytes), ProofOf(Side::kGate));
+      CheckProof(std::string_view(input_).substr(kNonceBytes), ProofOf(Side::kListener));
   if (!proved.ok()) return proved;
   output_ = ProofOf(Side::kDialer);
   wanted_bytes_ = 0;

@@ -49,13 +49,13 @@ class Handshake {
   Purpose purpose() const { return purpose_; }
 
  private:
-  enum class Side : uint8_t { kDialer, kGate };
+  enum class Side : uint8_t { kDialer, kListener };
 
   Handshake(Side side, std::string secret, std::string nonce)
       : side_(side), secret_(std::move(secret)), nonce_(std::move(nonce)) {}
 
   absl::Status TakeGreeting();
-  absl::Status TakeGatesProof();
+  absl::Status TakeListenersProof();
   absl::Status TakeDialersProof();
   std::string ProofOf(Side side) const;
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "executor/trial/trial_runner.h"
-#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 
 namespace meshwright::gang {
 namespace {
@@ -17,15 +17,15 @@ constexpr double kRefusalS = 1.0;
 
 }  // namespace
 
-Joining::Joining(const Membership& place, const Timing& timing, Arrivals& arrivals)
-    : place_(place), timing_(timing), arrivals_(arrivals) {}
+Joining::Joining(const Membership& membership, const Timing& timing, Arrivals& arrivals)
+    : membership_(membership), timing_(timing), arrivals_(arrivals) {}
 
 std::optional<trial::TrialResult> Joining::Wait(const std::function<bool()>& cancelled) {
   const MonotonicTime deadline = timing_.clock() + absl::Seconds(timing_.join_s);
   while (true) {
     TakeArrivals();
     std::erase_if(unknown_, [&](Unknown& unknown) { return !StaysUnknown(unknown); });
-    for (const auto& [member, far] : joined_) far->Pump();
+    for (const auto& [member, remote] : joined_) remote->Pump();
     if (refused_) return refused_;
     if (auto failure = FailureOfAny()) return failure;
     if (AllJoined()) return std::nullopt;
@@ -62,28 +62,28 @@ bool Joining::StaysUnknown(Unknown& unknown) {
 void Joining::Join(const JoinFrame& join, Link link, std::vector<Frame> rest) {
   std::string objection = Objection(join);
   if (!objection.empty()) return Refuse(std::move(objection), std::move(link));
-  const Member& member = place_.members[static_cast<size_t>(join.member)];
+  const Member& member = membership_.members[static_cast<size_t>(join.member)];
   if (join.version != trial::WorkerVersion()) {
     std::string why =
         absl::StrCat("the workers of agent ", member.agent, " are of version ", join.version,
-                     ", and those of agent ", place_.own().agent, ", which leads, of version ",
+                     ", and those of agent ", membership_.own().agent, ", which leads, of version ",
                      std::string(trial::WorkerVersion()));
     refused_ = trial::FailedResult(why, trial::Fault::kInfrastructure);
     refused_->failed_agent = member.agent;
     return Refuse(std::move(why), std::move(link));
   }
-  auto far = std::make_shared<RemoteMember>(member, std::move(link), timing_);
-  for (Frame& frame : rest) far->Take(std::move(frame));
-  joined_[join.member] = std::move(far);
+  auto remote = std::make_shared<RemoteMember>(member, std::move(link), timing_);
+  for (Frame& frame : rest) remote->Take(std::move(frame));
+  joined_[join.member] = std::move(remote);
 }
 
 std::string Joining::Objection(const JoinFrame& join) const {
-  const auto members = static_cast<int32_t>(place_.members.size());
+  const auto members = static_cast<int32_t>(membership_.members.size());
   if (join.member < 1 || join.member >= members) {
     return absl::StrCat("there is no follower ", join.member, " among ", members, " members");
   }
   if (joined_.contains(join.member)) {
-    return absl::StrCat(NameOf(place_.members[static_cast<size_t>(join.member)]),
+    return absl::StrCat(NameOf(membership_.members[static_cast<size_t>(join.member)]),
                         " has joined before");
   }
   return "";
@@ -95,11 +95,12 @@ void Joining::Refuse(std::string why, Link link) {
 }
 
 std::optional<trial::TrialResult> Joining::FailureOfAny() const {
-  for (const auto& [number, far] : joined_) {
-    if (!far->failure()) continue;
-    if (far->withdrew()) return trial::CancelledResult(far->failure()->message);
-    trial::TrialResult result = trial::FailedResult(far->failure()->message, far->failure()->fault);
-    result.failed_agent = far->member().agent;
+  for (const auto& [number, remote] : joined_) {
+    if (!remote->failure()) continue;
+    if (remote->withdrew()) return trial::CancelledResult(remote->failure()->message);
+    trial::TrialResult result =
+        trial::FailedResult(remote->failure()->message, remote->failure()->fault);
+    result.failed_agent = remote->member().agent;
     return result;
   }
   return std::nullopt;
@@ -108,15 +109,15 @@ std::optional<trial::TrialResult> Joining::FailureOfAny() const {
 trial::TrialResult Joining::Missing() const {
   std::vector<std::string> missing;
   std::string failed_agent;
-  for (size_t i = 1; i < place_.members.size(); ++i) {
+  for (size_t i = 1; i < membership_.members.size(); ++i) {
     if (joined_.contains(static_cast<int32_t>(i))) continue;
-    missing.push_back(NameOf(place_.members[i]));
-    if (failed_agent.empty()) failed_agent = place_.members[i].agent;
+    missing.push_back(NameOf(membership_.members[i]));
+    if (failed_agent.empty()) failed_agent = membership_.members[i].agent;
   }
-  trial::TrialResult result =
-      trial::FailedResult(absl::StrCat(absl::StrJoin(missing, " and "), " did not join at ",
-                                       place_.gate->rendezvous(), " within ", timing_.join_s, " s"),
-                          trial::Fault::kNetwork);
+  trial::TrialResult result = trial::FailedResult(
+      absl::StrCat(absl::StrJoin(missing, " and "), " did not join at ",
+                   membership_.listener->rendezvous(), " within ", timing_.join_s, " s"),
+      trial::Fault::kNetwork);
   result.failed_agent = std::move(failed_agent);
   return result;
 }
@@ -124,7 +125,7 @@ trial::TrialResult Joining::Missing() const {
 void Joining::WaitForSomething() const {
   std::vector<pollfd> descriptors;
   for (const Unknown& unknown : unknown_) unknown.link.AddDescriptor(descriptors);
-  for (const auto& [number, far] : joined_) far->AddDescriptor(descriptors);
+  for (const auto& [number, remote] : joined_) remote->AddDescriptor(descriptors);
   ::poll(descriptors.data(), descriptors.size(), kJoiningPollMs);
 }
 

@@ -10,7 +10,6 @@
 #include "executor/gang/arrivals.h"
 #include "executor/gang/gang.h"
 #include "executor/gang/remote_member.h"
-#include "executor/gang/timing.h"
 #include "executor/trial/trial.h"
 
 namespace meshwright::gang {
@@ -18,7 +17,7 @@ namespace meshwright::gang {
 class Joining {
  public:
   // REQUIRES: all three outlive this object.
-  Joining(const Membership& place, const Timing& timing, Arrivals& arrivals);
+  Joining(const Membership& membership, const Timing& timing, Arrivals& arrivals);
 
   // Waits until all followers have joined and returns nothing, or returns the trial's result where
   // one of them prevents the start: it can't run its ranks, is lost, or does not join in time.
@@ -44,9 +43,9 @@ class Joining {
   std::optional<trial::TrialResult> FailureOfAny() const;
   trial::TrialResult Missing() const;
   void WaitForSomething() const;
-  bool AllJoined() const { return joined_.size() + 1 == place_.members.size(); }
+  bool AllJoined() const { return joined_.size() + 1 == membership_.members.size(); }
 
-  const Membership& place_;
+  const Membership& membership_;
   const Timing& timing_;
   Arrivals& arrivals_;
   std::vector<Unknown> unknown_;

@@ -1,11 +1,11 @@
-#include "executor/gang/leader.h"
-
+// The leader's part of a gang's run.
 #include <algorithm>
 #include <utility>
 
 #include "absl/time/time.h"
 #include "base/text/status_macros.h"
 #include "executor/gang/arrivals.h"
+#include "executor/gang/gang_runner.h"
 #include "executor/gang/joining.h"
 #include "executor/gang/relay.h"
 #include "executor/gang/remote_rank.h"
@@ -21,15 +21,15 @@ using trial::Fault;
 using trial::TrialResult;
 
 // Relays members' links to `arrivals` and workers to rank 0's store, which listens on `store_port`.
-RelayOptions AtListener(const Membership& place, const Timing& timing, uint16_t store_port,
+RelayOptions AtListener(const Membership& membership, const Timing& timing, uint16_t store_port,
                         Arrivals& arrivals) {
   RelayOptions options;
-  options.listener = place.gate->socket();
+  options.listener = membership.listener->socket();
   options.clock = timing.clock;
-  options.admit = [&place, &timing](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+  options.admit = [&membership, &timing](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
     const MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
     ASSIGN_OR_RETURN(Greeting greeting,
-                     Greeting::OfListener(std::move(accepted), place.secret, deadline));
+                     Greeting::OfListener(std::move(accepted), membership.secret, deadline));
     return Newcomer{.greeting = std::move(greeting), .worker = {}};
   };
   options.join = [&arrivals, store_port](Newcomer newcomer) -> std::optional<TunnelEnds> {
@@ -47,9 +47,9 @@ RelayOptions AtListener(const Membership& place, const Timing& timing, uint16_t 
 
 class LeaderRun {
  public:
-  LeaderRun(const trial::TrialPlan& plan, const Membership& place,
+  LeaderRun(const trial::TrialPlan& plan, const Membership& membership,
             const trial::TrialRunnerOptions& options, const Timing& timing)
-      : plan_(plan), place_(place), options_(options), timing_(timing) {}
+      : plan_(plan), membership_(membership), options_(options), timing_(timing) {}
 
   TrialResult Run();
 
@@ -63,7 +63,7 @@ class LeaderRun {
   size_t MemberOf(int32_t rank) const;
 
   const trial::TrialPlan& plan_;
-  const Membership& place_;
+  const Membership& membership_;
   const trial::TrialRunnerOptions& options_;
   const Timing& timing_;
   trial::Listener store_;
@@ -71,14 +71,14 @@ class LeaderRun {
 };
 
 TrialResult LeaderRun::Run() {
-  const absl::Status fits = CheckMemory(plan_, RanksOf(place_.own()), options_);
+  const absl::Status fits = CheckMemory(plan_, RanksOf(membership_.own()), options_);
   if (!fits.ok()) return FailedResult(fits.message(), Fault::kLayout);
   absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
   if (!store.ok()) return FailedResult(store.status().message(), Fault::kInfrastructure);
   store_ = *std::move(store);
-  const auto relay = Relay::Start(AtListener(place_, timing_, store_.port, arrivals_));
+  const auto relay = Relay::Start(AtListener(membership_, timing_, store_.port, arrivals_));
   if (!relay.ok()) return FailedResult(relay.status().message(), Fault::kInfrastructure);
-  Joining joining(place_, timing_, arrivals_);
+  Joining joining(membership_, timing_, arrivals_);
   auto failed = joining.Wait([this] { return Cancelled(); });
   arrivals_.Close();
   if (failed) {
@@ -90,14 +90,14 @@ TrialResult LeaderRun::Run() {
 }
 
 absl::StatusOr<std::vector<trial::StartedRank>> LeaderRun::StartOwn() {
-  const std::vector<int32_t> ranks = RanksOf(place_.own());
+  const std::vector<int32_t> ranks = RanksOf(membership_.own());
   const int64_t devices = plan_.layout.devices();
   ASSIGN_OR_RETURN(std::vector<trial::WorkerProcess> workers,
                    trial::SpawnWorkers({.path = options_.worker_path,
                                         .plan = ToJson(plan_).dump(),
                                         .first_device = options_.first_device,
                                         .world_size = static_cast<int32_t>(devices),
-                                        .address = place_.address,
+                                        .address = membership_.address,
                                         .master_port = store_.port,
                                         .listen_fd = devices > 1 ? store_.socket.get() : -1},
                                        ranks));
@@ -144,7 +144,9 @@ bool LeaderRun::CantTellWhose(const trial::RanksRun& run, const trial::RankRecor
 
 size_t LeaderRun::MemberOf(int32_t rank) const {
   size_t member = 0;
-  while (rank >= place_.members[member].first_rank + place_.members[member].ranks) ++member;
+  while (rank >= membership_.members[member].first_rank + membership_.members[member].ranks) {
+    ++member;
+  }
   return member;
 }
 
@@ -158,17 +160,17 @@ void LeaderRun::SayWhoFailed(trial::RanksRun& run) const {
     return;
   }
   const size_t member = MemberOf(cause->rank);
-  if (member > 0) run.result.failed_agent = place_.members[member].agent;
+  if (member > 0) run.result.failed_agent = membership_.members[member].agent;
 }
 
 }  // namespace
 
-TrialResult Lead(const trial::TrialPlan& plan, const Membership& place,
+TrialResult Lead(const trial::TrialPlan& plan, const Membership& membership,
                  const trial::TrialRunnerOptions& options, const Timing& timing) {
   const absl::Status runnable =
       trial::CheckRules(plan.model, plan.layout, plan.training, plan.device);
   if (!runnable.ok()) return FailedResult(runnable.message(), Fault::kLayout);
-  return LeaderRun(plan, place, options, timing).Run();
+  return LeaderRun(plan, membership, options, timing).Run();
 }
 
 }  // namespace meshwright::gang

@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "base/text/status_macros.h"
 #include "executor/gang/greeting.h"
-#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 
 namespace meshwright::gang {
 namespace {
@@ -14,30 +14,30 @@ namespace {
 constexpr int kLinkPollMs = 50;
 constexpr double kGoodbyeS = 1.0;
 
-absl::Status Unreachable(const Membership& place, const absl::Status& why) {
-  return absl::UnavailableError(absl::StrCat("agent ", place.own().agent, " can't reach agent ",
-                                             place.members.front().agent, ", which leads, at ",
-                                             place.rendezvous, ": ", why.message()));
+absl::Status Unreachable(const Membership& membership, const absl::Status& why) {
+  return absl::UnavailableError(absl::StrCat(
+      "agent ", membership.own().agent, " can't reach agent ", membership.members.front().agent,
+      ", which leads, at ", membership.rendezvous, ": ", why.message()));
 }
 
 }  // namespace
 
-absl::StatusOr<LeaderLink> LeaderLink::Reach(const Membership& place, const SocketAddress& gate,
-                                             const Timing& timing,
+absl::StatusOr<LeaderLink> LeaderLink::Reach(const Membership& membership,
+                                             const SocketAddress& address, const Timing& timing,
                                              const std::function<bool()>& cancelled) {
   absl::StatusOr<Greeting> greeting = Greeting::Begin(
-      gate, place.secret, Purpose::kLink, timing.clock() + absl::Seconds(timing.join_s));
-  if (!greeting.ok()) return Unreachable(place, greeting.status());
+      address, membership.secret, Purpose::kLink, timing.clock() + absl::Seconds(timing.join_s));
+  if (!greeting.ok()) return Unreachable(membership, greeting.status());
   while (true) {
     const absl::Status status = greeting->Step(timing.clock());
-    if (!status.ok()) return Unreachable(place, status);
+    if (!status.ok()) return Unreachable(membership, status);
     if (greeting->done()) break;
     if (cancelled()) return absl::CancelledError("cancelled before it began");
     pollfd descriptor = greeting->descriptor();
     ::poll(&descriptor, 1, kLinkPollMs);
   }
   LeaderLink link(Link(greeting->TakeSocket(), timing.clock), timing);
-  link.Send(JoinFrame{.member = place.member, .version = std::string(trial::WorkerVersion())});
+  link.Send(JoinFrame{.member = membership.member, .version = std::string(trial::WorkerVersion())});
   return link;
 }
 

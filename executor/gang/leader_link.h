@@ -12,16 +12,15 @@
 #include "executor/gang/gang.h"
 #include "executor/gang/link.h"
 #include "executor/gang/socket_address.h"
-#include "executor/gang/timing.h"
 
 namespace meshwright::gang {
 
 class LeaderLink {
  public:
-  // Connects to `gate` and sends the join frame. Returns an error where no member of the gang
+  // Connects to `address` and sends the join frame. Returns an error where no member of the gang
   // answers within timing.join_s, Cancelled once `cancelled` returns true.
-  static absl::StatusOr<LeaderLink> Reach(const Membership& place, const SocketAddress& gate,
-                                          const Timing& timing,
+  static absl::StatusOr<LeaderLink> Reach(const Membership& membership,
+                                          const SocketAddress& address, const Timing& timing,
                                           const std::function<bool()>& cancelled);
 
   void Send(Frame frame) { link_.Send(std::move(frame)); }

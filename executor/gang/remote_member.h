@@ -14,7 +14,6 @@
 #include "executor/gang/frame.h"
 #include "executor/gang/gang.h"
 #include "executor/gang/link.h"
-#include "executor/gang/timing.h"
 
 namespace meshwright::gang {
 

@@ -32,12 +32,6 @@ constexpr std::string_view PhaseKey(Phase phase) {
   return kKeys[static_cast<size_t>(phase)];
 }
 
-// Returns "forward", "backward", ...
-constexpr std::string_view PhaseName(Phase phase) {
-  const std::string_view key = PhaseKey(phase);
-  return key.substr(0, key.size() - 2);
-}
-
 // Returns the phase to which waiting for a group's operations belongs.
 constexpr Phase PhaseOf(planner::GroupRole role) {
   switch (role) {

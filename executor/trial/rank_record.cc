@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/json_text.h"
-#include "base/text/short_text.h"
+#include "base/text/message_text.h"
 #include "executor/trial/rank_events.h"
 #include "nlohmann/json.hpp"
 

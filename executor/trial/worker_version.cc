@@ -6,7 +6,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
-#include "executor/trial/version.h"
 
 namespace meshwright::trial {
 namespace {

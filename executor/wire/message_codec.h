@@ -23,7 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
-#include "base/text/field_path.h"
+#include "base/text/field_error.h"
 #include "base/text/string_view.h"
 #include "google/protobuf/generated_enum_reflection.h"
 #include "google/protobuf/message.h"

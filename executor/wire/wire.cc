@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/text/escape_controls.h"
 #include "base/text/field_error.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "executor/trial/result_fields.h"
 #include "executor/wire/message_codec.h"

@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "kernels/cpu/loops.h"
-#include "kernels/head_strides.h"
 
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {

@@ -1,6 +1,5 @@
 #include "kernels/cuda/head_blocks.cuh"
 #include "kernels/cuda/launch.cuh"
-#include "kernels/head_strides.h"
 
 namespace meshwright::kernels::cuda {
 namespace {

@@ -30,9 +30,4 @@ int64_t KeptBytes(const OperatorList& operators, KeptTensor first, KeptTensor la
   });
 }
 
-int64_t KeptForWeightGradientBytes(const OperatorList& operators) {
-  return Sum(operators,
-             [](const SavedTensor& saved) { return saved.freed_in == PassKind::kWeightGradient; });
-}
-
 }  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 
 namespace meshwright::planner {
 
@@ -17,9 +17,5 @@ int64_t KeptBytes(const OperatorList& operators, KeptTensor tensor);
 
 // Returns the bytes of the saved tensors from `first` to `last`, in the order of KeptTensor.
 int64_t KeptBytes(const OperatorList& operators, KeptTensor first, KeptTensor last);
-
-// Returns the bytes that a split backward keeps between its two parts: the saved tensors that a
-// weight gradient frees.
-int64_t KeptForWeightGradientBytes(const OperatorList& operators);
 
 }  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "planner/block/block_shape.h"
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 
 namespace meshwright::planner {
 

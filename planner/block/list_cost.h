@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 
 namespace meshwright::planner {
 

@@ -41,60 +41,8 @@ constexpr std::array<std::string_view, 34> kOperatorNames = {
 };
 static_assert(kOperatorNames.size() == static_cast<size_t>(OperatorName::kMtpProjection) + 1);
 
-constexpr std::array<std::string_view, 44> kTensorNames = {
-    "token_ids",
-    "embedding_norm_input",
-    "embedding_norm_rstd",
-    "attention_residual",
-    "attention_norm_output",
-    "attention_norm_rstd",
-    "attention_norm_input",
-    "latent",
-    "latent_rstd",
-    "latent_norm_output",
-    "head_norm_input",
-    "query",
-    "key",
-    "value",
-    "turned_key",
-    "attention_output",
-    "log_sum_exp",
-    "ffn_residual",
-    "ffn_norm_output",
-    "ffn_norm_rstd",
-    "ffn_norm_input",
-    "router_scores",
-    "routing",
-    "expert_input",
-    "expert_gate",
-    "expert_up",
-    "expert_silu_gate",
-    "expert_product",
-    "expert_output",
-    "gate",
-    "up",
-    "silu_gate",
-    "ffn_product",
-    "norm_intermediates",
-    "extras",
-    "scores",
-    "final_residual",
-    "final_norm_output",
-    "final_norm_rstd",
-    "logits",
-    "loss_statistics",
-    "targets",
-    "mtp_residual",
-    "mtp_norm_output",
-};
-static_assert(kTensorNames.size() == static_cast<size_t>(KeptTensor::kMtpNormOutput) + 1);
-
 }  // namespace
 
 std::string_view NameOf(OperatorName name) { return kOperatorNames[static_cast<size_t>(name)]; }
-
-std::string_view KeptTensorName(KeptTensor tensor) {
-  return kTensorNames[static_cast<size_t>(tensor)];
-}
 
 }  // namespace meshwright::planner

@@ -204,8 +204,6 @@ enum class KeptTensor : uint8_t {
   kMtpNormOutput,
 };
 
-std::string_view KeptTensorName(KeptTensor tensor);
-
 // A tensor that an operator saves in its forward pass. It is freed by the pass `freed_in` of the
 // operator `freed_by`, the last that needs it or the one whose gradient overwrites it.
 struct SavedTensor {
@@ -264,5 +262,17 @@ struct Operator {
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }
   OperatorPass& pass(PassKind pass) { return passes[static_cast<size_t>(pass)]; }
 };
+
+// Operators in the order of the forward pass; backward runs them in reverse. Holds a whole block
+// without a heap allocation.
+using OperatorList = ShortList<Operator, 24>;
+
+// Returns the operator of this name, or null.
+inline const Operator* Find(const OperatorList& operators, OperatorName name) {
+  for (const Operator& op : operators) {
+    if (op.name == name) return &op;
+  }
+  return nullptr;
+}
 
 }  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "planner/block/block_shape.h"
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 
 namespace meshwright::planner {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 

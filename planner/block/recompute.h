@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "planner/block/block_shape.h"
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 #include "planner/containers/enum_set.h"
 #include "planner/layout/layout.h"
 

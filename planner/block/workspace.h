@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 
 namespace meshwright::planner {
 

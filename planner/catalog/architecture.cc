@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "base/text/enum_names.h"
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/spec_fields.h"
 #include "planner/data/embedded.h"
@@ -260,22 +262,15 @@ std::vector<Finding> FindMissing(const std::string& model_type, const json& conf
 }
 
 std::string JoinTexts(const std::vector<Finding>& findings, size_t first) {
-  std::string text;
-  for (size_t i = first; i < findings.size(); ++i) {
-    if (i > first) text += i + 1 == findings.size() ? " and " : ", ";
-    text += findings[i].Text();
-  }
-  return text;
+  std::vector<std::string> texts;
+  for (size_t i = first; i < findings.size(); ++i) texts.push_back(findings[i].Text());
+  return ListInWords(texts, "and");
 }
 
 std::string PlannedTypes() {
-  const std::vector<PlannedFamily>& planned = TheTable().planned;
-  std::string text = "planned are models of model_type ";
-  for (size_t i = 0; i < planned.size(); ++i) {
-    if (i > 0) text += i + 1 == planned.size() ? " or " : ", ";
-    text += planned[i].model_type;
-  }
-  return text;
+  std::vector<std::string_view> types;
+  for (const PlannedFamily& family : TheTable().planned) types.push_back(family.model_type);
+  return "planned are models of model_type " + ListInWords(types, "or");
 }
 
 // Returns the planned family of a config; nullptr where no family has its model_type.

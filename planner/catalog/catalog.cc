@@ -1,14 +1,25 @@
 #include "planner/catalog/catalog.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/types/span.h"
+#include "base/text/field_error.h"
+#include "base/text/nearest.h"
 #include "base/text/status_macros.h"
-#include "planner/catalog/preset_text.h"
+#include "planner/catalog/cluster_fields.h"
+#include "planner/catalog/profile_fields.h"
+#include "planner/codec/json_codec.h"
+#include "planner/codec/json_fields.h"
 #include "planner/data/embedded.h"
 
 namespace meshwright::planner {
 namespace {
+
+// NCCL_BUFFSIZE's 4 MiB for each of the 4 channels that the worker gives a group of messages.
+constexpr int64_t kLaneBufferBytes = int64_t{16} << 20;
+constexpr int64_t kNotSaid = -(int64_t{1} << 62);
 
 std::vector<std::string> FileNames(absl::Span<const EmbeddedFile> files) {
   std::vector<std::string> names;
@@ -16,11 +27,59 @@ std::vector<std::string> FileNames(absl::Span<const EmbeddedFile> files) {
   return names;
 }
 
+absl::StatusOr<std::string_view> FindPreset(std::string_view what, std::string_view name,
+                                            absl::Span<const EmbeddedFile> files) {
+  std::vector<std::string> known;
+  for (const EmbeddedFile& file : files) {
+    if (file.name == name) return file.text;
+    known.emplace_back(file.name);
+  }
+  return WithField(UnknownName(what, name, known), what);
+}
+
 }  // namespace
 
 std::vector<std::string> ModelNames() { return FileNames(EmbeddedModels()); }
 std::vector<std::string> ClusterNames() { return FileNames(EmbeddedClusters()); }
 std::vector<std::string> ProfileNames() { return FileNames(EmbeddedProfiles()); }
+
+absl::StatusOr<std::string_view> ModelText(std::string_view name) {
+  return FindPreset("model", name, EmbeddedModels());
+}
+
+absl::StatusOr<std::string_view> ClusterText(std::string_view name) {
+  return FindPreset("cluster", name, EmbeddedClusters());
+}
+
+absl::StatusOr<std::string_view> ProfileText(std::string_view name) {
+  return FindPreset("framework", name, EmbeddedProfiles());
+}
+
+absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_cores,
+                                            FindText find_base) {
+  ASSIGN_OR_RETURN(nlohmann::json own, ParseJsonObject("cluster", text));
+  ASSIGN_OR_RETURN(nlohmann::json object, OnItsBase("cluster", std::move(own), find_base));
+  // A count, or "detect" for the cores of the machine that asks.
+  if (object.contains("physical_cores") && object["physical_cores"] == "detect") {
+    object["physical_cores"] = host_cores;
+  }
+  ClusterSpec cluster;
+  cluster.device.compute_units = 1;
+  cluster.device.tile_m = 1;
+  cluster.device.tile_n = 1;
+  cluster.device.point_to_point_communicator_bytes = kNotSaid;
+  RETURN_IF_ERROR(ReadJson("cluster", object, UnknownKeys::kRefuse, cluster));
+  HardwareProfile& device = cluster.device;
+  if (device.point_to_point_communicator_bytes == kNotSaid) {
+    device.point_to_point_communicator_bytes =
+        std::min(device.communicator_bytes, kLaneBufferBytes);
+  }
+  // A fitted file without the key rests on the runs of its fit.
+  const bool says_evidence = object.contains("rests_on") && !object["rests_on"].is_null();
+  if (!says_evidence && cluster.calibration.rows > 0) cluster.rests_on = Evidence::kRuns;
+  RETURN_IF_ERROR(Validate(cluster));
+  return cluster;
+}
 
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores) {
   return ClusterFromJson(json, host_cores,
@@ -30,11 +89,26 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_
                          });
 }
 
+absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text, FindText find_base) {
+  ASSIGN_OR_RETURN(nlohmann::json own, ParseJsonObject("framework", text));
+  ASSIGN_OR_RETURN(const nlohmann::json object, OnItsBase("framework", std::move(own), find_base));
+  FrameworkProfile profile;
+  RETURN_IF_ERROR(ReadJson("framework", object, UnknownKeys::kRefuse, profile));
+  RETURN_IF_ERROR(Validate(profile));
+  return profile;
+}
+
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json) {
   return ProfileFromJson(json, [](std::string_view name) -> absl::StatusOr<std::string> {
     ASSIGN_OR_RETURN(const std::string_view text, ProfileText(name));
     return std::string(text);
   });
+}
+
+std::string ClusterToJson(const ClusterSpec& cluster) { return WriteOrderedJson(cluster).dump(2); }
+
+std::string ProfileToJson(const FrameworkProfile& profile) {
+  return WriteOrderedJson(profile).dump(2);
 }
 
 absl::StatusOr<ModelSpec> FindModel(std::string_view name) {

@@ -17,6 +17,12 @@ std::vector<std::string> ModelNames();
 std::vector<std::string> ClusterNames();
 std::vector<std::string> ProfileNames();
 
+// Return the JSON texts of presets, as the files in planner/data hold them, from which a user
+// starts a file of their own. An unknown name is NotFound and lists the nearest ones.
+absl::StatusOr<std::string_view> ModelText(std::string_view name);
+absl::StatusOr<std::string_view> ClusterText(std::string_view name);
+absl::StatusOr<std::string_view> ProfileText(std::string_view name);
+
 absl::StatusOr<ModelSpec> FindModel(std::string_view name);  // with all of its windows
 // `host_cores`: physical cores of the machine, for clusters whose devices are processes on it.
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores);

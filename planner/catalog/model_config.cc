@@ -1,19 +1,19 @@
 #include "planner/catalog/model_config.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/text/escape_controls.h"
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
-#include "base/text/short_text.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/architecture.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/layer_groups.h"
-#include "planner/catalog/rope_config.h"
 #include "planner/codec/json_fields.h"
+#include "planner/spec/rope_scaling.h"
 
 namespace meshwright::planner {
 namespace {
@@ -75,6 +75,91 @@ void ReadPositions(JsonFields& fields, const Architecture& architecture, int64_t
   if (dimensions && head_dim > 0) {
     model.rotary_share = static_cast<double>(*dimensions) / static_cast<double>(head_dim);
   }
+}
+
+struct RopeConfig {
+  double theta = 10000.0;
+  RopeScaling scaling;
+};
+
+struct RopeObject {
+  std::optional<double> theta;
+  RopeScaling scaling;
+};
+
+absl::StatusOr<RopeScalingKind> ReadRopeKind(JsonFields& fields, const std::string& prefix) {
+  // `type` is the older spelling.
+  const std::string_view key =
+      fields.Has("type") && !fields.Has("rope_type") ? "type" : "rope_type";
+  const std::string name = fields.StringOr(key, "default");
+  auto kind = ParseRopeScalingKind(absl::StrCat(prefix, std::string(key)), name);
+  if (kind.ok()) return kind;
+  return FieldError(FieldOf(kind.status()), name,
+                    "this scaling of rotary embeddings is not planned yet; must be default, linear "
+                    "or llama3. It changes neither memory nor step time: without it the estimate "
+                    "is that of this model");
+}
+
+absl::StatusOr<RopeObject> ReadRopeObject(const std::string& name, const json& object,
+                                          std::vector<std::string>& unknown_keys) {
+  const std::string prefix = name + ".";
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      return FieldError(prefix + key, "(object)",
+                        "rotary embeddings that differ between layers are not planned yet; must be "
+                        "absent");
+    }
+  }
+  JsonFields fields(object, prefix);
+  RopeObject rope;
+  rope.theta = fields.OptionalNumber("rope_theta");
+  ASSIGN_OR_RETURN(rope.scaling.kind, ReadRopeKind(fields, prefix));
+  if (rope.scaling.kind != RopeScalingKind::kNone) rope.scaling.factor = fields.Number("factor");
+  if (rope.scaling.kind == RopeScalingKind::kLlama3) {
+    rope.scaling.low_freq_factor = fields.Number("low_freq_factor");
+    rope.scaling.high_freq_factor = fields.Number("high_freq_factor");
+    rope.scaling.original_max_positions = fields.Int("original_max_position_embeddings");
+  }
+  const double rotary_share = fields.NumberOr("partial_rotary_factor", 1.0);
+  RETURN_IF_ERROR(fields.status());
+  if (rotary_share != 1.0) {
+    return FieldError(prefix + "partial_rotary_factor", absl::StrCat(rotary_share),
+                      "rotary embedding of a part of each head: not planned yet; must be 1");
+  }
+  for (const std::string& key : fields.UnaskedKeys()) unknown_keys.push_back(prefix + key);
+  return rope;
+}
+
+// Reads the keys about the rotary embedding: rope_theta and rope_scaling, or both within
+// rope_parameters, as in newer files. InvalidArgument names the key, also for kinds of scaling that
+// are not planned. Unknown keys within the objects are appended to `unknown_keys`.
+absl::StatusOr<RopeConfig> ReadRopeConfig(JsonFields& config,
+                                          std::vector<std::string>& unknown_keys) {
+  const std::optional<double> theta = config.OptionalNumber("rope_theta");
+  std::optional<RopeObject> object;
+  std::string read_from;
+  for (const std::string name : {"rope_scaling", "rope_parameters"}) {
+    if (!config.Has(name)) continue;
+    const json& written = config.Object(name);
+    RETURN_IF_ERROR(config.status());
+    ASSIGN_OR_RETURN(const RopeObject read, ReadRopeObject(name, written, unknown_keys));
+    if (object && object->scaling != read.scaling) {
+      return FieldError(name, "(object)", "must say the same as " + read_from);
+    }
+    if (object && !object->theta) object->theta = read.theta;
+    if (!object) object = read;
+    read_from = name;
+  }
+  RETURN_IF_ERROR(config.status());
+  const std::optional<double> inner_theta = object ? object->theta : std::nullopt;
+  if (theta && inner_theta && *theta != *inner_theta) {
+    return FieldError("rope_theta", absl::StrCat(*theta),
+                      absl::StrCat("must be the ", *inner_theta, " of ", read_from));
+  }
+  RopeConfig rope;
+  rope.theta = theta.value_or(inner_theta.value_or(rope.theta));
+  if (object) rope.scaling = object->scaling;
+  return rope;
 }
 
 // A learned table has exactly one row for every position.

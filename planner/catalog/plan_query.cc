@@ -5,7 +5,6 @@
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
-#include "planner/catalog/preset_text.h"
 #include "planner/layout/layout_condition.h"
 #include "planner/profile/attention_default.h"
 

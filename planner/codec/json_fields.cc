@@ -133,18 +133,6 @@ const json* JsonFields::OptionalArray(std::string_view key) {
   return nullptr;
 }
 
-std::vector<json> JsonFields::ObjectsOr(std::string_view key) {
-  const json* value = Find(key);
-  if (value == nullptr) return {};
-  const bool list = value->is_array() && std::all_of(value->begin(), value->end(),
-                                                     [](const json& v) { return v.is_object(); });
-  if (!list) {
-    WrongType(key, *value, "a list of objects");
-    return {};
-  }
-  return {value->begin(), value->end()};
-}
-
 const json& JsonFields::Object(std::string_view key) {
   static const json* const kEmpty = new json(json::object());
   const json* value = Require(key);

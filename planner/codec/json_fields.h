@@ -40,8 +40,6 @@ class JsonFields {
   std::string StringOr(std::string_view key, std::string_view fallback);
   // A list of strings; empty where absent.
   std::vector<std::string> StringsOr(std::string_view key);
-  // A list of objects; empty where absent.
-  std::vector<nlohmann::json> ObjectsOr(std::string_view key);
   // A list of anything; null where absent.
   const nlohmann::json* OptionalArray(std::string_view key);
   // An object inside this one; an empty object once something was wrong.

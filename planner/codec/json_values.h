@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "base/text/field_path.h"
+#include "base/text/field_error.h"
 #include "nlohmann/json.hpp"
 
 namespace meshwright::planner {

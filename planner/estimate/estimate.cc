@@ -1,9 +1,10 @@
 #include "planner/estimate/estimate.h"
 
+#include <cmath>
+
 #include "planner/block/parameters.h"
 #include "planner/estimate/power.h"
 #include "planner/estimate/step_interval.h"
-#include "planner/memory/oom_probability.h"
 
 namespace meshwright::planner {
 namespace {
@@ -11,6 +12,11 @@ namespace {
 constexpr double kTera = 1e12;
 
 }  // namespace
+
+double OomProbability(const FrameworkProfile& profile, double fraction_of_device) {
+  return 1.0 /
+         (1.0 + std::exp((profile.kept.oom_center - fraction_of_device) / profile.kept.oom_width));
+}
 
 Estimate EstimateLayout(const PlannedLayout& planned) {
   return EstimateLayout(planned, EstimateMemory(planned));

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 
 namespace meshwright::planner {
@@ -22,15 +23,6 @@ struct Token {
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool IsSign(char c) { return c == '=' || c == '!' || c == '<' || c == '>'; }
-
-std::string Listed(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text.append(i + 1 == words.size() ? " or " : ", ");
-    text.append(words[i]);
-  }
-  return text;
-}
 
 class Parser {
  public:
@@ -215,7 +207,7 @@ class Parser {
 
   absl::StatusOr<ConditionValue> ParseWord(const std::vector<std::string_view>& words) {
     const auto word = std::find(words.begin(), words.end(), token_.text);
-    if (word == words.end()) return Expected(Listed(words));
+    if (word == words.end()) return Expected(ListInWords(words, "or"));
     Next();
     return ConditionValue(static_cast<int64_t>(word - words.begin()));
   }
@@ -258,7 +250,7 @@ class Parser {
   std::string FieldNames() const {
     std::vector<std::string_view> names;
     for (const ConditionField& field : fields_) names.push_back(field.name);
-    return Listed(names);
+    return ListInWords(names, "or");
   }
 
   const std::string_view name_;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 
@@ -31,17 +32,14 @@ absl::Status ReadCount(const LayoutKey& key, std::string_view value, Layout& lay
 namespace layout_key {
 
 absl::Status ReadSchedule(std::string_view value, Layout& layout) {
-  std::string accepted;
   for (const auto& [kind, name] : kScheduleNames) {
     if (value == name) {
       layout.schedule = kind;
       return absl::OkStatus();
     }
-    const bool is_last = kind == kScheduleNames.back().first;
-    absl::StrAppend(&accepted, accepted.empty() ? "" : is_last ? " or " : ", ", AbslView(name));
   }
   return FieldError("layout", absl::StrCat("sched=", AbslView(value)),
-                    absl::StrCat("sched must be ", accepted));
+                    absl::StrCat("sched must be ", ListInWords(kScheduleWords, "or")));
 }
 
 absl::Status ReadAttention(std::string_view value, Layout& layout) {
@@ -91,14 +89,6 @@ std::string ConditionText(const LayoutKey& key, const Layout& layout) {
 
 absl::Status ReadValue(const LayoutKey& key, std::string_view value, Layout& layout) {
   return key.read != nullptr ? key.read(value, layout) : ReadCount(key, value, layout);
-}
-
-std::string ProductOfAxesText() {
-  std::string text;
-  for (const LayoutKey& axis : kAxes) {
-    absl::StrAppend(&text, text.empty() ? "" : " * ", AbslView(axis.name));
-  }
-  return text;
 }
 
 }  // namespace meshwright::planner

@@ -50,8 +50,6 @@ enum class KeyDistance : uint8_t {
 enum class Burden : uint8_t { kAxes, kChunks, kRecompute, kZero, kSchedule, kNone };
 inline constexpr size_t kBurdens = static_cast<size_t>(Burden::kNone);
 
-inline constexpr int32_t kMaxAxis = 1 << 20;
-
 struct LayoutKey {
   std::string_view name;       // in texts, JSON, conditions and the store
   std::string_view also = {};  // another name in conditions
@@ -384,8 +382,5 @@ constexpr int64_t ProductOfAxes(const Layout& layout, const Includes& includes) 
   };
   return product(std::make_index_sequence<kAxisCount>());
 }
-
-// "tp * cp * pp * dp", for messages.
-std::string ProductOfAxesText();
 
 }  // namespace meshwright::planner

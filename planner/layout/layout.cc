@@ -7,12 +7,6 @@
 #include "base/text/string_view.h"
 
 namespace meshwright::planner {
-namespace {
-
-// The most layers that a chunk may be said to recompute.
-constexpr int32_t kMostRecomputedLayers = 1 << 20;
-
-}  // namespace
 
 std::string FormatRecompute(const Layout& layout) {
   if (layout.recompute == Recompute::kBlock) {
@@ -36,7 +30,7 @@ absl::Status ParseRecompute(std::string_view value, Layout& layout) {
   absl::string_view layers = AbslView(value);
   if (absl::ConsumePrefix(&layers, "block:") &&
       absl::SimpleAtoi(layers, &layout.recompute_layers) && layout.recompute_layers > 0 &&
-      layout.recompute_layers <= kMostRecomputedLayers) {
+      layout.recompute_layers <= kMaxAxis) {
     layout.recompute = Recompute::kBlock;
     return absl::OkStatus();
   }

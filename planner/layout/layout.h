@@ -20,6 +20,10 @@ namespace meshwright::planner {
 // The axes that a layout divides its devices over, in the order of the text form.
 enum class Axis : uint8_t { kTp, kCp, kPp, kDp };
 
+// The most ranks, chunks, sequences or layers that the text form gives, unless a key says
+// otherwise.
+inline constexpr int32_t kMaxAxis = 1 << 20;
+
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
 
 inline constexpr EnumNames<ScheduleKind, 6> kScheduleNames = {{

@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "base/text/enum_names.h"
 #include "base/text/field_error.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/layout/keys.h"
@@ -28,16 +29,6 @@ std::string ExampleText() { return FormatLayout(Layout()); }
 
 absl::Status NoPart(absl::string_view part) {
   return LayoutError(part, absl::StrCat("not a part of a layout; a layout reads ", ExampleText()));
-}
-
-// "a, b and c".
-std::string KeysInWords(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const bool is_last = i + 1 == names.size();
-    absl::StrAppend(&text, i == 0 ? "" : is_last ? " and " : ", ", AbslView(names[i]));
-  }
-  return text;
 }
 
 // Reads one part such as "tp4", and returns the key that it sets.
@@ -61,7 +52,7 @@ absl::Status CheckNeeded(const std::array<bool, kLayoutKeyCount>& given, std::st
   }
   if (missing == nullptr) return absl::OkStatus();
   return LayoutError(AbslView(text), absl::StrCat(AbslView(missing->name), " is missing; ",
-                                                  KeysInWords(needed), " must be given"));
+                                                  ListInWords(needed, "and"), " must be given"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "planner/measurement/planned_row.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -8,10 +9,12 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/block/stage_partition.h"
+#include "planner/estimate/estimate.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/measured_layout.h"
-#include "planner/measurement/micro_batch_pick.h"
 #include "planner/rules/rule_list.h"
+#include "planner/search/search.h"
+#include "planner/search/space.h"
 
 namespace meshwright::planner {
 namespace {
@@ -115,6 +118,36 @@ void SpreadLayers(const EstimateContext& context, Layout& layout) {
   if (!supports.has_stages || !layout.stages.empty() || stages < 2) return;
   if (CanPartition(context.model, layout, supports.stage_partition)) return;
   layout.stages = SplitWithShortEnds(context.model.layers(), stages);
+}
+
+bool IsBetter(const Estimate& one, const Estimate& other) {
+  const bool fits = one.oom_probability < kTrialOomProbability;
+  if (fits != (other.oom_probability < kTrialOomProbability)) return fits;
+  return fits ? one.time.step_s() < other.time.step_s()
+              : one.oom_probability < other.oom_probability;
+}
+
+// Returns the micro-batch of a run whose source does not say it. Among the powers of two that a
+// search tries and the rules accept: the fastest of those that are likelier to fit than not, else
+// the one that is likeliest to fit. 1 where the rules accept none; they then say why.
+//
+// It goes by the estimate alone, never by what the run measured: a row must not choose the
+// prediction that it is compared with.
+int32_t PickMicroBatch(const EstimateContext& context, int64_t devices, Layout layout) {
+  int32_t picked = 1;
+  Estimate best;
+  bool any = false;
+  for (int64_t size = 1; size <= std::min(kMaxMicroBatch, context.training.global_batch);
+       size *= 2) {
+    layout.micro_batch = static_cast<int32_t>(size);
+    if (CheckLayout(context, devices, layout)) continue;
+    const Estimate estimate = EstimateLayout(context, layout);
+    if (any && !IsBetter(estimate, best)) continue;
+    any = true;
+    best = estimate;
+    picked = layout.micro_batch;
+  }
+  return picked;
 }
 
 RowPlan Refuse(RowPlan plan, const absl::Status& status) {

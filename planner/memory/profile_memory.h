@@ -59,4 +59,10 @@ class ProfileMemory final : public MemoryModel {
   int64_t boundary_bytes_;  // of an activation between two stages
 };
 
+// Returns the parts of MemoryEstimate::activations_bytes of one device of `pipeline_rank`, as a
+// framework's profile counts them: the shares of experts and of latent attention in what a rank
+// keeps at its peak. Requires a layout that CheckLayout() accepts.
+KeptShares KeptSharesOnRank(const EstimateContext& context, const Layout& layout,
+                            int32_t pipeline_rank);
+
 }  // namespace meshwright::planner

@@ -100,7 +100,7 @@ struct KeptActivations {
   double pressure_slope = 0.0;
 
   // P(out of memory) is 1/2 where the estimate fills `oom_center` of the device; `oom_width` is the
-  // distance over which it rises (planner/memory/oom_probability.h).
+  // distance over which it rises (planner/estimate/estimate.h).
   double oom_center = 0.93;
   double oom_width = 0.04;
 

@@ -8,8 +8,6 @@
 #include "planner/catalog/catalog.h"
 #include "planner/profile/context.h"
 #include "planner/profile/model_part.h"
-#include "planner/report/export_megatron.h"
-#include "planner/report/export_torchtitan.h"
 #include "planner/report/megatron_model.h"
 #include "planner/rules/rule_list.h"
 

@@ -1,8 +1,8 @@
 #include "planner/report/export_job.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/text/escape_controls.h"
 #include "base/text/field_error.h"
+#include "base/text/message_text.h"
 
 namespace meshwright::planner {
 

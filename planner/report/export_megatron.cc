@@ -1,5 +1,3 @@
-#include "planner/report/export_megatron.h"
-
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -7,8 +5,8 @@
 #include "absl/strings/str_join.h"
 #include "base/text/status_macros.h"
 #include "planner/layout/mesh.h"
+#include "planner/report/export_job.h"
 #include "planner/report/megatron_model.h"
-#include "planner/report/megatron_script.h"
 
 namespace meshwright::planner {
 namespace {

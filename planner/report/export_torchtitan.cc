@@ -1,5 +1,3 @@
-#include "planner/report/export_torchtitan.h"
-
 #include <algorithm>
 #include <iterator>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/layout/mesh.h"
+#include "planner/report/export_job.h"
 
 namespace meshwright::planner {
 namespace {

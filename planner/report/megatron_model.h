@@ -5,14 +5,21 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "planner/containers/enum_set.h"
 #include "planner/profile/model_part.h"
-#include "planner/report/megatron_script.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {
+
+// The contents of a script that starts Megatron-LM: lines of flags, and the comments above them.
+struct MegatronScript {
+  std::vector<std::string> comments;
+  std::vector<std::string> flags;
+};
 
 // The parts that AddModel has flags for; biases only on all products or on none.
 inline constexpr EnumSet<ModelPart> kMegatronParts = {ModelPart::kRotaryPositions,

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/amounts.h"
-#include "planner/memory/kept_shares.h"
+#include "planner/memory/profile_memory.h"
 #include "planner/profile/model_part.h"
 
 namespace meshwright::planner {

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/text/amounts.h"
+#include "base/text/message_text.h"
 #include "planner/report/explain.h"
 
 namespace meshwright::planner {
@@ -47,10 +47,7 @@ std::string Reasons(const std::vector<SlowerPart>& because) {
     parts.push_back(absl::StrCat(subject, parts.empty() ? " takes " : " ", Seconds(slower.more_s)));
   }
   if (parts.empty()) return "";
-  const std::string last = parts.back();
-  parts.pop_back();
-  const std::string first = absl::StrJoin(parts, ", ");
-  return absl::StrCat(", because ", first, first.empty() ? "" : " and ", last, " more");
+  return absl::StrCat(", because ", ListInWords(parts, "and"), " more");
 }
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// Rules about how a layout divides devices, model and sequence. Each function returns whether the
-// layout breaks its rule (planner/rules/rule.h).
+// Rules about how a layout divides devices, model, sequence and global batch. Each function returns
+// whether the layout breaks its rule (planner/rules/rule.h).
 #pragma once
 
 #include <algorithm>
@@ -125,6 +125,27 @@ inline bool ReplicasDoNotDivide(const RuleInput& input, const Layout& layout, Op
   const Mesh mesh(layout, input.profile.communication.mesh_order);
   if (mesh.ShardGroupsOf(layout.shard_ranks)) return false;
   return Broken(GroupSize(GroupRole::kReplicas, layout), layout.shard_ranks, operands);
+}
+
+// Rules about the global batch. They are checked last, because a layout that breaks only these
+// could run with another batch.
+
+inline bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return DoesNotDivide(input.training.global_batch, int64_t{layout.dp} * layout.micro_batch,
+                       operands);
+}
+
+// This rule and the next require a global batch that passes BatchDoesNotDivide().
+inline bool TooFewMicroBatches(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const int64_t least = LeastMicroBatches(NeedsOf(layout.schedule), layout.pp);
+  if (least == 0) return false;
+  const int64_t micro_batches = layout.MicroBatches(input.training.global_batch);
+  return micro_batches < least && Broken(micro_batches, least, operands);
+}
+
+inline bool RoundsAreNotWhole(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (!NeedsOf(layout.schedule).whole_rounds) return false;
+  return DoesNotDivide(layout.MicroBatches(input.training.global_batch), layout.pp, operands);
 }
 
 }  // namespace meshwright::planner

@@ -1,9 +1,10 @@
-// Rules about the modules that a layout recomputes (planner/layout/recompute.h). Each function
-// returns whether the layout breaks its rule (planner/rules/rule.h).
+// Rules about what a layout recomputes (planner/layout/recompute.h). Each function returns whether
+// the layout breaks its rule (planner/rules/rule.h).
 #pragma once
 
 #include <string>
 
+#include "planner/profile/layer_shape.h"
 #include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
 
@@ -36,6 +37,16 @@ inline bool RecomputesUnderDelayedScales(const RuleInput& input, const Layout& l
   constexpr RecomputeModules kFreed = {RecomputeModule::kLayerNorm, RecomputeModule::kMoeAct};
   const RecomputeModules freed = layout.recompute_modules.And(kFreed);
   return !freed.empty() && Broken(freed.bits(), 0, operands);
+}
+
+// A layout that can run, but that a simpler one beats in memory and in time; searches drop it.
+// Selective recompute of attention exists to avoid keeping the score matrix. Where no kernel keeps
+// one it frees nothing and costs time.
+inline bool IsDominated(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (!input.drops_dominated || layout.recompute != Recompute::kSelective) return false;
+  const bool only_scores =
+      input.profile.kept.selective_recompute == SelectiveRecompute::kCoreAttention;
+  return only_scores && !KeepsScores(input.profile, layout) && Broken(0, 0, operands);
 }
 
 // Return sentences with the modules' names.

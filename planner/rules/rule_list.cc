@@ -5,8 +5,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
 #include "base/text/string_view.h"
-#include "planner/rules/batch_rules.h"
-#include "planner/rules/dominance_rules.h"
 #include "planner/rules/expert_rules.h"
 #include "planner/rules/framework_rules.h"
 #include "planner/rules/kernel_rules.h"

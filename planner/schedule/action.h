@@ -2,6 +2,7 @@
 // chunk.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -41,6 +42,9 @@ struct Action {
 using ScheduleLists = std::vector<std::vector<Action>>;
 
 // Returns the kind's letter, the micro-batch and the chunk: "F3.c0".
-std::string FormatAction(const Action& action);
+inline std::string FormatAction(const Action& action) {
+  const char letter = kActionLetters[static_cast<size_t>(action.kind)];
+  return letter + std::to_string(action.micro_batch) + ".c" + std::to_string(action.chunk);
+}
 
 }  // namespace meshwright::planner

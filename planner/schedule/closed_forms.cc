@@ -7,23 +7,6 @@ namespace {
 
 double Real(int64_t value) { return static_cast<double>(value); }
 
-// Sum and maximum of one part of the ranks' times.
-struct Spread {
-  double sum_s = 0.0;
-  double max_s = 0.0;
-
-  void Add(double time_s) {
-    sum_s += time_s;
-    max_s = std::max(max_s, time_s);
-  }
-};
-
-Spread TotalsOf(absl::Span<const StageDurations> ranks) {
-  Spread spread;
-  for (const StageDurations& rank : ranks) spread.Add(rank.total_s());
-  return spread;
-}
-
 }  // namespace
 
 int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches) {
@@ -83,11 +66,6 @@ double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurati
   return 0.0;
 }
 
-double BubbleMicroBatches(const Layout& layout) {
-  constexpr StageDurations kEqualParts = {1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0};
-  return BubbleTime(layout, /*micro_batches=*/2 * int64_t{layout.pp}, kEqualParts);
-}
-
 double ExposedHops(const Layout& layout, int64_t micro_batches) {
   if (layout.pp == 1) return 0.0;
   switch (layout.schedule) {
@@ -127,10 +105,6 @@ double ZbVBarrierBubble(int64_t p, const StageDurations& rank) {
   return Real(p - 1) * rank.forward_s / 2.0;
 }
 
-double DualPipeBubble(int64_t p, const StageDurations& rank, double overlapped_s) {
-  return (Real(p) / 2.0 - 1.0) * (overlapped_s + rank.backward_s() - 3.0 * rank.weight_gradient_s);
-}
-
 double GpipeHops(int64_t p) { return 2.0 * Real(p - 1); }
 
 double OneFOneBHops(int64_t p, int64_t m) {
@@ -148,38 +122,5 @@ double BreadthFirstHops(int64_t p, int64_t v, int64_t m) {
 double ZbH1Hops(int64_t p) { return 4.0 * Real(p - 1); }
 
 double ZbVHops(int64_t p) { return p == 1 ? 0.0 : 5.0 * Real(p - 1) - 2.0; }
-
-double BreadthFirstStepTime(int64_t p, int64_t v, int64_t m, const StageDurations& chunk,
-                            double hop_s) {
-  const double hop = p == 1 ? 0.0 : hop_s;
-  // One direction: fill, then chunk after chunk, each held up until its first micro-batch has gone
-  // round all ranks.
-  const auto pass_s = [&](double chunk_s) {
-    const double round_s = Real(p) * (chunk_s + hop);
-    const double all_s = Real(m) * chunk_s;
-    return Real(p - 1) * (chunk_s + hop) + Real(v - 1) * std::max(all_s, round_s) + all_s;
-  };
-  return pass_s(chunk.forward_s) + pass_s(chunk.backward_s());
-}
-
-double GpipeStepTime(absl::Span<const StageDurations> ranks, int64_t m) {
-  Spread forward;
-  Spread backward;
-  for (const StageDurations& rank : ranks) {
-    forward.Add(rank.forward_s);
-    backward.Add(rank.backward_s());
-  }
-  return forward.sum_s + backward.sum_s + Real(m - 1) * (forward.max_s + backward.max_s);
-}
-
-double OneFOneBStepTime(absl::Span<const StageDurations> ranks, int64_t m) {
-  const Spread spread = TotalsOf(ranks);
-  return spread.sum_s + Real(m - 1) * spread.max_s;
-}
-
-double ChunkedStepTime(absl::Span<const StageDurations> ranks, int64_t v, int64_t m) {
-  const Spread spread = TotalsOf(ranks);
-  return Real(m) * spread.max_s + (spread.sum_s - spread.max_s) / Real(v);
-}
 
 }  // namespace meshwright::planner

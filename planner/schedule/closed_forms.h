@@ -5,13 +5,12 @@
 // B, W = the parts of one micro-batch's time on one rank, all of its chunks together.
 //
 // Sources: GPipe (arXiv 1811.06965); 1F1B and interleaved 1F1B (arXiv 2104.04473); breadth-first
-// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241); DualPipe (arXiv 2412.19437). A
-// form that none of them states is marked as derived.
+// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241). A form that none of them
+// states is marked as derived.
 #pragma once
 
 #include <cstdint>
 
-#include "absl/types/span.h"
 #include "planner/layout/layout.h"
 #include "planner/schedule/stage_durations.h"
 
@@ -29,7 +28,7 @@ int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_bat
 double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
                       double kept_after_input);
 
-// Returns OpenSendsNeeded() of planner/schedule/open_sends.h. Derived; exact.
+// Returns OpenSendsNeeded() of planner/schedule/synchronous_sends.h. Derived; exact.
 int64_t OpenSends(const Layout& layout, int64_t micro_batches);
 
 // Returns the idle seconds of a step whose ranks are all alike and whose hops are free. The step
@@ -37,10 +36,6 @@ int64_t OpenSends(const Layout& layout, int64_t micro_batches);
 // - 1, and for the other schedules always. For zb_v it is what a barrier before the optimizer
 // costs; without a barrier zb_v has no idle time. For other times simulate zb_v.
 double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurations& rank);
-
-// Returns BubbleTime in units of one micro-batch's forward and backward on one rank, where F = B =
-// W and m >= p: (p - 1) / v, a third of that for zb_h1, (p - 1) / 6 for zb_v.
-double BubbleMicroBatches(const Layout& layout);
 
 // Returns the number of exposed point-to-point hops of a step. A hop is one send of a micro-batch's
 // activations to the next stage. It is assumed to be short compared with a stage's time and not to
@@ -56,10 +51,6 @@ double InterleavedBubble(int64_t p, int64_t v, const StageDurations& rank);
 double BreadthFirstBubble(int64_t p, int64_t v, int64_t m, const StageDurations& rank);
 double ZbH1Bubble(int64_t p, const StageDurations& rank);        // m >= p
 double ZbVBarrierBubble(int64_t p, const StageDurations& rank);  // F = B = W, m >= 2p - 1
-// `overlapped_s`: a forward and a backward that run together. Exact at F = B = W, up to a third
-// high elsewhere. p and m even, m >= 2p. No layout names DualPipe; it is here for comparison.
-double DualPipeBubble(int64_t p, const StageDurations& rank, double overlapped_s);
-inline int64_t DualPipeInFlight(int64_t p) { return p + 1; }
 
 // ---- Hops, derived
 
@@ -72,21 +63,5 @@ double InterleavedHops(int64_t p, int64_t v);
 double BreadthFirstHops(int64_t p, int64_t v, int64_t m);
 double ZbH1Hops(int64_t p);  // m > p and B >= W; 3 (p - 1) where B < W
 double ZbVHops(int64_t p);   // p >= 2, F = B = W, m >= 2p - 1; other times: simulate
-
-// The time of a whole breadth-first step with equal chunks and hops of any length. Exact.
-double BreadthFirstStepTime(int64_t p, int64_t v, int64_t m, const StageDurations& chunk,
-                            double hop_s);
-
-// ---- Seconds of a step of unequal stages with free hops, derived. `ranks`: times of one
-// micro-batch on each rank.
-
-// Exact.
-double GpipeStepTime(absl::Span<const StageDurations> ranks, int64_t m);
-// An upper bound, exact where the last rank is the slowest. With ranks up to ten times apart it is
-// at most 27 % high at m = p, 15 % at 2p, 8 % at 4p.
-double OneFOneBStepTime(absl::Span<const StageDurations> ranks, int64_t m);
-// Breadth-first: exact for m >= p. Interleaved: an upper bound, exact where the last rank is the
-// slowest, at most 13 % high. The chunks of a rank are alike.
-double ChunkedStepTime(absl::Span<const StageDurations> ranks, int64_t v, int64_t m);
 
 }  // namespace meshwright::planner

@@ -33,11 +33,6 @@ std::vector<Action> ScheduleBreadthFirst(int32_t chunks, int32_t micro_batches);
 // every rank.
 std::vector<Action> ScheduleZbH1(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
-// ZB-H2 (same source): a warm-up of 2 (p - r) - 1 forwards and 2r delayed weight gradients leave no
-// bubble where F = B = W and no barrier waits for all ranks. min(m, 2p - 1) micro-batches are in
-// flight. No layout names it; it serves for comparison with published measurements.
-std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
-
 // ZB-V (arXiv 2401.10241, section 6; arXiv 2405.15362): two chunks per rank in V placement, the
 // order for F = B = W. At most 2p chunks, which are p micro-batches, are in flight. For fewer than
 // 2p - 1 micro-batches, which no layout has, it is the order for 2p - 1 with the missing ones left

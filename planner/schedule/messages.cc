@@ -41,12 +41,6 @@ MessageEnds::MessageEnds(const Layout& layout, int32_t rank) {
   }
 }
 
-std::vector<Lane> LanesOf(const Layout& layout, int32_t rank) {
-  std::vector<Lane> lanes;
-  ForEachLane(layout, rank, [&](const Lane& lane) { lanes.push_back(lane); });
-  return lanes;
-}
-
 std::vector<Instruction> PlanMessages(const Layout& layout, int32_t rank,
                                       const std::vector<Action>& actions, int64_t open_sends) {
   std::vector<Instruction> plan;

@@ -108,9 +108,6 @@ void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   }
 }
 
-// Returns ForEachLane()'s lanes as a list.
-std::vector<Lane> LanesOf(const Layout& layout, int32_t rank);
-
 enum class InstructionKind : uint8_t {
   kPostReceive,   // begins to receive the action's input
   kAwaitReceive,  // waits until the input is there

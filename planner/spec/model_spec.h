@@ -56,8 +56,6 @@ struct Attention {
   bool is_latent() const { return kind == AttentionKind::kLatent; }
   int64_t query_width() const { return heads * head_dim; }
   int64_t key_width() const { return kv_heads * head_dim; }  // values' width too, unless latent
-  // Elements of a query head and of a value head together: the multiplications of an attended key.
-  int64_t score_dim() const { return head_dim + (is_latent() ? value_dim : head_dim); }
 
   friend bool operator==(const Attention&, const Attention&) = default;
 };

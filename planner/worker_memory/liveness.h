@@ -24,7 +24,7 @@
 #include <array>
 #include <cstdint>
 
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 #include "planner/containers/short_list.h"
 #include "planner/worker_memory/worker_shape.h"
 

@@ -42,9 +42,26 @@
 #include "planner/layout/layout.h"
 #include "planner/schedule/schedule.h"
 #include "planner/worker_memory/worker_block.h"
-#include "planner/worker_memory/worker_stage.h"
 
 namespace meshwright::planner {
+
+// Consecutive layers of one of the model's layer groups.
+struct WorkerLayers {
+  int32_t group = 0;
+  int64_t count = 0;
+
+  friend bool operator==(const WorkerLayers&, const WorkerLayers&) = default;
+};
+
+// The layers and ends of the model that one chunk of a rank holds.
+struct WorkerStage {
+  // In the order of the model. Empty for a stage that holds only an end of the model.
+  absl::InlinedVector<WorkerLayers, 2> layers = {};
+  bool first = false;
+  bool last = false;
+
+  friend bool operator==(const WorkerStage&, const WorkerStage&) = default;
+};
 
 // Held bytes, by part.
 struct WorkerActivations {

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/text/escape_controls.h"
-#include "base/text/short_text.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "grpc/grpc_security_constants.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/calls/stopping.h"
+#include "server/calls/call_status.h"
 
 namespace meshwright::server {
 

@@ -5,8 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/calls/plan_request.h"
-#include "server/calls/stopping.h"
+#include "server/calls/call_status.h"
 
 namespace meshwright::server {
 namespace {

@@ -5,8 +5,7 @@
 
 #include "base/text/status_macros.h"
 #include "executor/wire/field_limits.h"
-#include "server/calls/plan_request.h"
-#include "server/calls/stopping.h"
+#include "server/calls/call_status.h"
 
 namespace meshwright::server {
 
@@ -18,12 +17,12 @@ absl::Status CallDispatcher::Admit(const google::protobuf::Message& request) con
   return wire::CheckLimits(request);
 }
 
-absl::StatusOr<StreamLease> CallDispatcher::Permit(const grpc::CallbackServerContext& context,
-                                                   ConcurrencyLimit& places) const {
+absl::StatusOr<StreamLease> CallDispatcher::Lease(const grpc::CallbackServerContext& context,
+                                                  ConcurrencyLimit& limit) const {
   ASSIGN_OR_RETURN(std::optional<Caller> caller, access_->CallerOf(context));
-  ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> place,
-                   places.Take(caller ? caller->ToText() : ""));
-  return StreamLease(access_, std::move(caller), std::move(place));
+  ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> slot,
+                   limit.Take(caller ? caller->ToText() : ""));
+  return StreamLease(access_, std::move(caller), std::move(slot));
 }
 
 absl::StatusOr<std::string> CallDispatcher::ActorOf(
@@ -36,8 +35,8 @@ absl::StatusOr<CallDispatcher::Pending> CallDispatcher::Enter(
     const grpc::CallbackServerContext& context, const google::protobuf::Message& request) const {
   RETURN_IF_ERROR(Admit(request));
   ASSIGN_OR_RETURN(std::string caller, ActorOf(context));
-  ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> place, limits_->calls().Take(caller));
-  return Pending{.caller = std::move(caller), .place = std::move(place)};
+  ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> slot, limits_->calls().Take(caller));
+  return Pending{.caller = std::move(caller), .slot = std::move(slot)};
 }
 
 grpc::ServerUnaryReactor* CallDispatcher::Answer(grpc::CallbackServerContext* context,
@@ -47,7 +46,7 @@ grpc::ServerUnaryReactor* CallDispatcher::Answer(grpc::CallbackServerContext* co
   absl::StatusOr<Pending> pending = Enter(*context, request);
   const absl::Status status = pending.ok() ? work() : pending.status();
   // The slot is free before the client gets the answer, so that its next call finds one.
-  if (pending.ok()) pending->place.reset();
+  if (pending.ok()) pending->slot.reset();
   reactor->Finish(Reply(status));
   return reactor;
 }
@@ -61,7 +60,7 @@ grpc::ServerUnaryReactor* CallDispatcher::AnswerOnceStored(
     reactor->Finish(Reply(pending.status()));
     return reactor;
   }
-  waits_->Submit(
+  blocking_calls_->Submit(
       {.work = [context, work = std::move(work)]() -> absl::Status {
          if (context->IsCancelled()) {
            return absl::CancelledError("the call ended before its turn came");
@@ -69,8 +68,8 @@ grpc::ServerUnaryReactor* CallDispatcher::AnswerOnceStored(
          return work();
        },
        .done =
-           [reactor, place = std::move(pending->place)](const absl::Status& status) mutable {
-             place.reset();  // before the answer, as above
+           [reactor, slot = std::move(pending->slot)](const absl::Status& status) mutable {
+             slot.reset();  // before the answer, as above
              reactor->Finish(Reply(status));
            }});
   return reactor;
@@ -109,9 +108,9 @@ void CallDispatcher::SubmitSearch(grpc::CallbackServerContext* context, const st
                 cancelled](int32_t threads) { return RunBounded(search, threads, cancelled); },
        .done =
            [done = std::move(done), stopping = stopping_,
-            place = std::shared_ptr<ConcurrencyLimit::Slot>(*std::move(taken))](
+            slot = std::shared_ptr<ConcurrencyLimit::Slot>(*std::move(taken))](
                const absl::Status& status) mutable {
-             place.reset();  // before the answer, as above
+             slot.reset();  // before the answer, as above
              const bool stopped = absl::IsCancelled(status) && stopping->load();
              done(stopped ? ServerStops() : status);
            }});
@@ -127,8 +126,8 @@ grpc::ServerUnaryReactor* CallDispatcher::AnswerWithSearch(grpc::CallbackServerC
     return reactor;
   }
   SubmitSearch(context, pending->caller, std::move(search),
-               [reactor, place = std::move(pending->place)](const absl::Status& status) mutable {
-                 place.reset();  // before the answer, as above
+               [reactor, slot = std::move(pending->slot)](const absl::Status& status) mutable {
+                 slot.reset();  // before the answer, as above
                  reactor->Finish(Reply(status));
                });
   return reactor;

@@ -32,9 +32,13 @@ namespace meshwright::server {
 class CallDispatcher {
  public:
   // All outlive this. `stopping` turns true when the server stops.
-  CallDispatcher(SearchPool* searches, BlockingCallPool* waits, const std::atomic<bool>* stopping,
-                 const Access* access, Limits* limits)
-      : searches_(searches), waits_(waits), stopping_(stopping), access_(access), limits_(limits) {}
+  CallDispatcher(SearchPool* searches, BlockingCallPool* blocking_calls,
+                 const std::atomic<bool>* stopping, const Access* access, Limits* limits)
+      : searches_(searches),
+        blocking_calls_(blocking_calls),
+        stopping_(stopping),
+        access_(access),
+        limits_(limits) {}
 
   // Starts to admit calls.
   void Open() { open_.store(true); }
@@ -45,10 +49,10 @@ class CallDispatcher {
   // Leases a slot for a call that stays open as an agent's or a watcher's stream. The dispatcher
   // outlives the lease. ResourceExhausted where the limit is reached.
   absl::StatusOr<StreamLease> LeaseAgentStream(const grpc::CallbackServerContext& context) const {
-    return Permit(context, limits_->agents());
+    return Lease(context, limits_->agents());
   }
   absl::StatusOr<StreamLease> LeaseWatcherStream(const grpc::CallbackServerContext& context) const {
-    return Permit(context, limits_->watchers());
+    return Lease(context, limits_->watchers());
   }
 
   // Returns the caller as events name it; empty where callers need not authenticate. The port has
@@ -84,21 +88,21 @@ class CallDispatcher {
   // A unary call between its admission and its answer.
   struct Pending {
     std::string caller;
-    std::shared_ptr<ConcurrencyLimit::Slot> place;  // shared, since std::function copies
+    std::shared_ptr<ConcurrencyLimit::Slot> slot;  // shared, since std::function copies
   };
   absl::StatusOr<Pending> Enter(const grpc::CallbackServerContext& context,
                                 const google::protobuf::Message& request) const;
   // As Search(), for a request that was admitted.
   void SubmitSearch(grpc::CallbackServerContext* context, const std::string& caller,
                     SearchCall search, std::function<void(const absl::Status&)> done) const;
-  absl::StatusOr<StreamLease> Permit(const grpc::CallbackServerContext& context,
-                                     ConcurrencyLimit& places) const;
+  absl::StatusOr<StreamLease> Lease(const grpc::CallbackServerContext& context,
+                                    ConcurrencyLimit& limit) const;
   // Runs `search` for at most the longest time of a search.
   absl::Status RunBounded(const SearchCall& search, int32_t threads,
                           const planner::Cancelled& cancelled) const;
 
   SearchPool* const searches_;
-  BlockingCallPool* const waits_;
+  BlockingCallPool* const blocking_calls_;
   const std::atomic<bool>* const stopping_;
   const Access* const access_;
   Limits* const limits_;

@@ -13,7 +13,7 @@ std::string SetBy(std::string_view flag) {
 
 }  // namespace
 
-ConcurrencyLimit::Slot::~Slot() { places_->Free(caller_); }
+ConcurrencyLimit::Slot::~Slot() { limit_->Free(caller_); }
 
 absl::Status ConcurrencyLimit::Find(const std::string& caller, std::string& limit) const {
   if (options_.most > 0 && taken_ >= options_.most) {

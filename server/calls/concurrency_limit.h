@@ -42,10 +42,9 @@ class ConcurrencyLimit {
 
    private:
     friend class ConcurrencyLimit;
-    Slot(ConcurrencyLimit* places, std::string caller)
-        : places_(places), caller_(std::move(caller)) {}
+    Slot(ConcurrencyLimit* limit, std::string caller) : limit_(limit), caller_(std::move(caller)) {}
 
-    ConcurrencyLimit* const places_;
+    ConcurrencyLimit* const limit_;
     const std::string caller_;
   };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/calls/stopping.h"
+#include "server/calls/call_status.h"
 
 namespace meshwright::server {
 namespace {

@@ -1,4 +1,4 @@
-// StreamLease permits one stream to stay open: it holds a slot of the stream's ConcurrencyLimit and
+// StreamLease lets one stream stay open: it holds a slot of the stream's ConcurrencyLimit and
 // the caller, whose credentials have to stay valid.
 #pragma once
 
@@ -16,8 +16,8 @@ class StreamLease {
  public:
   // `access` outlives it. `caller`: nullopt where callers need not authenticate.
   StreamLease(const Access* access, std::optional<Caller> caller,
-              std::unique_ptr<ConcurrencyLimit::Slot> place)
-      : access_(access), caller_(std::move(caller)), place_(std::move(place)) {}
+              std::unique_ptr<ConcurrencyLimit::Slot> slot)
+      : access_(access), caller_(std::move(caller)), slot_(std::move(slot)) {}
 
   const std::optional<Caller>& caller() const { return caller_; }
 
@@ -33,7 +33,7 @@ class StreamLease {
  private:
   const Access* access_;
   std::optional<Caller> caller_;
-  std::unique_ptr<ConcurrencyLimit::Slot> place_;
+  std::unique_ptr<ConcurrencyLimit::Slot> slot_;
 };
 
 }  // namespace meshwright::server

@@ -58,9 +58,10 @@ bool ActiveTrial::BrokeOn(const std::string& agent_name) const {
   });
 }
 
-ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialSummary>& heads,
-                         const std::vector<db::AttemptHead>& attempts,
-                         planner::RelatedSweeps relatives)
+ActiveSweep::ActiveSweep(const db::SweepRecord& sweep,
+                         const std::vector<db::TrialSummary>& summaries,
+                         const std::vector<db::AttemptSummary>& attempts,
+                         planner::RelatedSweeps related_sweeps)
     : state(sweep.state),
       reason(sweep.reason),
       id_(sweep.id),
@@ -69,26 +70,26 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::Tri
       devices_(sweep.devices),
       steps_(sweep.steps),
       memory_limit_bytes_(sweep.memory_limit_bytes),
-      set_(std::make_shared<const ChoiceSet>(ChoiceSetOf(heads, std::move(relatives)))),
+      set_(std::make_shared<const ChoiceSet>(ChoiceSetOf(summaries, std::move(related_sweeps)))),
       policy_(PolicyOf(sweep)) {
-  trials_.reserve(heads.size());
-  for (const db::TrialSummary& head : heads) {
-    trials_.push_back({.number = head.number,
-                       .layout = head.layout,
-                       .tp = TpOf(head.layout),
-                       .has_begun = head.has_begun,
-                       .state = head.state,
-                       .attempt = head.attempt,
-                       .measured = head.measured,
-                       .step_s = head.step_s,
-                       .step_noise = head.step_noise,
+  trials_.reserve(summaries.size());
+  for (const db::TrialSummary& summary : summaries) {
+    trials_.push_back({.number = summary.number,
+                       .layout = summary.layout,
+                       .tp = TpOf(summary.layout),
+                       .has_begun = summary.has_begun,
+                       .state = summary.state,
+                       .attempt = summary.attempt,
+                       .measured = summary.measured,
+                       .step_s = summary.step_s,
+                       .step_noise = summary.step_noise,
                        .given = {}});
-    if (head.has_begun) Count(trials_.back(), 1);
-    if (head.state == db::TrialState::kOk && head.step_s) {
-      best_step_s = std::min(best_step_s.value_or(*head.step_s), *head.step_s);
+    if (summary.has_begun) Count(trials_.back(), 1);
+    if (summary.state == db::TrialState::kOk && summary.step_s) {
+      best_step_s = std::min(best_step_s.value_or(*summary.step_s), *summary.step_s);
     }
   }
-  for (const db::AttemptHead& attempt : attempts) {
+  for (const db::AttemptSummary& attempt : attempts) {
     if (ActiveTrial* trial = Find(attempt.trial); trial != nullptr) {
       GivenAttempt& given = trial->given.emplace_back();
       given.number = attempt.number;

@@ -70,9 +70,10 @@ struct ActiveTrial {
 
 class ActiveSweep {
  public:
-  // `heads` are by number, from 1 without a gap; `attempts` by trial and number.
-  ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialSummary>& heads,
-              const std::vector<db::AttemptHead>& attempts, planner::RelatedSweeps relatives = {});
+  // `summaries` are by number, from 1 without a gap; `attempts` by trial and number.
+  ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialSummary>& summaries,
+              const std::vector<db::AttemptSummary>& attempts,
+              planner::RelatedSweeps related_sweeps = {});
 
   int64_t id() const { return id_; }
   const std::string& name() const { return name_; }

@@ -8,26 +8,29 @@
 
 namespace meshwright::server {
 
-ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> heads, planner::RelatedSweeps relatives) {
+ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> summaries,
+                      planner::RelatedSweeps related_sweeps) {
   ChoiceSet set;
-  set.relatives = std::move(relatives);
-  for (const db::TrialSummary& head : heads) {
-    if (!head.predicted_step_s || !head.oom_probability || *head.predicted_step_s <= 0.0) continue;
-    const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(head.layout);
+  set.related_sweeps = std::move(related_sweeps);
+  for (const db::TrialSummary& summary : summaries) {
+    if (!summary.predicted_step_s || !summary.oom_probability || *summary.predicted_step_s <= 0.0) {
+      continue;
+    }
+    const absl::StatusOr<planner::Layout> layout = planner::ParseLayout(summary.layout);
     if (!layout.ok()) continue;
     set.candidates.push_back({.point = planner::PointOf(*layout),
-                              .step_s = *head.predicted_step_s,
-                              .oom_probability = *head.oom_probability});
-    set.numbers.push_back(head.number);
+                              .step_s = *summary.predicted_step_s,
+                              .oom_probability = *summary.oom_probability});
+    set.numbers.push_back(summary.number);
   }
   return set;
 }
 
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
-                     const planner::RelatedSweeps& relatives) {
+                     const planner::RelatedSweeps& related_sweeps) {
   std::string reason = planner::ReasonOf(choice, options);
-  if (!choice.next || relatives.sweeps.empty()) return reason;
-  absl::StrAppend(&reason, "; estimates are corrected by ", planner::Describe(relatives));
+  if (!choice.next || related_sweeps.sweeps.empty()) return reason;
+  absl::StrAppend(&reason, "; estimates are corrected by ", planner::Describe(related_sweeps));
   return reason;
 }
 
@@ -60,8 +63,8 @@ ChoiceMade Answer(const ChoiceQuestion& question) {
   made.revision = question.revision;
   for (const planner::TrialChoice& choice :
        planner::ChooseTrials(question.set->candidates, question.findings, question.options,
-                             question.most, question.set->relatives)) {
-    std::string reason = ReasonOf(choice, question.options, question.set->relatives);
+                             question.most, question.set->related_sweeps)) {
+    std::string reason = ReasonOf(choice, question.options, question.set->related_sweeps);
     if (choice.next) {
       made.trials.push_back({question.set->numbers[*choice.next], std::move(reason), choice.gain});
     } else {

@@ -20,15 +20,16 @@ namespace meshwright::server {
 // The candidates of which enough is known to choose among them, by number.
 struct ChoiceSet {
   std::vector<planner::TrialCandidate> candidates;
-  std::vector<int32_t> numbers;      // of the sweep's candidates, in the same order
-  planner::RelatedSweeps relatives;  // of the sweep
+  std::vector<int32_t> numbers;           // of the sweep's candidates, in the same order
+  planner::RelatedSweeps related_sweeps;  // of the sweep
 };
 
-ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> heads, planner::RelatedSweeps relatives);
+ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> summaries,
+                      planner::RelatedSweeps related_sweeps);
 
 // Returns why this was chosen, and whose results that is based on.
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
-                     const planner::RelatedSweeps& relatives);
+                     const planner::RelatedSweeps& related_sweeps);
 
 // Returns what a trial in this state says of its layout. `step_s`: its median step, where it was
 // measured; `step_noise` as in db::MeasuredTrial.

@@ -5,31 +5,31 @@
 namespace meshwright::server {
 namespace {
 
-bool IsOpen(const db::AgentQuarantine& standing) {
-  return !standing.drained && standing.set_aside_reason.empty();
+bool IsOpen(const db::AgentQuarantine& quarantine) {
+  return !quarantine.drained && quarantine.set_aside_reason.empty();
 }
 
 }  // namespace
 
 db::AgentQuarantine ConnectedAgents::QuarantineOf(const std::string& name) const {
-  const auto found = standings_.find(name);
-  return found == standings_.end() ? db::AgentQuarantine{.agent = name} : found->second;
+  const auto found = quarantines_.find(name);
+  return found == quarantines_.end() ? db::AgentQuarantine{.agent = name} : found->second;
 }
 
-void ConnectedAgents::SetStanding(const db::AgentQuarantine& standing) {
+void ConnectedAgents::SetQuarantine(const db::AgentQuarantine& quarantine) {
   ++generation_;
-  standings_[standing.agent] = standing;
+  quarantines_[quarantine.agent] = quarantine;
 }
 
 bool ConnectedAgents::TakesTrials(const std::string& name) const {
-  const auto found = standings_.find(name);
-  return !IsReleased(name) && (found == standings_.end() || IsOpen(found->second));
+  const auto found = quarantines_.find(name);
+  return !IsReleased(name) && (found == quarantines_.end() || IsOpen(found->second));
 }
 
 std::set<std::string> ConnectedAgents::Closed() const {
   std::set<std::string> closed;
-  for (const auto& [name, standing] : standings_) {
-    if (!IsOpen(standing)) closed.insert(name);
+  for (const auto& [name, quarantine] : quarantines_) {
+    if (!IsOpen(quarantine)) closed.insert(name);
   }
   return closed;
 }

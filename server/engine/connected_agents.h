@@ -11,7 +11,6 @@
 #include "base/system/monotonic_time.h"
 #include "db/records.h"
 #include "executor/wire/attempt_key.h"
-#include "server/engine/agent_info.h"
 #include "server/engine/engine_input.h"
 #include "server/engine/free_devices.h"
 
@@ -54,8 +53,8 @@ class ConnectedAgents {
 
   // Returns the quarantine of an agent, connected or not; an agent without one takes trials.
   db::AgentQuarantine QuarantineOf(const std::string& name) const;
-  bool HasStanding(const std::string& name) const { return standings_.contains(name); }
-  void SetStanding(const db::AgentQuarantine& standing);
+  bool HasQuarantine(const std::string& name) const { return quarantines_.contains(name); }
+  void SetQuarantine(const db::AgentQuarantine& quarantine);
   // Whether it gets trials: it is not quarantined, drained or released.
   bool TakesTrials(const std::string& name) const;
   // Returns the names of agents that were drained or quarantined.
@@ -86,7 +85,7 @@ class ConnectedAgents {
 
   std::map<std::string, ConnectedAgent> agents_;
   std::set<std::string> with_room_;
-  std::map<std::string, db::AgentQuarantine> standings_;
+  std::map<std::string, db::AgentQuarantine> quarantines_;
   std::set<std::string> released_;
   int64_t generation_ = 0;
 };

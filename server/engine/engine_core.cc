@@ -58,7 +58,7 @@ void EngineCore::Load(const SweepStored& stored, MonotonicTime now) {
   if (db::HasEnded(stored.sweep.state) || sweeps_.contains(stored.sweep.id)) return;
   ActiveSweep& sweep = sweeps_
                            .try_emplace(stored.sweep.id, stored.sweep, stored.trials,
-                                        stored.attempts, stored.relatives)
+                                        stored.attempts, stored.related_sweeps)
                            .first->second;
   ids_[stored.sweep.name] = stored.sweep.id;
   sweep.last_turn = turns_;
@@ -73,8 +73,8 @@ void EngineCore::Load(const SweepStored& stored, MonotonicTime now) {
   }
 }
 
-void EngineCore::Load(const std::vector<db::AgentQuarantine>& standings) {
-  for (const db::AgentQuarantine& standing : standings) agents_.SetStanding(standing);
+void EngineCore::Load(const std::vector<db::AgentQuarantine>& quarantines) {
+  for (const db::AgentQuarantine& quarantine : quarantines) agents_.SetQuarantine(quarantine);
 }
 
 void EngineCore::On(const SweepStored& event) {

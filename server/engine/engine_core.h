@@ -36,7 +36,7 @@ class EngineCore {
   // Adds a sweep without deciding anything, as when a server starts.
   void Load(const SweepStored& stored, MonotonicTime now);
   // Sets the agents' quarantines, as stored.
-  void Load(const std::vector<db::AgentQuarantine>& standings);
+  void Load(const std::vector<db::AgentQuarantine>& quarantines);
   EngineOutput Handle(const EngineInput& input);
 
   // By id, which is the order of their creation.
@@ -126,7 +126,7 @@ class EngineCore {
   void NoteWorks(const std::string& agent);
   // Takes back a failure that turned out to be none.
   void TakeFailureBack(const std::string& agent);
-  void SetStanding(const db::AgentQuarantine& standing);
+  void SetQuarantine(const db::AgentQuarantine& quarantine);
   // NotFound where no agent ever had this name, Unavailable while the store can't be written.
   absl::Status CheckHasAgent(const std::string& agent) const;
   // FailedPrecondition where it holds something, did within `idle_for`, or is kept for a trial.

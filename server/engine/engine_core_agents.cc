@@ -233,24 +233,24 @@ void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<wire::Attempt
   std::erase_if(agent.answered, [&](const wire::AttemptKey& key) { return !HasKey(named, key); });
 }
 
-void EngineCore::SetStanding(const db::AgentQuarantine& standing) {
-  if (standing == agents_.QuarantineOf(standing.agent)) return;
-  agents_.SetStanding(standing);
-  output_.ops.emplace_back(standing);
+void EngineCore::SetQuarantine(const db::AgentQuarantine& quarantine) {
+  if (quarantine == agents_.QuarantineOf(quarantine.agent)) return;
+  agents_.SetQuarantine(quarantine);
+  output_.ops.emplace_back(quarantine);
 }
 
 void EngineCore::NoteFailure(const std::string& agent, const std::string& why) {
-  db::AgentQuarantine standing = agents_.QuarantineOf(agent);
-  ++standing.failures;
-  if (standing.failures >= options_.max_agent_failures && standing.set_aside_reason.empty()) {
-    standing.set_aside_reason =
-        absl::StrCat(standing.failures, " failures in a row of what it runs on; the last: ", why);
+  db::AgentQuarantine quarantine = agents_.QuarantineOf(agent);
+  ++quarantine.failures;
+  if (quarantine.failures >= options_.max_agent_failures && quarantine.set_aside_reason.empty()) {
+    quarantine.set_aside_reason =
+        absl::StrCat(quarantine.failures, " failures in a row of what it runs on; the last: ", why);
     Log(LogLevel::kWarning,
-        absl::StrCat("agent ", agent, " is set aside: ", standing.set_aside_reason,
+        absl::StrCat("agent ", agent, " is set aside: ", quarantine.set_aside_reason,
                      "; `meshwright agents resume ", agent, "` gives it trials again"),
         {.agent = agent});
   }
-  SetStanding(standing);
+  SetQuarantine(quarantine);
 }
 
 void EngineCore::NoteLoss(const std::string& agent, const std::string& why, GivenAttempt& attempt) {
@@ -260,20 +260,20 @@ void EngineCore::NoteLoss(const std::string& agent, const std::string& why, Give
 }
 
 void EngineCore::NoteWorks(const std::string& agent) {
-  db::AgentQuarantine standing = agents_.QuarantineOf(agent);
-  standing.failures = 0;
-  SetStanding(standing);
+  db::AgentQuarantine quarantine = agents_.QuarantineOf(agent);
+  quarantine.failures = 0;
+  SetQuarantine(quarantine);
 }
 
 void EngineCore::TakeFailureBack(const std::string& agent) {
-  db::AgentQuarantine standing = agents_.QuarantineOf(agent);
-  standing.failures = std::max(standing.failures - 1, 0);
-  if (standing.failures < options_.max_agent_failures) standing.set_aside_reason.clear();
-  SetStanding(standing);
+  db::AgentQuarantine quarantine = agents_.QuarantineOf(agent);
+  quarantine.failures = std::max(quarantine.failures - 1, 0);
+  if (quarantine.failures < options_.max_agent_failures) quarantine.set_aside_reason.clear();
+  SetQuarantine(quarantine);
 }
 
 absl::Status EngineCore::CheckHasAgent(const std::string& agent) const {
-  const bool is_known = agents_.all().contains(agent) || agents_.HasStanding(agent);
+  const bool is_known = agents_.all().contains(agent) || agents_.HasQuarantine(agent);
   if (!is_known) {
     return absl::NotFoundError(absl::StrCat("no agent named \"", agent, "\" is connected"));
   }
@@ -284,13 +284,13 @@ absl::Status EngineCore::CheckHasAgent(const std::string& agent) const {
 void EngineCore::On(const DrainRequested& event) {
   output_.status = CheckHasAgent(event.agent);
   if (!output_.status.ok()) return;
-  db::AgentQuarantine standing = agents_.QuarantineOf(event.agent);
-  standing.drained = true;
+  db::AgentQuarantine quarantine = agents_.QuarantineOf(event.agent);
+  quarantine.drained = true;
   Log(LogLevel::kInfo,
       absl::StrCat("agent ", event.agent, " was drained",
                    event.actor.empty() ? "" : absl::StrCat(" by ", event.actor)),
       {.agent = event.agent, .caller = event.actor});
-  SetStanding(standing);
+  SetQuarantine(quarantine);
   Advance();
 }
 
@@ -301,7 +301,7 @@ void EngineCore::On(const ResumeRequested& event) {
       absl::StrCat("agent ", event.agent, " gets trials again",
                    event.actor.empty() ? "" : absl::StrCat(", by ", event.actor)),
       {.agent = event.agent, .caller = event.actor});
-  SetStanding({.agent = event.agent});
+  SetQuarantine({.agent = event.agent});
   Advance();
 }
 

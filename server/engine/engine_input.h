@@ -15,10 +15,25 @@
 #include "executor/trial/trial_runner.h"
 #include "executor/wire/attempt_key.h"
 #include "planner/policy/related_sweeps.h"
-#include "server/engine/agent_info.h"
 #include "server/engine/choosing.h"
 
 namespace meshwright::server {
+
+// What an agent reports of itself when it connects.
+struct AgentInfo {
+  std::string name;
+  std::string instance;       // tells this process from another one of the same name
+  std::string identity = {};  // stays the same when the agent restarts; may be empty
+  std::string host;
+  std::string device_kind;  // cpu or cuda
+  int32_t devices = 0;
+  int32_t slots = 1;         // equal parts of its devices that run trials side by side
+  int64_t memory_bytes = 0;  // per device; 0 where it is not limited
+  std::string version;
+  std::string address = {};       // where other agents reach it; empty where none do
+  std::string cluster_json = {};  // its devices as it measured them; empty where it did not
+  absl::Time connect_time;
+};
 
 // Identifies one stream of one agent.
 using ConnectionId = int64_t;
@@ -30,8 +45,8 @@ struct Tick {};
 struct SweepStored {
   db::SweepRecord sweep;
   std::vector<db::TrialSummary> trials;  // all candidates
-  std::vector<db::AttemptHead> attempts;
-  planner::RelatedSweeps relatives = {};  // the same whenever they are read
+  std::vector<db::AttemptSummary> attempts;
+  planner::RelatedSweeps related_sweeps = {};  // the same whenever they are read
 };
 
 struct CancelRequested {

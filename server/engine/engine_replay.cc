@@ -22,12 +22,12 @@ SweepStored SweepOf(absl::Span<const planner::ReplayCandidate> candidates, int32
   stored.sweep.max_trials = max_trials;
   stored.sweep.min_gain = min_gain;
   for (const planner::ReplayCandidate& candidate : candidates) {
-    db::TrialSummary& head = stored.trials.emplace_back();
-    head.number = static_cast<int32_t>(stored.trials.size());
-    head.layout = planner::FormatLayout(candidate.layout);
-    head.has_begun = false;
-    head.predicted_step_s = candidate.step_s;
-    head.oom_probability = candidate.oom_probability;
+    db::TrialSummary& summary = stored.trials.emplace_back();
+    summary.number = static_cast<int32_t>(stored.trials.size());
+    summary.layout = planner::FormatLayout(candidate.layout);
+    summary.has_begun = false;
+    summary.predicted_step_s = candidate.step_s;
+    summary.oom_probability = candidate.oom_probability;
   }
   return stored;
 }
@@ -113,9 +113,9 @@ class Recorded {
 
 planner::ChosenTrials RunByEngine(absl::Span<const planner::ReplayCandidate> candidates,
                                   const planner::RunRecorded& run, int32_t max_trials,
-                                  double min_gain, const planner::RelatedSweeps& relatives) {
+                                  double min_gain, const planner::RelatedSweeps& related_sweeps) {
   SweepStored stored = SweepOf(candidates, max_trials, min_gain);
-  stored.relatives = relatives;
+  stored.related_sweeps = related_sweeps;
   return Recorded(run).Run(std::move(stored));
 }
 

@@ -12,6 +12,7 @@ namespace meshwright::server {
 // Runs a sweep of these candidates, numbered in their order, to its end.
 planner::ChosenTrials RunByEngine(absl::Span<const planner::ReplayCandidate> candidates,
                                   const planner::RunRecorded& run, int32_t max_trials,
-                                  double min_gain, const planner::RelatedSweeps& relatives = {});
+                                  double min_gain,
+                                  const planner::RelatedSweeps& related_sweeps = {});
 
 }  // namespace meshwright::server

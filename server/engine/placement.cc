@@ -16,9 +16,9 @@ std::string Label(const ActiveSweep& sweep) {
 
 std::string WhyClosed(const std::string& agent, const ConnectedAgents& agents) {
   if (agents.IsReleased(agent)) return absl::StrCat(agent, ", which was idle, is about to end");
-  const db::AgentQuarantine standing = agents.QuarantineOf(agent);
-  if (standing.drained) return absl::StrCat(agent, " was drained");
-  return absl::StrCat(agent, " is set aside (", standing.set_aside_reason, ")");
+  const db::AgentQuarantine quarantine = agents.QuarantineOf(agent);
+  if (quarantine.drained) return absl::StrCat(agent, " was drained");
+  return absl::StrCat(agent, " is set aside (", quarantine.set_aside_reason, ")");
 }
 
 // Returns why none of the agents that could run the sweep's trials does.

@@ -14,7 +14,7 @@
 #include "executor/wire/wire.h"
 #include "planner/catalog/catalog.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "server/calls/plan_request.h"
+#include "server/calls/call_status.h"
 #include "server/sweeps/sweep_messages.h"
 
 namespace meshwright::server {
@@ -224,10 +224,10 @@ class AgentStream::Link final : public AgentLink {
   absl::Status reads_ ABSL_GUARDED_BY(mutex_);
 };
 
-AgentStream::AgentStream(SweepEngine* engine, std::string store_id, StreamLease permit)
+AgentStream::AgentStream(SweepEngine* engine, std::string store_id, StreamLease lease)
     : engine_(engine),
       store_id_(std::move(store_id)),
-      permit_(std::move(permit)),
+      lease_(std::move(lease)),
       link_(std::make_shared<Link>(this, engine->options(), store_id_)) {
   StartRead(&incoming_);
 }
@@ -266,7 +266,7 @@ std::vector<wire::AttemptKey> AgentStream::HeldOf(const v1::Register& message) c
 }
 
 absl::Status AgentStream::CheckName(const std::string& name) const {
-  const std::optional<Caller>& caller = permit_.caller();
+  const std::optional<Caller>& caller = lease_.caller();
   if (!caller || caller->agent == name) return absl::OkStatus();
   return absl::PermissionDeniedError(absl::StrCat(
       caller->ToText(), " belongs to the agent \"", caller->agent, "\" and can't register \"", name,
@@ -345,7 +345,7 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
   if (link_->closing() && !message.has_finished()) return absl::OkStatus();
   switch (message.message_case()) {
     case v1::AgentMessage::kHeartbeat:
-      RETURN_IF_ERROR(permit_.CheckStillCounts());
+      RETURN_IF_ERROR(lease_.CheckStillCounts());
       RETURN_IF_ERROR(CheckRange("heartbeat.held", message.heartbeat().held_size(), 0, kMaxHeld));
       engine_->Hear(HeartbeatCame{agent_, ReadHeld(message.heartbeat().held())});
       link_->AcknowledgeHeartbeat(message.heartbeat().number());

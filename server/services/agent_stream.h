@@ -21,7 +21,7 @@ namespace meshwright::server {
 class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
   // `engine` must outlive the stream.
-  AgentStream(SweepEngine* engine, std::string store_id, StreamLease permit);
+  AgentStream(SweepEngine* engine, std::string store_id, StreamLease lease);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -42,7 +42,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
 
   SweepEngine* const engine_;
   const std::string store_id_;
-  const StreamLease permit_;
+  const StreamLease lease_;
   std::shared_ptr<Link> link_;
   std::string agent_;  // empty until the agent is registered
   v1::AgentMessage incoming_;

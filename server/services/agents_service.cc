@@ -5,7 +5,7 @@
 #include "base/text/status_macros.h"
 #include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
-#include "server/calls/plan_request.h"
+#include "server/calls/call_status.h"
 #include "server/services/agent_stream.h"
 
 namespace meshwright::server {
@@ -31,17 +31,17 @@ void AgentsService::Begin(SweepEngine* engine, std::string store_id, std::string
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Connect(
     grpc::CallbackServerContext* context) {
   // An empty message, as none has been read yet: the stream checks each one itself.
-  const absl::Status status = calls_->Admit(v1::AgentMessage());
+  const absl::Status status = dispatcher_->Admit(v1::AgentMessage());
   if (!status.ok()) return new RefusedStream(Reply(status));
-  absl::StatusOr<StreamLease> permit = calls_->LeaseAgentStream(*context);
-  if (!permit.ok()) return new RefusedStream(Reply(permit.status()));
-  return new AgentStream(engine_, store_id_, *std::move(permit));
+  absl::StatusOr<StreamLease> lease = dispatcher_->LeaseAgentStream(*context);
+  if (!lease.ok()) return new RefusedStream(Reply(lease.status()));
+  return new AgentStream(engine_, store_id_, *std::move(lease));
 }
 
 grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext* context,
                                                     const v1::ListAgentsRequest* request,
                                                     v1::ListAgentsResponse* response) {
-  return calls_->Answer(context, *request, [this, response] {
+  return dispatcher_->Answer(context, *request, [this, response] {
     response->set_server_version(version_);
     *response->mutable_server_time() = wire::ToWire(clock_());
     for (const AgentStatus& status : engine_->ListAgents()) {
@@ -56,9 +56,9 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
       *agent->mutable_connect_time() = wire::ToWire(status.info.connect_time);
       agent->set_address(status.info.address);
       agent->set_cluster_json(status.info.cluster_json);
-      agent->set_drained(status.standing.drained);
-      agent->set_set_aside_reason(status.standing.set_aside_reason);
-      agent->set_failures_in_a_row(status.standing.failures);
+      agent->set_drained(status.quarantine.drained);
+      agent->set_set_aside_reason(status.quarantine.set_aside_reason);
+      agent->set_failures_in_a_row(status.quarantine.failures);
       agent->set_slots(status.info.slots);
       for (size_t i = 0; i < status.held.size(); ++i) {
         *(i == 0 ? agent->mutable_running() : agent->add_running_beside()) =
@@ -72,19 +72,21 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* AgentsService::DrainAgent(grpc::CallbackServerContext* context,
                                                     const v1::DrainAgentRequest* request,
                                                     v1::DrainAgentResponse*) {
-  return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
-    ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
-    return engine_->RequestAndStore(DrainRequested{request->name(), actor});
-  });
+  return dispatcher_->AnswerOnceStored(
+      context, *request, [this, context, request]() -> absl::Status {
+        ASSIGN_OR_RETURN(const std::string actor, dispatcher_->ActorOf(*context));
+        return engine_->RequestAndStore(DrainRequested{request->name(), actor});
+      });
 }
 
 grpc::ServerUnaryReactor* AgentsService::ResumeAgent(grpc::CallbackServerContext* context,
                                                      const v1::ResumeAgentRequest* request,
                                                      v1::ResumeAgentResponse*) {
-  return calls_->AnswerOnceStored(context, *request, [this, context, request]() -> absl::Status {
-    ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(*context));
-    return engine_->RequestAndStore(ResumeRequested{request->name(), actor});
-  });
+  return dispatcher_->AnswerOnceStored(
+      context, *request, [this, context, request]() -> absl::Status {
+        ASSIGN_OR_RETURN(const std::string actor, dispatcher_->ActorOf(*context));
+        return engine_->RequestAndStore(ResumeRequested{request->name(), actor});
+      });
 }
 
 }  // namespace meshwright::server

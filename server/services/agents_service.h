@@ -14,8 +14,8 @@ namespace meshwright::server {
 
 class AgentsService final : public v1::Agents::CallbackService {
  public:
-  // `calls` outlives it.
-  explicit AgentsService(const CallDispatcher* calls) : calls_(calls) {}
+  // `dispatcher` outlives it.
+  explicit AgentsService(const CallDispatcher* dispatcher) : dispatcher_(dispatcher) {}
   // To be called before calls are let in. `engine` outlives the service. `version` and `clock` are
   // the server's.
   void Begin(SweepEngine* engine, std::string store_id, std::string version,
@@ -35,7 +35,7 @@ class AgentsService final : public v1::Agents::CallbackService {
                                         v1::ResumeAgentResponse* response) override;
 
  private:
-  const CallDispatcher* const calls_;
+  const CallDispatcher* const dispatcher_;
   SweepEngine* engine_ = nullptr;
   std::string store_id_;
   std::string version_;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/calls/plan_request.h"
+#include "server/calls/call_status.h"
 
 namespace meshwright::server {
 

@@ -108,7 +108,7 @@ absl::Status FindLimits(const v1::FitRequest& request, int32_t host_cores,
 grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext* context,
                                                     const v1::RecommendRequest* request,
                                                     v1::RecommendResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return server::Recommend(*request, host_cores_, recommend_, run, response);
   });
 }
@@ -116,7 +116,7 @@ grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* PlannerService::Estimate(grpc::CallbackServerContext* context,
                                                    const v1::EstimateRequest* request,
                                                    v1::EstimateResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return EstimateOne(*request, host_cores_, run, response);
   });
 }
@@ -124,14 +124,14 @@ grpc::ServerUnaryReactor* PlannerService::Estimate(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* PlannerService::Compare(grpc::CallbackServerContext* context,
                                                   const v1::CompareRequest* request,
                                                   v1::CompareResponse* response) {
-  return calls_->Answer(context, *request,
-                        [=, this] { return CompareAll(*request, host_cores_, response); });
+  return dispatcher_->Answer(context, *request,
+                             [=, this] { return CompareAll(*request, host_cores_, response); });
 }
 
 grpc::ServerUnaryReactor* PlannerService::Scale(grpc::CallbackServerContext* context,
                                                 const v1::ScaleRequest* request,
                                                 v1::ScaleResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return ScaleOver(*request, host_cores_, run, /*progress=*/{}, response);
   });
 }
@@ -139,7 +139,7 @@ grpc::ServerUnaryReactor* PlannerService::Scale(grpc::CallbackServerContext* con
 grpc::ServerUnaryReactor* PlannerService::Study(grpc::CallbackServerContext* context,
                                                 const v1::StudyRequest* request,
                                                 v1::StudyResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return StudyChoices(*request, host_cores_, run, /*progress=*/{}, response);
   });
 }
@@ -147,7 +147,7 @@ grpc::ServerUnaryReactor* PlannerService::Study(grpc::CallbackServerContext* con
 grpc::ServerUnaryReactor* PlannerService::Fastest(grpc::CallbackServerContext* context,
                                                   const v1::FastestRequest* request,
                                                   v1::FastestResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return FindShortest(*request, host_cores_, run, /*progress=*/{}, response);
   });
 }
@@ -155,7 +155,7 @@ grpc::ServerUnaryReactor* PlannerService::Fastest(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* PlannerService::Fit(grpc::CallbackServerContext* context,
                                               const v1::FitRequest* request,
                                               v1::FitResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return FindLimits(*request, host_cores_, run, response);
   });
 }
@@ -163,7 +163,7 @@ grpc::ServerUnaryReactor* PlannerService::Fit(grpc::CallbackServerContext* conte
 grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContext* context,
                                                       const v1::ListPresetsRequest* request,
                                                       v1::ListPresetsResponse* response) {
-  return calls_->Answer(context, *request, [response] {
+  return dispatcher_->Answer(context, *request, [response] {
     const planner::PresetNames names = planner::AnswerPresets();
     response->mutable_models()->Add(names.models.begin(), names.models.end());
     response->mutable_clusters()->Add(names.clusters.begin(), names.clusters.end());
@@ -214,7 +214,7 @@ grpc::ServerWriteReactor<v1::AskResponse>* PlannerService::Ask(grpc::CallbackSer
                                                                const v1::AskRequest* request) {
   auto* stream = new AskStream(now_);
   auto answer = std::make_shared<v1::AskResponse>();
-  calls_->Search(
+  dispatcher_->Search(
       context, *request,
       [=, this](const planner::SearchRun& run) {
         const Teller tell = [stream](int64_t done, int64_t of, int64_t gpus) {

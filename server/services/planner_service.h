@@ -19,10 +19,10 @@ using Recommender = std::function<absl::StatusOr<planner::RecommendAnswer>(
 
 class PlannerService final : public v1::Planner::CallbackService {
  public:
-  // `calls` outlives it.
-  PlannerService(const CallDispatcher* calls, int32_t host_cores, Recommender recommend,
+  // `dispatcher` outlives it.
+  PlannerService(const CallDispatcher* dispatcher, int32_t host_cores, Recommender recommend,
                  MonotonicClock now)
-      : calls_(calls),
+      : dispatcher_(dispatcher),
         host_cores_(host_cores),
         recommend_(std::move(recommend)),
         now_(std::move(now)) {}
@@ -60,7 +60,7 @@ class PlannerService final : public v1::Planner::CallbackService {
   absl::Status Find(const v1::AskRequest& request, planner::SearchRun run, const Teller& tell,
                     v1::AskResponse* response) const;
 
-  const CallDispatcher* const calls_;
+  const CallDispatcher* const dispatcher_;
   const int32_t host_cores_;
   const Recommender recommend_;
   const MonotonicClock now_;

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "proto/rpc_status.h"
-#include "server/calls/plan_request.h"
-#include "server/calls/stopping.h"
+#include "server/calls/call_status.h"
 #include "server/sweeps/sweep_messages.h"
 
 namespace meshwright::server {
@@ -20,9 +19,9 @@ bool EndsTheSweep(const db::EventRecord& event) {
 }  // namespace
 
 SweepWatch::SweepWatch(const WatchParts& parts, const db::SweepRecord& sweep,
-                       int64_t after_sequence, StreamLease permit)
+                       int64_t after_sequence, StreamLease lease)
     : parts_(parts),
-      permit_(std::move(permit)),
+      lease_(std::move(lease)),
       sweep_id_(sweep.id),
       sweep_name_(sweep.name),
       last_sequence_(after_sequence),
@@ -93,7 +92,7 @@ void SweepWatch::EndWhereDue() {
   const MonotonicTime now = parts_.now();
   if (now < next_check_) return;
   next_check_ = now + kCheckShare * parts_.heartbeat;
-  if (const absl::Status status = permit_.CheckStillCounts(); !status.ok()) End(Reply(status));
+  if (const absl::Status status = lease_.CheckStillCounts(); !status.ok()) End(Reply(status));
 }
 
 void SweepWatch::PumpLocked() {

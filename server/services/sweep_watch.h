@@ -39,7 +39,7 @@ struct WatchParts {
 class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
   SweepWatch(const WatchParts& parts, const db::SweepRecord& sweep, int64_t after_sequence,
-             StreamLease permit);
+             StreamLease lease);
 
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
@@ -58,7 +58,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const WatchParts parts_;
-  const StreamLease permit_;
+  const StreamLease lease_;
   const int64_t sweep_id_;
   const std::string sweep_name_;
 

@@ -10,10 +10,10 @@
 #include "base/text/string_view.h"
 #include "google/protobuf/util/json_util.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "server/calls/call_status.h"
 #include "server/calls/plan_request.h"
 #include "server/services/sweep_watch.h"
 #include "server/sweeps/import.h"
-#include "server/sweeps/reuse.h"
 #include "server/sweeps/sweep_builder.h"
 #include "server/sweeps/sweep_messages.h"
 
@@ -95,7 +95,7 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
     *response = ToWire(made.sweep);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
+  ASSIGN_OR_RETURN(made.sweep.actor, dispatcher_->ActorOf(context));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
   *response = ToWire(sweep);
   return absl::OkStatus();
@@ -118,7 +118,7 @@ absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
   options.request_id = request.request_id();
   ASSIGN_OR_RETURN(options.request_json, RequestJson("rerun_sweep", request));
   NewSweep made = RepeatSweep(source, trials, options, parts_.clock());
-  ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
+  ASSIGN_OR_RETURN(made.sweep.actor, dispatcher_->ActorOf(context));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
   *response = ToWire(sweep);
   return absl::OkStatus();
@@ -138,7 +138,7 @@ absl::Status SweepsService::Import(const v1::ImportMeasurementsRequest& request,
   }
   if (request.validate_only()) return absl::OkStatus();
   if (!request.skip_refused()) RETURN_IF_ERROR(StatusOf(read.refused));
-  ASSIGN_OR_RETURN(const std::string actor, calls_->ActorOf(context));
+  ASSIGN_OR_RETURN(const std::string actor, dispatcher_->ActorOf(context));
   const absl::Time now = parts_.clock();
   for (db::NewImport& one : read.runs) {
     one.run.actor = actor;
@@ -154,7 +154,7 @@ absl::Status SweepsService::Import(const v1::ImportMeasurementsRequest& request,
 grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext* context,
                                                      const v1::CreateSweepRequest* request,
                                                      v1::Sweep* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return Create(*request, run, *context, response);
   });
 }
@@ -162,24 +162,24 @@ grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* context,
                                                   const v1::GetSweepRequest* request,
                                                   v1::Sweep* response) {
-  return calls_->Answer(context, *request,
-                        [=, this] { return Deliver(queries_.GetSweep(*request), response); });
+  return dispatcher_->Answer(context, *request,
+                             [=, this] { return Deliver(queries_.GetSweep(*request), response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::ListSweeps(grpc::CallbackServerContext* context,
                                                     const v1::ListSweepsRequest* request,
                                                     v1::ListSweepsResponse* response) {
-  return calls_->Answer(context, *request,
-                        [=, this] { return Deliver(queries_.ListSweeps(*request), response); });
+  return dispatcher_->Answer(
+      context, *request, [=, this] { return Deliver(queries_.ListSweeps(*request), response); });
 }
 
 grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
     grpc::CallbackServerContext* context, const v1::WatchSweepRequest* request) {
-  if (const absl::Status status = calls_->Admit(*request); !status.ok()) {
+  if (const absl::Status status = dispatcher_->Admit(*request); !status.ok()) {
     return new RefusedWatch(Reply(status));
   }
-  absl::StatusOr<StreamLease> permit = calls_->LeaseWatcherStream(*context);
-  if (!permit.ok()) return new RefusedWatch(Reply(permit.status()));
+  absl::StatusOr<StreamLease> lease = dispatcher_->LeaseWatcherStream(*context);
+  if (!lease.ok()) return new RefusedWatch(Reply(lease.status()));
   const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
   if (!sweep.ok()) return new RefusedWatch(Reply(sweep.status()));
   return new SweepWatch({.store = parts_.store,
@@ -187,14 +187,14 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
                          .stopping = parts_.stopping,
                          .now = parts_.monotonic_clock,
                          .heartbeat = parts_.heartbeat},
-                        *sweep, request->after_sequence(), *std::move(permit));
+                        *sweep, request->after_sequence(), *std::move(lease));
 }
 
 grpc::ServerUnaryReactor* SweepsService::GetSweepPlan(grpc::CallbackServerContext* context,
                                                       const v1::GetSweepPlanRequest* request,
                                                       v1::SweepPlan* response) {
   // Choosing takes a search thread, as a search does.
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun&) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun&) {
     return Deliver(queries_.GetSweepPlan(*request), response);
   });
 }
@@ -202,9 +202,9 @@ grpc::ServerUnaryReactor* SweepsService::GetSweepPlan(grpc::CallbackServerContex
 grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,
                                                      const v1::CancelSweepRequest* request,
                                                      v1::Sweep* response) {
-  return calls_->AnswerOnceStored(context, *request, [=, this] {
+  return dispatcher_->AnswerOnceStored(context, *request, [=, this] {
     absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
-    const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
+    const absl::StatusOr<std::string> actor = dispatcher_->ActorOf(*context);
     if (!actor.ok()) return actor.status();
     if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name, *actor);
     if (sweep.ok()) *response = ToWire(*sweep);
@@ -215,16 +215,16 @@ grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SweepsService::RerunSweep(grpc::CallbackServerContext* context,
                                                     const v1::RerunSweepRequest* request,
                                                     v1::Sweep* response) {
-  return calls_->AnswerOnceStored(context, *request,
-                                  [=, this] { return Rerun(*request, *context, response); });
+  return dispatcher_->AnswerOnceStored(context, *request,
+                                       [=, this] { return Rerun(*request, *context, response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext* context,
                                                      const v1::DeleteSweepRequest* request,
                                                      google::protobuf::Empty*) {
-  return calls_->AnswerOnceStored(context, *request, [=, this] {
+  return dispatcher_->AnswerOnceStored(context, *request, [=, this] {
     const absl::StatusOr<db::SweepRecord> sweep = queries_.Find(request->name());
-    const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
+    const absl::StatusOr<std::string> actor = dispatcher_->ActorOf(*context);
     if (!actor.ok()) return actor.status();
     return sweep.ok() ? parts_.engine->Delete(sweep->name, request->force(), *actor)
                       : sweep.status();
@@ -234,22 +234,22 @@ grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SweepsService::ListTrials(grpc::CallbackServerContext* context,
                                                     const v1::ListTrialsRequest* request,
                                                     v1::ListTrialsResponse* response) {
-  return calls_->Answer(context, *request,
-                        [=, this] { return Deliver(queries_.ListTrials(*request), response); });
+  return dispatcher_->Answer(
+      context, *request, [=, this] { return Deliver(queries_.ListTrials(*request), response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* context,
                                                   const v1::GetTrialRequest* request,
                                                   v1::Trial* response) {
-  return calls_->Answer(context, *request,
-                        [=, this] { return Deliver(queries_.GetTrial(*request), response); });
+  return dispatcher_->Answer(context, *request,
+                             [=, this] { return Deliver(queries_.GetTrial(*request), response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::ImportMeasurements(
     grpc::CallbackServerContext* context, const v1::ImportMeasurementsRequest* request,
     v1::ImportMeasurementsResponse* response) {
   // Planning every row takes a search thread, as a search does.
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
     return Import(*request, run, *context, response);
   });
 }

@@ -31,8 +31,8 @@ struct SweepsServiceParts {
 
 class SweepsService final : public v1::Sweeps::CallbackService {
  public:
-  // `calls` outlives it.
-  explicit SweepsService(const CallDispatcher* calls) : calls_(calls) {}
+  // `dispatcher` outlives it.
+  explicit SweepsService(const CallDispatcher* dispatcher) : dispatcher_(dispatcher) {}
   // To be called before calls are let in.
   void Begin(SweepsServiceParts parts) {
     parts_ = std::move(parts);
@@ -81,7 +81,7 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   absl::Status Rerun(const v1::RerunSweepRequest& request,
                      const grpc::CallbackServerContext& context, v1::Sweep* response) const;
 
-  const CallDispatcher* const calls_;
+  const CallDispatcher* const dispatcher_;
   SweepsServiceParts parts_;
   SweepQueries queries_{nullptr};
 };

@@ -89,7 +89,7 @@ absl::StatusOr<planner::RelatedSweeps> FindRelatedSweeps(const db::SweepRecord& 
   if (shapes.size() < 2) return planner::RelatedSweeps();
   const std::optional<planner::SweepTraits> own = TraitsOf(shapes.front());
   if (!own) return planner::RelatedSweeps();
-  std::vector<planner::RelatedSweep> relatives;
+  std::vector<planner::RelatedSweep> related_sweeps;
   for (size_t i = 1; i < shapes.size(); ++i) {
     std::optional<planner::SweepTraits> traits = TraitsOf(shapes[i]);
     if (!traits) continue;
@@ -97,9 +97,9 @@ absl::StatusOr<planner::RelatedSweeps> FindRelatedSweeps(const db::SweepRecord& 
         const std::vector<db::PredictedResult> found,
         store.ListPredictedResults(shapes[i].id, sweep.planner_version,
                                    static_cast<int32_t>(planner::kMostResultsOfARelative)));
-    relatives.push_back({shapes[i].name, *std::move(traits), ResultsOf(found)});
+    related_sweeps.push_back({shapes[i].name, *std::move(traits), ResultsOf(found)});
   }
-  return planner::NearestRelatedSweeps(*own, std::move(relatives));
+  return planner::NearestRelatedSweeps(*own, std::move(related_sweeps));
 }
 
 }  // namespace meshwright::server

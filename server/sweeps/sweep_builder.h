@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "db/records.h"
+#include "db/sweep_store.h"
 #include "planner/search/search.h"
 
 namespace meshwright::server {
@@ -50,5 +52,11 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
 // `options` count.
 NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialRecord>& trials,
                      const SweepOptions& options, absl::Time now);
+
+// Makes candidates whose layouts were measured before trials with that result. The earlier workers
+// must be of this version, and model, cluster, training, memory limit and seed the same.
+// `adaptive`: whether the sweep's trials may run fewer steps than requested.
+absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version, bool adaptive,
+                          NewSweep& made);
 
 }  // namespace meshwright::server

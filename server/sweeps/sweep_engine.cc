@@ -29,9 +29,9 @@ absl::Status CantBeWritten() {
 
 absl::StatusOr<SweepStored> ReadActive(const db::SweepRecord& sweep, db::SweepReader& store) {
   ASSIGN_OR_RETURN(std::vector<db::TrialSummary> trials, store.ListTrialSummaries(sweep.id));
-  ASSIGN_OR_RETURN(std::vector<db::AttemptHead> attempts, store.ListAttemptHeads(sweep.id));
-  ASSIGN_OR_RETURN(planner::RelatedSweeps relatives, FindRelatedSweeps(sweep, store));
-  return SweepStored{sweep, std::move(trials), std::move(attempts), std::move(relatives)};
+  ASSIGN_OR_RETURN(std::vector<db::AttemptSummary> attempts, store.ListAttemptSummaries(sweep.id));
+  ASSIGN_OR_RETURN(planner::RelatedSweeps related_sweeps, FindRelatedSweeps(sweep, store));
+  return SweepStored{sweep, std::move(trials), std::move(attempts), std::move(related_sweeps)};
 }
 
 absl::Status HasEndedAlready(const db::SweepRecord& sweep, absl::string_view verb) {
@@ -70,7 +70,7 @@ SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
                }}) {}
 
 SweepEngine::~SweepEngine() {
-  chooser_.Stop();
+  policy_thread_.Stop();
   writer_.Stop();
 }
 
@@ -120,7 +120,7 @@ EngineOutput SweepEngine::Handle(EngineEvent event) {
 
 void SweepEngine::Ask(std::vector<ChoiceQuestion> questions) {
   for (ChoiceQuestion& question : questions) {
-    chooser_.Ask(std::move(question), [this, generation = core_generation_](ChoiceMade made) {
+    policy_thread_.Ask(std::move(question), [this, generation = core_generation_](ChoiceMade made) {
       absl::MutexLock lock(&mutex_);
       // A core that was made since asks its own questions.
       if (core_generation_ == generation) DecideLocked(std::move(made));
@@ -216,9 +216,9 @@ absl::StatusOr<EngineCore> SweepEngine::LoadCore() const {
     ASSIGN_OR_RETURN(const SweepStored stored, ReadActive(sweep, *store_));
     core.Load(stored, monotonic_clock_());
   }
-  ASSIGN_OR_RETURN(const std::vector<db::AgentQuarantine> standings,
+  ASSIGN_OR_RETURN(const std::vector<db::AgentQuarantine> quarantines,
                    store_->ListAgentQuarantines());
-  core.Load(standings);
+  core.Load(quarantines);
   return core;
 }
 

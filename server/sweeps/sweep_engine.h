@@ -45,7 +45,7 @@ using Clock = std::function<absl::Time()>;  // the time that records show to peo
 struct AgentStatus {
   AgentInfo info;
   std::vector<wire::AttemptKey> held;
-  db::AgentQuarantine standing;
+  db::AgentQuarantine quarantine;
 };
 
 class SweepEngine {
@@ -99,7 +99,7 @@ class SweepEngine {
   void Tick();
   // Waits until everything that was decided so far is stored and sent.
   void Flush() {
-    chooser_.Flush();
+    policy_thread_.Flush();
     writer_.Flush(absl::InfiniteDuration());
   }
 
@@ -189,7 +189,7 @@ class SweepEngine {
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();
   std::atomic<int64_t> core_number_{0};  // counts the cores; what an earlier one decided is void
-  PolicyThread chooser_;
+  PolicyThread policy_thread_;
   GroupWriter writer_;  // the last member: its thread uses all others
 };
 

@@ -13,11 +13,13 @@
 #include "base/text/field_error.h"
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
+#include "planner/policy/related_sweeps.h"
+#include "planner/policy/trial_policy.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/calls/paging.h"
+#include "server/engine/choosing.h"
 #include "server/sweeps/related_sweeps.h"
 #include "server/sweeps/sweep_messages.h"
-#include "server/sweeps/sweep_plan.h"
 
 namespace meshwright::server {
 namespace {
@@ -81,6 +83,67 @@ class TrialPage {
   size_t bytes_ = 0;
   v1::ListTrialsResponse response_;
 };
+
+v1::Candidate CandidateOf(const db::TrialSummary& summary, const planner::TrialCandidate& predicted,
+                          const planner::TrialBelief& belief) {
+  v1::Candidate candidate;
+  candidate.set_number(summary.number);
+  candidate.set_layout(summary.layout);
+  // Both enumerations list the same states in the same order; the wire's starts with "unspecified".
+  if (summary.has_begun) {
+    candidate.set_state(static_cast<v1::TrialState>(static_cast<int>(summary.state) + 1));
+  }
+  candidate.set_predicted_step_s(predicted.step_s);
+  candidate.set_predicted_oom_probability(predicted.oom_probability);
+  candidate.set_step_s(belief.step_s);
+  candidate.set_spread(belief.spread);
+  candidate.set_oom_probability(belief.oom_probability);
+  candidate.set_expected_gain(belief.gain);
+  return candidate;
+}
+
+// Computes, from the stored state of a sweep, which trials it would run next and the beliefs about
+// its layouts. `summaries`: all of the sweep's candidates by number. `most`: the number of idle
+// agents, at least 1. A sweep that has ended runs nothing more.
+v1::SweepPlan SweepPlanOf(const db::SweepRecord& sweep,
+                          const std::vector<db::TrialSummary>& summaries,
+                          planner::RelatedSweeps related_sweeps, int32_t most) {
+  v1::SweepPlan plan;
+  const ChoiceSet set = ChoiceSetOf(summaries, std::move(related_sweeps));
+  for (const planner::RelatedSweep& related : set.related_sweeps.sweeps) {
+    plan.add_related_sweeps(FormatSweepName(related.name));
+  }
+  plan.set_related_results(set.related_sweeps.results());
+  const std::vector<planner::TrialFinding> findings = FindingsOf(set, summaries);
+  const planner::TrialPolicyOptions options = PolicyOf(sweep);
+  const std::vector<planner::TrialChoice> choices =
+      planner::ChooseTrials(set.candidates, findings, options, most, set.related_sweeps);
+  const bool has_ended = db::HasEnded(sweep.state);
+  if (has_ended) plan.set_stop_reason(sweep.reason);
+  for (const planner::TrialChoice& choice : choices) {
+    if (has_ended) break;
+    if (!choice.next) {
+      plan.set_stop_reason(planner::ReasonOf(choice, options));
+      break;
+    }
+    v1::NextTrial& next = *plan.add_trials();
+    next.set_number(set.numbers[*choice.next]);
+    next.set_layout(summaries[static_cast<size_t>(next.number() - 1)].layout);
+    next.set_reason(ReasonOf(choice, options, set.related_sweeps));
+    if (choice.gain) next.set_expected_gain(*choice.gain);
+  }
+  // The beliefs before any of the next trials runs.
+  for (size_t i = 0; i < set.candidates.size(); ++i) {
+    const db::TrialSummary& summary = summaries[static_cast<size_t>(set.numbers[i] - 1)];
+    *plan.add_candidates() = CandidateOf(summary, set.candidates[i], choices.front().beliefs[i]);
+  }
+  for (const planner::TrialFinding& finding : findings) {
+    if (finding.end != planner::TrialEnd::kMeasured) continue;
+    const bool is_best = !plan.has_best_step_s() || finding.step_s < plan.best_step_s();
+    if (is_best) plan.set_best_step_s(finding.step_s);
+  }
+  return plan;
+}
 
 }  // namespace
 
@@ -189,9 +252,10 @@ absl::StatusOr<v1::SweepPlan> SweepQueries::GetSweepPlan(
   constexpr int32_t kMostAhead = 16;
   RETURN_IF_ERROR(CheckRange("trials", request.trials(), 0, kMostAhead));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(request.name()));
-  ASSIGN_OR_RETURN(const std::vector<db::TrialSummary> heads, store_->ListTrialSummaries(sweep.id));
-  ASSIGN_OR_RETURN(planner::RelatedSweeps relatives, FindRelatedSweeps(sweep, *store_));
-  return SweepPlanOf(sweep, heads, std::move(relatives), std::max(1, request.trials()));
+  ASSIGN_OR_RETURN(const std::vector<db::TrialSummary> summaries,
+                   store_->ListTrialSummaries(sweep.id));
+  ASSIGN_OR_RETURN(planner::RelatedSweeps related_sweeps, FindRelatedSweeps(sweep, *store_));
+  return SweepPlanOf(sweep, summaries, std::move(related_sweeps), std::max(1, request.trials()));
 }
 
 absl::StatusOr<v1::Trial> SweepQueries::GetTrial(const v1::GetTrialRequest& request) const {

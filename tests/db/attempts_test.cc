@@ -127,18 +127,18 @@ TEST_P(AttemptsTest, HeadsSayWhatDecides) {
   ASSERT_TRUE(store_->UpdateTrial(Lose(sweep.id, 1, 1)).ok());
   ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 2, 1)).ok());
   ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 2, 1, 0.25, 0.7)).ok());
-  const auto heads = store_->ListTrialSummaries(sweep.id);
-  ASSERT_EQ(heads->size(), 3u);
-  EXPECT_EQ((*heads)[0].attempt, 2);
-  EXPECT_EQ((*heads)[0].lost_attempts, 1);
-  EXPECT_FALSE((*heads)[0].measured);
-  EXPECT_EQ((*heads)[1].state, TrialState::kOk);
-  EXPECT_TRUE((*heads)[1].measured);
-  EXPECT_EQ((*heads)[1].step_s, 0.7);
-  EXPECT_EQ((*heads)[2].layout, "layout3");
-  AttemptHead lost{1, 1, "lost", {{"a", "h", 0, 4, /*failed=*/true}}};
-  AttemptHead measured{2, 1, "ok", {{"a", "h", 0, 4, /*failed=*/false}}};
-  EXPECT_THAT(*store_->ListAttemptHeads(sweep.id), ElementsAre(lost, measured));
+  const auto summaries = store_->ListTrialSummaries(sweep.id);
+  ASSERT_EQ(summaries->size(), 3u);
+  EXPECT_EQ((*summaries)[0].attempt, 2);
+  EXPECT_EQ((*summaries)[0].lost_attempts, 1);
+  EXPECT_FALSE((*summaries)[0].measured);
+  EXPECT_EQ((*summaries)[1].state, TrialState::kOk);
+  EXPECT_TRUE((*summaries)[1].measured);
+  EXPECT_EQ((*summaries)[1].step_s, 0.7);
+  EXPECT_EQ((*summaries)[2].layout, "layout3");
+  AttemptSummary lost{1, 1, "lost", {{"a", "h", 0, 4, /*failed=*/true}}};
+  AttemptSummary measured{2, 1, "ok", {{"a", "h", 0, 4, /*failed=*/false}}};
+  EXPECT_THAT(*store_->ListAttemptSummaries(sweep.id), ElementsAre(lost, measured));
   EXPECT_EQ(*store_->GetPlan(sweep.id, 1), "{}");
   EXPECT_TRUE(absl::IsNotFound(store_->GetPlan(sweep.id, 9).status()));
 }
@@ -164,10 +164,10 @@ TEST_P(AttemptsTest, KeepWhoWasGivenWhichRanksAndWhoFailed) {
   const std::vector<AttemptMember> members = {{"a", "h", 0, 3, /*failed=*/false},
                                               {"b", "i", 3, 1, /*failed=*/true}};
   EXPECT_EQ(store_->ListAttempts(sweep.id, 1)->at(0).members, members);
-  const std::vector<AttemptHead> heads = *store_->ListAttemptHeads(sweep.id);
-  ASSERT_EQ(heads.size(), 2u);
-  EXPECT_EQ(heads[0].members, members);
-  EXPECT_THAT(heads[1].members, ElementsAre(AttemptMember{"a", "h", 0, 4, /*failed=*/false}));
+  const std::vector<AttemptSummary> summaries = *store_->ListAttemptSummaries(sweep.id);
+  ASSERT_EQ(summaries.size(), 2u);
+  EXPECT_EQ(summaries[0].members, members);
+  EXPECT_THAT(summaries[1].members, ElementsAre(AttemptMember{"a", "h", 0, 4, /*failed=*/false}));
 }
 
 TEST_P(AttemptsTest, OfOneThatGoesOnNobodyFailed) {

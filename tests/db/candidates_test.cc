@@ -42,15 +42,15 @@ TEST_P(CandidatesTest, OnlyThoseThatBeganAreTrials) {
   EXPECT_EQ(sweep.min_gain, 0.02);
   EXPECT_EQ(store_->ListTrials(sweep.id, TrialOrder::kNumber, 0, 10)->size(), 1u);
   EXPECT_TRUE(absl::IsNotFound(store_->GetTrial(sweep.id, 1).status()));
-  const auto heads = *store_->ListTrialSummaries(sweep.id);
-  ASSERT_EQ(heads.size(), 3u);
-  EXPECT_FALSE(heads[0].has_begun);
-  EXPECT_TRUE(heads[1].has_begun);
-  EXPECT_EQ(heads[2].layout, "layout3");
-  EXPECT_EQ(heads[2].attempt, 1);
-  EXPECT_EQ(heads[2].state, TrialState::kPending);
-  EXPECT_THAT(heads[2].predicted_step_s, Optional(1.5));
-  EXPECT_THAT(heads[2].oom_probability, Optional(0.125));
+  const auto summaries = *store_->ListTrialSummaries(sweep.id);
+  ASSERT_EQ(summaries.size(), 3u);
+  EXPECT_FALSE(summaries[0].has_begun);
+  EXPECT_TRUE(summaries[1].has_begun);
+  EXPECT_EQ(summaries[2].layout, "layout3");
+  EXPECT_EQ(summaries[2].attempt, 1);
+  EXPECT_EQ(summaries[2].state, TrialState::kPending);
+  EXPECT_THAT(summaries[2].predicted_step_s, Optional(1.5));
+  EXPECT_THAT(summaries[2].oom_probability, Optional(0.125));
   EXPECT_EQ(store_->ListEvents(sweep.id, 0, 10)->front().message,
             "1 trials of tiny, and up to 1 chosen among 2 layouts");
 }
@@ -88,8 +88,8 @@ TEST_P(CandidatesTest, UnderTheNameOfADeletedSweepAttemptsGoOnFromItsLast) {
   ASSERT_TRUE(store_->CancelSweep(old.id, "enough", At(5), "").ok());
   ASSERT_TRUE(store_->DeleteSweep(old.id, At(9), "").ok());
   const SweepRecord again = CreateOpen("one");
-  const std::vector<TrialSummary> heads = *store_->ListTrialSummaries(again.id);
-  for (const TrialSummary& head : heads) EXPECT_EQ(head.attempt, 3);
+  const std::vector<TrialSummary> summaries = *store_->ListTrialSummaries(again.id);
+  for (const TrialSummary& summary : summaries) EXPECT_EQ(summary.attempt, 3);
   EXPECT_TRUE(store_->UpdateTrial(Begin(again.id, 1, 3)).ok());
   // One that began nothing forgets nothing of those before it.
   ASSERT_TRUE(store_->CancelSweep(again.id, "enough", At(10), "").ok());

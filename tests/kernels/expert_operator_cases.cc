@@ -1,9 +1,9 @@
-#include "tests/kernels/expert_operator_cases.h"
-
+// Cases of the operators of a mixture of experts.
 #include <string>
 #include <utility>
 
 #include "tests/kernels/operands.h"
+#include "tests/kernels/operator_cases.h"
 
 namespace meshwright::kernels {
 namespace {

@@ -1,9 +1,10 @@
-#include "tests/kernels/gpt_operator_cases.h"
-
+// Cases of the operators that blocks like GPT-2's have and blocks like Llama's lack: LayerNorm,
+// FFNs without a gate, and biases.
 #include <string>
 #include <utility>
 
 #include "tests/kernels/operands.h"
+#include "tests/kernels/operator_cases.h"
 
 namespace meshwright::kernels {
 namespace {

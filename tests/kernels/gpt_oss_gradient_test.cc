@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tests/kernels/gradients.h"
+#include "tests/kernels/reference/reference_kernels.h"
 
 namespace meshwright::kernels {
 namespace {

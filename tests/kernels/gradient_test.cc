@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/kernels/gradients.h"
+#include "tests/kernels/reference/reference_kernels.h"
 
 namespace meshwright::kernels {
 namespace {

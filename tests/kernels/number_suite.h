@@ -13,7 +13,8 @@
 
 #include "kernels/kernels.h"
 #include "tests/kernels/memory.h"
-#include "tests/kernels/quantise_operator_cases.h"
+#include "tests/kernels/operator_cases.h"
+#include "tests/kernels/reference/reference_kernels.h"
 
 namespace meshwright::kernels {
 

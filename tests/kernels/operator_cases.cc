@@ -5,10 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/kernels/expert_operator_cases.h"
-#include "tests/kernels/gpt_operator_cases.h"
 #include "tests/kernels/operands.h"
-#include "tests/kernels/quantise_operator_cases.h"
 
 namespace meshwright::kernels {
 namespace {

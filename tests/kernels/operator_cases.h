@@ -42,6 +42,14 @@ constexpr int64_t RowsOf(int64_t width) { return width < 3000 ? 67 : 9; }
 // Shapes with and without remainders in vector code; some exceed a thread's share.
 std::vector<OperatorCase> OperatorCases();
 
+// Parts of them. Of a mixture of experts:
+std::vector<OperatorCase> ExpertOperatorCases();
+// Of blocks like GPT-2's, which blocks like Llama's lack: LayerNorm, FFNs without a gate, and
+// biases.
+std::vector<OperatorCase> GptOperatorCases();
+// Those that quantise and dequantise.
+std::vector<OperatorCase> QuantiseOperatorCases();
+
 // Largest difference over the reference's largest magnitude.
 double RelativeError(const std::vector<double>& actual, const std::vector<double>& reference);
 

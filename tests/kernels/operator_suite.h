@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/kernels/operator_cases.h"
+#include "tests/kernels/reference/reference_kernels.h"
 
 namespace meshwright::kernels {
 

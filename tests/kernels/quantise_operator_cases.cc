@@ -1,8 +1,8 @@
-#include "tests/kernels/quantise_operator_cases.h"
-
+// Cases of the operators that quantise and dequantise.
 #include <string>
 
 #include "tests/kernels/operands.h"
+#include "tests/kernels/operator_cases.h"
 
 namespace meshwright::kernels {
 namespace {

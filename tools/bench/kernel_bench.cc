@@ -6,13 +6,17 @@
 // work on the machine has little effect.
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <vector>
 
+#include "kernels/parallel.h"
 #include "tools/bench/operator_rates.h"
-#include "tools/bench/thread_pool.h"
 
 namespace meshwright::kernels {
 namespace {
@@ -38,6 +42,71 @@ class HostMemory final : public BenchMemory {
 
   std::vector<std::unique_ptr<char[]>> blocks_;
 };
+
+// Runs loops on waiting threads, one per core, as the matrix library's thread pool does.
+class ThreadPool {
+ public:
+  // Lives as long as the process.
+  static ThreadPool& Get();
+
+  void Run(int64_t count, int64_t grain, RangeBody body, void* state);
+
+ private:
+  explicit ThreadPool(unsigned int threads);
+  void Work();
+
+  const unsigned int threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::function<void(int64_t)> job_;
+  int64_t next_ = 0;
+  int64_t ranges_ = 0;
+  int64_t open_ = 0;
+};
+
+ThreadPool& ThreadPool::Get() {
+  static auto* const pool = new ThreadPool(std::max(1u, std::thread::hardware_concurrency()));
+  return *pool;
+}
+
+ThreadPool::ThreadPool(unsigned int threads) : threads_(threads) {
+  for (unsigned int i = 0; i < threads; ++i) std::thread([this] { Work(); }).detach();
+}
+
+void ThreadPool::Run(int64_t count, int64_t grain, RangeBody body, void* state) {
+  const auto workers = static_cast<int64_t>(threads_);
+  const int64_t share = std::max(grain, (count + workers - 1) / workers);
+  const int64_t ranges = (count + share - 1) / share;
+  if (ranges <= 1) return body(state, 0, count);
+  std::unique_lock lock(mutex_);
+  job_ = [=](int64_t range) { body(state, range * share, std::min(count, (range + 1) * share)); };
+  next_ = 0;
+  ranges_ = ranges;
+  open_ = ranges;
+  wake_.notify_all();
+  done_.wait(lock, [&] { return open_ == 0; });
+}
+
+void ThreadPool::Work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [&] { return next_ < ranges_; });
+    const int64_t range = next_++;
+    const auto job = job_;
+    lock.unlock();
+    job(range);
+    lock.lock();
+    if (--open_ == 0) done_.notify_one();
+  }
+}
+
+// Returns a Parallel that runs loops on ThreadPool::Get().
+Parallel OnAllCores() {
+  return {[](int64_t count, int64_t grain, RangeBody body, void* state) {
+    ThreadPool::Get().Run(count, grain, body, state);
+  }};
+}
 
 template <typename Body>
 double SecondsOf(const Body& body) {

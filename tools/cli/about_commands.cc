@@ -1,5 +1,3 @@
-#include "tools/cli/about_commands.h"
-
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 #include "base/text/field_error.h"
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/io/whole_file.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"

@@ -4,30 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/about_commands.h"
-#include "tools/cli/agent/agent_command.h"
-#include "tools/cli/agents/agents_command.h"
-#include "tools/cli/benchmark/benchmark_command.h"
-#include "tools/cli/calibrate/calibrate_command.h"
-#include "tools/cli/common/placeholders.h"
-#include "tools/cli/db/db_command.h"
-#include "tools/cli/doctor/doctor_command.h"
-#include "tools/cli/export/export_command.h"
+#include "planner/catalog/catalog.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/io/terminal.h"
-#include "tools/cli/plan/compare_command.h"
-#include "tools/cli/plan/fastest_command.h"
-#include "tools/cli/plan/fit_command.h"
-#include "tools/cli/plan/planner_commands.h"
-#include "tools/cli/plan/scale_command.h"
-#include "tools/cli/plan/study_command.h"
-#include "tools/cli/replay/replay_command.h"
-#include "tools/cli/schedule/schedule_command.h"
-#include "tools/cli/serve/serve_command.h"
-#include "tools/cli/sweep/history_command.h"
-#include "tools/cli/sweep/sweep_commands.h"
-#include "tools/cli/token/token_command.h"
-#include "tools/cli/trial/trial_command.h"
-#include "tools/cli/validate/validate_command.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"
 #include "tools/command_line/defaults.h"
@@ -57,6 +36,19 @@ from the command:
 constexpr char kExample[] =
     "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
     "--global-batch 1024";
+
+// Expands the placeholders in the commands' flags: MODEL, CLUSTER and PROFILE stand for the presets
+// of that kind, PRESET for those of the kind that the line names.
+std::vector<std::string> PlaceholderNames(const std::string& placeholder,
+                                          const std::vector<std::string>& words) {
+  const auto typed = [&](const char* kind) {
+    return placeholder == "PRESET" && std::find(words.begin(), words.end(), kind) != words.end();
+  };
+  if (placeholder == "MODEL" || typed("models")) return planner::ModelNames();
+  if (placeholder == "CLUSTER" || typed("clusters")) return planner::ClusterNames();
+  if (placeholder == "PROFILE" || typed("profiles")) return planner::ProfileNames();
+  return {};
+}
 
 // Requests for help are answered whatever the configuration says.
 bool AsksForHelp(const std::vector<std::string>& words) {

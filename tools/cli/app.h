@@ -1,4 +1,4 @@
-// The command line as a whole.
+// Builds the whole command line, and runs the command that it names.
 #pragma once
 
 #include <memory>

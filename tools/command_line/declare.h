@@ -5,7 +5,7 @@
 // The text of an option's values (CLI::Option::option_text) is parsed too. It holds alternatives
 // separated by bars: a lower-case word is literal ("text|json"), capitals are a placeholder ("N",
 // "X"); FILE and DIR are completed with paths, and the placeholders that
-// tools/cli/common/placeholders.h knows with presets. "cpu:N" begins with a literal.
+// tools/cli/app.cc knows with presets. "cpu:N" begins with a literal.
 #pragma once
 
 #include <string>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/worker/model/attention_kernel.h"
+#include "kernels/operators.h"
 #include "planner/block/attention_tiles.h"
 
 namespace meshwright::worker {
@@ -58,7 +59,16 @@ at::Tensor HeadsOfCall(const AttentionShape& shape, const at::Tensor& heads, int
 // value_head_dim()].
 at::Tensor HeadsOfOutput(const AttentionShape& shape, const at::Tensor& output);
 
-// Options for sums of such a tensor's parts.
+// Strides of heads in the form that kernels take; `heads` is [batch, queries, heads, head_dim].
+inline kernels::HeadStrides StridesOfHeads(const at::Tensor& heads) {
+  return {.batch = heads.stride(0), .query = heads.stride(1), .head = heads.stride(2)};
+}
+// The same of a statistic [batch, heads, queries].
+inline kernels::HeadStrides StridesOfStatistic(const at::Tensor& statistic) {
+  return {.batch = statistic.stride(0), .query = statistic.stride(2), .head = statistic.stride(1)};
+}
+
+// Options for sums of a tensor's parts.
 at::TensorOptions InAccumulatorType(const at::Tensor& tensor);
 
 // Returns a view of the tokens in `range`; `dimension` is the token dimension.

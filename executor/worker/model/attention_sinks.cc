@@ -1,7 +1,5 @@
 #include "executor/worker/model/attention_sinks.h"
 
-#include "executor/worker/model/head_strides.h"
-
 namespace meshwright::worker {
 namespace {
 

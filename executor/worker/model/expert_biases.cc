@@ -1,6 +1,6 @@
 #include "executor/worker/model/expert_biases.h"
 
-#include "executor/worker/model/expert_groups.h"
+#include "executor/worker/model/grouped_linear.h"
 
 namespace meshwright::worker {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <ATen/ops/empty.h>
 
-#include "executor/worker/model/expert_groups.h"
 #include "executor/worker/model/linear.h"
 
 namespace meshwright::worker {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "executor/worker/model/band_mask.h"
-#include "executor/worker/model/head_strides.h"
 
 namespace meshwright::worker {
 namespace {

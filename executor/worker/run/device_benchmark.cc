@@ -17,7 +17,7 @@
 #include "executor/trial/benchmark_events.h"
 #include "executor/trial/rank_events.h"
 #include "executor/trial/timeout.h"
-#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 #include "executor/worker/comm/barrier.h"
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/gloo_communicator.h"

@@ -16,7 +16,7 @@
 #include "executor/trial/step_profile.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/trial_runner.h"
-#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/fake_communicator.h"
 #include "executor/worker/comm/gloo_communicator.h"
@@ -27,8 +27,8 @@
 #include "executor/worker/run/step_agreement.h"
 #include "executor/worker/run/trainer.h"
 #include "planner/layout/mesh.h"
-#include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
+#include "planner/schedule/synchronous_sends.h"
 #include "planner/spec/cluster_spec.h"
 
 namespace meshwright::worker {

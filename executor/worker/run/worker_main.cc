@@ -22,7 +22,7 @@
 #include "executor/trial/device_benchmark.h"
 #include "executor/trial/rank_events.h"
 #include "executor/trial/trial_runner.h"
-#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 #include "executor/worker/comm/open_device.h"
 #include "executor/worker/run/device_benchmark.h"
 #include "executor/worker/run/worker.h"

@@ -4,7 +4,7 @@
 // MESHWRIGHT_EVENT_FD); rank and rendezvous come from torchrun's environment variables.
 #pragma once
 
-#include "executor/worker/run/worker_hooks.h"
+#include "executor/worker/run/worker.h"
 
 namespace meshwright::worker {
 

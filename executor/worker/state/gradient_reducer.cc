@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "executor/worker/state/release_storage.h"
-#include "executor/worker/state/replicated_gradients.h"
 
 namespace meshwright::worker {
 namespace {
@@ -16,6 +15,28 @@ template <typename UnderWay>
 bool HasUnit(const std::deque<UnderWay>& under_way, const FlatUnit& unit) {
   return std::any_of(under_way.begin(), under_way.end(),
                      [&](const UnderWay& one) { return one.unit == &unit; });
+}
+
+// Sums in place, over the TP group, gradients of weights that every rank holds whole and applies to
+// only a part of the tokens or heads: norms of heads, and with sequence parallel also routers and
+// norms of the stream. Excludes biases added after the group's sum, whose gradient already covers
+// all tokens.
+void SumReplicatedGradients(RankContext& context, const FlatUnit& unit) {
+  if (context.groups.tp == nullptr) return;
+  const at::Tensor partial =
+      context.layout.sequence_parallel ? unit.stream_gradients() : unit.head_norm_gradients();
+  if (partial.numel() == 0) return;
+  context.groups.tp->AllReduce(partial, Reduction::kSum).Wait();
+}
+
+// The same for matrices: with sequence parallel a rank sees only its share of the tokens. Call for
+// each bucket where a unit's gradients are reduced in several. REQUIRES: the unit's gradients are
+// open.
+void SumReplicatedMatrixGradients(RankContext& context, const FlatUnit& unit) {
+  if (!context.layout.sequence_parallel) return;
+  const at::Tensor partial = unit.whole_matrix_gradients();
+  if (partial.numel() == 0) return;
+  context.groups.tp->AllReduce(partial, Reduction::kSum).Wait();
 }
 
 }  // namespace

@@ -12,11 +12,12 @@ constexpr char kTrial[] = "sweeps/s/trials/1";
 class AgentGangTest : public AgentSessionTest {
  protected:
   void Start() {
-    StartAgent(UntilCancelled, [this](const trial::TrialPlan& plan, const gang::Membership& place,
-                                      const trial::TrialRunnerOptions& options) {
-      places_.Push(place);
-      return UntilCancelled(plan, options);
-    });
+    StartAgent(UntilCancelled,
+               [this](const trial::TrialPlan& plan, const gang::Membership& membership,
+                      const trial::TrialRunnerOptions& options) {
+                 memberships_.Push(membership);
+                 return UntilCancelled(plan, options);
+               });
     EXPECT_EQ(server_.Register(kStore).address(), "127.0.0.1");
   }
   v1::TrialReady Ready() { return server_.Next(v1::AgentMessage::kReady).ready(); }
@@ -26,23 +27,23 @@ class AgentGangTest : public AgentSessionTest {
     return "127.0.0.1:" + std::to_string(ready.port());
   }
 
-  Inbox<gang::Membership> places_;  // of what ran
+  Inbox<gang::Membership> memberships_;  // of what ran
 };
 
-TEST_F(AgentGangTest, OneThatLeadsOpensAGateAndWaitsForTheStart) {
+TEST_F(AgentGangTest, OneThatLeadsOpensAListenerAndWaitsForTheStart) {
   Start();
   server_.AssignOneOfTwo(kTrial, SomePlan(2), /*member=*/0);
   const v1::TrialReady ready = Ready();
   EXPECT_EQ(ready.ref().trial(), kTrial);
   EXPECT_GT(ready.port(), 0);
-  EXPECT_FALSE(places_.Pop(absl::Milliseconds(100)).has_value());
+  EXPECT_FALSE(memberships_.Pop(absl::Milliseconds(100)).has_value());
   server_.Start(kTrial, MetAt(ready));
-  const std::optional<gang::Membership> place = places_.Pop(absl::Seconds(20));
-  ASSERT_TRUE(place.has_value());
-  EXPECT_EQ(place->member, 0);
-  ASSERT_NE(place->gate, nullptr);
-  EXPECT_EQ(place->gate->rendezvous(), MetAt(ready));
-  EXPECT_EQ(place->secret, "secret of sweeps/s/trials/1");
+  const std::optional<gang::Membership> membership = memberships_.Pop(absl::Seconds(20));
+  ASSERT_TRUE(membership.has_value());
+  EXPECT_EQ(membership->member, 0);
+  ASSERT_NE(membership->listener, nullptr);
+  EXPECT_EQ(membership->listener->rendezvous(), MetAt(ready));
+  EXPECT_EQ(membership->secret, "secret of sweeps/s/trials/1");
   EXPECT_EQ(server_.Next(v1::AgentMessage::kStarted).started().ref().trial(), kTrial);
 }
 
@@ -51,11 +52,11 @@ TEST_F(AgentGangTest, OneThatFollowsIsToldWhereTheOtherIs) {
   server_.AssignOneOfTwo(kTrial, SomePlan(2), /*member=*/1);
   Ready();
   server_.Start(kTrial, "10.0.0.1:4711");
-  const std::optional<gang::Membership> place = places_.Pop(absl::Seconds(20));
-  ASSERT_TRUE(place.has_value());
-  EXPECT_EQ(place->rendezvous, "10.0.0.1:4711");
-  EXPECT_EQ(place->members[1], (gang::Member{"b", 1, 1}));
-  EXPECT_EQ(place->gate, nullptr);
+  const std::optional<gang::Membership> membership = memberships_.Pop(absl::Seconds(20));
+  ASSERT_TRUE(membership.has_value());
+  EXPECT_EQ(membership->rendezvous, "10.0.0.1:4711");
+  EXPECT_EQ(membership->members[1], (gang::Member{"b", 1, 1}));
+  EXPECT_EQ(membership->listener, nullptr);
   // It ends once it is told to, and is free.
   server_.Cancel(kTrial);
   EXPECT_EQ(Finished().measurement().outcome(), v1::OUTCOME_CANCELLED);
@@ -70,7 +71,7 @@ TEST_F(AgentGangTest, OneThatIsCancelledBeforeTheStartNeverRuns) {
   EXPECT_EQ(finished.measurement().outcome(), v1::OUTCOME_CANCELLED);
   EXPECT_THAT(finished.measurement().message(), HasSubstr("another member failed"));
   server_.Start(kTrial, "10.0.0.1:4711");
-  EXPECT_FALSE(places_.Pop(absl::Milliseconds(100)).has_value());
+  EXPECT_FALSE(memberships_.Pop(absl::Milliseconds(100)).has_value());
 }
 
 TEST_F(AgentGangTest, SaysThatItIsReadyAgainOnANewStream) {
@@ -83,12 +84,12 @@ TEST_F(AgentGangTest, SaysThatItIsReadyAgainOnANewStream) {
   EXPECT_EQ(Ready().port(), ready.port());
   // And when it runs: the server may be another process, which does not know.
   server_.Start(kTrial, MetAt(ready));
-  ASSERT_TRUE(places_.Pop(absl::Seconds(20)).has_value());
+  ASSERT_TRUE(memberships_.Pop(absl::Seconds(20)).has_value());
   server_.EndStream();
   server_.Register(kStore);
   EXPECT_EQ(Ready().port(), ready.port());
   server_.Start(kTrial, MetAt(ready));
-  EXPECT_FALSE(places_.Pop(absl::Milliseconds(100)).has_value());
+  EXPECT_FALSE(memberships_.Pop(absl::Milliseconds(100)).has_value());
 }
 
 TEST_F(AgentGangTest, APartThatItHasNoDevicesForIsRefused) {

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "executor/agent/backoff.h"
 #include "executor/agent/result_box.h"
+#include "executor/agent/server_stream.h"
 #include "gtest/gtest.h"
 
 namespace meshwright::agent {

@@ -10,7 +10,7 @@ TEST(ClockEstimateTest, IsNothingWithoutAnAnswer) { EXPECT_EQ(ClockEstimate().ah
 // The other clock is 1000 s ahead; ways there and back that take different times mislead.
 TEST(ClockEstimateTest, TheFastestAnswerCounts) {
   ClockEstimate clock;
-  clock.Take(/*sent_s=*/10.0, /*far_s=*/1010.9, /*received_s=*/11.0);
+  clock.Take(/*sent_s=*/10.0, /*remote_s=*/1010.9, /*received_s=*/11.0);
   EXPECT_DOUBLE_EQ(clock.ahead_s(), 1000.4);
   clock.Take(20.0, 1020.05, 20.1);
   EXPECT_DOUBLE_EQ(clock.ahead_s(), 1000.0);

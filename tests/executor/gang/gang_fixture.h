@@ -20,24 +20,26 @@ inline constexpr char kSecret[] = "a secret of this attempt alone";
 
 // Returns memberships with the given numbers of ranks. Each follower has its own loopback address,
 // so that a wrong address finds nobody.
-inline std::vector<Membership> PlacesOf(const std::vector<int32_t>& ranks) {
-  Membership place;
-  place.secret = kSecret;
+inline std::vector<Membership> MembershipsOf(const std::vector<int32_t>& ranks) {
+  Membership membership;
+  membership.secret = kSecret;
   int32_t first = 0;
   for (size_t i = 0; i < ranks.size(); ++i) {
-    place.members.push_back({.agent = std::string(1, static_cast<char>('a' + i)),
-                             .first_rank = first,
-                             .ranks = ranks[i]});
+    membership.members.push_back({.agent = std::string(1, static_cast<char>('a' + i)),
+                                  .first_rank = first,
+                                  .ranks = ranks[i]});
     first += ranks[i];
   }
-  std::vector<Membership> places(ranks.size(), place);
+  std::vector<Membership> memberships(ranks.size(), membership);
   for (size_t i = 0; i < ranks.size(); ++i) {
-    places[i].member = static_cast<int32_t>(i);
-    places[i].address = "127.0.0." + std::to_string(i + 1);
+    memberships[i].member = static_cast<int32_t>(i);
+    memberships[i].address = "127.0.0." + std::to_string(i + 1);
   }
-  places[0].gate = Listener::Open(places[0].address).value();
-  for (size_t i = 1; i < ranks.size(); ++i) places[i].rendezvous = places[0].gate->rendezvous();
-  return places;
+  memberships[0].listener = Listener::Open(memberships[0].address).value();
+  for (size_t i = 1; i < ranks.size(); ++i) {
+    memberships[i].rendezvous = memberships[0].listener->rendezvous();
+  }
+  return memberships;
 }
 
 // Restricts the calling thread, and the workers that it starts, to at most one processor per rank,
@@ -61,12 +63,12 @@ inline Timing ShortTiming() {
 // A follower on its own thread, which runs until it is told to end.
 class FollowerThread {
  public:
-  FollowerThread(const trial::TrialPlan& plan, const Membership& place,
+  FollowerThread(const trial::TrialPlan& plan, const Membership& membership,
                  trial::TrialRunnerOptions options, const Timing& timing = ShortTiming())
-      : thread_([this, plan, place, options, timing]() mutable {
-          UseOneCorePerRank(place.own().ranks);
+      : thread_([this, plan, membership, options, timing]() mutable {
+          UseOneCorePerRank(membership.own().ranks);
           options.cancel = &cancel_;
-          result_ = RunMember(plan, place, options, timing);
+          result_ = RunMember(plan, membership, options, timing);
           returned_ = true;
         }) {}
   ~FollowerThread() { End(); }
@@ -90,13 +92,13 @@ class FollowerThread {
 };
 
 // Runs the leader on a thread that ends with it, and returns its result.
-inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Membership& place,
+inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Membership& membership,
                                        const trial::TrialRunnerOptions& options,
                                        const Timing& timing = ShortTiming()) {
   trial::TrialResult result;
   std::thread([&] {
-    UseOneCorePerRank(place.own().ranks);
-    result = RunMember(plan, place, options, timing);
+    UseOneCorePerRank(membership.own().ranks);
+    result = RunMember(plan, membership, options, timing);
   }).join();
   return result;
 }
@@ -104,14 +106,15 @@ inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Membe
 // Runs the plan over members with the given numbers of ranks, all with workers of `worker_path`.
 inline trial::TrialResult RunGang(const trial::TrialPlan& plan, const std::vector<int32_t>& ranks,
                                   const std::string& worker_path) {
-  const std::vector<Membership> places = PlacesOf(ranks);
+  const std::vector<Membership> memberships = MembershipsOf(ranks);
   std::vector<std::unique_ptr<FollowerThread>> followers;
-  for (size_t i = 1; i < places.size(); ++i) {
+  for (size_t i = 1; i < memberships.size(); ++i) {
     followers.push_back(std::make_unique<FollowerThread>(
-        plan, places[i], trial::TrialRunnerOptions{.worker_path = worker_path, .progress = {}}));
+        plan, memberships[i],
+        trial::TrialRunnerOptions{.worker_path = worker_path, .progress = {}}));
   }
   trial::TrialResult result =
-      LeadOnThread(plan, places[0], {.worker_path = worker_path, .progress = {}});
+      LeadOnThread(plan, memberships[0], {.worker_path = worker_path, .progress = {}});
   for (const auto& follower : followers) {
     EXPECT_EQ(follower->End().outcome, trial::TrialOutcome::kCancelled) << follower->Wait().message;
   }

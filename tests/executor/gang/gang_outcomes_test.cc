@@ -33,14 +33,14 @@ using GangOutcomesTest = trial::LeavesNothingTest;
 TEST_F(GangOutcomesTest, OkReportsEveryStepRankAndTrace) {
   TrialPlan plan = TinyPlan({.pp = 2, .dp = 2}, 4);
   plan.trace = true;
-  const std::vector<Membership> places = PlacesOf({3, 1});
-  FollowerThread follower(plan, places[1], Options());
+  const std::vector<Membership> memberships = MembershipsOf({3, 1});
+  FollowerThread follower(plan, memberships[1], Options());
   trial::TrialRunnerOptions options = Options();
   int told = 0;
   size_t traces = 0;
   options.progress = [&](const trial::TrialProgress& progress) { told = progress.step; };
   options.trace = [&](const std::vector<trial::RankTrace>& ranks) { traces = ranks.size(); };
-  const TrialResult result = LeadOnThread(plan, places[0], options);
+  const TrialResult result = LeadOnThread(plan, memberships[0], options);
   ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   EXPECT_EQ(told, 4);
   EXPECT_EQ(traces, 4u);
@@ -106,13 +106,13 @@ TEST_F(GangOutcomesTest, AHangIsATimeoutThatNamesTheRank) {
 
 TEST_F(GangOutcomesTest, CancellingTheLeaderEndsAll) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 100'000);
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  FollowerThread follower(plan, places[1], Options());
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  FollowerThread follower(plan, memberships[1], Options());
   std::atomic<bool> cancel = false;
   trial::TrialRunnerOptions options = Options();
   options.progress = [&](const trial::TrialProgress&) { cancel = true; };
   options.cancel = &cancel;
-  const TrialResult result = LeadOnThread(plan, places[0], options);
+  const TrialResult result = LeadOnThread(plan, memberships[0], options);
   EXPECT_EQ(result.outcome, TrialOutcome::kCancelled);
   EXPECT_THAT(result.message, HasSubstr("of 100000 steps"));
   EXPECT_EQ(result.failed_agent, "");
@@ -122,14 +122,14 @@ TEST_F(GangOutcomesTest, CancellingTheLeaderEndsAll) {
 
 TEST_F(GangOutcomesTest, CancellingAFollowerEndsAll) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 100'000);
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  FollowerThread follower(plan, places[1], Options());
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  FollowerThread follower(plan, memberships[1], Options());
   std::thread ender;
   trial::TrialRunnerOptions options = Options();
   options.progress = [&](const trial::TrialProgress&) {
     if (!ender.joinable()) ender = std::thread([&] { follower.End(); });
   };
-  const TrialResult result = LeadOnThread(plan, places[0], options);
+  const TrialResult result = LeadOnThread(plan, memberships[0], options);
   ender.join();
   // Nobody has failed.
   EXPECT_EQ(result.outcome, TrialOutcome::kCancelled);
@@ -139,10 +139,10 @@ TEST_F(GangOutcomesTest, CancellingAFollowerEndsAll) {
 }
 
 TEST_F(GangOutcomesTest, AWorkerThatCantBeStartedOnAFollowerEndsAll) {
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  FollowerThread follower(TinyPlan({.dp = 4}), places[1],
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  FollowerThread follower(TinyPlan({.dp = 4}), memberships[1],
                           {.worker_path = "/nowhere/meshwright-worker", .progress = {}});
-  const TrialResult result = LeadOnThread(TinyPlan({.dp = 4}), places[0], Options());
+  const TrialResult result = LeadOnThread(TinyPlan({.dp = 4}), memberships[0], Options());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kInfrastructure);
   EXPECT_EQ(result.failed_agent, "b");
@@ -154,12 +154,12 @@ TEST_F(GangOutcomesTest, AWorkerThatCantBeStartedOnAFollowerEndsAll) {
 // Runs a member in a process of its own, which can be killed as a host can.
 class MemberProcess {
  public:
-  MemberProcess(const TrialPlan& plan, const Membership& place) : pid_(::fork()) {
+  MemberProcess(const TrialPlan& plan, const Membership& membership) : pid_(::fork()) {
     if (pid_ != 0) return;
     const std::atomic<bool> never = false;
     trial::TrialRunnerOptions options = Options();
     options.cancel = &never;
-    RunMember(plan, place, options, ShortTiming());
+    RunMember(plan, membership, options, ShortTiming());
     std::_Exit(0);
   }
   ~MemberProcess() { Kill(); }
@@ -177,12 +177,12 @@ class MemberProcess {
 
 TEST_F(GangOutcomesTest, AFollowerThatVanishesEndsAll) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 100'000);
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  MemberProcess follower(plan, places[1]);
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  MemberProcess follower(plan, memberships[1]);
   const pid_t pid = follower.pid();
   trial::TrialRunnerOptions options = Options();
   options.progress = [&](const trial::TrialProgress&) { follower.Kill(); };
-  const TrialResult result = LeadOnThread(plan, places[0], options);
+  const TrialResult result = LeadOnThread(plan, memberships[0], options);
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kNetwork);
   EXPECT_EQ(result.failed_agent, "b");
@@ -192,11 +192,11 @@ TEST_F(GangOutcomesTest, AFollowerThatVanishesEndsAll) {
 
 TEST_F(GangOutcomesTest, ALeaderThatVanishesEndsTheWorkersOfItsFollowers) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 100'000);
-  std::vector<Membership> places = PlacesOf({2, 2});
-  MemberProcess leader(plan, places[0]);
+  std::vector<Membership> memberships = MembershipsOf({2, 2});
+  MemberProcess leader(plan, memberships[0]);
   const pid_t pid = leader.pid();
-  places[0].gate.reset();
-  FollowerThread follower(plan, places[1], Options());
+  memberships[0].listener.reset();
+  FollowerThread follower(plan, memberships[1], Options());
   ASSERT_TRUE(Eventually([] { return trial::WorkersOf(::getpid()) == 2; }));
   leader.Kill();
   EXPECT_TRUE(Eventually([] { return trial::WorkersOf(::getpid()) == 0; }));
@@ -205,20 +205,20 @@ TEST_F(GangOutcomesTest, ALeaderThatVanishesEndsTheWorkersOfItsFollowers) {
   EXPECT_EQ(follower.End().outcome, TrialOutcome::kCancelled);
 }
 
-TEST_F(GangOutcomesTest, StrangersAtTheGateDoNotDisturbARun) {
+TEST_F(GangOutcomesTest, StrangersAtTheListenerDoNotDisturbARun) {
   const TrialPlan plan = TinyPlan({.dp = 4}, 6);
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  const SocketAddress gate = ResolveHostPort(places[1].rendezvous).value();
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  const SocketAddress leader_address = ResolveHostPort(memberships[1].rendezvous).value();
   std::atomic<bool> over = false;
   std::thread strangers([&] {
     std::vector<UniqueFd> silent;
     while (!over) {
-      auto greeting = Greeting::Begin(gate, "the secret of another attempt", Purpose::kTunnel,
-                                      MonotonicNow() + absl::Seconds(1));
+      auto greeting = Greeting::Begin(leader_address, "the secret of another attempt",
+                                      Purpose::kTunnel, MonotonicNow() + absl::Seconds(1));
       while (greeting.ok() && greeting->Step(MonotonicNow()).ok()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
-      absl::StatusOr<UniqueFd> socket = Dial(gate);
+      absl::StatusOr<UniqueFd> socket = Dial(leader_address);
       if (!socket.ok()) continue;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       const std::string garbage(1000, '\xa5');
@@ -226,8 +226,8 @@ TEST_F(GangOutcomesTest, StrangersAtTheGateDoNotDisturbARun) {
       if (silent.size() < 20) silent.push_back(*std::move(socket));
     }
   });
-  FollowerThread follower(plan, places[1], Options());
-  const TrialResult result = LeadOnThread(plan, places[0], Options());
+  FollowerThread follower(plan, memberships[1], Options());
+  const TrialResult result = LeadOnThread(plan, memberships[0], Options());
   over = true;
   strangers.join();
   EXPECT_EQ(result.outcome, TrialOutcome::kOk) << result.message;

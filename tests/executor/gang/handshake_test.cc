@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::string kDialersNonce(kNonceBytes, 'd');
-const std::string kGatesNonce(kNonceBytes, 'g');
+const std::string kListenersNonce(kNonceBytes, 'g');
 
 // Brings what `from` has to say to `to`, a byte at a time.
 absl::Status Bring(Handshake& from, Handshake& to) {
@@ -26,63 +26,64 @@ absl::Status Bring(Handshake& from, Handshake& to) {
 TEST(HandshakeTest, TwoThatKnowTheSecretKnowEachOther) {
   for (const Purpose purpose : {Purpose::kLink, Purpose::kTunnel}) {
     Handshake dialer = Handshake::OfDialer("secret", purpose, kDialersNonce);
-    Handshake gate = Handshake::OfListener("secret", kGatesNonce);
-    EXPECT_EQ(Bring(dialer, gate), absl::OkStatus());
-    EXPECT_FALSE(gate.done());
-    EXPECT_EQ(Bring(gate, dialer), absl::OkStatus());
+    Handshake listener = Handshake::OfListener("secret", kListenersNonce);
+    EXPECT_EQ(Bring(dialer, listener), absl::OkStatus());
+    EXPECT_FALSE(listener.done());
+    EXPECT_EQ(Bring(listener, dialer), absl::OkStatus());
     EXPECT_TRUE(dialer.done());
-    EXPECT_EQ(Bring(dialer, gate), absl::OkStatus());
-    EXPECT_TRUE(gate.done());
-    EXPECT_EQ(gate.purpose(), purpose);
-    EXPECT_EQ(gate.wanted_bytes(), 0u);
-    EXPECT_EQ(gate.TakeOutput(), "");
+    EXPECT_EQ(Bring(dialer, listener), absl::OkStatus());
+    EXPECT_TRUE(listener.done());
+    EXPECT_EQ(listener.purpose(), purpose);
+    EXPECT_EQ(listener.wanted_bytes(), 0u);
+    EXPECT_EQ(listener.TakeOutput(), "");
   }
 }
 
 TEST(HandshakeTest, NeitherEndTakesAnotherSecret) {
   Handshake dialer = Handshake::OfDialer("secret", Purpose::kLink, kDialersNonce);
-  Handshake gate = Handshake::OfListener("another", kGatesNonce);
-  EXPECT_EQ(Bring(dialer, gate), absl::OkStatus());
+  Handshake listener = Handshake::OfListener("another", kListenersNonce);
+  EXPECT_EQ(Bring(dialer, listener), absl::OkStatus());
   // One that knows it not even asks for the dialer's proof in vain.
-  const absl::Status refused = Bring(gate, dialer);
+  const absl::Status refused = Bring(listener, dialer);
   EXPECT_TRUE(absl::IsPermissionDenied(refused));
   EXPECT_THAT(std::string(refused.message()), HasSubstr("does not know the secret"));
   EXPECT_FALSE(dialer.done());
   EXPECT_EQ(dialer.TakeOutput(), "");
-  EXPECT_TRUE(absl::IsPermissionDenied(gate.TakeIn(std::string(gate.wanted_bytes(), 'x'))));
-  EXPECT_FALSE(gate.done());
+  EXPECT_TRUE(absl::IsPermissionDenied(listener.TakeIn(std::string(listener.wanted_bytes(), 'x'))));
+  EXPECT_FALSE(listener.done());
 }
 
-TEST(HandshakeTest, AGateKnowsGarbageByItsFirstBytes) {
-  Handshake gate = Handshake::OfListener("secret", kGatesNonce);
-  EXPECT_TRUE(absl::IsPermissionDenied(gate.TakeIn("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n")));
-  EXPECT_EQ(gate.TakeOutput(), "");
+TEST(HandshakeTest, AListenerKnowsGarbageByItsFirstBytes) {
+  Handshake listener = Handshake::OfListener("secret", kListenersNonce);
+  EXPECT_TRUE(
+      absl::IsPermissionDenied(listener.TakeIn("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n")));
+  EXPECT_EQ(listener.TakeOutput(), "");
 }
 
 TEST(HandshakeTest, APurposeThatIsNoneIsRefused) {
-  Handshake gate = Handshake::OfListener("secret", kGatesNonce);
-  EXPECT_TRUE(absl::IsPermissionDenied(gate.TakeIn("MWGANG1\nX" + kDialersNonce)));
+  Handshake listener = Handshake::OfListener("secret", kListenersNonce);
+  EXPECT_TRUE(absl::IsPermissionDenied(listener.TakeIn("MWGANG1\nX" + kDialersNonce)));
 }
 
 // What was said on one connection proves nothing on another.
 TEST(HandshakeTest, AProofCountsForItsNoncesAlone) {
   Handshake dialer = Handshake::OfDialer("secret", Purpose::kLink, kDialersNonce);
-  Handshake gate = Handshake::OfListener("secret", kGatesNonce);
-  ASSERT_EQ(gate.TakeIn(dialer.TakeOutput()), absl::OkStatus());
-  ASSERT_EQ(dialer.TakeIn(gate.TakeOutput()), absl::OkStatus());
+  Handshake listener = Handshake::OfListener("secret", kListenersNonce);
+  ASSERT_EQ(listener.TakeIn(dialer.TakeOutput()), absl::OkStatus());
+  ASSERT_EQ(dialer.TakeIn(listener.TakeOutput()), absl::OkStatus());
   const std::string proof = dialer.TakeOutput();
   Handshake again = Handshake::OfDialer("secret", Purpose::kLink, kDialersNonce);
-  Handshake other_gate = Handshake::OfListener("secret", std::string(kNonceBytes, 'h'));
-  ASSERT_EQ(other_gate.TakeIn(again.TakeOutput()), absl::OkStatus());
-  EXPECT_TRUE(absl::IsPermissionDenied(other_gate.TakeIn(proof)));
+  Handshake other_listener = Handshake::OfListener("secret", std::string(kNonceBytes, 'h'));
+  ASSERT_EQ(other_listener.TakeIn(again.TakeOutput()), absl::OkStatus());
+  EXPECT_TRUE(absl::IsPermissionDenied(other_listener.TakeIn(proof)));
 }
 
 // Nor does a listener's own proof, sent back to it.
-TEST(HandshakeTest, AGatesProofIsNotADialers) {
-  Handshake gate = Handshake::OfListener("secret", kGatesNonce);
-  ASSERT_EQ(gate.TakeIn("MWGANG1\nL" + kGatesNonce), absl::OkStatus());
-  const std::string proof = gate.TakeOutput().substr(kNonceBytes);
-  EXPECT_TRUE(absl::IsPermissionDenied(gate.TakeIn(proof)));
+TEST(HandshakeTest, AListenersProofIsNotADialers) {
+  Handshake listener = Handshake::OfListener("secret", kListenersNonce);
+  ASSERT_EQ(listener.TakeIn("MWGANG1\nL" + kListenersNonce), absl::OkStatus());
+  const std::string proof = listener.TakeOutput().substr(kNonceBytes);
+  EXPECT_TRUE(absl::IsPermissionDenied(listener.TakeIn(proof)));
 }
 
 TEST(HandshakeTest, NoncesDiffer) {

@@ -4,7 +4,7 @@
 
 #include "executor/gang/greeting.h"
 #include "executor/gang/link.h"
-#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 #include "tests/executor/gang/gang_fixture.h"
 #include "tests/executor/gang/socket_pair.h"
 
@@ -40,64 +40,64 @@ Timing ImpatientTiming() {
 }
 
 // A follower played by the test that has connected to the listener as `member`.
-Link Come(const Membership& place, const std::string& version) {
-  const SocketAddress gate = ResolveHostPort(place.rendezvous).value();
-  Greeting greeting =
-      Greeting::Begin(gate, place.secret, Purpose::kLink, MonotonicNow() + absl::Seconds(10))
-          .value();
+Link Come(const Membership& membership, const std::string& version) {
+  const SocketAddress leader_address = ResolveHostPort(membership.rendezvous).value();
+  Greeting greeting = Greeting::Begin(leader_address, membership.secret, Purpose::kLink,
+                                      MonotonicNow() + absl::Seconds(10))
+                          .value();
   EXPECT_TRUE(Eventually([&] {
     EXPECT_EQ(greeting.Step(MonotonicNow()), absl::OkStatus());
     return greeting.done();
   }));
   Link link(greeting.TakeSocket(), MonotonicNow);
-  link.Send(JoinFrame{.member = place.member, .version = version});
+  link.Send(JoinFrame{.member = membership.member, .version = version});
   return link;
 }
 
 TEST(JoiningTest, OnesWhoNeverComeAreNamed) {
-  const std::vector<Membership> places = PlacesOf({2, 1, 1});
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options(), ImpatientTiming());
+  const std::vector<Membership> memberships = MembershipsOf({2, 1, 1});
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options(), ImpatientTiming());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kNetwork);
   EXPECT_EQ(result.failed_agent, "b");
   EXPECT_EQ(result.message, "agent b (rank 2) and agent c (rank 3) did not join at " +
-                                places[0].gate->rendezvous() + " within 0.5 s");
+                                memberships[0].listener->rendezvous() + " within 0.5 s");
 }
 
 TEST(JoiningTest, ThoseThatCameDoNotTakeTheBlame) {
-  const std::vector<Membership> places = PlacesOf({2, 1, 1});
-  FollowerThread follower(Plan(), places[1], Options());
+  const std::vector<Membership> memberships = MembershipsOf({2, 1, 1});
+  FollowerThread follower(Plan(), memberships[1], Options());
   Timing timing = ShortTiming();
   timing.join_s = 3.0;
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options(), timing);
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options(), timing);
   EXPECT_EQ(result.failed_agent, "c");
   EXPECT_FALSE(follower.returned());
   EXPECT_EQ(follower.End().outcome, TrialOutcome::kCancelled);
 }
 
 TEST(JoiningTest, AFollowerWithoutALeaderSaysWhereItWas) {
-  std::vector<Membership> places = PlacesOf({2, 2});
-  places[0].gate.reset();
-  FollowerThread follower(Plan(), places[1], Options());
+  std::vector<Membership> memberships = MembershipsOf({2, 2});
+  memberships[0].listener.reset();
+  FollowerThread follower(Plan(), memberships[1], Options());
   const TrialResult& result = follower.Wait();
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kNetwork);
-  EXPECT_THAT(result.message,
-              HasSubstr("agent b can't reach agent a, which leads, at " + places[1].rendezvous));
+  EXPECT_THAT(result.message, HasSubstr("agent b can't reach agent a, which leads, at " +
+                                        memberships[1].rendezvous));
 }
 
 TEST(JoiningTest, ALeaderThatDoesNotAnswerIsGivenUp) {
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  FollowerThread follower(Plan(), places[1], Options(), ImpatientTiming());
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  FollowerThread follower(Plan(), memberships[1], Options(), ImpatientTiming());
   EXPECT_THAT(follower.Wait().message, HasSubstr("the other end does not answer"));
   EXPECT_EQ(follower.Wait().fault, Fault::kNetwork);
 }
 
 TEST(JoiningTest, AFollowerOfAnotherSecretIsNotLetIn) {
-  std::vector<Membership> places = PlacesOf({2, 2});
-  places[1].secret = "the secret of another attempt";
-  FollowerThread follower(Plan(), places[1], Options());
-  const TrialResult led = LeadOnThread(Plan(), places[0], Options(), ImpatientTiming());
+  std::vector<Membership> memberships = MembershipsOf({2, 2});
+  memberships[1].secret = "the secret of another attempt";
+  FollowerThread follower(Plan(), memberships[1], Options());
+  const TrialResult led = LeadOnThread(Plan(), memberships[0], Options(), ImpatientTiming());
   EXPECT_EQ(led.failed_agent, "b");
   EXPECT_THAT(led.message, HasSubstr("did not join"));
   EXPECT_EQ(follower.Wait().outcome, TrialOutcome::kFailed);
@@ -105,10 +105,10 @@ TEST(JoiningTest, AFollowerOfAnotherSecretIsNotLetIn) {
 }
 
 TEST(JoiningTest, WorkersOfAnotherVersionAreRefused) {
-  const std::vector<Membership> places = PlacesOf({2, 2});
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
   std::string told;
   std::thread follower([&] {
-    Link link = Come(places[1], "9.8.7");
+    Link link = Come(memberships[1], "9.8.7");
     EXPECT_TRUE(Eventually([&] {
       for (const Frame& frame : link.Receive()) {
         if (const auto* refuse = std::get_if<RefuseFrame>(&frame)) told = refuse->message;
@@ -116,7 +116,7 @@ TEST(JoiningTest, WorkersOfAnotherVersionAreRefused) {
       return !told.empty();
     }));
   });
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options());
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options());
   follower.join();
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kInfrastructure);
@@ -127,13 +127,13 @@ TEST(JoiningTest, WorkersOfAnotherVersionAreRefused) {
 }
 
 TEST(JoiningTest, AMemberJoinsOnce) {
-  const std::vector<Membership> places = PlacesOf({1, 1, 2});
+  const std::vector<Membership> memberships = MembershipsOf({1, 1, 2});
   const std::string version(trial::WorkerVersion());
   std::string told;
   std::thread followers([&] {
-    Link first = Come(places[1], version);
+    Link first = Come(memberships[1], version);
     EXPECT_TRUE(Eventually([&] { return !first.Receive().empty(); }));
-    Link second = Come(places[1], version);
+    Link second = Come(memberships[1], version);
     EXPECT_TRUE(Eventually([&] {
       first.Receive();
       for (const Frame& frame : second.Receive()) {
@@ -149,19 +149,19 @@ TEST(JoiningTest, AMemberJoinsOnce) {
   });
   Timing timing = ShortTiming();
   timing.join_s = 3.0;
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options(), timing);
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options(), timing);
   followers.join();
   EXPECT_EQ(result.failed_agent, "c");
   EXPECT_EQ(told, "agent b (rank 1) has joined before");
 }
 
 TEST(JoiningTest, OneThatGoesAgainWhileOthersAreAwaitedEndsTheTrial) {
-  const std::vector<Membership> places = PlacesOf({1, 1, 2});
+  const std::vector<Membership> memberships = MembershipsOf({1, 1, 2});
   std::thread follower([&] {
-    Link link = Come(places[1], std::string(trial::WorkerVersion()));
+    Link link = Come(memberships[1], std::string(trial::WorkerVersion()));
     EXPECT_TRUE(Eventually([&] { return !link.Receive().empty(); }));
   });
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options());
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options());
   follower.join();
   EXPECT_EQ(result.failed_agent, "b");
   EXPECT_EQ(result.fault, Fault::kNetwork);
@@ -169,9 +169,9 @@ TEST(JoiningTest, OneThatGoesAgainWhileOthersAreAwaitedEndsTheTrial) {
 }
 
 TEST(JoiningTest, RanksThatDoNotFitAFollowersMemoryAreNotStarted) {
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  FollowerThread follower(Plan(), places[1], Options(/*room_bytes=*/1000));
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options());
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  FollowerThread follower(Plan(), memberships[1], Options(/*room_bytes=*/1000));
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kLayout);
   EXPECT_EQ(result.failed_agent, "b");
@@ -181,41 +181,41 @@ TEST(JoiningTest, RanksThatDoNotFitAFollowersMemoryAreNotStarted) {
 }
 
 TEST(JoiningTest, RanksThatDoNotFitTheLeadersMemoryAreNotStarted) {
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  FollowerThread follower(Plan(), places[1], Options());
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options(/*room_bytes=*/1000));
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  FollowerThread follower(Plan(), memberships[1], Options());
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options(/*room_bytes=*/1000));
   EXPECT_EQ(result.fault, Fault::kLayout);
   EXPECT_EQ(result.failed_agent, "");
   follower.End();
 }
 
 TEST(JoiningTest, ALeaderThatIsCancelledWaitsNoLonger) {
-  const std::vector<Membership> places = PlacesOf({2, 2});
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
   const std::atomic<bool> cancel = true;
   trial::TrialRunnerOptions options = Options();
   options.cancel = &cancel;
-  EXPECT_EQ(LeadOnThread(Plan(), places[0], options).outcome, TrialOutcome::kCancelled);
+  EXPECT_EQ(LeadOnThread(Plan(), memberships[0], options).outcome, TrialOutcome::kCancelled);
 }
 
 TEST(JoiningTest, AFollowerThatIsCancelledWaitsNoLonger) {
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  FollowerThread follower(Plan(), places[1], Options());
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  FollowerThread follower(Plan(), memberships[1], Options());
   EXPECT_EQ(follower.End().outcome, TrialOutcome::kCancelled);
 }
 
 TEST(JoiningTest, AWorkerThatCantBeStartedOnTheLeaderEndsAll) {
-  const std::vector<Membership> places = PlacesOf({2, 2});
-  FollowerThread follower(Plan(), places[1], Options());
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options());
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  FollowerThread follower(Plan(), memberships[1], Options());
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options());
   EXPECT_EQ(result.fault, Fault::kInfrastructure);
   EXPECT_EQ(result.failed_agent, "");
   EXPECT_THAT(result.message, HasSubstr("/nowhere/meshwright-worker can't be started"));
   EXPECT_FALSE(follower.returned());
 }
 
-TEST(JoiningTest, APlaceThatIsNoneIsAFailure) {
-  std::vector<Membership> places = PlacesOf({2, 1});
-  const TrialResult result = LeadOnThread(Plan(), places[0], Options());
+TEST(JoiningTest, AMembershipThatIsInvalidIsAFailure) {
+  std::vector<Membership> memberships = MembershipsOf({2, 1});
+  const TrialResult result = LeadOnThread(Plan(), memberships[0], Options());
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("must have all 4 ranks"));
 }

@@ -25,7 +25,7 @@ class ListenerTest : public testing::Test {
  protected:
   explicit ListenerTest(double handshake_s = 10.0) {
     RelayOptions options;
-    options.listener = gate_->socket();
+    options.listener = listener_->socket();
     options.admit = [handshake_s](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
       auto greeting = Greeting::OfListener(std::move(accepted), kListenerSecret,
                                            MonotonicNow() + absl::Seconds(handshake_s));
@@ -45,7 +45,7 @@ class ListenerTest : public testing::Test {
 
   // As who knows `secret`.
   Greeting Come(const std::string& secret, Purpose purpose) {
-    const SocketAddress address = ResolveHostPort(gate_->rendezvous()).value();
+    const SocketAddress address = ResolveHostPort(listener_->rendezvous()).value();
     return Greeting::Begin(address, secret, purpose, MonotonicNow() + absl::Seconds(10)).value();
   }
   static absl::Status Finish(Greeting& greeting) {
@@ -57,14 +57,14 @@ class ListenerTest : public testing::Test {
     return status;
   }
 
-  std::shared_ptr<Listener> gate_ = Listener::Open("127.0.0.1").value();
+  std::shared_ptr<Listener> listener_ = Listener::Open("127.0.0.1").value();
   SocketPair inner_ = MakeSocketPair();
   Arrivals arrivals_;
   std::unique_ptr<Relay> relay_;
 };
 
 TEST_F(ListenerTest, TellsWhereItIs) {
-  EXPECT_THAT(gate_->rendezvous(), StartsWith("127.0.0.1:"));
+  EXPECT_THAT(listener_->rendezvous(), StartsWith("127.0.0.1:"));
   EXPECT_EQ(ResolveHostPort("[::1]:5").value().port(), 5);
   EXPECT_FALSE(ResolveHostPort("127.0.0.1").ok());
   EXPECT_FALSE(ResolveHostPort("127.0.0.1:x").ok());
@@ -104,7 +104,7 @@ TEST_F(ListenerTest, WorkersGetThrough) {
 TEST_F(ListenerTest, StrangersAreDroppedAndDisturbNobody) {
   Greeting stranger = Come("another secret of some length", Purpose::kLink);
   EXPECT_THAT(std::string(Finish(stranger).message()), HasSubstr("does not know the secret"));
-  const SocketAddress address = ResolveHostPort(gate_->rendezvous()).value();
+  const SocketAddress address = ResolveHostPort(listener_->rendezvous()).value();
   std::vector<UniqueFd> silent(20);
   for (UniqueFd& one : silent) one = Dial(address).value();
   const UniqueFd garbage = Dial(address).value();
@@ -123,7 +123,7 @@ class ImpatientListenerTest : public ListenerTest {
 };
 
 TEST_F(ImpatientListenerTest, WhoSaysNothingIsDropped) {
-  const UniqueFd silent = Dial(ResolveHostPort(gate_->rendezvous()).value()).value();
+  const UniqueFd silent = Dial(ResolveHostPort(listener_->rendezvous()).value()).value();
   bool ended = false;
   EXPECT_TRUE(Eventually([&] {
     ReadAll(silent, &ended);
@@ -131,25 +131,25 @@ TEST_F(ImpatientListenerTest, WhoSaysNothingIsDropped) {
   }));
 }
 
-TEST(PlaceTest, MustBeOfTheWholeLayout) {
-  Membership place{.members = {{"a", 0, 2}, {"b", 2, 2}},
-                   .member = 1,
-                   .secret = kListenerSecret,
-                   .address = "127.0.0.1",
-                   .rendezvous = "127.0.0.1:1"};
-  EXPECT_EQ(Validate(place, 4), absl::OkStatus());
-  EXPECT_FALSE(Validate(place, 3).ok());
-  EXPECT_FALSE(Validate(place, 5).ok());
-  place.members[1].first_rank = 3;
-  EXPECT_FALSE(Validate(place, 4).ok());
-  place.members[1] = {"b", 2, 2};
-  place.member = 2;
-  EXPECT_FALSE(Validate(place, 4).ok());
-  place.member = 0;
-  EXPECT_THAT(std::string(Validate(place, 4).message()), HasSubstr("gate"));
-  place.member = 1;
-  place.secret = "short";
-  const std::string message(Validate(place, 4).message());
+TEST(MembershipTest, MustBeOfTheWholeLayout) {
+  Membership membership{.members = {{"a", 0, 2}, {"b", 2, 2}},
+                        .member = 1,
+                        .secret = kListenerSecret,
+                        .address = "127.0.0.1",
+                        .rendezvous = "127.0.0.1:1"};
+  EXPECT_EQ(Validate(membership, 4), absl::OkStatus());
+  EXPECT_FALSE(Validate(membership, 3).ok());
+  EXPECT_FALSE(Validate(membership, 5).ok());
+  membership.members[1].first_rank = 3;
+  EXPECT_FALSE(Validate(membership, 4).ok());
+  membership.members[1] = {"b", 2, 2};
+  membership.member = 2;
+  EXPECT_FALSE(Validate(membership, 4).ok());
+  membership.member = 0;
+  EXPECT_THAT(std::string(Validate(membership, 4).message()), HasSubstr("gate"));
+  membership.member = 1;
+  membership.secret = "short";
+  const std::string message(Validate(membership, 4).message());
   EXPECT_THAT(message, HasSubstr("secret"));
   EXPECT_EQ(message.find("short"), std::string::npos);
 }

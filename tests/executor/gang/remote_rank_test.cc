@@ -1,4 +1,4 @@
-// Groups of ranks that are far away, whose followers the test plays.
+// Groups of remote ranks, whose followers the test plays.
 #include "executor/gang/remote_rank.h"
 
 #include <gmock/gmock.h>
@@ -72,16 +72,16 @@ class RemoteRankTest : public testing::Test {
     followers_.push_back(std::make_unique<FakeFollower>(std::move(pair.a), clock_ahead_s,
                                                         std::move(says), std::move(says_at_end)));
     const std::string agent(1, static_cast<char>('a' + rank));
-    auto far =
+    auto remote =
         std::make_shared<RemoteMember>(Member{.agent = agent, .first_rank = rank, .ranks = 1},
                                        Link(std::move(pair.b), MonotonicNow), timing_);
     // As while the others join.
     for (int i = 0; i < 20; ++i) {
-      far->Pump();
+      remote->Pump();
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    far->Start();
-    ranks_.push_back({.rank = rank, .process = std::make_unique<RemoteRank>(far, rank)});
+    remote->Start();
+    ranks_.push_back({.rank = rank, .process = std::make_unique<RemoteRank>(remote, rank)});
   }
 
   trial::RanksRun Run(const trial::TrialPlan& plan) {
@@ -154,15 +154,15 @@ TEST_F(RemoteRankTest, OneThatIsSilentIsLost) {
   timing_.silence_s = 2.0;
   Add(0, 0.0, {});
   SocketPair pair = MakeSocketPair();  // nobody answers there
-  auto far = std::make_shared<RemoteMember>(Member{.agent = "b", .first_rank = 1, .ranks = 1},
-                                            Link(std::move(pair.b), MonotonicNow), timing_);
-  ranks_.push_back({.rank = 1, .process = std::make_unique<RemoteRank>(far, 1)});
+  auto remote = std::make_shared<RemoteMember>(Member{.agent = "b", .first_rank = 1, .ranks = 1},
+                                               Link(std::move(pair.b), MonotonicNow), timing_);
+  ranks_.push_back({.rank = 1, .process = std::make_unique<RemoteRank>(remote, 1)});
   const trial::RanksRun run = Run(TwoStages(1));
   EXPECT_EQ(run.cause_rank, 1);
   EXPECT_THAT(run.result.message, HasSubstr("nothing was heard of it for 2 s"));
 }
 
-TEST_F(RemoteRankTest, HowAFarProcessEndedIsToldAsOfOneHere) {
+TEST_F(RemoteRankTest, HowARemoteProcessEndedIsToldAsOfOneHere) {
   Add(0, 0.0, {});
   Add(1, 0.0, {ExitFrame{.rank = 1, .wait_status = 6, .output_tail = "assertion failed"}});
   const trial::RanksRun run = Run(TwoStages(1));

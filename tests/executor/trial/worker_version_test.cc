@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/system/run_program.h"
-#include "executor/trial/version.h"
 
 namespace meshwright::trial {
 namespace {

@@ -10,8 +10,8 @@
 #include "executor/worker/comm/fake_communicator.h"
 #include "executor/worker/run/trainer.h"
 #include "executor/worker/state/rank_context.h"
-#include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
+#include "planner/schedule/synchronous_sends.h"
 
 namespace meshwright::worker {
 namespace {

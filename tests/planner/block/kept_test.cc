@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "planner/block/block.h"
 #include "planner/block/recompute.h"
 #include "planner/memory/fujii.h"
+#include "tests/planner/block/kept_tensor_names.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -257,14 +256,6 @@ TEST(KeptTensors, RecomputeKeepsLess) {
   shape.selective_drops_operators = true;
   EXPECT_EQ(BytesUnder(Recompute::kFull, shape), 2 * 4096 * 4096 / 2);
   EXPECT_EQ(BlockBytes(shape) - SelectiveBytes(shape), 2 * 4096 * 4096 + 2 * 4096 * 11008 / 2);
-}
-
-TEST(KeptTensors, HaveNamesOfTheirOwn) {
-  std::set<std::string_view> names;
-  constexpr int kTensors = static_cast<int>(KeptTensor::kTargets) + 1;
-  for (int i = 0; i < kTensors; ++i) names.insert(KeptTensorName(static_cast<KeptTensor>(i)));
-  EXPECT_EQ(names.size(), kTensors);
-  EXPECT_FALSE(names.contains(""));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include "base/text/field_error.h"
 #include "planner/catalog/catalog.h"
-#include "planner/catalog/preset_text.h"
 
 namespace meshwright::planner {
 namespace {

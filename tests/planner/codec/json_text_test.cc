@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/field_error.h"
-#include "base/text/short_text.h"
+#include "base/text/message_text.h"
 #include "planner/catalog/catalog.h"
 
 namespace meshwright::planner {

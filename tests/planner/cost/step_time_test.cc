@@ -8,8 +8,8 @@
 #include "planner/cost/stage_time.h"
 #include "planner/cost/stragglers.h"
 #include "planner/estimate/estimate.h"
-#include "planner/schedule/closed_forms.h"
 #include "tests/planner/plain_context.h"
+#include "tests/planner/schedule/step_forms.h"
 
 namespace meshwright::planner {
 namespace {

@@ -4,7 +4,7 @@
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/parameters.h"
-#include "planner/memory/kept_shares.h"
+#include "planner/memory/profile_memory.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/profile/layer_shape.h"
 #include "tests/planner/offload_context.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "planner/schedule/generators.h"
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
 

@@ -9,6 +9,7 @@
 
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
+#include "tests/planner/schedule/step_forms.h"
 
 namespace meshwright::planner {
 namespace {
@@ -67,9 +68,6 @@ TEST_P(ClosedForms, BubbleIsWhatTheSimulatorFinds) {
       if (zb_v && !(rank == kEqual)) continue;
       const double bubble_s = StepTime(layout, m, EqualTimes(layout, rank)) - m * rank.total_s();
       EXPECT_NEAR(bubble_s, BubbleTime(layout, m, rank), 1e-9) << Name(layout, m);
-    }
-    if (m >= layout.pp) {
-      EXPECT_NEAR(BubbleMicroBatches(layout), BubbleTime(layout, m, kEqual) / 3.0, 1e-12);
     }
   });
 }
@@ -131,11 +129,6 @@ TEST(ZbV, HasNoBubbleWithoutABarrierAndPaysHalfAFillWithOne) {
     }
     EXPECT_EQ(PeakChunksInFlight(layout, 0, int64_t{2} * p), 2 * p);
   }
-}
-
-TEST(DualPipe, FollowsItsPublishedTable) {
-  EXPECT_DOUBLE_EQ(DualPipeBubble(8, {1.0, 1.0, 1.0}, 3.0), 3.0 * (3.0 + 2.0 - 3.0));
-  EXPECT_EQ(DualPipeInFlight(8), 9);
 }
 
 // Ranks of unequal speed, from a fixed sequence of numbers in [0.2, 2).

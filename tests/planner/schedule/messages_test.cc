@@ -123,6 +123,13 @@ TEST(PlanMessages, KeepsToItsRulesUnderEverySchedule) {
   });
 }
 
+// ForEachLane()'s lanes as a list.
+std::vector<Lane> LanesOf(const Layout& layout, int32_t rank) {
+  std::vector<Lane> lanes;
+  ForEachLane(layout, rank, [&](const Lane& lane) { lanes.push_back(lane); });
+  return lanes;
+}
+
 TEST(LanesOf, BothEndsOfALaneHaveIt) {
   ForEachPipeline(6, 3, 6, [](const Layout& layout, int32_t m) {
     if (m != layout.pp) return;

@@ -1,10 +1,9 @@
-#include "planner/schedule/open_sends.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "planner/schedule/closed_forms.h"
+#include "planner/schedule/synchronous_sends.h"
 #include "tests/planner/schedule/pipelines.h"
 
 namespace meshwright::planner {

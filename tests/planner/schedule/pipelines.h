@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "planner/schedule/generators.h"
 #include "planner/schedule/schedule.h"
 #include "planner/schedule/simulator.h"
 
@@ -20,6 +21,14 @@ inline Layout Pipeline(ScheduleKind schedule, int32_t pp, int32_t vpp) {
   layout.vpp = vpp;
   layout.schedule = schedule;
   return layout;
+}
+
+// ZB-H2 (arXiv 2401.10241, section 2), which no layout names: a warm-up of 2 (p - r) - 1 forwards
+// and 2r delayed weight gradients leave no bubble where F = B = W and no barrier waits for all
+// ranks. min(m, 2p - 1) micro-batches are in flight. It is ZB-H1 on every other of 2p - 1 ranks.
+inline std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank,
+                                        int32_t micro_batches) {
+  return ScheduleZbH1(2 * pipeline_ranks - 1, 2 * rank, micro_batches);
 }
 
 // Equal stages; `rank` is a micro-batch's time in all chunks of a rank.

@@ -8,7 +8,6 @@
 #include <iostream>
 #include <string_view>
 
-#include "planner/schedule/generators.h"
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
 #include "tests/planner/schedule/zero_bubble_rows.h"

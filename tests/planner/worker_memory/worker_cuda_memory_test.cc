@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "planner/memory/rank_memory.h"
+#include "planner/worker_memory/attention_scratch.h"
 #include "planner/worker_memory/communicators.h"
-#include "planner/worker_memory/cuda_attention.h"
 #include "planner/worker_memory/worker_attention.h"
 #include "planner/worker_memory/worker_block.h"
 #include "planner/worker_memory/worker_matmul.h"

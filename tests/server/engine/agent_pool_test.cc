@@ -28,10 +28,10 @@ std::string TextOf(const std::vector<db::AttemptMember>& members) {
 class AgentPoolTest : public testing::Test {
  protected:
   static ActiveSweep Sweep(int64_t devices, const std::string& layout = "l",
-                           const std::vector<db::AttemptHead>& attempts = {}) {
-    std::vector<db::TrialSummary> heads = SomeHeads(1);
-    heads[0].layout = layout;
-    return ActiveSweep(SweepOf(1, devices), heads, attempts);
+                           const std::vector<db::AttemptSummary>& attempts = {}) {
+    std::vector<db::TrialSummary> summaries = SomeSummaries(1);
+    summaries[0].layout = layout;
+    return ActiveSweep(SweepOf(1, devices), summaries, attempts);
   }
   void Connect(const AgentInfo& info) {
     agents_.Add({.info = info, .connection = ++connection_, .last_heard = Second(0)});
@@ -128,7 +128,7 @@ TEST_F(AgentPoolTest, ATrialWaitsForTheFewestAgentsThatCouldRunIt) {
   EXPECT_EQ(Divided(Sweep(8)), "");
   EXPECT_THAT(Waits(Sweep(8)), IsEmpty());
   db::AgentQuarantine drained{.agent = "a", .drained = true};
-  agents_.SetStanding(drained);
+  agents_.SetQuarantine(drained);
   EXPECT_EQ(Divided(Sweep(8)), "b 4, c 4");
 }
 
@@ -157,7 +157,7 @@ TEST_F(AgentPoolTest, OnlyTheFirstTrialThatWaitsHasItsAgentsKept) {
 }
 
 TEST_F(AgentPoolTest, AnAgentThatFailedUnderATrialGetsNoRankOfIt) {
-  db::AttemptHead broken = AttemptOf("a", 4, "broken");
+  db::AttemptSummary broken = AttemptOf("a", 4, "broken");
   broken.members.push_back({.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4});
   ConnectAll({GangAgent("a", 4), GangAgent("b", 4), GangAgent("c", 4)});
   EXPECT_EQ(Divided(Sweep(8, "l", {broken})), "b 4, c 4");
@@ -165,7 +165,7 @@ TEST_F(AgentPoolTest, AnAgentThatFailedUnderATrialGetsNoRankOfIt) {
 }
 
 TEST_F(AgentPoolTest, AnAgentThatVanishedWithATrialGetsItWhereOthersCantRunIt) {
-  const db::AttemptHead lost = AttemptOf("a", 4, "lost");
+  const db::AttemptSummary lost = AttemptOf("a", 4, "lost");
   ConnectAll({GangAgent("a", 4), GangAgent("b", 4), GangAgent("c", 4)});
   EXPECT_EQ(Divided(Sweep(8, "l", {lost})), "b 4, c 4");
   EXPECT_EQ(Divided(Sweep(12, "l", {lost})), "a 4, b 4, c 4");

@@ -19,13 +19,13 @@ class ChoosingTest : public testing::Test {
   EngineOutput Tell(EngineEvent event) {
     return core_.Handle({db::At(0), {absl::ZeroDuration()}, std::move(event)});
   }
-  // A sweep that may run `heads`, of which it chooses so many.
-  EngineOutput AddSweep(std::vector<db::TrialSummary> heads, int32_t max_trials,
+  // A sweep that may run `summaries`, of which it chooses so many.
+  EngineOutput AddSweep(std::vector<db::TrialSummary> summaries, int32_t max_trials,
                         double min_gain = 0.01, int64_t id = 1) {
     db::SweepRecord sweep = SweepOf(id, 4);
     sweep.max_trials = max_trials;
     sweep.min_gain = min_gain;
-    return Tell(SweepStored{sweep, std::move(heads), {}});
+    return Tell(SweepStored{sweep, std::move(summaries), {}});
   }
   EngineOutput Connect(const std::string& name, ConnectionId connection) {
     return Tell(AgentConnected{CpuAgent(name, 4), connection, {}});
@@ -81,12 +81,12 @@ class ChoosingTest : public testing::Test {
 
 TEST_F(ChoosingTest, TheTrialThatIsWorthMostRunsNextAndTheSweepStopsByItself) {
   // 1 and 2 are near copies, 3 is another family, 4 is hopeless.
-  EXPECT_THAT(
-      Given(Settle(AddSweep(
-          {OpenHead(1, "tp1.pp1.dp8.mb1", 1.0), OpenHead(2, "tp1.pp1.dp8.mb1.norm=eager", 1.001),
-           OpenHead(3, "tp4.pp2.dp1.mb8", 1.02), OpenHead(4, "tp8.pp1.dp1.mb1", 3.0)},
-          8))),
-      IsEmpty());
+  EXPECT_THAT(Given(Settle(AddSweep(
+                  {OpenSummary(1, "tp1.pp1.dp8.mb1", 1.0),
+                   OpenSummary(2, "tp1.pp1.dp8.mb1.norm=eager", 1.001),
+                   OpenSummary(3, "tp4.pp2.dp1.mb8", 1.02), OpenSummary(4, "tp8.pp1.dp1.mb1", 3.0)},
+                  8))),
+              IsEmpty());
   const EngineOutput first = Settle(Connect("a", 7));
   EXPECT_THAT(Given(first), ElementsAre(1));
   const db::TrialTransition* const begun = FirstTrial(first);
@@ -106,7 +106,8 @@ TEST_F(ChoosingTest, TheTrialThatIsWorthMostRunsNextAndTheSweepStopsByItself) {
 }
 
 TEST_F(ChoosingTest, HowFarAStepTimeMayBeOffIsPartOfTheQuestion) {
-  Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8.mb1", 1.0), OpenHead(2, "tp4.pp2.dp1.mb8", 1.02)}, 2));
+  Settle(AddSweep({OpenSummary(1, "tp1.pp1.dp8.mb1", 1.0), OpenSummary(2, "tp4.pp2.dp1.mb8", 1.02)},
+                  2));
   ASSERT_THAT(Given(Settle(Connect("a", 7))), ElementsAre(1));
   auto digested = std::make_shared<DigestedResult>();
   digested->result.outcome = trial::TrialOutcome::kOk;
@@ -119,14 +120,14 @@ TEST_F(ChoosingTest, HowFarAStepTimeMayBeOffIsPartOfTheQuestion) {
 }
 
 TEST_F(ChoosingTest, WhatASweepMeasuredBeforeARestartKeepsItsNoise) {
-  std::vector<db::TrialSummary> heads = {OpenHead(1, "tp1.pp1.dp8.mb1", 1.0),
-                                         OpenHead(2, "tp4.pp2.dp1.mb8", 1.02)};
-  heads[0].has_begun = true;
-  heads[0].state = db::TrialState::kOk;
-  heads[0].measured = true;
-  heads[0].step_s = 1.0;
-  heads[0].step_noise = 0.125;
-  const EngineOutput asked = AddSweep(std::move(heads), 2);
+  std::vector<db::TrialSummary> summaries = {OpenSummary(1, "tp1.pp1.dp8.mb1", 1.0),
+                                             OpenSummary(2, "tp4.pp2.dp1.mb8", 1.02)};
+  summaries[0].has_begun = true;
+  summaries[0].state = db::TrialState::kOk;
+  summaries[0].measured = true;
+  summaries[0].step_s = 1.0;
+  summaries[0].step_noise = 0.125;
+  const EngineOutput asked = AddSweep(std::move(summaries), 2);
   ASSERT_THAT(asked.questions, SizeIs(1));
   EXPECT_THAT(asked.questions[0].findings,
               ElementsAre(testing::Field(&planner::TrialFinding::noise, 0.125)));
@@ -136,10 +137,10 @@ TEST_F(ChoosingTest, IdleAgentsAreGivenLayoutsThatDiffer) {
   Settle(Connect("a", 7));
   Settle(Connect("b", 8));
   Settle(Connect("c", 9));
-  const EngineOutput output =
-      Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8.mb1", 1.0), OpenHead(2, "tp1.pp1.dp8.mb1", 1.001),
-                       OpenHead(3, "tp4.pp2.dp1.mb8", 1.02), OpenHead(4, "tp8.pp1.dp1.mb1", 3.0)},
-                      8));
+  const EngineOutput output = Settle(
+      AddSweep({OpenSummary(1, "tp1.pp1.dp8.mb1", 1.0), OpenSummary(2, "tp1.pp1.dp8.mb1", 1.001),
+                OpenSummary(3, "tp4.pp2.dp1.mb8", 1.02), OpenSummary(4, "tp8.pp1.dp1.mb1", 3.0)},
+               8));
   EXPECT_THAT(Given(output), ElementsAre(1, 3));
   // While they run the sweep does not end.
   EXPECT_EQ(EndReason(output), "");
@@ -150,25 +151,25 @@ TEST_F(ChoosingTest, IdleAgentsAreGivenLayoutsThatDiffer) {
 
 TEST_F(ChoosingTest, ItRunsNoMoreTrialsThanItMay) {
   Settle(Connect("a", 7));
-  Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8", 1.0), OpenHead(2, "tp4.pp2.dp1", 1.0)}, 1));
+  Settle(AddSweep({OpenSummary(1, "tp1.pp1.dp8", 1.0), OpenSummary(2, "tp4.pp2.dp1", 1.0)}, 1));
   EXPECT_THAT(EndReason(Settle(Finish("a", Key(1), 1.0))),
               HasSubstr("1 trial: 1 ok; it has as many trials as it may, 1"));
 }
 
 TEST_F(ChoosingTest, WhereNothingFitsItCostsNoTrialAndSaysSo) {
-  std::vector<db::TrialSummary> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0)};
-  heads[0].oom_probability = 0.9;
+  std::vector<db::TrialSummary> summaries = {OpenSummary(1, "tp1.pp1.dp8", 1.0)};
+  summaries[0].oom_probability = 0.9;
   EXPECT_EQ(
-      EndReason(Settle(AddSweep(heads, 8))),
+      EndReason(Settle(AddSweep(summaries, 8))),
       "no trial; every layout that is left runs out of memory with a probability of at least 0.5");
 }
 
 TEST_F(ChoosingTest, WhatWasAskedForRunsFirstAndIsLearnedFrom) {
-  std::vector<db::TrialSummary> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0),
-                                         OpenHead(2, "tp4.pp2.dp1", 2.0)};
-  heads[1].has_begun = true;
+  std::vector<db::TrialSummary> summaries = {OpenSummary(1, "tp1.pp1.dp8", 1.0),
+                                             OpenSummary(2, "tp4.pp2.dp1", 2.0)};
+  summaries[1].has_begun = true;
   Settle(Connect("a", 7));
-  EXPECT_THAT(Given(Settle(AddSweep(heads, 8))), ElementsAre(2));
+  EXPECT_THAT(Given(Settle(AddSweep(summaries, 8))), ElementsAre(2));
   const EngineOutput next = Settle(Finish("a", Key(2), 2.0));
   EXPECT_THAT(Given(next), ElementsAre(1));
   EXPECT_THAT(FirstTrial(next)->event_data_json, HasSubstr("layout"));
@@ -178,8 +179,8 @@ TEST_F(ChoosingTest, WhatWasAskedForRunsFirstAndIsLearnedFrom) {
 
 TEST_F(ChoosingTest, AResultThatComesBeforeTheAnswerIsAskedAboutAgain) {
   Settle(Connect("a", 7));
-  Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8", 1.0), OpenHead(2, "tp4.pp2.dp1", 1.3),
-                   OpenHead(3, "tp2.pp2.dp2.mb8", 1.35)},
+  Settle(AddSweep({OpenSummary(1, "tp1.pp1.dp8", 1.0), OpenSummary(2, "tp4.pp2.dp1", 1.3),
+                   OpenSummary(3, "tp2.pp2.dp2.mb8", 1.35)},
                   8));
   const EngineOutput asked = Connect("b", 8);
   ASSERT_THAT(asked.questions, SizeIs(1));
@@ -197,10 +198,10 @@ TEST_F(ChoosingTest, AResultThatComesBeforeTheAnswerIsAskedAboutAgain) {
 
 TEST_F(ChoosingTest, AnAgentWaitsForWhatAnOlderSweepChooses) {
   Settle(Connect("a", 7));
-  const std::vector<db::TrialSummary> heads = {OpenHead(1, "tp1.pp1.dp8", 1.0),
-                                               OpenHead(2, "tp4.pp2.dp1", 1.3)};
-  Settle(AddSweep(heads, 8, 0.0, 1));
-  EXPECT_THAT(Given(Settle(AddSweep(heads, 8, 0.0, 2))), IsEmpty());
+  const std::vector<db::TrialSummary> summaries = {OpenSummary(1, "tp1.pp1.dp8", 1.0),
+                                                   OpenSummary(2, "tp4.pp2.dp1", 1.3)};
+  Settle(AddSweep(summaries, 8, 0.0, 1));
+  EXPECT_THAT(Given(Settle(AddSweep(summaries, 8, 0.0, 2))), IsEmpty());
   // The agent is idle, and the younger sweep knows what it would run.
   const EngineOutput asked = Finish("a", Key(1), 2.0);
   EXPECT_THAT(Given(asked), IsEmpty());
@@ -216,7 +217,7 @@ TEST_F(ChoosingTest, AnAgentWaitsForWhatAnOlderSweepChooses) {
 
 TEST_F(ChoosingTest, AQuestionIsAnsweredOnce) {
   Settle(Connect("a", 7));
-  Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8", 1.0), OpenHead(2, "tp4.pp2.dp1", 1.3)}, 8));
+  Settle(AddSweep({OpenSummary(1, "tp1.pp1.dp8", 1.0), OpenSummary(2, "tp4.pp2.dp1", 1.3)}, 8));
   const EngineOutput asked = Connect("b", 8);
   ASSERT_THAT(asked.questions, SizeIs(1));
   ChoiceMade answer = Answer(asked.questions[0]);
@@ -227,7 +228,7 @@ TEST_F(ChoosingTest, AQuestionIsAnsweredOnce) {
 
 TEST_F(ChoosingTest, CancellingLeavesCandidatesThatDidNotBeginAlone) {
   Settle(Connect("a", 7));
-  Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8", 1.0), OpenHead(2, "tp4.pp2.dp1", 1.3)}, 8));
+  Settle(AddSweep({OpenSummary(1, "tp1.pp1.dp8", 1.0), OpenSummary(2, "tp4.pp2.dp1", 1.3)}, 8));
   const EngineOutput output = Tell(CancelRequested{"s1"});
   int ended = 0;
   for (const StoreOp& op : output.ops) {
@@ -240,7 +241,7 @@ TEST_F(ChoosingTest, CancellingLeavesCandidatesThatDidNotBeginAlone) {
 }
 
 TEST_F(ChoosingTest, WithoutAnAgentItSaysWhatItWaitsFor) {
-  const EngineOutput output = Settle(AddSweep({OpenHead(1, "tp1.pp1.dp8", 1.0)}, 8));
+  const EngineOutput output = Settle(AddSweep({OpenSummary(1, "tp1.pp1.dp8", 1.0)}, 8));
   std::string reason;
   for (const StoreOp& op : output.ops) {
     if (const auto* sweep = std::get_if<db::SweepTransition>(&op)) reason = sweep->reason;

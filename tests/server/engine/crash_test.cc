@@ -334,7 +334,7 @@ class World {
     const auto sweeps = store_->ListActiveSweeps();
     for (const db::SweepRecord& sweep : *sweeps) {
       core_.Load(
-          {sweep, *store_->ListTrialSummaries(sweep.id), *store_->ListAttemptHeads(sweep.id)},
+          {sweep, *store_->ListTrialSummaries(sweep.id), *store_->ListAttemptSummaries(sweep.id)},
           {now_});
     }
     store_works_ = true;

@@ -18,7 +18,7 @@ class DemandTest : public testing::Test {
     return core_.Handle({db::At(0) + now_, {now_}, std::move(event)});
   }
   EngineOutput AddSweep(int64_t id, int32_t trials, int64_t devices = 4) {
-    return Tell(SweepStored{SweepOf(id, devices), SomeHeads(trials), {}});
+    return Tell(SweepStored{SweepOf(id, devices), SomeSummaries(trials), {}});
   }
   EngineOutput Connect(const std::string& name, ConnectionId connection,
                        const std::vector<wire::AttemptKey>& held = {}) {
@@ -70,8 +70,8 @@ TEST_F(DemandTest, CandidatesWaitUpToTheTrialsThatASweepTakes) {
   db::SweepRecord sweep = SweepOf(1, 4);
   sweep.max_trials = 2;
   Tell(SweepStored{sweep,
-                   {OpenHead(1, "tp1.pp1.dp4.mb1", 1.0), OpenHead(2, "tp2.pp1.dp2.mb1", 1.1),
-                    OpenHead(3, "tp4.pp1.dp1.mb1", 1.2)},
+                   {OpenSummary(1, "tp1.pp1.dp4.mb1", 1.0), OpenSummary(2, "tp2.pp1.dp2.mb1", 1.1),
+                    OpenSummary(3, "tp4.pp1.dp1.mb1", 1.2)},
                    {}});
   EXPECT_EQ(Waiting(), 2);
 }
@@ -99,7 +99,7 @@ TEST_F(DemandTest, OnlyAnAgentThatHasBeenIdleIsReleasedAndGetsNothingFromThenOn)
   EXPECT_EQ(Assignments(AddSweep(1, 1)), 0);
   EXPECT_THAT(core_.FindSweep("s1")->reason, HasSubstr("a, which was idle, is about to end"));
   EXPECT_FALSE(core_.Demand().agents.at(0).takes_trials);
-  EXPECT_THAT(core_.Demand().closed, IsEmpty()) << "no standing of it changed";
+  EXPECT_THAT(core_.Demand().closed, IsEmpty()) << "no quarantine of it changed";
 }
 
 // Its work came between the look at it and the release.

@@ -20,7 +20,7 @@ class EngineCoreTest : public testing::Test {
     return core_.Handle({db::At(0) + now_, {now_}, std::move(event)});
   }
   EngineOutput AddSweep(int64_t id, int32_t trials) {
-    return Tell(SweepStored{SweepOf(id, 4), SomeHeads(trials), {}});
+    return Tell(SweepStored{SweepOf(id, 4), SomeSummaries(trials), {}});
   }
   EngineOutput Connect(const std::string& name, ConnectionId connection) {
     return Tell(AgentConnected{CpuAgent(name, 4), connection, {}});
@@ -206,7 +206,7 @@ TEST_F(EngineCoreTest, SweepsThatTakeTurnsSayThatTheyWaitOnlyWhereItLasts) {
 
 // The agents of the server before this one come back one after the other.
 TEST_F(EngineCoreTest, AFaultWaitsForTheAgentsThatAStartCutOff) {
-  SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
+  SweepStored stored{SweepOf(1, 4), SomeSummaries(1), {}};
   stored.trials[0].state = db::TrialState::kRunning;
   stored.attempts.push_back(AttemptOf("a", 4));
   const wire::AttemptKey key{"s1", 1, 1};
@@ -285,7 +285,7 @@ TEST_F(EngineCoreTest, ALossThatWasNoneIsNoneOfTheThreeThatFailATrial) {
 
 // The server before this one ended between storing an assignment and sending it.
 TEST_F(EngineCoreTest, AnAssignmentThatWasNotSentIsNoLoss) {
-  SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
+  SweepStored stored{SweepOf(1, 4), SomeSummaries(1), {}};
   stored.trials[0].state = db::TrialState::kAssigned;
   stored.attempts.push_back(AttemptOf("a", 4));
   core_.Load(stored, {now_});
@@ -304,10 +304,10 @@ TEST_F(EngineCoreTest, AnAssignmentThatWasNotSentIsNoLoss) {
 
 // The store's own count has them.
 TEST_F(EngineCoreTest, AStartCountsTheAttemptsThatStayedLost) {
-  SweepStored stored{SweepOf(1, 4), SomeHeads(1), {}};
+  SweepStored stored{SweepOf(1, 4), SomeSummaries(1), {}};
   for (const std::string_view outcome :
        {db::kLostOutcome, db::kBrokenOutcome, std::string_view()}) {
-    db::AttemptHead& attempt = stored.attempts.emplace_back();
+    db::AttemptSummary& attempt = stored.attempts.emplace_back();
     attempt.trial = 1;
     attempt.number = static_cast<int32_t>(stored.attempts.size());
     attempt.outcome = outcome;

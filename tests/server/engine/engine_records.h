@@ -12,31 +12,31 @@ namespace meshwright::server {
 
 inline MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
 
-inline std::vector<db::TrialSummary> SomeHeads(int32_t count) {
-  std::vector<db::TrialSummary> heads;
+inline std::vector<db::TrialSummary> SomeSummaries(int32_t count) {
+  std::vector<db::TrialSummary> summaries;
   for (int32_t i = 1; i <= count; ++i) {
-    db::TrialSummary& head = heads.emplace_back();
-    head.number = i;
-    head.layout = "layout" + std::to_string(i);
+    db::TrialSummary& summary = summaries.emplace_back();
+    summary.number = i;
+    summary.layout = "layout" + std::to_string(i);
   }
-  return heads;
+  return summaries;
 }
 
 // A candidate that waits to be chosen.
-inline db::TrialSummary OpenHead(int32_t number, const std::string& layout,
-                                 double predicted_step_s) {
-  db::TrialSummary head;
-  head.number = number;
-  head.layout = layout;
-  head.has_begun = false;
-  head.predicted_step_s = predicted_step_s;
-  head.oom_probability = 0.01;
-  return head;
+inline db::TrialSummary OpenSummary(int32_t number, const std::string& layout,
+                                    double predicted_step_s) {
+  db::TrialSummary summary;
+  summary.number = number;
+  summary.layout = layout;
+  summary.has_begun = false;
+  summary.predicted_step_s = predicted_step_s;
+  summary.oom_probability = 0.01;
+  return summary;
 }
 
 // The first attempt at the first trial.
-inline db::AttemptHead AttemptOf(const std::string& agent, int32_t ranks,
-                                 const std::string& outcome = "") {
+inline db::AttemptSummary AttemptOf(const std::string& agent, int32_t ranks,
+                                    const std::string& outcome = "") {
   const bool failed = outcome == db::kLostOutcome || outcome == db::kBrokenOutcome;
   return {.trial = 1,
           .number = 1,

@@ -25,7 +25,7 @@ class GangTest : public testing::Test {
     return core_.Handle({db::At(0) + now_, {now_}, std::move(event)});
   }
   EngineOutput AddSweep(int64_t id, int64_t devices, int32_t trials) {
-    return Tell(SweepStored{SweepOf(id, devices), SomeHeads(trials), {}});
+    return Tell(SweepStored{SweepOf(id, devices), SomeSummaries(trials), {}});
   }
   // Connections are numbered from 1 by the names' first letters.
   EngineOutput Connect(const std::string& name, int32_t devices = 4,
@@ -244,7 +244,7 @@ TEST_F(GangTest, AMemberThatStopsItsPartGivesItBackForAll) {
 }
 
 TEST_F(GangTest, AfterAStartOfTheServerTheyBeginOnceAllAreThereAgain) {
-  SweepStored stored{SweepOf(1, 8), SomeHeads(1), {AttemptOf("a", 4)}};
+  SweepStored stored{SweepOf(1, 8), SomeSummaries(1), {AttemptOf("a", 4)}};
   stored.trials[0].state = db::TrialState::kAssigned;
   stored.attempts[0].members.push_back(
       {.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4});
@@ -257,7 +257,7 @@ TEST_F(GangTest, AfterAStartOfTheServerTheyBeginOnceAllAreThereAgain) {
 }
 
 TEST_F(GangTest, AfterAStartOfTheServerAMemberThatNeverHeardOfItGivesItBack) {
-  SweepStored stored{SweepOf(1, 8), SomeHeads(1), {AttemptOf("a", 4)}};
+  SweepStored stored{SweepOf(1, 8), SomeSummaries(1), {AttemptOf("a", 4)}};
   stored.trials[0].state = db::TrialState::kAssigned;
   stored.attempts[0].members.push_back(
       {.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4});

@@ -13,8 +13,8 @@ using ::testing::IsEmpty;
 class PlacementTest : public testing::Test {
  protected:
   static ActiveSweep Sweep(int64_t devices, int32_t trials,
-                           const std::vector<db::AttemptHead>& attempts = {}) {
-    return ActiveSweep(SweepOf(1, devices), SomeHeads(trials), attempts);
+                           const std::vector<db::AttemptSummary>& attempts = {}) {
+    return ActiveSweep(SweepOf(1, devices), SomeSummaries(trials), attempts);
   }
   void Connect(const AgentInfo& info) {
     agents_.Add({.info = info, .connection = ++connection_, .last_heard = Second(0)});
@@ -79,7 +79,7 @@ TEST_F(PlacementTest, AnAgentThatMissedTwoHeartbeatsGetsNothing) {
 }
 
 TEST_F(PlacementTest, ALostTrialGoesToAnotherAgentWhereThereIsOne) {
-  const std::vector<db::AttemptHead> lost = {AttemptOf("a", 4, "lost")};
+  const std::vector<db::AttemptSummary> lost = {AttemptOf("a", 4, "lost")};
   Connect(CpuAgent("a", 4));
   EXPECT_EQ(Place(Sweep(4, 1, lost)).at(0).members, All("a", 4));
   // One that is too small is none that could run it.

@@ -24,7 +24,7 @@ bool HasFiles() {
 }
 
 // All sweeps of the files.
-std::vector<SweepReplay> ReplayPublished(bool with_relatives) {
+std::vector<SweepReplay> ReplayPublished(bool with_related_sweeps) {
   const MeasurementPresets presets = LoadMeasurementPresets(2).value();
   std::vector<Measurement> runs;
   for (const char* name : kFiles) {
@@ -40,10 +40,10 @@ std::vector<SweepReplay> ReplayPublished(bool with_relatives) {
   }
   return ReplaySweeps(
       runs, rows,
-      [](auto candidates, const RunRecorded& run, const RelatedSweeps& relatives) {
-        return server::RunByEngine(candidates, run, 10, 0.01, relatives);
+      [](auto candidates, const RunRecorded& run, const RelatedSweeps& related_sweeps) {
+        return server::RunByEngine(candidates, run, 10, 0.01, related_sweeps);
       },
-      with_relatives);
+      with_related_sweeps);
 }
 
 class PublishedReplay : public testing::Test {
@@ -57,7 +57,7 @@ class PublishedReplay : public testing::Test {
 };
 
 TEST_F(PublishedReplay, FewTrialsFindTheBest) {
-  const std::vector<SweepReplay> sweeps = ReplayPublished(/*with_relatives=*/false);
+  const std::vector<SweepReplay> sweeps = ReplayPublished(/*with_related_sweeps=*/false);
   const ReplayTotal total = TotalOf(sweeps);
   EXPECT_EQ(total.sweeps, 43);
   EXPECT_GE(total.found, 36);
@@ -74,8 +74,8 @@ TEST_F(PublishedReplay, FewTrialsFindTheBest) {
 // They saved half a trial of the 29 sweeps that the priors were made from, and save none of the 43
 // that there are.
 TEST_F(PublishedReplay, WithWhatRelatedSweepsFoundNoFewerAreFound) {
-  const ReplayTotal alone = TotalOf(ReplayPublished(/*with_relatives=*/false));
-  const ReplayTotal with = TotalOf(ReplayPublished(/*with_relatives=*/true));
+  const ReplayTotal alone = TotalOf(ReplayPublished(/*with_related_sweeps=*/false));
+  const ReplayTotal with = TotalOf(ReplayPublished(/*with_related_sweeps=*/true));
   EXPECT_EQ(with.sweeps, alone.sweeps);
   EXPECT_GE(with.found, alone.found);
   EXPECT_LE(*with.worst_regret_points, *alone.worst_regret_points + 1e-9);

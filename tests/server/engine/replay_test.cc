@@ -39,8 +39,8 @@ class ReplayTest : public testing::Test {
   std::vector<SweepReplay> Replay() const {
     return ReplaySweeps(
         measured_, rows_,
-        [](auto candidates, const RunRecorded& run, const RelatedSweeps& relatives) {
-          return server::RunByEngine(candidates, run, 10, 0.01, relatives);
+        [](auto candidates, const RunRecorded& run, const RelatedSweeps& related_sweeps) {
+          return server::RunByEngine(candidates, run, 10, 0.01, related_sweeps);
         });
   }
 

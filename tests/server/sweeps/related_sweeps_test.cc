@@ -64,12 +64,12 @@ TEST_F(RelatedSweepsTest, ASweepOfAnotherModelBeginsWithWhatOneBeforeItMeasured)
   Measure("first", 3.0);
   now_ += absl::Seconds(10);
   ASSERT_TRUE(engine_->Create(Built("second", 2, db::At(0) + now_)).ok());
-  const planner::RelatedSweeps relatives = RelatedSweepsOf("second");
-  ASSERT_THAT(relatives.sweeps, SizeIs(1));
-  EXPECT_EQ(relatives.sweeps[0].name, "first");
-  EXPECT_EQ(relatives.own.layers, 2 * relatives.sweeps[0].traits.layers);
-  EXPECT_GE(relatives.results(), 2);
-  for (const planner::RelatedResult& result : relatives.sweeps[0].results) {
+  const planner::RelatedSweeps related_sweeps = RelatedSweepsOf("second");
+  ASSERT_THAT(related_sweeps.sweeps, SizeIs(1));
+  EXPECT_EQ(related_sweeps.sweeps[0].name, "first");
+  EXPECT_EQ(related_sweeps.own.layers, 2 * related_sweeps.sweeps[0].traits.layers);
+  EXPECT_GE(related_sweeps.results(), 2);
+  for (const planner::RelatedResult& result : related_sweeps.sweeps[0].results) {
     EXPECT_GE(result.residual, std::log(3.0) - 1e-9);
     EXPECT_NEAR(result.noise, std::log(1.2) / 1.96, 1e-4);
   }
@@ -78,7 +78,7 @@ TEST_F(RelatedSweepsTest, ASweepOfAnotherModelBeginsWithWhatOneBeforeItMeasured)
   const auto attempts =
       store_->ListAttempts(store_->GetSweep("second")->id, agent->assigned[0].trial);
   EXPECT_THAT(attempts->front().decision,
-              HasSubstr("estimates are corrected by " + planner::Describe(relatives)));
+              HasSubstr("estimates are corrected by " + planner::Describe(related_sweeps)));
   EXPECT_THAT(attempts->front().decision, HasSubstr("related sweep, first"));
 }
 
@@ -101,7 +101,7 @@ TEST_F(RelatedSweepsTest, ARestartedServerChoosesAsTheOneBeforeIt) {
   }
 }
 
-TEST_F(RelatedSweepsTest, ResultsOfOtherWorkersAreNoRelatives) {
+TEST_F(RelatedSweepsTest, ResultsOfOtherWorkersAreNotRelated) {
   worker_version_ = "0";
   ASSERT_TRUE(engine_->Create(Built("first", 1, db::At(0))).ok());
   Measure("first", 3.0);
@@ -124,7 +124,7 @@ TEST_F(RelatedSweepsTest, ASweepThatWasAskedForFreshHasNone) {
   EXPECT_THAT(attempts->front().decision, Not(HasSubstr("related sweep")));
 }
 
-TEST_F(RelatedSweepsTest, PlansThatCantBeReadLeaveASweepWithoutRelatives) {
+TEST_F(RelatedSweepsTest, PlansThatCantBeReadLeaveASweepWithoutRelatedSweeps) {
   NewSweep odd{db::SomeSweep("odd"), db::SomeTrials(2)};
   odd.sweep.max_trials = 2;
   ASSERT_TRUE(engine_->Create(odd).ok());

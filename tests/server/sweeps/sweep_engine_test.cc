@@ -335,8 +335,8 @@ TEST_F(SweepEngineTest, WhatWasDecidedAboutAnAgentOutlivesTheServer) {
   EXPECT_TRUE(Connect("a")->assigned.empty());
   const std::vector<AgentStatus> agents = engine_->ListAgents();
   ASSERT_EQ(agents.size(), 1u);
-  EXPECT_TRUE(agents[0].standing.drained);
-  EXPECT_EQ(agents[0].standing.failures, 1);
+  EXPECT_TRUE(agents[0].quarantine.drained);
+  EXPECT_EQ(agents[0].quarantine.failures, 1);
   EXPECT_THAT(store_->GetSweep("s")->reason, HasSubstr("a was drained"));
   ASSERT_TRUE((**engine_)->RequestAndStore(ResumeRequested{"a", "token ann"}).ok());
   EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);

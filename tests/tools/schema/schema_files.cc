@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/report/replay_fields.h"
-#include "tests/tools/schema/command_parts.h"
+#include "tests/tools/schema/schema_parts.h"
 #include "tools/cli/benchmark/benchmark_fields.h"
 #include "tools/cli/calibrate/calibrate_fields.h"
 #include "tools/cli/common/error_fields.h"

@@ -28,6 +28,8 @@ namespace meshwright::cli {
 struct NoSchemaPart {
   static constexpr std::string_view kName = "";  // in parts.json; empty: described where it stands
   static constexpr std::string_view kSentence = "";  // of one without a message
+  // Key of a truth value that is written only where it is true; empty: there is none.
+  static constexpr std::string_view kOnlyTrue = "";
   static const google::protobuf::Descriptor* Message() { return nullptr; }
 };
 template <typename T>
@@ -83,6 +85,9 @@ class SchemaWriter {
   void Write() {
     const T value{};
     VisitFields(value, *this);
+    if (const std::string key(SchemaPart<T>::kOnlyTrue); !key.empty()) {
+      object_["properties"][key]["const"] = true;
+    }
   }
 
   template <typename T>

@@ -1,5 +1,3 @@
-#include "tools/cli/agent/agent_command.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,10 +20,10 @@
 #include "executor/host/cores.h"
 #include "executor/host/host.h"
 #include "executor/trial/trial_runner.h"
-#include "executor/trial/version.h"
 #include "executor/trial/worker_version.h"
 #include "planner/catalog/catalog.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/agent_state.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"

@@ -1,5 +1,3 @@
-#include "tools/cli/agents/agents_command.h"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,7 +6,7 @@
 #include "base/text/status_macros.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "planner/codec/json_codec.h"
-#include "tools/cli/agents/up_command.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/agent_fields.h"
 #include "tools/cli/common/flags.h"

@@ -1,5 +1,3 @@
-#include "tools/cli/agents/up_command.h"
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 #include "base/system/run_program.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/log_sink.h"
@@ -17,7 +16,7 @@
 #include "tools/cli/launcher/batch_script.h"
 #include "tools/cli/launcher/fleet_flags.h"
 #include "tools/cli/launcher/job_set.h"
-#include "tools/cli/launcher/slurm_launcher.h"
+#include "tools/cli/launcher/slurm_jobs.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {

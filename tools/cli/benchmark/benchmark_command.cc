@@ -1,5 +1,3 @@
-#include "tools/cli/benchmark/benchmark_command.h"
-
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +6,7 @@
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_codec.h"
 #include "tools/cli/benchmark/benchmark_fields.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"

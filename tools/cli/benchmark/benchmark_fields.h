@@ -1,4 +1,4 @@
-// What `meshwright benchmark` prints (planner/codec/fields.h).
+// Declares the fields that `meshwright benchmark` prints (planner/codec/fields.h).
 #pragma once
 
 #include "planner/calibration/cluster_from_benchmark.h"

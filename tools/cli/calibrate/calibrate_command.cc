@@ -1,5 +1,3 @@
-#include "tools/cli/calibrate/calibrate_command.h"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -13,6 +11,7 @@
 #include "planner/calibration/calibrate.h"
 #include "planner/catalog/catalog.h"
 #include "tools/cli/calibrate/calibrate_text.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/measurement_files.h"
 #include "tools/cli/io/json_output.h"

@@ -1,4 +1,4 @@
-// What `meshwright calibrate` prints (planner/codec/fields.h).
+// Declares the fields that `meshwright calibrate` prints (planner/codec/fields.h).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The agents of a server, and clusters named after them: --cluster agent:NAME.
+// Lists the agents of a server, and finds the clusters that they measured: --cluster agent:NAME.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What commands print of agents (planner/codec/fields.h), as their message has it.
+// Declares the fields that commands print of agents (planner/codec/fields.h), by the names that
+// their message gives them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Folders where this user's agents keep state beyond the life of their process.
+// Finds the folders where this user's agents keep state beyond the life of their process.
 #pragma once
 
 #include <string>

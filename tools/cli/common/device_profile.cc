@@ -8,7 +8,7 @@
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "executor/host/host.h"
-#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
 #include "tools/cli/common/flags.h"

@@ -1,4 +1,4 @@
-// The measured hardware profile of this machine's devices: measuring, deriving and keeping it.
+// Benchmarks this machine's devices, keeps the result, and derives their hardware profile from it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The value of --devices: cpu:N or cuda.
+// Reads the value of --devices: cpu:N or cuda.
 #pragma once
 
 #include <cstdint>

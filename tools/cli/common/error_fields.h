@@ -1,4 +1,5 @@
-// What any command prints with --format json where it fails (planner/codec/fields.h).
+// Declares the fields that any command prints with --format json where it fails
+// (planner/codec/fields.h).
 #pragma once
 
 #include <string>

@@ -3,11 +3,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "base/text/escape_controls.h"
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/spec_kind.h"
@@ -101,6 +102,17 @@ absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::str
   if (!other.empty() && other != kind) return OfOtherKind(flag, path, other);
   RETURN_IF_ERROR(InFile(flag, path, CheckSpecText(kind, text, seq_len)));
   return planner::SpecSource{EscapeControls(StemOf(path)), std::move(text)};
+}
+
+void AddPlot(CLI::App& app, std::string& path, const std::string& what) {
+  app.add_option("--plot", path, what)->option_text("FILE.svg");
+}
+
+absl::StatusOr<OutputFile> ClaimPlot(CommandFiles& files, const std::string& path) {
+  if (!path.empty() && !absl::AsciiStrToLower(path).ends_with(".svg")) {
+    return FieldError("plot", path, "must end in .svg: that is what is drawn");
+  }
+  return files.Claim("plot", path);
 }
 
 void OutputFlags::AddFormat(CLI::App& app) {

@@ -1,4 +1,4 @@
-// Flags that several commands share, and their conversion to a query.
+// Declares the flags that several commands share, and converts them to a query.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,11 @@ namespace meshwright::cli {
 // where the file can't be read or does not describe such a spec. `seq_len` as in ResolveModel().
 absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
                                                    const std::string& value, int64_t seq_len = 1);
+
+// --plot FILE.svg, of commands that draw their answer; `what` says what is drawn.
+void AddPlot(CLI::App& app, std::string& path, const std::string& what);
+// As CommandFiles::Claim(); InvalidArgument for a path that does not end in .svg.
+absl::StatusOr<OutputFile> ClaimPlot(CommandFiles& files, const std::string& path);
 
 // --format text|json, and --server with its connection flags.
 struct OutputFlags {

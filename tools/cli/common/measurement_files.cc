@@ -9,7 +9,6 @@
 #include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
-#include "planner/catalog/preset_text.h"
 #include "tools/cli/common/flags.h"
 
 namespace meshwright::cli {

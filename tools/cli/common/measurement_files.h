@@ -1,4 +1,5 @@
-// Files and presets that the commands about measurements read.
+// Reads measured runs and presets from files, and predicts the runs, for the commands about
+// measurements.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Connection of commands to a running server.
+// Connects commands to a running server, and converts the status of their calls.
 #pragma once
 
 #include <memory>

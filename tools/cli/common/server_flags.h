@@ -1,4 +1,5 @@
-// --server and its connection flags: --tls-ca, --tls-cert, --tls-key, --token-file.
+// ServerFlags holds --server and its connection flags: --tls-ca, --tls-cert, --tls-key,
+// --token-file.
 #pragma once
 
 #include <string>

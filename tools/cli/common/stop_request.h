@@ -1,5 +1,5 @@
-// Whether a long-running command was asked to stop, and how: Ctrl-C (SIGINT) and SIGTERM both
-// request an orderly end.
+// StopRequest tells a long-running command whether it was asked to stop, and how: Ctrl-C (SIGINT)
+// and SIGTERM both request an orderly end.
 #pragma once
 
 #include "tools/cli/common/context.h"

@@ -1,4 +1,4 @@
-// Times and names of the wire as every command shows them.
+// Formats the times and names of messages as every command shows them.
 #pragma once
 
 #include <string>

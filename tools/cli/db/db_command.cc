@@ -1,5 +1,3 @@
-#include "tools/cli/db/db_command.h"
-
 #include <memory>
 #include <optional>
 
@@ -9,6 +7,7 @@
 #include "db/check.h"
 #include "db/maintenance.h"
 #include "planner/codec/json_codec.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/db/db_fields.h"
 #include "tools/cli/io/json_output.h"

@@ -1,4 +1,4 @@
-// What `meshwright db` prints (planner/codec/fields.h).
+// Declares the fields that `meshwright db` prints (planner/codec/fields.h).
 #pragma once
 
 #include <string>

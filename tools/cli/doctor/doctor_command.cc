@@ -1,5 +1,3 @@
-#include "tools/cli/doctor/doctor_command.h"
-
 #include <sys/resource.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -16,11 +14,11 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "executor/host/host.h"
-#include "executor/trial/version.h"
 #include "executor/trial/worker_version.h"
 #include "executor/wire/wire.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "planner/codec/json_codec.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/agent_state.h"
 #include "tools/cli/common/device_profile.h"

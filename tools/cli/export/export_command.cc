@@ -1,5 +1,3 @@
-#include "tools/cli/export/export_command.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 #include "planner/catalog/plan_query.h"
 #include "planner/codec/json_codec.h"
 #include "planner/report/export.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/export/export_fields.h"
 #include "tools/cli/io/json_output.h"

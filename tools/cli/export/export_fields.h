@@ -1,4 +1,4 @@
-// What `meshwright export` prints (planner/codec/fields.h).
+// Declares the fields that `meshwright export` prints (planner/codec/fields.h).
 #pragma once
 
 #include <array>

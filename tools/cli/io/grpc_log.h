@@ -1,4 +1,4 @@
-// gRPC's own log on standard error.
+// Silences gRPC's own log on standard error.
 #pragma once
 
 namespace meshwright::cli {

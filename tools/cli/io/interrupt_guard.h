@@ -1,4 +1,4 @@
-// Ctrl-C while a call to a server blocks.
+// InterruptGuard ends a call to a server that still blocks when the user presses Ctrl-C.
 #pragma once
 
 #include <atomic>

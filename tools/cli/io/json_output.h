@@ -1,4 +1,4 @@
-// The JSON that commands print: one object, with the version of its keys' meanings.
+// Prints the JSON of commands: one object, with the version of its keys' meanings.
 #pragma once
 
 #include <ostream>

@@ -12,7 +12,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "base/text/escape_controls.h"
+#include "base/text/message_text.h"
 #include "nlohmann/json.hpp"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/command_line/declare.h"

@@ -1,4 +1,4 @@
-// The only writer of the log lines of `serve` and `agent`.
+// Writes the log lines of `serve` and `agent`; nothing else writes them.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct LogFlags {
 // `out` must outlive the function; `clock` gives the time.
 //
 // Text, for people: "2026-11-22T12:38:09.123Z info runs tp2.pp2… sweep=night trial=3 attempt=1". A
-// line about no sweep ends with its sentence. Escaped as in base/text/escape_controls.h.
+// line about no sweep ends with its sentence. Escaped as in base/text/message_text.h.
 //
 // JSON, for programs: an object of "time" (RFC 3339, UTC, microseconds), "level", "message" and the
 // fields that the line is about, by their names in LogFields. The line is ASCII, whatever the

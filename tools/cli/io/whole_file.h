@@ -1,4 +1,4 @@
-// Files that commands read and write as a whole.
+// Reads and writes files as a whole.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The batch script of a Slurm job that runs one agent on one node.
+// Writes the batch script of a Slurm job that runs one agent on one node.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Flags of a fleet of agents that several commands share.
+// Adds the flags of a fleet of agents, which several commands share.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The JobSet that runs one agent on each of several nodes of a Kubernetes cluster.
+// Writes the JobSet that runs one agent on each of several nodes of a Kubernetes cluster.
 #pragma once
 
 #include <string>

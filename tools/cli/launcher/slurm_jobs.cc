@@ -115,4 +115,17 @@ void SlurmJobs::Cancel(const std::vector<std::string>& jobs) const {
   }
 }
 
+absl::Status RunLaunch(const SlurmLaunch& launch, const LaunchWorld& world) {
+  SlurmJobs jobs(launch, world);
+  RETURN_IF_ERROR(jobs.Begin());
+  absl::Status given_up;
+  while (!world.stopped() && given_up.ok()) {
+    jobs.Look();
+    given_up = jobs.agent_jobs().GivenUp();
+    if (given_up.ok()) jobs.Wait();
+  }
+  jobs.End();
+  return given_up;
+}
+
 }  // namespace meshwright::cli

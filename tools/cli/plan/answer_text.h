@@ -1,16 +1,132 @@
-// What a command prints of the planner's answer (planner/codec/fields.h): the answer's own fields,
-// and between them what the caller knows, the question and how long it took.
+// Declares the fields that commands print of the planner's answers (planner/codec/fields.h): the
+// answer's own, and between them the question and how long the command took.
+//
+// A question is visited as its request's message has it: presets and files by name, and of what may
+// be left unsaid only what was said.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "planner/catalog/plan_query.h"
 #include "planner/codec/fields.h"
 #include "planner/report/answer_fields.h"
 #include "planner/report/compare_fields.h"
-#include "tools/cli/plan/request_fields.h"
+#include "planner/report/fastest_report.h"
+#include "planner/report/scale_report.h"
 
 namespace meshwright::cli {
+
+// What every question has.
+struct RequestText {
+  planner::PlanQuery query;
+  bool has_batch = true;  // false where the question looks for the best
+};
+
+template <typename Visitor>
+void VisitFields(const RequestText& request, Visitor& visit) {
+  const planner::PlanQuery& query = request.query;
+  visit("model", query.model.name);
+  visit("cluster", query.cluster.name);
+  visit("framework", query.framework.name);
+  visit("gpus", query.devices);
+  visit("seq_len", query.training.seq_len);
+  visit(planner::OnlyIf(request.has_batch, "global_batch"), query.training.global_batch);
+  visit("dtype", std::string(planner::PrecisionName(query.training.precision)));
+  visit("optimizer", std::string(query.training.optimizer.name));
+  visit("imbalance", query.training.expert_load);
+}
+
+constexpr planner::Field WhereSaid(const std::string& text, planner::Field field) {
+  return planner::OnlyIf(!text.empty(), field);
+}
+
+struct RecommendRequestText {
+  planner::PlanQuery query;
+};
+
+template <typename Visitor>
+void VisitFields(const RecommendRequestText& request, Visitor& visit) {
+  const planner::PlanQuery& query = request.query;
+  visit(planner::Inside("plan"), RequestText{query});
+  visit(planner::OnlyOnWire("top"), query.top);
+  visit("max_oom_probability", query.max_oom_probability);
+  visit(WhereSaid(query.offload, "offload"), query.offload);
+  visit(WhereSaid(query.where, "where"), query.where);
+  visit("time_limit_s", query.time_limit_s);
+  visit(WhereSaid(query.objective, "objective"), query.objective);
+  visit(WhereSaid(query.pareto, "pareto"), query.pareto);
+  visit(WhereSaid(query.best_per, "best_per"), query.best_per);
+  visit(planner::OnlyOnWire("mine"), query.mine);
+}
+
+struct StudyRequestText {
+  planner::PlanQuery query;
+};
+
+template <typename Visitor>
+void VisitFields(const StudyRequestText& request, Visitor& visit) {
+  visit(planner::Inside("plan"), RequestText{request.query});
+  visit(WhereSaid(request.query.where, "where"), request.query.where);
+}
+
+struct FitRequestText {
+  planner::PlanQuery query;
+  std::string layout;
+};
+
+template <typename Visitor>
+void VisitFields(const FitRequestText& request, Visitor& visit) {
+  const planner::PlanQuery& query = request.query;
+  visit(planner::Inside("plan"), RequestText{query});
+  visit(WhereSaid(request.layout, "layout"), request.layout);
+  visit("max_oom_probability", query.max_oom_probability);
+  visit(WhereSaid(query.offload, "offload"), query.offload);
+  visit(WhereSaid(query.where, "where"), query.where);
+}
+
+// The smallest number of devices stands as the plan's `gpus`.
+inline planner::PlanQuery WithFewest(planner::PlanQuery query, const planner::DeviceRange& range) {
+  query.devices = range.low;
+  return query;
+}
+
+struct ScaleRequestText {
+  planner::ScaleQuery query;
+};
+
+template <typename Visitor>
+void VisitFields(const ScaleRequestText& request, Visitor& visit) {
+  const planner::ScaleQuery& query = request.query;
+  visit(planner::Inside("plan"), RequestText{WithFewest(query.plan, query.devices)});
+  visit(planner::OnlyOnWire("gpus_low"), query.devices.low);
+  visit("gpus_high", query.devices.high);
+  visit("weak", query.weak);
+  visit(planner::OnlyOnWire("refine"), query.refine);
+  visit(WhereSaid(query.plan.where, "where"), query.plan.where);
+  visit(WhereSaid(query.plan.objective, "objective"), query.plan.objective);
+  visit("tokens", query.budget.tokens);
+  visit("within_s", query.budget.within_s);
+  visit("price_per_h", query.budget.price_per_h);
+}
+
+struct FastestRequestText {
+  planner::FastestQuery query;
+};
+
+template <typename Visitor>
+void VisitFields(const FastestRequestText& request, Visitor& visit) {
+  const planner::FastestQuery& query = request.query;
+  visit(planner::Inside("plan"),
+        RequestText{.query = WithFewest(query.plan, query.devices), .has_batch = false});
+  visit(planner::OnlyOnWire("gpus_low"), query.devices.low);
+  visit("gpus_high", query.devices.high);
+  visit("tokens", query.critical.tokens);
+  visit("critical_batch", query.critical.batch);
+  visit("overlap", query.overlap);
+  visit(WhereSaid(query.plan.where, "where"), query.plan.where);
+}
 
 template <typename Request, typename Answer>
 struct AnswerText {

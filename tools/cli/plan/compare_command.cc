@@ -1,5 +1,3 @@
-#include "tools/cli/plan/compare_command.h"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,7 +6,7 @@
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
 #include "planner/report/explain.h"
-#include "tools/cli/common/drawing.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"

@@ -1,5 +1,3 @@
-#include "tools/cli/plan/fastest_command.h"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +8,7 @@
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
 #include "planner/scaling/budget.h"
-#include "tools/cli/common/drawing.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"

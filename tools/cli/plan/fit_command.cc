@@ -1,12 +1,10 @@
-#include "tools/cli/plan/fit_command.h"
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/text/status_macros.h"
-#include "tools/cli/common/drawing.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"

@@ -1,5 +1,3 @@
-#include "tools/cli/plan/planner_commands.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,9 +6,10 @@
 
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "planner/catalog/preset_text.h"
+#include "planner/catalog/catalog.h"
 #include "planner/catalog/spec_kind.h"
 #include "planner/codec/json_codec.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/server_client.h"

@@ -1,4 +1,4 @@
-// The planner's answers as JSON, by their fields (tools/cli/plan/answer_text.h).
+// Converts the planner's answers to JSON, by their fields (tools/cli/plan/answer_text.h).
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What `meshwright list` prints of presets (planner/codec/fields.h): one kind of them.
+// Declares the fields that `meshwright list` prints of presets (planner/codec/fields.h). Each run
+// prints one kind of preset, and so one of the fields.
 #pragma once
 
 #include <optional>

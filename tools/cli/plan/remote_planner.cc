@@ -1,5 +1,3 @@
-#include "tools/cli/plan/remote_planner.h"
-
 #include <functional>
 #include <memory>
 
@@ -8,11 +6,13 @@
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/io/interrupt_guard.h"
+#include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/search_line.h"
 
 namespace meshwright::cli {
 namespace {
 
+// Every call connects anew and fails with a sentence for people.
 class GrpcPlanner final : public PlannerApi {
  public:
   GrpcPlanner(ServerFlags server, const CommandContext& context)
@@ -150,8 +150,8 @@ class GrpcPlanner final : public PlannerApi {
 
 }  // namespace
 
-std::unique_ptr<PlannerApi> RemotePlanner(const ServerFlags& server,
-                                          const CommandContext& context) {
+std::unique_ptr<PlannerApi> PlannerAt(const ServerFlags& server, const CommandContext& context) {
+  if (server.empty()) return LocalPlanner(context);
   return std::make_unique<GrpcPlanner>(server, context);
 }
 

@@ -1,4 +1,5 @@
-// `meshwright scale`, and `meshwright recommend` for a range of sizes: show what more devices gain.
+// Shows what more devices gain, for `meshwright scale` and for `meshwright recommend` with a range
+// of sizes.
 #pragma once
 
 #include <string>
@@ -10,8 +11,6 @@
 #include "tools/cli/common/flags.h"
 
 namespace meshwright::cli {
-
-void AddScaleCommand(CLI::App& app, CommandContext& context);
 
 // --tokens, --within and --price.
 struct BudgetFlags {

@@ -1,4 +1,4 @@
-// --where and --fix: select the layouts that a search covers.
+// WhereFlags holds --where and --fix, which select the layouts that a search covers.
 #pragma once
 
 #include <string>

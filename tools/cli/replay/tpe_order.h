@@ -1,4 +1,4 @@
-// Replays by Optuna's TPE, for comparison with the engine's.
+// Replays sweeps by Optuna's TPE, for comparison with the engine.
 #pragma once
 
 #include <functional>

@@ -1,20 +1,24 @@
-#include "tools/cli/schedule/schedule_command.h"
-
 #include <memory>
 #include <optional>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
+#include "planner/cost/stage_time.h"
 #include "planner/drawing/timeline_svg.h"
+#include "planner/profile/context.h"
 #include "planner/report/timeline.h"
+#include "planner/schedule/placement.h"
+#include "planner/schedule/simulator.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/schedule/schedule_fields.h"
-#include "tools/cli/schedule/schedule_times.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -23,6 +27,15 @@ namespace {
 constexpr int64_t kMaxActions = 20'000'000;    // simulated
 constexpr int64_t kMaxDrawnActions = 500'000;  // written to a file
 constexpr int32_t kTextColumns = 120;
+constexpr double kMaxMilliseconds = 1e9;
+
+// Milliseconds of one micro-batch on one pipeline rank, for all of its chunks together.
+struct RankMilliseconds {
+  double forward_ms = 1.0;
+  double backward_ms = 1.0;  // input gradient
+  double weight_ms = 1.0;
+  double hop_ms = 0.0;
+};
 
 struct ScheduleFlags {
   QueryFlags query;
@@ -57,6 +70,45 @@ absl::Status CheckSize(const ScheduleFlags& flags, const Step& step) {
                     absl::StrFormat("makes %.0f actions on %d stages; at most %d can be %s",
                                     actions, int64_t{step.layout.pp} * step.layout.vpp, most,
                                     flags.file.empty() ? "simulated" : "drawn"));
+}
+
+absl::Status CheckMilliseconds(const char* field, double value) {
+  if (value >= 0.0 && value <= kMaxMilliseconds) return absl::OkStatus();
+  return FieldError(field, absl::StrCat(value), "must be a number from 0 to 1e9");
+}
+
+planner::PipelineTimes EqualStages(const planner::Layout& layout,
+                                   const planner::StageDurations& stage, double hop_s) {
+  planner::PipelineTimes times;
+  times.stages.assign(static_cast<size_t>(planner::StageCount(layout)), stage);
+  times.hop_s = {hop_s};
+  return times;
+}
+
+// Returns equal stages. InvalidArgument names the field that is negative or not a number.
+absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout,
+                                                   const RankMilliseconds& rank) {
+  RETURN_IF_ERROR(CheckMilliseconds("forward_ms", rank.forward_ms));
+  RETURN_IF_ERROR(CheckMilliseconds("backward_ms", rank.backward_ms));
+  RETURN_IF_ERROR(CheckMilliseconds("weight_ms", rank.weight_ms));
+  RETURN_IF_ERROR(CheckMilliseconds("hop_ms", rank.hop_ms));
+  if (rank.forward_ms + rank.backward_ms + rank.weight_ms <= 0.0) {
+    return FieldError("forward_ms", absl::StrCat(rank.forward_ms),
+                      "forward, backward and weight must not all be 0");
+  }
+  const double chunk_s = 1e-3 / layout.vpp;
+  return EqualStages(
+      layout, {rank.forward_ms * chunk_s, rank.backward_ms * chunk_s, rank.weight_ms * chunk_s},
+      rank.hop_ms * 1e-3);
+}
+
+// Returns the cost model's times. Requires a layout that CheckLayout() accepts.
+planner::PipelineTimes TimesOfModel(const planner::EstimateContext& context,
+                                    const planner::Layout& layout) {
+  planner::PipelineTimes times;
+  times.stages = planner::StageDurationsOf(context, layout);
+  times.hop_s = {planner::HopTime(context, layout)};
+  return times;
 }
 
 absl::StatusOr<Step> StepByHand(const ScheduleFlags& flags) {

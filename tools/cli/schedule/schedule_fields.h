@@ -1,4 +1,4 @@
-// What `meshwright schedule` prints (planner/codec/fields.h).
+// Declares the fields that `meshwright schedule` prints (planner/codec/fields.h).
 #pragma once
 
 #include <cstddef>

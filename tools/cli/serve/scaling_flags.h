@@ -1,5 +1,5 @@
-// The flags of `serve --launcher`: the launcher, the limits on nodes, and the agents that it
-// starts.
+// ScalingFlags holds the flags of `serve --launcher`: the launcher, the limits on nodes, and the
+// agents that it starts.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,3 @@
-#include "tools/cli/serve/serve_command.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +14,11 @@
 #include "db/sqlite_store.h"
 #include "db/store_lock.h"
 #include "db/token_store.h"
-#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 #include "server/calls/limits.h"
 #include "server/server.h"
 #include "server/services/metrics.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/common/tls_files.h"

@@ -1,5 +1,3 @@
-#include "tools/cli/sweep/history_command.h"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/input_error.h"
@@ -18,7 +17,6 @@
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/sweep/history_fields.h"
-#include "tools/cli/sweep/history_import_command.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_text.h"
 #include "tools/command_line/declare.h"

@@ -1,4 +1,5 @@
-// What commands print of trials of all sweeps and of runs from elsewhere (planner/codec/fields.h).
+// Declares the fields that commands print of the trials of all sweeps, and of runs that were
+// measured elsewhere (planner/codec/fields.h).
 #pragma once
 
 #include <cstdint>

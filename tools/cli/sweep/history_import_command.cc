@@ -1,5 +1,3 @@
-#include "tools/cli/sweep/history_import_command.h"
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"

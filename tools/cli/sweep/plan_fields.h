@@ -1,4 +1,4 @@
-// What commands print of what a sweep would run next, and of why a trial ran
+// Declares the fields that commands print of what a sweep would run next, and of why a trial ran
 // (planner/codec/fields.h).
 #pragma once
 

@@ -49,4 +49,12 @@ absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub, const 
   return trials;
 }
 
+absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
+                                       int32_t trials) {
+  v1::GetSweepPlanRequest request;
+  request.set_name(FormatSweepName(id));
+  request.set_trials(trials);
+  return Call(stub, &v1::Sweeps::Stub::GetSweepPlan, request);
+}
+
 }  // namespace meshwright::cli

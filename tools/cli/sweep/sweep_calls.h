@@ -1,6 +1,7 @@
-// Shared parts of the sweep commands: adding them to the command line, and calls to the server.
+// Adds the sweep commands to the command line, and makes their calls to the server.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,9 @@ absl::StatusOr<Response> Call(v1::Sweeps::Stub& stub,
 absl::StatusOr<v1::Sweep> ReadSweep(v1::Sweeps::Stub& stub, const std::string& id);
 // Returns all trials of a sweep, shortest measured step first.
 absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub, const std::string& id);
+// Returns what the sweep would assign to this many idle agents.
+absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
+                                       int32_t trials);
 
 // Adds a subcommand that runs `action` and reports its status. `Flags` has `output`, an
 // OutputFlags, which gets the subcommand's --server.

@@ -1,25 +1,23 @@
-#include "tools/cli/sweep/sweep_commands.h"
-
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/text/status_macros.h"
+#include "executor/wire/wire.h"
 #include "planner/codec/json_codec.h"
+#include "planner/drawing/sweep_drawing.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "tools/cli/common/drawing.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
-#include "tools/cli/sweep/drawn_trials.h"
 #include "tools/cli/sweep/sweep_calls.h"
-#include "tools/cli/sweep/sweep_compare_command.h"
-#include "tools/cli/sweep/sweep_export_command.h"
 #include "tools/cli/sweep/sweep_fields.h"
 #include "tools/cli/sweep/sweep_follow.h"
 #include "tools/cli/sweep/sweep_json.h"
-#include "tools/cli/sweep/sweep_plan_command.h"
-#include "tools/cli/sweep/sweep_start_command.h"
 #include "tools/cli/sweep/sweep_text.h"
 #include "tools/cli/sweep/sweep_why.h"
 #include "tools/command_line/declare.h"
@@ -57,6 +55,36 @@ absl::Status ListSweeps(const SweepFlags& flags, CommandContext& context) {
   for (const v1::Sweep& sweep : sweeps) list.sweeps.push_back({sweep});
   PrintJson(planner::WriteOrderedJson(list), context.out);
   return absl::OkStatus();
+}
+
+// Returns the trials that have ended, in the order of their ends, after those with reused results.
+std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown) {
+  std::vector<const TrialView*> ended;
+  for (const TrialView& view : shown.trials) {
+    // This state and all after it are final.
+    if (view.trial.state() >= v1::TRIAL_STATE_OK) ended.push_back(&view);
+  }
+  std::stable_sort(ended.begin(), ended.end(), [](const TrialView* a, const TrialView* b) {
+    return wire::FromWire(a->trial.end_time()) < wire::FromWire(b->trial.end_time());
+  });
+  std::vector<planner::DrawnTrial> drawn;
+  for (const TrialView* view : ended) {
+    planner::DrawnTrial& trial = drawn.emplace_back();
+    trial.number = std::stoi(NumberOf(view->trial.name()));
+    trial.state = StateName(view->trial.state());
+    if (view->predicted) trial.predicted_s = view->predicted->estimate.time.step_s();
+    if (view->compared) trial.step_s = view->compared->step.step_s;
+  }
+  return drawn;
+}
+
+// Prints how the sweep converged, one line per trial; nothing where fewer than two were measured.
+void PrintDrawing(const ShownSweep& shown, std::ostream& out) {
+  const std::vector<std::string> lines = planner::SweepLines(DrawnTrials(shown));
+  if (lines.empty()) return;
+  out << "\nIn the order of their ends, step times from the shortest to the longest: * measured, o "
+         "predicted\n";
+  for (const std::string& line : lines) out << line << "\n";
 }
 
 absl::Status Show(const SweepFlags& flags, CommandContext& context) {

@@ -1,5 +1,3 @@
-#include "tools/cli/sweep/sweep_compare_command.h"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -14,6 +12,7 @@
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"

@@ -1,5 +1,3 @@
-#include "tools/cli/sweep/sweep_export_command.h"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "executor/trial/trial.h"
 #include "planner/layout/layout.h"
 #include "planner/measurement/run_rows.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/command_line/declare.h"
 

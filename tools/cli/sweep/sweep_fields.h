@@ -1,4 +1,5 @@
-// What commands print of sweeps, their trials and their events (planner/codec/fields.h).
+// Declares the fields that commands print of sweeps, their trials and their events
+// (planner/codec/fields.h).
 //
 // Each struct is visited as its message has it: names are those of the message's fields, times are
 // texts, resource names have lost what is the same in all of them, and what is not there is null.

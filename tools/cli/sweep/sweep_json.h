@@ -1,4 +1,5 @@
-// Sweeps, their trials and their events as JSON, by their fields (tools/cli/sweep/sweep_fields.h).
+// Converts sweeps, their trials and their events to JSON, by their fields
+// (tools/cli/sweep/sweep_fields.h).
 #pragma once
 
 #include "meshwright/v1/sweeps.pb.h"

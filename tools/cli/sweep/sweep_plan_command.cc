@@ -1,23 +1,21 @@
-#include "tools/cli/sweep/sweep_plan_command.h"
-
 #include <algorithm>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
-#include "proto/meshwright/v1/resource_names.h"
-#include "tools/cli/common/wire_text.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/sweep/plan_fields.h"
+#include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_text.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
@@ -88,21 +86,6 @@ absl::Status RunPlan(const SweepPlanFlags& flags, CommandContext& context) {
 }
 
 }  // namespace
-
-std::string CorrectedBy(const v1::SweepPlan& plan) {
-  const int sweeps = plan.related_sweeps_size();
-  return absl::StrCat("Estimates are corrected by ", plan.related_results(), " results of ", sweeps,
-                      sweeps == 1 ? " related sweep, " : " related sweeps, such as ",
-                      ShortName(plan.related_sweeps(0)));
-}
-
-absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
-                                       int32_t trials) {
-  v1::GetSweepPlanRequest request;
-  request.set_name(FormatSweepName(id));
-  request.set_trials(trials);
-  return Call(stub, &v1::Sweeps::Stub::GetSweepPlan, request);
-}
 
 void AddSweepPlanCommand(CLI::App& group, CommandContext& context) {
   auto flags = std::make_shared<SweepPlanFlags>();

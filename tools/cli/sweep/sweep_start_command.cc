@@ -1,5 +1,3 @@
-#include "tools/cli/sweep/sweep_start_command.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +14,7 @@
 #include "planner/report/answers.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/sweeps/sweep_builder.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/cli/io/json_output.h"

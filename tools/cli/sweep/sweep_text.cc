@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "base/text/escape_controls.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "db/records.h"
 #include "executor/wire/message_codec.h"
@@ -197,6 +197,13 @@ std::string TrialCountsText(const v1::Sweep& sweep) {
     if (state.ok()) counts[*state] = count;
   }
   return counts.ToText();
+}
+
+std::string CorrectedBy(const v1::SweepPlan& plan) {
+  const int sweeps = plan.related_sweeps_size();
+  return absl::StrCat("Estimates are corrected by ", plan.related_results(), " results of ", sweeps,
+                      sweeps == 1 ? " related sweep, " : " related sweeps, such as ",
+                      ShortName(plan.related_sweeps(0)));
 }
 
 void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out) {

@@ -57,6 +57,8 @@ std::string NumberOf(const std::string& trial);
 std::string FirstLine(const std::string& text);
 // Returns "3 ok, 5 cancelled".
 std::string TrialCountsText(const v1::Sweep& sweep);
+// Returns whose results correct a plan's estimates. Requires that some do.
+std::string CorrectedBy(const v1::SweepPlan& plan);
 
 void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out);
 // Prints the sweep, its funnel, and its trials with measured beside predicted.

@@ -16,7 +16,6 @@
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/sweep/plan_fields.h"
-#include "tools/cli/sweep/sweep_plan_command.h"
 #include "tools/cli/sweep/sweep_text.h"
 
 namespace meshwright::cli {

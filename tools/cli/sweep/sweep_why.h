@@ -1,4 +1,4 @@
-// meshwright sweep show NAME --why TRIAL: explains why a layout of a sweep ran, or did not.
+// Explains why a layout of a sweep ran, or did not: `meshwright sweep show NAME --why NUMBER`.
 #pragma once
 
 #include <cstdint>

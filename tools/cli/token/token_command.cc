@@ -1,5 +1,3 @@
-#include "tools/cli/token/token_command.h"
-
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,6 +12,7 @@
 #include "planner/codec/json_codec.h"
 #include "planner/scaling/budget.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/cli/io/json_output.h"

@@ -1,4 +1,4 @@
-// What commands print of tokens (planner/codec/fields.h).
+// Declares the fields that commands print of tokens (planner/codec/fields.h).
 #pragma once
 
 #include <optional>

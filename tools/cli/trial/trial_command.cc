@@ -1,5 +1,3 @@
-#include "tools/cli/trial/trial_command.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +15,7 @@
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_codec.h"
 #include "planner/report/answers.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"

@@ -1,4 +1,5 @@
-// What `meshwright trial` prints (planner/codec/fields.h): the result, and beside it what it is of.
+// Declares the fields that `meshwright trial` prints (planner/codec/fields.h): the result, and
+// beside it the layout, the seed, the prediction and notes.
 #pragma once
 
 #include <cstdint>

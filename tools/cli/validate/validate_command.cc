@@ -1,5 +1,3 @@
-#include "tools/cli/validate/validate_command.h"
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +11,7 @@
 #include "planner/measurement/validation.h"
 #include "planner/report/validation_fields.h"
 #include "planner/report/validation_report.h"
-#include "tools/cli/common/drawing.h"
+#include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/measurement_files.h"
 #include "tools/cli/common/stop_request.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "planner/block/operator_list.h"
+#include "planner/block/operator.h"
 #include "planner/layout/layout.h"
 #include "tests/executor/worker/model/run_recorder.h"
 

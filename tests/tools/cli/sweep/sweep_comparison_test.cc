@@ -7,7 +7,7 @@
 #include "executor/wire/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "planner/catalog/preset_text.h"
+#include "planner/catalog/catalog.h"
 
 namespace meshwright::cli {
 namespace {

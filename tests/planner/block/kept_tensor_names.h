@@ -1,0 +1,64 @@
+// The names of saved tensors, by which failures of tests call them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "planner/block/operator.h"
+
+namespace meshwright::planner {
+
+inline constexpr std::array<std::string_view, 44> kKeptTensorNames = {
+    "token_ids",
+    "embedding_norm_input",
+    "embedding_norm_rstd",
+    "attention_residual",
+    "attention_norm_output",
+    "attention_norm_rstd",
+    "attention_norm_input",
+    "latent",
+    "latent_rstd",
+    "latent_norm_output",
+    "head_norm_input",
+    "query",
+    "key",
+    "value",
+    "turned_key",
+    "attention_output",
+    "log_sum_exp",
+    "ffn_residual",
+    "ffn_norm_output",
+    "ffn_norm_rstd",
+    "ffn_norm_input",
+    "router_scores",
+    "routing",
+    "expert_input",
+    "expert_gate",
+    "expert_up",
+    "expert_silu_gate",
+    "expert_product",
+    "expert_output",
+    "gate",
+    "up",
+    "silu_gate",
+    "ffn_product",
+    "norm_intermediates",
+    "extras",
+    "scores",
+    "final_residual",
+    "final_norm_output",
+    "final_norm_rstd",
+    "logits",
+    "loss_statistics",
+    "targets",
+    "mtp_residual",
+    "mtp_norm_output",
+};
+static_assert(kKeptTensorNames.size() == static_cast<size_t>(KeptTensor::kMtpNormOutput) + 1);
+
+inline std::string_view KeptTensorName(KeptTensor tensor) {
+  return kKeptTensorNames[static_cast<size_t>(tensor)];
+}
+
+}  // namespace meshwright::planner

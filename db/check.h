@@ -15,17 +15,17 @@ struct StoreCheck {
   int64_t trials = 0;
   int64_t attempts = 0;
   int64_t events = 0;
-  // Bytes of the write-ahead log beside the file where it could not be read: it has the newest
-  // changes, which were not checked.
+  // Bytes of the write-ahead log beside the file, if the log could not be read. It then has the
+  // newest changes, which were not checked.
   int64_t unseen_wal_bytes = 0;
-  std::vector<std::string> problems;  // empty when the file is whole
+  std::vector<std::string> problems;  // empty if the file is whole
 
   bool ok() const { return problems.empty(); }
 };
 
-// Checks the file without changing it or needing write permission: a file whose server has stopped
-// is read as it is, one with a write-ahead log together with that, where the folder lets SQLite
-// share it with the server. NotFound when there is no file; FailedPrecondition when it is not a
+// Checks the file without changing it and without needing write permission. A write-ahead log
+// beside the file is checked with it, if the folder lets SQLite share the log with the server.
+// Returns NotFound if there is no file. Returns FailedPrecondition if the file is empty, is not a
 // database, belongs to another application, has a newer schema, or has an older one that the server
 // has yet to migrate.
 absl::StatusOr<StoreCheck> CheckStore(const std::string& path);

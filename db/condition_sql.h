@@ -1,5 +1,5 @@
-// Conditions on measurements as SQL: column names of the table alone and parameters, never a word
-// of who asks.
+// Conditions on measurements as SQL. The text has only names of columns and parameters. Values from
+// a request are bound, and never a part of the text.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,31 @@
 namespace meshwright::db {
 
 struct ConditionSql {
-  std::string text;                             // an expression that is 0 or 1, and never NULL
-  std::vector<planner::ConditionValue> values;  // of its parameters, in order; words as texts
+  std::string text;  // an expression that is 0 or 1, and never NULL
+  // The values of the parameters, in order. Values of planner::ValueType::kWord are texts.
+  std::vector<planner::ConditionValue> values;
 
-  // Requires that all parameters before its first one are bound.
+  // Binds the values. REQUIRES: all parameters before the first of these are bound.
   void BindTo(SqliteStatement& statement) const;
 };
 
-// The table whose rows a condition is asked of: `measurements`, which looks up in its facets what
-// it has no column of, or the table of a facet that the whole condition is about.
+// The table on whose rows a condition is tested. A row of `measurements` looks up in its facets the
+// values for which that table has no column. A condition that concerns one facet alone can be
+// tested on the table of that facet.
 enum class SearchedTable : uint8_t { kMeasurements, kFacet };
 
-// Requires fields and values as ParseMeasurementCondition() gives them. Its parameters are numbered
-// from `first_parameter` on. Where a search says itself which part of an index it reads by bounds
-// of the column `bounded`, the condition's own bounds of that column leave the index to it.
+// Returns the condition as SQL whose parameters are numbered from `first_parameter` on. A search
+// may itself bound the column `bounded`, to say which part of an index it reads. The comparisons of
+// the condition with that column then do not use the index. REQUIRES: fields and values are as
+// ParseMeasurementCondition() gives them.
 ConditionSql CompileCondition(const planner::Condition& condition, SearchedTable table,
                               int first_parameter, std::string_view bounded = {});
 
-// What of the condition the columns of one facet decide: it holds of every row that meets the
-// condition, and always where they decide nothing.
+// Returns the part of the condition that the columns of one facet decide. Every row that meets the
+// condition meets this part. If the facet decides nothing, the part always holds.
 planner::Condition PartAbout(MeasurementFacet facet, const planner::Condition& condition);
 
-// Whether every row that meets the condition has one model, one cluster and one outcome.
+// Returns whether the condition requires one model, one cluster and one outcome.
 bool FixesModelClusterAndOutcome(const planner::Condition& condition);
 
 }  // namespace meshwright::db

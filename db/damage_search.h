@@ -1,5 +1,5 @@
-// DamageSearch checks a database file while others use it: CheckIsWhole() on a connection and a
-// thread of its own. Destroying it ends a search that still runs.
+// DamageSearch checks a database file while others use it. It runs CheckIsWhole() on a connection
+// and a thread of its own. Destroying it ends a search that still runs.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ namespace meshwright::db {
 
 class DamageSearch {
  public:
-  // Unavailable for a file that can't be read.
+  // Starts the search. Returns Unavailable for a file that can't be read.
   static absl::StatusOr<std::unique_ptr<DamageSearch>> Start(const std::string& path);
   ~DamageSearch();
   DamageSearch(const DamageSearch&) = delete;
   DamageSearch& operator=(const DamageSearch&) = delete;
 
   bool ended() const;
-  // Returns the finding of a search that has ended: OK for a whole file, DataLoss as from
-  // CheckIsWhole() for a damaged one, or why it could not be checked.
+  // Returns the finding of a search that has ended: OK for a whole file, the DataLoss of
+  // CheckIsWhole() for a damaged one, or the error that stopped the check.
   absl::Status found() const;
 
  private:

@@ -1,7 +1,8 @@
-// Derives from a query's condition the part of the order in which matching rows can be.
+// FigureRange bounds the part of an order in which the rows that match a query's condition can be.
+// It bounds the figure that rows are ordered by: the MFU or the step time.
 //
-// No row with an MFU of 0.4 or less, and none without an MFU, matches `mfu > 0.4 and tp = 8`: a
-// search in the order of the MFU ends there.
+// For example, a row that matches `mfu > 0.4 and tp = 8` has an MFU, and it is above 0.4. A search
+// in the order of the MFU can therefore stop at 0.4.
 #pragma once
 
 #include <limits>
@@ -19,7 +20,7 @@ struct FigureRange {
   friend bool operator==(const FigureRange&, const FigureRange&) = default;
 };
 
-// Returns the range of the figure that rows are ordered by.
+// Returns the range that the figure of `order` can have in matching rows.
 FigureRange RangeOf(MeasurementOrder order, const planner::Condition& condition);
 
 // Returns the query with `after` and `until` narrowed to the range of its condition.

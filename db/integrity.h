@@ -10,14 +10,15 @@
 namespace meshwright::db {
 
 // Returns everything that SQLite finds wrong with pages, rows and indexes; empty for a whole file.
-// Reads all of the file.
+// Reads the whole file.
 absl::StatusOr<std::vector<std::string>> FindDamage(SqliteConnection* connection);
 
 // Returns one sentence for each row that refers to a missing one.
 absl::StatusOr<std::vector<std::string>> DanglingReferences(SqliteConnection* connection);
 
-// DataLoss, naming the file, the first damage and what to do, where pages or rows are inconsistent.
-// Reads all of the file once; unlike FindDamage() it does not look every row up in every index.
+// Returns DataLoss if pages or rows are inconsistent. It names the file, the first damage and what
+// to do. Reads the whole file once; unlike FindDamage(), it does not look up every row in every
+// index.
 absl::Status CheckIsWhole(SqliteConnection* connection);
 
 }  // namespace meshwright::db

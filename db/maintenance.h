@@ -16,22 +16,24 @@ struct BackUpResult {
   int64_t sweeps = 0;
 };
 
-// Copies what is stored at this moment to `to`, readable only by its owner, while a server may go
-// on writing. The copy is complete, checked and synced to disk, or not there at all. NotFound where
-// there is no database, AlreadyExists where `to` exists, FailedPrecondition where the database is
-// of an older or newer version.
+// Copies what is stored at this moment to `to`, while a server may go on writing. The copy is
+// readable only by its owner. It appears complete and synced to disk, or not at all. It is then
+// checked. Returns DataLoss if it is damaged, NotFound if there is no database, AlreadyExists if
+// `to` exists, and FailedPrecondition if the database has an older or newer schema.
 absl::StatusOr<BackUpResult> BackUpStore(const std::string& path, const std::string& to);
 
 struct CompactResult {
   int64_t bytes_before = 0;
   int64_t bytes_after = 0;
-  int64_t events = 0;  // deleted
-  int64_t shapes = 0;  // deleted models, trainings, clusters and profiles that no sweep referred to
+  int64_t events = 0;  // events deleted
+  // Deleted models, trainings, clusters and profiles. No sweep referred to them.
+  int64_t shapes = 0;
 };
 
-// Deletes events of sweeps that ended before `events_before`, if given, and shapes that no sweep
-// refers to, and returns the file's free pages to the disk. Needs room for a second copy.
-// FailedPrecondition while a server serves the file; otherwise the errors of BackUpStore().
+// Deletes shapes (db/shapes.h) to which no sweep refers and, if `events_before` is given, events of
+// sweeps that ended before that time. Returns the free pages of the file to the disk. Needs disk
+// space for a second copy. Returns FailedPrecondition while a server serves the file, and otherwise
+// the errors of BackUpStore().
 absl::StatusOr<CompactResult> CompactStore(const std::string& path,
                                            std::optional<absl::Time> events_before);
 

@@ -1,7 +1,9 @@
-// What trials measured, as it is searched: rows of one narrow table, without plans and results.
+// Measurements of trials, in the form in which they are searched: rows of one narrow table, without
+// plans and results.
 //
-// A condition may be about the columns of MeasurementFields(). A comparison with a value that a row
-// does not have, such as the MFU of a trial out of memory, does not hold; `not` of it does.
+// A condition may be about the columns of MeasurementFields(). If a row lacks the value that a
+// comparison needs, such as the MFU of a trial that ran out of memory, the comparison does not
+// hold, and its negation does.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@
 
 namespace meshwright::db {
 
-// Where a row comes from: a trial that ran, one that took an earlier one's result, or a file.
+// Where a row comes from: a trial that ran, one that took an earlier trial's result, or a file.
 enum class MeasurementSource : uint8_t { kRan, kReused, kImported };
 
 inline constexpr EnumNames<MeasurementSource, 3> kMeasurementSourceNames = {{
@@ -27,40 +29,46 @@ inline constexpr EnumNames<MeasurementSource, 3> kMeasurementSourceNames = {{
     {MeasurementSource::kImported, "imported"},
 }};
 
-// What many rows have in common, and a table of its own has each of once.
+// A group of columns whose values many rows share. The facet's table has each combination of these
+// values once.
 enum class MeasurementFacet : uint8_t {
   kNone,
   kLayout,    // table `layouts`
   kSettings,  // table `settings`: what was trained on what
-  kOrigin,    // table `origins`: who measured it, and what came of it
+  kOrigin,    // table `origins`: what measured it, and what came of it
 };
 
 // A column that conditions may name.
 struct MeasurementColumn {
-  std::string_view name;  // in the table, and in its facet's
+  // The column's name, in table `measurements` and in the facet's table.
+  std::string_view name;
   bool may_be_null = false;
   MeasurementFacet facet = MeasurementFacet::kNone;
-  bool in_facet_alone = false;  // the facet's table has it, and `measurements` does not
+  bool in_facet_alone = false;  // only the facet's table has the column
 };
 
-// What conditions may be about, and the columns of these in the same order.
+// Returns the fields that conditions may be about.
 const planner::ConditionFields& MeasurementFields();
+// Returns the columns of MeasurementFields(), in the same order.
 const std::vector<MeasurementColumn>& MeasurementColumns();
 
-// InvalidArgument about `name` says where the text is wrong and what would be accepted there.
+// Returns InvalidArgument about `name`, which says where the text is wrong and what would be
+// accepted there.
 absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
                                                              std::string_view text);
 
-// A key of a layout as a column has it: a whole number, a text, or nothing.
+// The value that a column has for one key of a layout: a whole number, a text, or nothing.
 using KeyValue = std::variant<std::monostate, int64_t, std::string>;
 
-// One for each of planner::kLayoutKeys: nothing where the layout's text can't be read.
+// Returns a value for each of planner::kLayoutKeys. All are empty if the layout's text can't be
+// read.
 std::vector<KeyValue> KeyValues(std::string_view layout);
 
-// Best first, rows without the figure last, equals by age.
+// Orders of rows by a figure. The best row comes first and rows without the figure last; equal rows
+// are ordered by age, the oldest first.
 enum class MeasurementOrder : uint8_t { kMfu, kStepTime };
 
-// The column of the figure that an order goes by.
+// Returns the column of the figure by which an order goes.
 constexpr const char* FigureColumn(MeasurementOrder order) {
   return order == MeasurementOrder::kMfu ? "mfu" : "step_s";
 }
@@ -68,7 +76,7 @@ constexpr const char* FigureColumn(MeasurementOrder order) {
 // Where a row stands in an order.
 struct MeasurementPlace {
   int64_t id = 0;
-  std::optional<double> figure = {};  // that it is ordered by
+  std::optional<double> figure = {};  // by which the row is ordered
 
   friend bool operator==(const MeasurementPlace&, const MeasurementPlace&) = default;
 };
@@ -76,34 +84,36 @@ struct MeasurementPlace {
 bool ComesBefore(MeasurementOrder order, const MeasurementPlace& a, const MeasurementPlace& b);
 
 struct MeasurementQuery {
-  std::optional<int64_t> sweep_id = {};  // none: all sweeps
+  std::optional<int64_t> sweep_id = {};  // nullopt: all sweeps
   planner::Condition where = {};
   MeasurementOrder order = MeasurementOrder::kMfu;
-  std::optional<MeasurementPlace> after = {};  // none: from the first
-  std::optional<MeasurementPlace> until = {};  // the last place that is of interest; none: all
+  std::optional<MeasurementPlace> after = {};  // nullopt: from the first place
+  // The last place that is of interest; nullopt: all are.
+  std::optional<MeasurementPlace> until = {};
   int32_t limit = 0;
-  bool with_texts = true;  // the trials' plans, predictions and results
+  bool with_texts = true;  // whether to read the trials' plans, predictions and results
 };
 
-// What a measurement from elsewhere has in place of a sweep and a trial.
+// What a measurement from elsewhere has instead of a sweep and a trial.
 struct ImportedRun {
-  std::string row_hash;   // of what the row says
-  std::string origin;     // who measured it
-  std::string sweep;      // what the row belongs to there; none of this store's
-  std::string framework;  // that ran it
+  std::string row_hash;  // of what the row of the file says
+  std::string origin;    // who measured it
+  std::string sweep;     // what the row belonged to elsewhere; not a sweep of this store
+  // The framework that ran it.
+  std::string framework;
   std::string notes;
   absl::Time import_time;
-  std::string actor;  // who imported it; empty where nobody was asked
+  std::string actor;  // who imported it; empty if callers need not authenticate
 
   friend bool operator==(const ImportedRun&, const ImportedRun&) = default;
 };
 
-// A row of a file, to be stored: its model, cluster and training by their hashes as sweeps have
-// them. No worker of this project measured it, so that it has no worker's version.
+// A row of a file that is to be stored. Its model, cluster and training have the hashes that they
+// have in sweeps. It has no worker version, since no worker of this project measured it.
 struct NewImport {
   ImportedRun run;
-  std::string model;  // names
-  std::string cluster;
+  std::string model;    // name
+  std::string cluster;  // name
   std::string model_hash;
   std::string cluster_hash;
   std::string training_hash;
@@ -118,7 +128,8 @@ struct NewImport {
   std::optional<int64_t> peak_bytes;
 };
 
-// What has to be the same for a result to be one of a new sweep, too: shapes by their hashes.
+// What a new sweep has to share with an earlier trial to use its result. Shapes are given by their
+// hashes.
 struct ResultShape {
   std::string model_hash;
   std::string cluster_hash;
@@ -127,25 +138,28 @@ struct ResultShape {
   int64_t devices = 0;
   std::optional<int64_t> memory_limit_bytes;
   uint64_t seed = 0;
-  int32_t steps = 0;      // the earlier trial was to run as many or more
-  bool adaptive = false;  // whether fewer will do, as they then may have for the earlier trial
+  // The earlier trial must have been asked for as many steps or more.
+  int32_t steps = 0;
+  // Whether trials of the new sweep may run fewer steps. If not, the earlier trial must not have
+  // been adaptive either.
+  bool adaptive = false;
 };
 
 // A result of a trial that ran, ok or out of memory.
 struct EarlierResult {
-  std::string trial;  // its name, as "sweep/trials/number"
+  std::string trial;  // name, as "sweep/trials/number"
   std::string layout;
   TrialState state = TrialState::kOk;
   std::string reason;
   MeasuredTrial measured;
 };
 
-// What a sweep is about, by which related sweeps are found.
+// The properties of a sweep by which related sweeps are found.
 struct SweepShape {
   int64_t id = 0;
   std::string name;
-  std::string model;  // shapes; the first is empty where its plans have none
-  std::string cluster;
+  std::string model;    // the model's shape; empty if the sweep's plans have no model
+  std::string cluster;  // the cluster's shape
   std::string cluster_hash;
   std::string profile_hash;
   int64_t devices = 0;
@@ -154,20 +168,20 @@ struct SweepShape {
   std::string precision;
 };
 
-// A step time beside what was predicted of it.
+// A measured step time beside the predicted one.
 struct PredictedResult {
   std::string layout;
   double predicted_step_s = 0.0;
   double step_s = 0.0;
-  double step_noise = 0.0;  // as in MeasuredTrial; 0 where it is not known
+  double step_noise = 0.0;  // as in MeasuredTrial; 0 if it is not known
 };
 
-// A trial that was measured, or a run from elsewhere: that has no sweep, no seed and no number, and
-// of `trial` only the layout, the state and the figures.
+// A measured trial, or a run from elsewhere. The latter has no sweep and no seed; of `trial`, it
+// has only the layout, the state and the figures.
 struct MeasuredRow {
   MeasurementPlace place;
   MeasurementSource source = MeasurementSource::kRan;
-  std::optional<ImportedRun> imported;  // where the source is kImported
+  std::optional<ImportedRun> imported;  // set if the source is kImported
   std::string sweep;                    // its name
   std::string model;
   std::string cluster;

@@ -1,5 +1,5 @@
-// The keys of a layout (planner/layout/keys.h) as columns of the tables of layouts and of
-// measurements.
+// The keys of a layout (planner/layout/keys.h) as columns of the tables `layouts` and
+// `measurements`.
 #pragma once
 
 #include <string>
@@ -11,20 +11,21 @@
 
 namespace meshwright::db {
 
-// ", tp, cp, ...", every key: the columns of table `layouts`.
+// Returns ", tp, cp, ...", with every key: the columns of table `layouts`.
 std::string LayoutColumns();
-// As many times ", ?".
+// Returns ", ?" once for each column of LayoutColumns().
 std::string LayoutParameters();
-// Binds one value for each of them; NULL where the layout's text can't be read.
+// Binds a value for each column of LayoutColumns(); NULL if the layout's text can't be read.
 void BindKeys(std::string_view layout, SqliteStatement& insert);
 
-// ", tp, cp, ...", the keys that table `measurements` has a column of; with `table` "l.",
-// ", l.tp, l.cp, ...".
+// Returns ", tp, cp, ...", with the keys for which table `measurements` has a column. With "l." as
+// `table`, returns ", l.tp, l.cp, ...".
 std::string MeasurementKeyColumns(absl::string_view table = "");
 
-// Gives table `layouts` a column for each key that it has none of, and each layout its values
-// there: of a key that is newer than the file, or than the program that wrote the layout. One
-// transaction. REQUIRES: AddSqlFunctions() and the schema of this program.
+// Adds a column to table `layouts` for each key that has none there, and fills in missing values of
+// its rows. Values are missing if a key is newer than the file or than the program that wrote the
+// row. Does all of it in one transaction. REQUIRES: AddSqlFunctions() was called, and the file has
+// the schema of this program.
 absl::Status AddKeyColumns(SqliteConnection* connection);
 
 }  // namespace meshwright::db

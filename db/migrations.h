@@ -1,6 +1,6 @@
 // The schema and its versions: one .sql file in db/migrations per version, applied in order.
 //
-// PRAGMA application_id says that a file is ours, PRAGMA user_version which migration it has seen.
+// PRAGMA application_id says that a file is ours. PRAGMA user_version is the version of its schema.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ namespace meshwright::db {
 
 inline constexpr int64_t kApplicationId = 0x4d574254;  // "MWBT"
 
-// What makes version N of version N - 1 stands at N - 1.
+// The script at index N - 1 turns schema version N - 1 into version N.
 using MigrationScripts = std::vector<std::string_view>;
 
-// Those of this program.
+// Returns the scripts of this program.
 const MigrationScripts& SchemaMigrations();
 
-// The version that this program writes.
+// Returns the version that this program writes.
 int64_t LatestSchemaVersion();
 
-// Version of the file; 0 for one that is still empty. FailedPrecondition, naming the file, for a
-// database of another application and for one of a version above `latest`.
+// Returns the version of the file; 0 for one that is still empty. Returns FailedPrecondition,
+// naming the file, for a database of another application and for a version above `latest`.
 absl::StatusOr<int64_t> SchemaVersion(SqliteConnection* connection,
                                       int64_t latest = LatestSchemaVersion());
 
-// FailedPrecondition that says how a file of that version is brought up to date.
+// Returns FailedPrecondition, which says how a file of that version is brought up to date.
 absl::Status IsOfAnOlderVersion(const std::string& path, int64_t version);
 
-// Where Migrate() keeps the file as it was at `version`.
+// Returns the path to which Migrate() copies a file of this version before it changes the file.
 std::string CopyBeforeMigration(const std::string& path, int64_t version);
 
-// Brings the file to the version of the last script. A file that holds something is copied to
-// CopyBeforeMigration() first. Each script is one transaction, in which a rebuilt table keeps the
-// rows that refer to it; one that leaves a dangling reference is undone and DataLoss says so.
-// Foreign keys are enforced when it returns.
+// Brings the file to the version of the last script. A file that is not empty is first copied to
+// CopyBeforeMigration(). Each script is one transaction. If a script rebuilds a table, the rows
+// that refer to the table are kept. If a script leaves a dangling reference, it is undone and
+// DataLoss says so. On success, foreign keys are enforced from then on.
 absl::Status Migrate(SqliteConnection* connection,
                      const MigrationScripts& scripts = SchemaMigrations());
 

@@ -48,10 +48,10 @@ inline constexpr EnumNames<TrialState, kTrialStates> kTrialStateNames = {{
 inline std::string_view SweepStateName(SweepState state) { return NameOf(kSweepStateNames, state); }
 inline std::string_view TrialStateName(TrialState state) { return NameOf(kTrialStateNames, state); }
 
-// Whether the state is final.
+// Returns whether the state is final.
 bool HasEnded(SweepState state);
 bool HasEnded(TrialState state);
-// Whether an agent holds it: assigned or running.
+// Returns whether an agent holds a trial in this state: it is assigned or running.
 bool IsHeld(TrialState state);
 
 // Numbers of a sweep's trials by state.
@@ -62,7 +62,7 @@ class TrialCounts {
 
   int32_t total() const;
   int32_t ended() const;  // includes cancelled ones
-  // Returns "3 ok, 5 cancelled", in the order of the states; empty without trials.
+  // Returns "3 ok, 5 cancelled", in the order of the states; empty if there are no trials.
   std::string ToText() const;
 
   friend bool operator==(const TrialCounts&, const TrialCounts&) = default;
@@ -74,9 +74,8 @@ class TrialCounts {
 struct SweepRecord {
   int64_t id = 0;  // assigned by the store
   std::string name;
-  std::string
-      name_stem;  // prefix of the name that the store makes; only read where `name` is empty
-  std::string request_id;  // empty where the caller gave none
+  std::string name_stem;   // prefix of the name that the store makes if `name` is empty
+  std::string request_id;  // empty if the caller gave none
   SweepState state = SweepState::kPending;
   std::string reason;
   absl::Time create_time;
@@ -86,7 +85,7 @@ struct SweepRecord {
   std::string cluster_json;
   std::string profile;
   std::string profile_json;
-  // Hashes of the shapes (db/shapes.h), set by the store; empty where the plans have no such part.
+  // Hashes of the shapes (db/shapes.h), set by the store; empty if the plans have no such part.
   std::string model_hash;
   std::string training_hash;
   std::string cluster_hash;
@@ -101,16 +100,16 @@ struct SweepRecord {
   std::optional<int64_t> memory_limit_bytes;
   std::string funnel_json;
   std::string planner_version;
-  std::string request_json;  // the request that made it; empty where that was not kept
-  std::string rerun_of;      // name of the sweep whose trials these repeat; empty for none
-  // The sweep has at most `max_trials` trials, including those from the start, and goes on choosing
-  // while one is expected to be faster than the best by the share `min_gain`; 0 where it chooses
-  // none.
+  std::string request_json;  // the request that made the sweep; empty if it was not kept
+  // Name of the sweep whose trials this one repeats; empty if it repeats none.
+  std::string rerun_of;
+  // Most trials of the sweep, including those from the start; 0 if it chooses none.
   int32_t max_trials = 0;
+  // The sweep goes on choosing while a trial is expected to be faster than the best by this share.
   double min_gain = 0.0;
-  // Who asks for it, for its first event; only read where a sweep is made.
+  // Who asks for the sweep, for its first event. Only read when a sweep is made.
   std::string actor;
-  // Counted by the store when it reads a sweep; ignored on writes.
+  // The store counts the following fields when it reads a sweep, and ignores them on writes.
   TrialCounts trial_counts;
   int32_t candidates = 0;  // layouts, including those of its trials
   int32_t reused = 0;      // trials that have the result of an earlier one
@@ -119,13 +118,13 @@ struct SweepRecord {
   friend bool operator==(const SweepRecord&, const SweepRecord&) = default;
 };
 
-// A trial's outcome: the whole result, and the columns to sort and filter by.
+// A trial's outcome: the whole result, and the columns by which trials are sorted and filtered.
 struct MeasuredTrial {
   std::string result_json;
   std::string worker_version;
-  std::optional<double> mfu;  // share of the peak that the prediction is against
+  std::optional<double> mfu;  // share of the peak on which the prediction is based
   std::optional<double> step_s;
-  // Standard deviation of ln(step_s) over the trial's own steps; nullopt where there are too few.
+  // Standard deviation of ln(step_s) over the trial's own steps; nullopt if there are too few.
   std::optional<double> step_noise;
   std::optional<int64_t> peak_bytes;
 
@@ -138,22 +137,25 @@ struct TrialRecord {
   int32_t number = 0;  // from 1, the rank by predicted MFU among the candidates
   std::string layout;
   bool requested = false;  // the request named this layout
-  // Only a candidate, not yet a trial. Used where a sweep is made; false in records that are read.
+  // Only a candidate, not yet a trial. Used when a sweep is made; false in records that are read.
   bool is_open = false;
   TrialState state = TrialState::kPending;
   std::string reason;
-  int32_t attempt = 1;        // the one that runs, comes next or gave the result
-  int32_t lost_attempts = 0;  // attempts whose agent vanished or had a fault in what it runs on
-  std::string agent;          // of the current or last attempt
+  int32_t attempt = 1;  // number of the attempt that runs, comes next or gave the result
+  // Lost and broken attempts (kLostOutcome, kBrokenOutcome), including losses that were taken back
+  // later.
+  int32_t lost_attempts = 0;
+  std::string agent;  // of the current or last attempt
   std::string host;
   // Name of the trial whose result it reuses, as "sweep/trials/number"; empty for none. A trial
   // with a reused result has ended when its sweep is made, and has no attempts.
   std::string reused_from;
-  std::optional<absl::Time>
-      end_time;  // of its last attempt; set by the store when it reads a trial
+  // End of the trial's last attempt. The store sets it when it reads a trial that has ended.
+  std::optional<absl::Time> end_time;
   std::string plan_json;
   std::string predicted_json;
-  // The inputs of the choice; nullopt in rows of a release that did not choose.
+  // The predictions by which trials are chosen. Both are nullopt in rows of a release that did not
+  // choose trials.
   std::optional<double> predicted_step_s;
   std::optional<double> oom_probability;
   std::optional<MeasuredTrial> measured;
@@ -161,8 +163,9 @@ struct TrialRecord {
   friend bool operator==(const TrialRecord&, const TrialRecord&) = default;
 };
 
-// Outcomes of attempts without a result: the agent vanished, what the agent runs on failed, or the
-// agent handed the attempt back.
+// Outcomes of attempts without a result. In a lost attempt, an agent vanished or the network
+// between agents failed. In a broken one, an agent had an infrastructure fault
+// (executor/trial/trial.h). A returned one was handed back by an agent.
 inline constexpr std::string_view kLostOutcome = "lost";
 inline constexpr std::string_view kBrokenOutcome = "broken";
 inline constexpr std::string_view kReturnedOutcome = "returned";
@@ -174,7 +177,7 @@ struct AttemptMember {
   int32_t first_rank = 0;
   int32_t ranks = 0;
   bool failed = false;  // the attempt gave no result because of this agent
-  // Its ranks use this one of the agent's devices and the following ones.
+  // Its ranks use the agent's devices from this one on.
   int32_t first_device = 0;
 
   friend bool operator==(const AttemptMember&, const AttemptMember&) = default;
@@ -185,15 +188,16 @@ struct AttemptRecord {
   std::vector<AttemptMember> members;  // in the order of their ranks; the first one leads
   absl::Time start_time;
   std::optional<absl::Time> end_time;
-  std::string outcome;  // name of the trial's final state, or one of the above; empty while it runs
+  // Name of the trial's final state, or one of the outcomes above; empty while the attempt runs.
+  std::string outcome;
   std::string reason;
   std::string decision;        // why this trial was next, and why on these agents
-  int32_t policy_version = 0;  // of the rules that decided it; 0 where they were not numbered
+  int32_t policy_version = 0;  // of the rules that decided it; 0 if they were not numbered
 
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
 };
 
-// What decisions need to know of a candidate.
+// What decisions need to know about a candidate.
 struct TrialSummary {
   int32_t number = 0;
   std::string layout;
@@ -215,7 +219,7 @@ struct AttemptSummary {
   int32_t trial = 0;
   int32_t number = 0;
   std::string outcome;                 // as in AttemptRecord
-  std::vector<AttemptMember> members;  // likewise
+  std::vector<AttemptMember> members;  // as in AttemptRecord
 
   friend bool operator==(const AttemptSummary&, const AttemptSummary&) = default;
 };
@@ -224,8 +228,8 @@ struct AttemptSummary {
 struct AgentQuarantine {
   std::string agent;
   bool drained = false;               // an operator wants it to get nothing new
-  int32_t failures = 0;               // consecutive failures of what it runs on
-  std::string set_aside_reason = {};  // why it was quarantined; empty where it was not
+  int32_t failures = 0;               // consecutive failures so far
+  std::string set_aside_reason = {};  // why it was quarantined; empty if it was not
 
   friend bool operator==(const AgentQuarantine&, const AgentQuarantine&) = default;
 };
@@ -233,13 +237,13 @@ struct AgentQuarantine {
 struct EventRecord {
   int64_t sequence = 0;  // assigned by the store; grows
   int64_t sweep_id = 0;
-  int32_t trial = 0;  // 0: about the sweep itself
+  int32_t trial = 0;  // 0: the event is about the sweep itself
   int32_t attempt = 0;
   std::string kind;
   std::string message = {};
   std::string data_json = "{}";
   absl::Time time;
-  std::string actor = {};  // who caused it; empty where callers need not authenticate
+  std::string actor = {};  // who caused it; empty if callers need not authenticate
 
   friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };

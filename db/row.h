@@ -9,13 +9,14 @@
 
 namespace meshwright::db {
 
+// Returns `time` in microseconds since 1970.
 int64_t ToMicros(absl::Time time);
 
-// Return "SELECT ... FROM ..." of rows as the Read functions expect them, to be narrowed by WHERE
-// and ORDER BY on the records' column names.
+// Each Select function returns "SELECT ... FROM ..." of rows as the Read function of its record
+// expects them. Callers append WHERE and ORDER BY on the record's column names.
 const std::string& SelectSweeps();
 const std::string& SelectTrials();
-// The same with '' in place of the texts.
+// SelectBriefTrials() has '' in place of the plan, the prediction and the result.
 const std::string& SelectBriefTrials();
 const std::string& SelectPlans();
 const std::string& SelectAttempts();
@@ -30,7 +31,7 @@ std::string ReadPlan(const SqliteStatement& row);
 AttemptRecord ReadAttempt(const SqliteStatement& row);
 TrialSummary ReadTrialSummary(const SqliteStatement& row);
 AttemptSummary ReadAttemptSummary(const SqliteStatement& row);
-// A member, with the trial and attempt that it belongs to.
+// A member, with the trial and the attempt to which it belongs.
 struct PlacedMember {
   AttemptMember member;
   int32_t trial = 0;
@@ -40,7 +41,8 @@ PlacedMember ReadMember(const SqliteStatement& row);
 EventRecord ReadEvent(const SqliteStatement& row);
 
 absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep);
-// Inserts a candidate, and its trial unless `is_open`. `plan_json` is the plan's own part.
+// Inserts a candidate and, unless `is_open`, its trial. REQUIRES: `plan_json` is what JoinPlan()
+// takes as `own` (db/shapes.h).
 absl::Status InsertCandidate(SqliteConnection* connection, const TrialRecord& candidate);
 absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event);
 

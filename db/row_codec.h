@@ -1,5 +1,6 @@
-// Maps structs with fields (planner/codec/fields.h) to rows of a table: each field is the column of
-// its name. An absl::Time is a column of microseconds since 1970 whose name ends in `_time_us`.
+// Maps structs with fields (planner/codec/fields.h) to rows of a table. Each field is the column of
+// the same name. An absl::Time is a column of microseconds since 1970 whose name ends in
+// `_time_us`.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +20,23 @@
 
 namespace meshwright::db {
 
-// Which fields are read and which are written when a row is inserted: the store assigns numbers,
-// and transitions set columns of their own. Fields that never change may be in a second table.
+// What happens to a field: whether it is read, and whether it is written when a row is inserted.
+// Fields that are only read are numbers that the store assigns, and columns that transitions set.
+// Fields that never change may be in a second table, the record's other table.
 inline constexpr planner::TextParts kWritten = 1;
 inline constexpr planner::TextParts kRead = 2;
-inline constexpr planner::TextParts kWrittenOnce = 4;  // in the record's other table
+inline constexpr planner::TextParts kWrittenOnce = 4;  // written to the record's other table
 
-// Not written when a row is inserted.
+// Returns a field that is read, but not written when a row is inserted.
 constexpr planner::Field ReadOnly(planner::Field field) { return InParts(kRead, field); }
 
-// In the record's own table only.
+// Returns a field that is in the record's own table only.
 constexpr planner::Field Changing(planner::Field field) { return InParts(kRead | kWritten, field); }
 
-// In the record's other table only.
+// Returns a field that is in the record's other table only.
 constexpr planner::Field Once(planner::Field field) { return InParts(kRead | kWrittenOnce, field); }
 
-// Collects "name, state, ...": the columns that are written, or those that are read, in the order
-// of the fields.
+// Collects the names of the columns of `parts`, in the order of the fields: "name, state, ...".
 class ColumnNames {
  public:
   explicit ColumnNames(planner::TextParts parts) : parts_(parts) {}
@@ -75,7 +76,7 @@ class RowReader {
   template <typename T, typename Names>
   void operator()(const planner::Field& field, T& value, const Names& names) {
     if ((field.parts & kRead) == 0) return;
-    // Columns of names have CHECK constraints, so that their values always parse.
+    // Columns of enumerators' names have CHECK constraints, so that their values always parse.
     if (absl::StatusOr<T> read = planner::ParseBy(names, field.name, row_.Text(column_++));
         read.ok()) {
       value = *std::move(read);
@@ -99,7 +100,7 @@ class RowReader {
       value = static_cast<T>(row_.Int(column_++));
     }
   }
-  // A struct is present where its first column is.
+  // A struct is present if its first column is not NULL.
   template <typename T>
   void Read(std::optional<T>& value) {
     T read{};
@@ -112,7 +113,7 @@ class RowReader {
   int column_ = 0;
 };
 
-// Binds the columns that are written, in the order of ColumnNames(parts).
+// Binds the columns of `parts`, in the order of ColumnNames(parts).
 class RowBinder {
  public:
   RowBinder(SqliteStatement& statement, planner::TextParts parts)
@@ -146,7 +147,7 @@ class RowBinder {
       statement_.Bind(static_cast<int64_t>(value));
     }
   }
-  // Optional structs are columns that only transitions set.
+  // Binds one column. Optional structs have several columns, but only transitions set these.
   template <typename T>
   void Bind(const std::optional<T>& value) {
     if (value.has_value()) {
@@ -186,7 +187,8 @@ std::string InsertInto(absl::string_view table, planner::TextParts parts) {
   return absl::StrCat("INSERT INTO ", table, " (", columns.names(), ") VALUES (", places, ")");
 }
 
-// The same parts of every Record go to the same table.
+// Inserts a row. REQUIRES: for one Record and the same parts, `table` is always the same, since the
+// statement is made only once.
 template <planner::TextParts kParts = kWritten, typename Record>
 absl::Status InsertRow(SqliteConnection* connection, absl::string_view table,
                        const Record& record) {

@@ -1,9 +1,9 @@
-// Content-addressed parts that many sweeps share and the store keeps once: models, trainings,
-// clusters and framework profiles, each under the hash of its shape. A shape is an object's JSON
-// without its name: equal objects under two names have one shape.
+// Shapes are parts that many sweeps share, and that the store keeps once under their hashes:
+// models, trainings, clusters and framework profiles. A shape is an object's JSON without the
+// object's name, so that equal objects under two names have one shape.
 //
-// Callers may rely on: a text that is no object is kept as it is and is its own shape; joining the
-// parts of a split text gives the same text, numbers digit for digit.
+// Callers may rely on: a text that is not a JSON object is its own shape. Joining the parts of a
+// split plan gives the same text, digit for digit.
 #pragma once
 
 #include <string>
@@ -11,27 +11,29 @@
 
 namespace meshwright::db {
 
-// Returns the object without its name, without spaces, its keys in their order.
+// Returns the object without its name and without spaces. The keys keep their order.
 std::string ShapeOf(std::string_view json);
 
-// Returns 128 bits of SHA-256 in hexadecimal, independent of the key order and the name; empty for
-// an empty text.
+// Returns 128 bits of the SHA-256 of the shape, in hexadecimal. They do not depend on the order of
+// the keys or on the name. Returns an empty text for an empty text.
 std::string ShapeHash(std::string_view json);
 
-// Returns the object with its name first again, indented by two: the JSON that ShapeOf() was given.
+// Reverses ShapeOf(): returns the object with its name as the first key, indented by two.
 std::string WithName(std::string_view shape, std::string_view name);
 
 // A trial's plan, split from what all trials of its sweep share.
 struct PlanParts {
-  std::string own;       // the plan without the two below
-  std::string model;     // empty where the plan has none
-  std::string training;  // empty where the plan has none
+  std::string own;       // the plan without its model and training
+  std::string model;     // empty if the plan has none
+  std::string training;  // empty if the plan has none
 };
-// `own` is the whole plan where JoinPlan() would not restore the same text from the parts.
+// Splits a plan. If JoinPlan() would not restore the same text from the parts, `own` is the whole
+// plan.
 PlanParts SplitPlan(const std::string& plan_json, std::string_view model_name);
 
-// Returns the plan that was split, as JSON without spaces and with sorted keys. `model` is a shape;
-// an `own` that has a model or a training is whole.
+// Returns the plan that was split, as JSON without spaces and with sorted keys. `model` is the
+// shape of the model. If `own` has a model or a training, it is the whole plan and is returned as
+// it is.
 std::string JoinPlan(const std::string& own, std::string_view model, std::string_view model_name,
                      std::string_view training);
 

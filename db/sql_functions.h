@@ -1,13 +1,13 @@
-// What migrations and writes ask of texts in SQL.
+// Functions that migrations and writes call in SQL.
 //
-//   layout_value(layout, name)  a key of a layout's text, as conditions have it: a whole number or
-//   a
-//                               text; NULL where the layout can't be read
+//   layout_value(layout, name)  the key `name` of a layout's text, as conditions have it: a whole
+//                               number or a text; NULL if the layout can't be read
 //   shape_hash(json)            ShapeHash() of a text
-//   shape_hash(plan, key)       the same of the plan's object `key`; '' where there is none
+//   shape_hash(plan, key)       ShapeHash() of the plan's object `key`; '' if there is none
 //   shape_of(json)              ShapeOf() of a text
-//   plan_own(plan, name), plan_model(plan, name), plan_training(plan, name)
-//                               parts of a plan, whose model is called so
+//   plan_own(plan, name)        PlanParts::own of a plan whose model is called `name`
+//   plan_model(plan, name)      PlanParts::model of this plan
+//   plan_training(plan, name)   PlanParts::training of this plan
 #pragma once
 
 #include "absl/status/status.h"
@@ -15,6 +15,7 @@
 
 namespace meshwright::db {
 
+// Makes these functions callable on the connection.
 absl::Status AddSqlFunctions(SqliteConnection* connection);
 
 }  // namespace meshwright::db

@@ -1,8 +1,8 @@
 // A thin RAII layer over SQLite: connections, prepared statements, transactions.
 //
 // Errors come back as absl::Status: Unavailable for transient ones (locked, disk full, read-only,
-// I/O), FailedPrecondition for a file that is not a database, AlreadyExists for a unique column,
-// DataLoss for a damaged file.
+// I/O), FailedPrecondition for a file that is not a database, AlreadyExists for a unique value that
+// is taken, and DataLoss for a damaged file.
 #pragma once
 
 #include <sqlite3.h>
@@ -27,8 +27,9 @@ inline constexpr char kInMemory[] = ":memory:";
 
 class SqliteConnection;
 
-// One prepared statement: Bind, then Step until it returns false. It must end before its
-// connection, which keeps the compiled form for the next statement of the same text.
+// One prepared statement: call Bind, and then Step until it returns false. The connection keeps the
+// compiled form for the next statement with the same text. REQUIRES: the statement is destroyed
+// before its connection.
 class SqliteStatement {
  public:
   // Parameters are bound from position 1 in the order of the calls.
@@ -43,7 +44,7 @@ class SqliteStatement {
 
   // Returns true when there is a row to read.
   absl::StatusOr<bool> Step();
-  // For statements without rows.
+  // Runs a statement without rows.
   absl::Status Run();
 
   int64_t Int(int column) const;
@@ -76,29 +77,30 @@ class SqliteStatement {
 class SqliteConnection {
  public:
   enum class Mode {
-    kReadWriteCreate,  // makes the file accessible only to the owner of the process
-    kReadOnly,         // needs to write a -shm file beside a file in WAL mode
+    kReadWriteCreate,  // creates a missing file, accessible only to the owner of the process
+    kReadOnly,         // needs to write a -shm file if the file is in WAL mode
     // Writes nothing and takes no lock: for a file that nobody else writes. Ignores what is still
-    // in its WAL.
+    // in the WAL.
     kImmutable,
   };
 
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path, Mode mode);
 
   absl::StatusOr<SqliteStatement> Prepare(std::string_view sql);
-  // For a text that is unlikely to come again: its compiled form is not kept.
+  // Prepares a text that is unlikely to come again: its compiled form is not kept.
   absl::StatusOr<SqliteStatement> PrepareOnce(std::string_view sql);
   // Runs statements without parameters; rows are ignored.
   absl::Status Execute(const std::string& sql);
-  // Makes the statements that other threads now run on this connection end with an error.
+  // Ends, with an error, the statements that other threads now run on this connection.
   void Interrupt();
   // Runs one statement without parameters or rows, which stays compiled.
   absl::Status Run(std::string_view sql);
-  // Return the first column of the first row of a statement that must have one.
+  // Each returns the first column of the first row. REQUIRES: the statement has a row.
   absl::StatusOr<int64_t> QueryInt(std::string_view sql);
   absl::StatusOr<std::string> QueryText(std::string_view sql);
 
-  // Makes `function` callable in SQL. It must be deterministic, which SQLite relies on.
+  // Makes `function` callable in SQL. REQUIRES: `function` is deterministic, since SQLite relies on
+  // that.
   using Function = void (*)(sqlite3_context* context, int count, sqlite3_value** arguments);
   absl::Status AddFunction(const char* name, int arguments, Function function);
 
@@ -111,7 +113,7 @@ class SqliteConnection {
   int64_t Changes() const;
   const std::string& path() const { return path_; }
 
-  // Whether a transaction is active: false where an error has ended it.
+  // Returns whether a transaction is active; false once an error has ended it.
   bool InTransaction() const;
 
   // Returns the last error of this connection; `code` is what SQLite returned.
@@ -135,11 +137,11 @@ class SqliteConnection {
   int transactions_ = 0;  // active transactions, nested
 };
 
-// Rolls back unless Commit() succeeded. A nested one is a savepoint: it can be undone alone, and is
-// stored with the outer one.
+// Rolls back unless Commit() succeeded. A nested transaction is a savepoint: it can be undone
+// alone, and is stored with the outer one.
 class SqliteTransaction {
  public:
-  // Unavailable where an error has ended the outer transaction.
+  // Returns Unavailable if an error has ended the outer transaction.
   static absl::StatusOr<SqliteTransaction> Begin(SqliteConnection* connection);
   SqliteTransaction(SqliteTransaction&& other) noexcept
       : connection_(std::exchange(other.connection_, nullptr)), depth_(other.depth_) {}

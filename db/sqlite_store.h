@@ -2,9 +2,10 @@
 //
 // The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
 // of the process and of the machine. One process writes sweeps; others may read them, and write
-// tokens (db/token_store.h). Reads of a file use connections of their own and wait for no write; in
-// memory one connection serves all. A search of many measurements whose first rows don't fill its
-// answer is shared by several connections, each on a thread of its own.
+// tokens (db/token_store.h). Reads of a file use connections of their own and wait for no write. In
+// memory, one connection serves all reads and writes. If the first rows of a large search of
+// measurements do not fill its answer, several connections share the search, each on a thread of
+// its own.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,8 @@ namespace meshwright::db {
 // How threads share searches of a file's measurements.
 struct SearchThreads {
   int32_t threads = OfThisMachine();
-  int64_t most_rows_alone = 100'000;  // a search uses one thread where ids span no more than this
+  // A search uses one thread if the ids of measurements span no more than this.
+  int64_t most_rows_alone = 100'000;
 
   static int32_t OfThisMachine();
 };

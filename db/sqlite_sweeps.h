@@ -16,7 +16,7 @@ namespace meshwright::db {
 
 class SqliteSweeps final : public SweepAccess {
  public:
-  // `connection` is of a migrated database and outlives it.
+  // REQUIRES: `connection` is to a migrated database and outlives this object.
   explicit SqliteSweeps(SqliteConnection* connection) : connection_(connection) {}
 
   absl::StatusOr<std::string> StoreId() override;
@@ -60,16 +60,16 @@ class SqliteSweeps final : public SweepAccess {
                                                       int32_t limit) override;
 
   // StretchesOf(), FindPlaces() and ReadMeasured() are ListMeasured() in parts, so that several
-  // connections can find places at once.
+  // connections can find places simultaneously.
   //
-  // Returns the query cut into consecutive stretches of its order, where ids span more than
-  // `most_rows`, it has a condition, and its index has that order; otherwise the query alone. Empty
-  // where no row can match the condition.
+  // Returns the query cut into consecutive stretches of its order. Returns the query alone if ids
+  // span no more than `most_rows`, if the query has no condition, or if its index has another
+  // order. Returns an empty list if no row can match the condition.
   absl::StatusOr<std::vector<MeasurementQuery>> StretchesOf(const MeasurementQuery& query,
                                                             int64_t most_rows);
   // Returns the places of the rows that ListMeasured() lists.
   absl::StatusOr<std::vector<MeasurementPlace>> FindPlaces(const MeasurementQuery& query);
-  // Returns the rows in these places, without those deleted since.
+  // Returns the rows at these places, without those deleted since.
   absl::StatusOr<std::vector<MeasuredRow>> ReadMeasured(const std::vector<MeasurementPlace>& places,
                                                         bool with_texts);
 
@@ -104,34 +104,35 @@ class SqliteSweeps final : public SweepAccess {
 
   absl::StatusOr<std::vector<SweepRecord>> ReadSweeps(SqliteStatement& select);
   absl::StatusOr<SweepRecord> ReadSweepById(int64_t id);
-  // Returns NotFound, with who deleted the sweep where somebody did.
+  // Returns NotFound, which says who deleted the sweep if somebody did.
   absl::Status WhyNotFound(std::string_view name);
   // Returns a name for a sweep that was given none.
   absl::StatusOr<std::string> NextName(std::string_view stem);
-  // Returns the number of the first attempts of a new sweep of this name.
+  // Returns the attempt number with which the trials of a new sweep of this name begin.
   absl::StatusOr<int32_t> FirstAttempt(std::string_view name);
   absl::Status BeginTrial(const TrialTransition& transition);
   absl::Status StoreTransition(const TrialTransition& transition);
   absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number, bool with_texts);
-  // `rows` is the SELECT of the trials.
+  // `rows` is the SELECT statement of the trials, without WHERE and ORDER BY.
   absl::StatusOr<std::vector<TrialRecord>> ReadTrials(const std::string& rows, int64_t sweep_id,
                                                       TrialOrder order, int32_t offset,
                                                       int32_t limit);
   absl::Status ApplyTransition(const TrialTransition& transition);
-  // False where no row can match the condition, by the facets that rows have.
+  // Returns false if the facets show that no row can match the condition.
   absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
-  // Returns places between `after` and `until` with about equally many rows between neighbours,
-  // each figure at most once; none where ids span no more than `most_rows`.
+  // Returns places between the query's `after` and `until`, with about equally many rows between
+  // neighbours. Each figure occurs at most once. Returns none if ids span no more than `most_rows`.
   absl::StatusOr<std::vector<MeasurementPlace>> SamplePlaces(const MeasurementQuery& query,
                                                              int64_t most_rows);
-  // Adds rows with the figure that the query orders by, or rows without it, until there are as many
-  // as it wants.
+  // Adds places until there are as many as the query's limit: with `with_figure`, of rows that have
+  // the figure by which the query orders, and otherwise of rows that lack it.
   absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
                           std::vector<MeasurementPlace>& places);
   absl::StatusOr<MeasuredRow> ReadMeasuredRow(const MeasurementPlace& place, bool with_texts);
   // Reads the remaining columns of an imported row.
   absl::Status ReadImport(MeasuredRow& row);
-  // Returns the sweep that this request id made, if any.
+  // Returns the sweep that was made under this request id, if any. Returns InvalidArgument if a
+  // different request made it.
   absl::StatusOr<std::optional<SweepRecord>> FindRequest(const SweepRecord& sweep);
   // Inserts a new sweep with its shapes and its request; sets its id and its hashes.
   absl::Status StoreSweep(SweepRecord& sweep, const PlanParts& plan);
@@ -143,11 +144,12 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status StoreImport(const NewImport& run);
-  // Insert a facet unless it is known; before the first measurement that has it.
+  // StoreLayout(), StoreOrigin() and StoreSettings() insert a row of a facet, unless it is there.
+  // They are called before the first measurement that refers to the row.
   absl::Status StoreLayout(const std::string& layout);
   absl::Status StoreOrigin(MeasurementSource source, std::string_view worker_version,
                            TrialState outcome);
-  // `Run` is a sweep or an import.
+  // `Run` is SweepRecord or NewImport.
   template <typename Run>
   absl::Status StoreSettings(const Run& run) {
     ASSIGN_OR_RETURN(SqliteStatement insert,
@@ -160,14 +162,14 @@ class SqliteSweeps final : public SweepAccess {
   }
   absl::Status RecordNewAttempt(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
-  // Sets whether the transition's `failed_agent`, or all members, caused the attempt to give no
-  // result.
+  // If `failed`, marks the transition's `failed_agent`, or all members if that is nullopt, as the
+  // reason why the attempt gave no result. Otherwise, removes the mark from all members.
   absl::Status SetFailed(const TrialTransition& transition, int32_t attempt, bool failed);
-  // Without `end_us` the attempt has not ended.
+  // Sets how the attempt ended. If `end_us` is nullopt, it has not ended.
   absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,
                           std::optional<int64_t> end_us, std::string_view outcome,
                           const std::string& reason);
-  // Returns its sequence.
+  // Stores the event and returns its sequence.
   absl::StatusOr<int64_t> StoreEvent(EventRecord event);
 
   SqliteConnection* const connection_;

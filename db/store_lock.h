@@ -1,5 +1,5 @@
-// StoreLock ensures that one server at a time uses a database: two would assign each trial twice,
-// each with leases of its own.
+// StoreLock ensures that only one server uses a database. Two servers would both assign every
+// trial, each with leases of its own.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace meshwright::db {
 
-// Held during the object's life, which must exceed the store's; released when the process is
-// killed. Readers and `db check` need none.
+// The lock is held while the object lives, and it is also released when the process is killed.
+// REQUIRES: the object outlives the store. Readers and `db check` need no lock.
 class StoreLock {
  public:
   StoreLock() = default;
 
-  // Creates an empty file, for its owner only, where there is none. FailedPrecondition where
-  // another process holds the lock, Unavailable where the file can't be opened.
+  // Takes the lock of the database file `path`. If there is no file, creates an empty one for its
+  // owner only. Returns FailedPrecondition if another process holds the lock, and Unavailable if
+  // the file can't be opened.
   static absl::StatusOr<StoreLock> Take(const std::string& path);
 
  private:

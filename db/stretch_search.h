@@ -1,9 +1,9 @@
-// StretchSearch runs a search over many rows in stretches of its order: where the first stretch
-// does not fill the answer, threads take the others.
+// StretchSearch runs a search over many rows in stretches, consecutive parts of the search's order.
+// If the first stretch does not fill the answer, several threads take the others.
 //
-// Callers may rely on: the answer is that of the stretches one after the other, whatever the number
-// of threads; with one thread, or while other searches use all helpers, the caller searches alone.
-// All functions may be called from any thread.
+// Callers may rely on: the answer is that of searching the stretches one after the other, whatever
+// the number of threads. With one thread, or while other searches use all helpers, the caller
+// searches alone. All functions may be called from any thread.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace meshwright::db {
 
 class StretchSearch {
  public:
-  // Each search runs on its caller's thread, and all searches share `threads` - 1 helpers.
+  // Each search runs on its caller's thread. All searches share `threads` - 1 helper threads.
   explicit StretchSearch(int32_t threads) : idle_helpers_(std::max(0, threads - 1)) {}
 
-  // Returns the matching places of a query, in its order. Called on several threads at once.
+  // Returns the matching places of a query, in its order. Several threads call it simultaneously.
   using Find =
       absl::FunctionRef<absl::StatusOr<std::vector<MeasurementPlace>>(const MeasurementQuery&)>;
 

@@ -1,4 +1,4 @@
-// Callers' tokens, of which a database keeps only the hash.
+// Callers' tokens. A database keeps only the hash of a token.
 #pragma once
 
 #include <cstdint>
@@ -28,28 +28,29 @@ struct TokenRecord {
   std::string name;       // letters, digits, '.', '-' and '_'; stays taken after revocation
   std::string hash = {};  // as HashOf() makes it
   Role role = Role::kViewer;
-  // The agent that a token of the role agent belongs to; empty for other roles.
+  // The agent to which a token of the role agent belongs; empty for other roles.
   std::string agent = {};
   absl::Time create_time;
-  std::optional<absl::Time> expire_time = std::nullopt;  // none: never
-  std::optional<absl::Time> revoke_time = std::nullopt;  // none: it was not revoked
+  std::optional<absl::Time> expire_time = std::nullopt;  // nullopt: it never expires
+  std::optional<absl::Time> revoke_time = std::nullopt;  // nullopt: it was not revoked
 
   friend bool operator==(const TokenRecord&, const TokenRecord&) = default;
 };
 
-// OK, or Unauthenticated that says since when the token is not valid and what to do.
+// Returns OK if the token is valid at `now`. Otherwise returns Unauthenticated, which says since
+// when the token is not valid and what to do.
 absl::Status CheckCounts(const TokenRecord& token, absl::Time now);
 
 // Returns a new token: "mwt_" and 256 random bits from the system, in hexadecimal.
 absl::StatusOr<std::string> NewToken();
 
-// Whether `text` has the form of a token.
+// Returns whether `text` has the form of a token.
 bool LooksLikeToken(std::string_view text);
 
 // Returns the SHA-256 of the token in hexadecimal.
 std::string HashOf(std::string_view token);
 
-// Compares two hashes in a time that does not depend on where they differ.
+// Returns whether two hashes are equal, in a time that does not depend on where they differ.
 bool SameHash(std::string_view a, std::string_view b);
 
 }  // namespace meshwright::db

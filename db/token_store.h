@@ -1,7 +1,7 @@
 // TokenStore reads and changes the tokens in a server's database while the server runs.
 //
-// Callers may rely on: what Add() and Revoke() reported as done is durable, and every other store
-// of the same file, in this process or another, sees it at once. All functions may be called from
+// Callers may rely on: what Add() and Revoke() report as done is durable, and every other store of
+// the same file, in this process or another, sees it immediately. All functions may be called from
 // any thread.
 #pragma once
 
@@ -24,20 +24,22 @@ namespace meshwright::db {
 
 class TokenStore {
  public:
-  // Opens the file, also while a server uses it. A file that is new or has an older schema is first
-  // created or migrated as by OpenDatabase(): FailedPrecondition where a server uses it meanwhile.
+  // Opens the file, even while a server uses it. A new file is first created, and one with an older
+  // schema is first migrated, as by OpenDatabase(). Returns FailedPrecondition if that is needed
+  // while a server uses the file.
   static absl::StatusOr<std::unique_ptr<TokenStore>> Open(const std::string& path);
 
-  // AlreadyExists where the name is taken, also by a token that is no longer valid.
+  // Adds a token. Returns AlreadyExists if the name is taken, even by a token that is no longer
+  // valid.
   absl::Status Add(const TokenRecord& token);
   // Returns `stem`, or the first of stem-2, stem-3, … that no token has.
   absl::StatusOr<std::string> FreeName(const std::string& stem);
-  // By name.
+  // Lists all tokens by name.
   absl::StatusOr<std::vector<TokenRecord>> List();
   // Returns the token of this hash, valid or not.
   absl::StatusOr<std::optional<TokenRecord>> Find(std::string_view hash);
-  // NotFound, with the nearest names, where there is none; FailedPrecondition where it is already
-  // revoked.
+  // Revokes a token. Returns NotFound, with the nearest names, if there is none of this name, and
+  // FailedPrecondition if it is already revoked.
   absl::Status Revoke(const std::string& name, absl::Time time);
 
  private:
@@ -48,8 +50,8 @@ class TokenStore {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Mutex mutex_;
-  // Taken where the file had to change. Closing its descriptor ends the locks of the connection,
-  // which is therefore destroyed first.
+  // Taken only if the file had to be created or migrated. Closing the descriptor of the lock
+  // releases the locks of the connection. The connection is therefore destroyed first.
   StoreLock lock_;
   const std::unique_ptr<SqliteConnection> connection_ ABSL_PT_GUARDED_BY(mutex_);
 };

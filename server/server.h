@@ -1,11 +1,14 @@
 // Server owns the store, the engine, the services and the port they listen on.
 //
-// Callers may rely on: the port is bound before the store is opened, so that at most one server
-// migrates a file; until the store is open calls end with UNAVAILABLE and the health service says
-// NOT_SERVING. Searches, and calls that wait until their changes are stored, run on threads of
-// their own. Stop() says NOT_SERVING first, ends every call within 2 s, and closes the store
-// consistent, with every decision stored if it can be written. No port that other machines reach is
-// opened without TLS, and with TLS every caller authenticates (server/calls/access.h).
+// Callers may rely on:
+// - The port is bound before the store is opened. A server whose port is taken never touches the
+//   file.
+// - Until the store is open, calls end with UNAVAILABLE and the health service says NOT_SERVING.
+// - Searches run on threads of their own, and so do calls that wait until their changes are stored.
+// - Stop() first makes the health service say NOT_SERVING, ends every call within 2 s, and leaves
+//   the store consistent. If the store can be written, every decision is stored.
+// - A port that other machines can reach uses TLS. With TLS, every caller authenticates
+//   (server/calls/access.h).
 #pragma once
 
 #include <atomic>
@@ -36,33 +39,34 @@
 
 namespace meshwright::server {
 
-// Texts in PEM.
+// A server's TLS files. Each is a text in PEM.
 struct ServerTls {
-  std::string certificate;  // of the server, followed by its issuers'
+  std::string certificate;  // the server's certificate, followed by its issuers'
   std::string key;
-  std::string client_ca;  // CA that signs clients' certificates; empty: none are requested
+  // The CA that signs clients' certificates. If it is empty, no client certificate is requested.
+  std::string client_ca;
 };
 
 using TokenOpener = std::function<absl::StatusOr<std::unique_ptr<db::TokenStore>>()>;
 
 struct ServerOptions {
   std::string listen = "127.0.0.1:7077";  // HOST:PORT; port 0 picks a free one
-  std::optional<ServerTls> tls;           // none: plain text, on loopback only
-  // Opens the tokens of the store's database. Needed with TLS; called once the store is open.
+  std::optional<ServerTls> tls;           // without it, plain text on loopback only
+  // Opens the tokens in the store's database. Required with TLS; called once the store is open.
   TokenOpener open_tokens;
-  int32_t host_cores = 1;  // physical cores, for clusters of processes on them
+  int32_t host_cores = 1;  // physical cores of this machine, for clusters of CPU processes
   std::string version;
   Clock clock;
   MonotonicClock monotonic_clock = MonotonicNow;
   EngineOptions engine;
-  // A connection that was silent for this long is probed, and closed if no answer comes within the
-  // same time again.
+  // A connection that was silent for this long is probed. It is closed if the probe is not answered
+  // within the same time.
   absl::Duration keepalive = absl::Seconds(10);
   LogFunction log;             // may be empty
-  Metrics* metrics = nullptr;  // outlives the server; null: nothing is counted
-  // Two, so that a short search need not wait for a long one.
+  Metrics* metrics = nullptr;  // must outlive the server; if null, nothing is counted
+  // Searches that run simultaneously: two, so that a short search need not wait for a long one.
   int32_t searches_at_once = 2;
-  int32_t search_cores = 1;  // shared by the searches
+  int32_t search_cores = 1;  // cores that the running searches share
   int32_t most_waiting_searches = 32;
   Recommender recommend = planner::AnswerRecommend;
   LimitOptions limits;
@@ -70,24 +74,25 @@ struct ServerOptions {
 
 using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<db::SweepStore>>()>;
 
-// OK when `listen` is HOST:PORT and, without TLS, HOST is this machine only. InvalidArgument says
-// what is wrong.
+// Returns OK if `listen` is HOST:PORT and, without TLS, HOST is a loopback address. Otherwise
+// returns InvalidArgument, which says what is wrong.
 absl::Status CheckListenAddress(const std::string& listen, bool has_tls);
 
 class Server {
  public:
-  // InvalidArgument for an address that can't be used; Unavailable when the port is taken, in which
-  // case the store was not touched. Otherwise the error of `open`.
+  // Binds the port, then opens the store with `open`. Returns InvalidArgument for an address or a
+  // limit that can't be used, and Unavailable if the port is taken; the store is then untouched.
+  // Returns every error of opening the store as it is.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const StoreOpener& open,
                                                        ServerOptions options);
-  // Starts with a store that is open already.
+  // Starts with a store that is already open.
   static absl::StatusOr<std::unique_ptr<Server>> Start(std::unique_ptr<db::SweepStore> store,
                                                        ServerOptions options);
   ~Server();
 
-  // HOST:PORT with the real port.
+  // Returns HOST:PORT with the port that was bound.
   const std::string& address() const { return address_; }
-  // For code in this process that starts and ends agents.
+  // Returns the engine, for code in this process that starts and ends agents.
   SweepEngine& engine() { return *engine_; }
   void Stop();
 
@@ -95,9 +100,9 @@ class Server {
   explicit Server(ServerOptions options);
   std::shared_ptr<grpc::ServerCredentials> Credentials();
   absl::Status Listen();
-  // Uses this store from now on, and lets calls in.
+  // Uses this store from now on, and admits calls.
   absl::Status Begin(std::unique_ptr<db::SweepStore> store);
-  // Logs a warning where TLS requires credentials that nobody has.
+  // Logs a warning if TLS requires credentials and nobody has any.
   absl::Status WarnWhereNobodyCanCall();
   // Sets the status of the standard health service.
   void SayServing(bool serving);
@@ -120,11 +125,11 @@ class Server {
   AgentsService agents_service_;
   std::string address_;
   std::unique_ptr<grpc::Server> grpc_;
-  // A std:: mutex, since timed waits on absl:: ones end by the wall clock: setting it back would
-  // hold up leases.
+  // A std::mutex, since timed waits on an absl::Mutex follow the wall clock. Setting that clock
+  // back would delay the expiry of leases.
   std::mutex timer_mutex_;
   std::condition_variable timer_wakes_;
-  std::thread timer_;  // wakes the engine so that leases end in time
+  std::thread timer_;  // wakes the engine so that leases expire in time
 };
 
 }  // namespace meshwright::server

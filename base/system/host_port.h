@@ -1,4 +1,4 @@
-// HostPort is HOST:PORT, as servers listen on it and clients dial it.
+// HostPort is an address HOST:PORT that servers listen on and clients connect to.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct HostPort {
   friend bool operator==(const HostPort&, const HostPort&) = default;
 };
 
-// Parses an address. InvalidArgument says what an address looks like.
+// Parses an address. Returns InvalidArgument, with the form of an address, for any other text.
 absl::StatusOr<HostPort> ParseHostPort(std::string_view text);
 
-// Returns the address of a host name or a numeric address, which gets brackets where it is IPv6.
+// Returns the address of `host`, a name or a numeric address, with brackets around an IPv6 address.
 HostPort WithPort(const std::string& host, int32_t port);
 
 std::string ToText(const HostPort& address);
 
-// Returns whether only this machine can reach it, judged by the host text alone: localhost, [::1],
-// or an IPv4 address of 127.0.0.0/8.
+// Returns whether only this machine can reach the address. The text of the host alone decides:
+// localhost, [::1], or an IPv4 address of 127.0.0.0/8.
 bool IsLoopback(const HostPort& address);
 
 }  // namespace meshwright

@@ -8,29 +8,29 @@
 
 namespace meshwright {
 
-// From errors that need an operator to details for developers.
+// The levels run from errors that need an operator to details for developers.
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
-// The subject of a line, for filtering. Empty, or 0: none.
+// What a line is about, for filtering. A field that does not apply is empty or 0.
 struct LogFields {
-  std::string sweep = {};  // the last part of its name
+  std::string sweep = {};  // the last part of the sweep's resource name
   int32_t trial = 0;
   int32_t attempt = 0;
   std::string agent = {};
-  std::string method = {};  // of a call, "meshwright.v1.Sweeps/CreateSweep"
-  std::string caller = {};  // as in events, "token ann"
-  std::string code = {};    // of a status, "PERMISSION_DENIED"
+  std::string method = {};  // of a call, such as "meshwright.v1.Sweeps/CreateSweep"
+  std::string caller = {};  // of a call, such as "token ann"
+  std::string code = {};    // of a status, such as "PERMISSION_DENIED"
 };
 
 struct LogEntry {
   LogLevel level = LogLevel::kInfo;
-  // A sentence that may hold any text from outside. It leaves out the sweep, trial and attempt that
-  // it is about, which every format writes separately, and states everything else.
+  // A sentence, which may contain any text from outside. It leaves out the sweep, trial and attempt
+  // in `about`, because every format writes them separately. It states everything else.
   std::string message;
   LogFields about = {};
 };
 
-// Takes one entry. Thread-safe.
+// Takes one entry. It may be called from any thread.
 using LogFunction = std::function<void(const LogEntry&)>;
 
 }  // namespace meshwright

@@ -1,8 +1,8 @@
-// MonotonicTime is a time on a clock that only runs forward, whatever is done to the wall clock:
-// for leases, heartbeats and every other duration. Times for people are absl::Time.
+// MonotonicTime is a time on a clock that only runs forward, whatever is done to the wall clock.
+// Leases, heartbeats and all other durations use it; times for people are absl::Time.
 //
-// Times of one process compare with each other; in another process, or in the next run of this one,
-// they are meaningless.
+// Times can be compared only within one process. In another process, or in the next run of this
+// one, they are meaningless.
 #pragma once
 
 #include <compare>
@@ -15,7 +15,7 @@ namespace meshwright {
 struct MonotonicTime {
   absl::Duration since_start;  // since the clock's arbitrary start
 
-  // Later, and earlier, than every other time.
+  // Never() is later than every other time, Always() is earlier.
   static MonotonicTime Never() { return {absl::InfiniteDuration()}; }
   static MonotonicTime Always() { return {-absl::InfiniteDuration()}; }
 

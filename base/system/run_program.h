@@ -9,14 +9,16 @@
 
 namespace meshwright {
 
-// Runs `arguments[0]`, looked up in PATH where it has no slash, with the other arguments and an
-// empty standard input. Returns the first MiB of its standard output. Unavailable where it can't be
-// started; Internal, with the end of its standard error, where it ends other than with exit code 0;
-// DeadlineExceeded where it has not ended after `timeout_s`: it is then killed, but not waited for
-// if that has no effect, as on a process that is stuck in a driver.
+// Runs `arguments[0]` with the other arguments and an empty standard input, and returns the first
+// MiB of its standard output. A name without a slash is looked up in PATH. Returns
+// - Unavailable if the program can't be started;
+// - Internal if it is killed by a signal, or if it ends with an exit code other than 0. In the
+//   latter case the message has the end of its standard error;
+// - DeadlineExceeded if it has not ended after `timeout_s`. The program is then killed, but it is
+//   not waited for if that has no effect, as on a process that is stuck in a driver.
 absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments, double timeout_s);
 
-// Returns the same with `input` as the standard input.
+// Does the same with `input` as the standard input.
 absl::StatusOr<std::string> RunProgramOn(std::string_view input,
                                          const std::vector<std::string>& arguments,
                                          double timeout_s);

@@ -21,7 +21,7 @@ class UniqueFd {
   }
   ~UniqueFd() { Close(); }
 
-  // Returns the descriptor; -1 where there is none.
+  // Returns the descriptor, or -1 if there is none.
   int get() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
   void Close() {

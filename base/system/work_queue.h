@@ -1,9 +1,12 @@
 // WorkQueue runs tasks on a fixed number of threads, first come, first served.
 //
-// Tasks begin in the order in which they were offered. Each task is either run once or handed back,
-// by TakeIf() or Close(). A task counts as running until `run` has returned; the function that
-// `run` returned is called after that, so that whoever it notifies finds the thread free. All
-// functions except Join() may be called from any thread, including from `run`.
+// Tasks begin in the order in which they were offered. Each accepted task is either run once, or
+// handed back by TakeIf() or Close(). A task counts as running until `run` has returned. The
+// function that `run` returned is called only then, so that whoever it notifies no longer finds the
+// task running.
+//
+// Every function may be called from any thread, except that `run` must not call Flush() and the
+// queue's own threads must not call Join().
 #pragma once
 
 #include <cstddef>
@@ -24,14 +27,14 @@ namespace meshwright {
 template <typename Task>
 class WorkQueue {
  public:
-  // Runs one task. `running` is the number of running tasks, this one included. The function that
-  // it returns may be empty.
+  // Runs one task, and returns a function to be called afterwards, which may be empty. `running` is
+  // the number of running tasks, including this one.
   using Run = std::function<std::function<void()>(Task task, size_t running)>;
 
   enum class Offered { kTaken, kFull, kClosed };
   struct Answer {
     Offered offered = Offered::kTaken;
-    // Numbers of tasks when this one was offered, without it.
+    // The numbers of running and waiting tasks when this one was offered, without this one.
     size_t running = 0;
     size_t waiting = 0;
   };
@@ -46,8 +49,8 @@ class WorkQueue {
     Join();
   }
 
-  // Moves from `task` only if the queue accepts it: not where `most_tasks` are already running or
-  // waiting, nor once the queue is closed.
+  // Moves from `task` only if the queue accepts it. The queue refuses a task if it is closed, or if
+  // `most_tasks` tasks are already running or waiting.
   Answer Offer(Task& task, size_t most_tasks = std::numeric_limits<size_t>::max()) {
     const absl::MutexLock lock(&mutex_);
     Answer answer = {Offered::kTaken, running_, waiting_.size()};
@@ -61,8 +64,8 @@ class WorkQueue {
     return answer;
   }
 
-  // Removes and returns, in order, the waiting tasks for which `predicate` is true. It runs under
-  // the queue's lock.
+  // Removes the waiting tasks for which `predicate` is true, and returns them in order. `predicate`
+  // runs under the queue's lock.
   template <typename Predicate>
   std::vector<Task> TakeIf(const Predicate& predicate) {
     std::vector<Task> taken;
@@ -85,15 +88,14 @@ class WorkQueue {
     mutex_.Await(absl::Condition(this, &WorkQueue::IsIdleOrClosed));
   }
 
-  // Accepts no more tasks, and returns those that wait.
+  // Stops accepting tasks, and returns the tasks that wait.
   std::deque<Task> Close() {
     const absl::MutexLock lock(&mutex_);
     closed_ = true;
     return std::exchange(waiting_, {});
   }
 
-  // Returns once the running tasks have ended. Requires Close() before; must not be called on one
-  // of the queue's own threads.
+  // Returns once the running tasks have ended. REQUIRES: Close() was called before.
   void Join() {
     for (std::thread& thread : threads_) {
       if (thread.joinable()) thread.join();
@@ -134,7 +136,7 @@ class WorkQueue {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<Task> waiting_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::thread> threads_;  // the last member: they use all others
+  std::vector<std::thread> threads_;  // the last member, because the threads use all others
 };
 
 }  // namespace meshwright

@@ -29,7 +29,7 @@ inline std::string Duration(double seconds) {
   return Seconds(seconds);
 }
 
-// Returns digits in groups of three: 1,234,567.
+// Returns the value with its digits in groups of three, such as 1,234,567.
 inline std::string Grouped(int64_t value) {
   std::string digits = std::to_string(value);
   for (auto i = static_cast<int64_t>(digits.size()) - 3; i > (value < 0 ? 1 : 0); i -= 3) {

@@ -1,4 +1,5 @@
-// Names of enumerators as a table of (value, name), and the lookups both ways.
+// EnumNames is a table of enumerators and their names. NameOf() and KindOf() look up an entry by
+// enumerator and by name.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ namespace meshwright {
 template <typename Kind, size_t kCount>
 using EnumNames = std::array<std::pair<Kind, std::string_view>, kCount>;
 
-// Returns "" for a value that the table leaves out.
+// Returns the name of a value, or "" if the table leaves it out.
 template <typename Kind, size_t kCount>
 constexpr std::string_view NameOf(const EnumNames<Kind, kCount>& names, Kind wanted) {
   for (const auto& [kind, name] : names) {
@@ -24,7 +25,8 @@ constexpr std::string_view NameOf(const EnumNames<Kind, kCount>& names, Kind wan
   return "";
 }
 
-// Returns the value of a name. InvalidArgument naming `key`, `text` and every name of the table.
+// Returns the value of the name `text`. Returns InvalidArgument about `key`, with every name of the
+// table, if there is none.
 template <typename Kind, size_t kCount>
 absl::StatusOr<Kind> KindOf(const EnumNames<Kind, kCount>& names, std::string_view key,
                             std::string_view text) {

@@ -1,4 +1,4 @@
-// Errors about one named input field: its position, its value and what is accepted.
+// Makes errors about one input field, which state its position, its value and what is accepted.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,25 @@ namespace meshwright {
 absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem);
 absl::Status FieldError(std::string_view field, int64_t value, std::string_view problem);
 
-// Returns `status`, which comes from elsewhere, as one about `field`.
+// Returns `status` with `field` as the field that it is about.
 absl::Status WithField(absl::Status status, std::string_view field);
 
-// Returns the field that `status` is about; empty where none was named.
+// Returns the field that `status` is about, or an empty string if it names none.
 std::string FieldOf(const absl::Status& status);
 
-// OK when low <= value <= high.
+// Returns OK if low <= value <= high, otherwise InvalidArgument.
 absl::Status CheckRange(std::string_view field, int64_t value, int64_t low, int64_t high);
+// Returns OK if `value` is positive and finite, otherwise InvalidArgument.
 absl::Status CheckPositive(std::string_view field, double value);
-// OK when 0 < value <= 1.
+// Returns OK if 0 < value <= 1, otherwise InvalidArgument.
 absl::Status CheckShare(std::string_view field, double value);
 
-// The position of a field in a text or a message, such as "ranks[2].phases.bubble_s", assembled
-// only when it is asked for. Refers to the enclosing path and to the key, which must outlive it.
+// The position of a field in a text or a message, such as "ranks[2].phases.bubble_s". Its text is
+// assembled only when it is asked for. A path refers to the enclosing path and to the key, which
+// must outlive it.
 class FieldPath {
  public:
-  // The root, with which the paths of its fields begin.
+  // Makes a root. The paths of its fields begin with this text.
   explicit FieldPath(std::string_view root) : key_(root) {}
   FieldPath(const FieldPath& around, std::string_view key) : around_(&around), key_(key) {}
   FieldPath(const FieldPath& around, size_t index)

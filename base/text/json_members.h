@@ -1,8 +1,9 @@
-// Finds and sets the members of an object's JSON text without parsing their values: for texts that
-// this project wrote and that many calls need with one more member, such as the plan of a trial.
+// Finds and sets the members of an object's JSON text without parsing their values. This is for
+// texts that this project wrote and that many calls need with one more member, such as the plan of
+// a trial.
 //
-// The text must be an object in nlohmann::json's compact form, its keys in order and without
-// escapes. In any other text nothing is found or set.
+// REQUIRES: the text is an object in nlohmann::json's compact form, with its keys in order and
+// without escapes. Text that can't be divided into members yields nullopt.
 #pragma once
 
 #include <optional>
@@ -11,11 +12,11 @@
 
 namespace meshwright {
 
-// Returns the text of the member's value; nullopt where there is no such member.
+// Returns the text of the member's value, or nullopt if there is no such member.
 std::optional<std::string_view> FindMember(std::string_view object, std::string_view key);
 
-// Returns `object` with the member of that key, replaced or inserted in order. `value` is JSON
-// text.
+// Returns `object` with the member `key` set to `value`, which is JSON text. A new member is
+// inserted in the order of the keys.
 std::optional<std::string> WithMember(std::string_view object, std::string_view key,
                                       std::string_view value);
 

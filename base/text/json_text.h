@@ -1,7 +1,7 @@
-// Parses JSON text from outside (a user's file, the wire, a database, a worker). No other code
-// does.
+// Parses JSON text from outside: a user's file, the wire, a database or a worker. No other code
+// parses such text.
 //
-// A parsed value is at most kMaxJsonDepth containers deep, so that walking, copying or printing it
+// A parsed value is at most kMaxJsonDepth containers deep, so code that walks, copies or prints it
 // may recurse.
 #pragma once
 
@@ -14,27 +14,27 @@
 
 namespace meshwright {
 
-// The files that are read here are 6 deep.
+// The most containers inside each other. The files that are read here have at most 6.
 inline constexpr int kMaxJsonDepth = 64;
 
-// For the text of a model, a cluster or a framework, in a file or in a request. The largest known
-// config.json of a model takes 4 KiB.
+// The limit for the text of a model, a cluster or a framework, in a file or in a request. The
+// largest known config.json of a model takes 4 KiB.
 inline constexpr size_t kMaxSpecBytes = size_t{1} << 20;
 
-// For any other text: a worker's trace of a long step takes some MiB.
+// The limit for any other text. A worker's trace of a long step takes some MiB.
 inline constexpr size_t kMaxJsonBytes = size_t{64} << 20;
 
-// InvalidArgument about `what`, with the position, when `text` is larger than `max_bytes`, nested
-// deeper than kMaxJsonDepth, or not JSON.
+// Parses `text`. Returns InvalidArgument about `what`, with the position if there is one, if `text`
+// is larger than `max_bytes`, nested deeper than kMaxJsonDepth, or not JSON.
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view what, std::string_view text,
                                          size_t max_bytes = kMaxJsonBytes);
-// Returns the same with the keys in the order of the text.
+// Does the same, and keeps the keys in the order of the text.
 absl::StatusOr<nlohmann::ordered_json> ParseOrderedJson(std::string_view what,
                                                         std::string_view text,
                                                         size_t max_bytes = kMaxJsonBytes);
 
-// Returns `value` for a message: a container by its type, such as "an object", anything else as it
-// is, shortened.
+// Returns `value` as a message shows it. A container is shown by its type, such as "an object";
+// anything else is shown as its JSON text, shortened.
 std::string ShowJson(const nlohmann::json& value);
 
 }  // namespace meshwright

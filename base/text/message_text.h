@@ -1,4 +1,4 @@
-// Writes texts for messages: text from outside, escaped and shortened, and lists in words.
+// Formats text for messages: escapes and shortens text from outside, and writes lists in words.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace meshwright {
 // characters, and bytes that are not UTF-8) written as \n, \r, \t or \x1b.
 std::string EscapeControls(std::string_view text);
 
-// Returns `text`, or as much of it as fits into `most_bytes` followed by "... (N bytes)"; UTF-8 is
-// cut between characters.
+// Returns `text` if it has at most `most_bytes`. Otherwise returns its first `most_bytes`, or fewer
+// so as not to cut a UTF-8 character, followed by "... (N bytes)".
 std::string ShortText(std::string_view text, size_t most_bytes);
 
-// Returns the texts as in "a, b or c", where `last` is "or". `Texts` is a list of anything that
-// converts to std::string_view.
+// Returns the texts as a list in words, such as "a, b or c" if `last` is "or". `Texts` is a list of
+// anything that converts to std::string_view.
 template <typename Texts>
 std::string ListInWords(const Texts& texts, std::string_view last) {
   std::string words;

@@ -9,13 +9,15 @@
 
 namespace meshwright {
 
-// Returns at most three of `known`, the likeliest first, ignoring case: where some begin with
-// `name`, those alone ("a100" means a100-40 and a100-80), otherwise those that `name` is the long
-// form of ("sequence-length" of "seq-len"), otherwise those that share a word with it, otherwise
-// those of the smallest edit distance.
+// Returns at most three of `known` that `name` may stand for, the likeliest first. Case is ignored.
+// All of them come from the first of these groups that is not empty:
+// - names that begin with `name`, as a100-40 and a100-80 begin with "a100";
+// - names that are a short form of `name`, as seq-len is of "sequence-length";
+// - names that share a word with `name`;
+// - names of the smallest edit distances from `name`.
 std::vector<std::string> NearestNames(std::string_view name, const std::vector<std::string>& known);
 
-// Returns NotFound: "`what` `name` is not known; nearest: a, b, c".
+// Returns NotFound with the message "`what` `name` is not known; nearest: a, b, c".
 absl::Status UnknownName(std::string_view what, std::string_view name,
                          const std::vector<std::string>& known);
 

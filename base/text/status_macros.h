@@ -1,4 +1,5 @@
-// Early returns for absl::Status and absl::StatusOr.
+// RETURN_IF_ERROR and ASSIGN_OR_RETURN return from the calling function with the error of an
+// absl::Status or an absl::StatusOr.
 #pragma once
 
 #include <utility>

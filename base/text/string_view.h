@@ -1,5 +1,5 @@
-// Converts between std::string_view and absl::string_view, which are two types where Abseil was
-// built for C++14, as Debian's was.
+// Converts between std::string_view and absl::string_view. The two are different types if Abseil
+// was built for C++14, as Debian's was.
 #pragma once
 
 #include <string_view>

@@ -1,11 +1,14 @@
 // Agent owns devices, connects to a server, runs the trials assigned to it and delivers their
 // results.
 //
-// Guarantees: a result is delivered until the server that assigned its attempt acknowledges or
-// refuses it, across broken connections and restarts of either side; every unusable assignment is
-// answered. A trial's workers are killed when its lease expires, when the server cancels it or
-// turns out to be a different one, and when the agent stops. The lease runs from the last
-// acknowledged heartbeat, whether or not the agent is connected.
+// Guarantees:
+// - A result is redelivered until the server that assigned its attempt acknowledges or refuses it.
+//   This holds across broken connections and server restarts and, with a result folder, across
+//   restarts of the agent.
+// - An assignment that the agent can't run is answered with a failed result.
+// - A trial's workers are killed when its lease expires, when the server cancels the trial, when
+//   the server turns out to have another store, and when the agent stops. The lease runs from the
+//   last acknowledged heartbeat, whether or not the agent is connected.
 #pragma once
 
 #include <functional>
@@ -35,15 +38,15 @@ struct AgentOptions {
   ServerAccess server;
   std::string name;      // unique among the server's agents
   std::string instance;  // distinguishes this process from another one of the same name
-  std::string identity;  // the same in every process of this agent; empty where it stores none
+  std::string identity;  // the same in every process of this agent; empty without a state folder
   std::string host;
   std::string version;
   wire::DeviceSet devices;
   std::optional<int64_t> memory_limit_bytes;  // per device; upper bound for trials
-  std::string address;       // where other agents reach this host; empty where none do
+  std::string address;       // at which other agents reach this host; empty if they can't
   std::string cluster_json;  // the devices' cluster file as JSON text; may be empty
   std::string worker_path;
-  std::string result_folder;  // stores unacknowledged results; empty: kept in memory
+  std::string result_folder;  // for unacknowledged results; if empty, they stay in memory
   TrialRunners runners;
   MonotonicClock clock = MonotonicNow;
   std::function<double()> uniform;  // random numbers from 0 to 1
@@ -55,10 +58,13 @@ class Agent {
   explicit Agent(AgentOptions options);
   ~Agent();
 
-  // Serves until `stop` returns true, then cancels running trials, delivers results, says goodbye
-  // to the server and returns OK, within 5 s unless a worker can't be ended. Any error is final:
-  // the server refused the agent, for its name (AlreadyExists) or its identity (Unauthenticated or
-  // PermissionDenied), or the result folder is unusable.
+  // Serves until `stop` returns true. Then cancels running trials, delivers results, says goodbye
+  // to the server and returns OK, within 5 s unless a worker can't be ended.
+  //
+  // Returns an error only if retrying would not help: Unavailable if the result folder is unusable,
+  // AlreadyExists if another agent has this name, Unauthenticated or PermissionDenied if the server
+  // refuses the agent's credentials, and InvalidArgument or Unimplemented if agent and server don't
+  // understand each other.
   absl::Status Run(const std::function<bool()>& stop);
 
  private:
@@ -78,17 +84,17 @@ class Agent {
     trial::TrialResult result;
   };
   struct Running {
-    std::string store_id;  // of the server that assigned it
+    std::string store_id;  // of the server that assigned the attempt
     wire::AttemptKey key;
     std::string token;
-    std::optional<v1::TrialReady> ready = {};  // of a gang's attempt
-    std::optional<TrialJob> prepared = {};     // of a gang's attempt, until it is told to start
+    std::optional<v1::TrialReady> ready = {};  // set for a gang's attempt
+    std::optional<TrialJob> prepared = {};     // a gang's job, until the server starts it
     MonotonicTime told_progress = MonotonicTime::Always();
   };
   using Event = std::variant<Received, StreamEnded, Stepped, Ended>;
 
   void Dial();
-  // Waits at most `timeout` for one event. Returns false where there was none.
+  // Waits at most `timeout` for one event and handles it. Returns false if none came.
   bool HandleNext(absl::Duration timeout);
   void On(const Received& event);
   void On(const StreamEnded& event);
@@ -100,7 +106,7 @@ class Agent {
   // Ends the attempt here, whether or not it has started.
   void EndAttempt(const wire::AttemptKey& key, const std::string& store_id,
                   const std::string& reason);
-  // Prepares an attempt of a gang and waits for its start.
+  // Prepares a gang's attempt and reports that it is ready. OnStart() starts it.
   void Prepare(const Running& given, TrialJob job);
   // Reports that the attempt's workers start now.
   void TellStarted(const wire::AttemptKey& key);
@@ -111,18 +117,19 @@ class Agent {
   void SendHeartbeat(MonotonicTime now);
   // Does what is due: dialling, heartbeats, redelivery, ending expired leases.
   void DoDue();
-  // Retries results that could not be written.
+  // Retries writing results that could not be written.
   void WriteResults(MonotonicTime now);
   void Deliver(const KeptResult& kept);
   void DeliverAll();
   void Send(const v1::AgentMessage& message);
-  // Returns null where the attempt does not run here. Without `store_id` searches attempts of all
-  // stores, the oldest first.
+  // Returns the running attempt `key`, or null if it does not run here. With an empty `store_id`,
+  // searches the attempts of all stores, the oldest first.
   Running* FindRunning(const wire::AttemptKey& key, const std::string& store_id = "");
-  // Returns the attempts that run for the server of store_id_, and those with results for it.
+  // Returns the attempts that run for the server of store_id_, and the attempts whose results are
+  // kept for that server.
   std::vector<wire::AttemptKey> Held() const;
   void KeepResult(const Running& ran, trial::TrialResult result);
-  // Whether there are results for the connected server.
+  // Returns whether there are results for the connected server.
   bool HasResults() const;
   void Leave();
   void Log(LogLevel level, std::string message, LogFields about = {}) const;
@@ -145,10 +152,10 @@ class Agent {
   MonotonicTime next_heartbeat_ = MonotonicTime::Never();
   MonotonicTime next_delivery_ = MonotonicTime::Never();
   MonotonicTime next_write_ = MonotonicTime::Always();
-  // lease_ after the last acknowledged heartbeat, or the registration, was sent; Never once the
-  // trials were ended for it.
+  // When the lease expires: lease_ after the last acknowledged heartbeat, or the registration, was
+  // sent. Never once the lease has expired and its trials were ended.
   MonotonicTime lease_ends_ = MonotonicTime::Never();
-  int64_t last_heartbeat_ = 0;  // its number on this stream
+  int64_t last_heartbeat_ = 0;  // number of the last one sent on this stream
   // Send times of unacknowledged heartbeats by number; number 0 is the registration.
   std::map<int64_t, MonotonicTime> sent_heartbeats_;
   bool leaving_ = false;  // accepts no more trials

@@ -29,7 +29,7 @@ class Inbox {
     return Take();
   }
 
-  // Returns the oldest item; nullopt where none arrives within `timeout`.
+  // Returns the oldest item, or nullopt if none arrives within `timeout`.
   std::optional<T> Pop(absl::Duration timeout) {
     std::unique_lock lock(mutex_);
     pushed_.wait_for(lock, absl::ToChronoMilliseconds(timeout), [this] { return !items_.empty(); });
@@ -44,7 +44,8 @@ class Inbox {
     return item;
   }
 
-  // Not Abseil's: its timed waits follow the wall clock, and setting that back would prolong them.
+  // Not absl::Mutex, whose timed waits follow the wall clock: setting that clock back would prolong
+  // them.
   std::mutex mutex_;
   std::condition_variable pushed_;
   std::deque<T> items_;

@@ -1,8 +1,8 @@
 // ResultBox keeps results that no server has acknowledged yet.
 //
-// With a folder, each result is a file that is on disk, with its directory entry, before Add()
-// returns: it survives the agent and a power failure, and a later agent delivers it to the store it
-// came from. Not thread-safe.
+// With a folder, Add() writes each result to a file and syncs the file and its directory entry. The
+// result then survives the agent's end and a power failure, and a later agent can deliver it to the
+// store that assigned its attempt. Not thread-safe.
 #pragma once
 
 #include <set>
@@ -17,7 +17,8 @@
 
 namespace meshwright::agent {
 
-// Whether `id` is safe as part of a file name: store identities come from servers.
+// Returns whether `id` has 1 to 64 hexadecimal digits. A store's identity comes from a server and
+// becomes part of file names.
 bool IsStoreId(std::string_view id);
 
 struct KeptResult {
@@ -29,14 +30,15 @@ struct KeptResult {
 
 class ResultBox {
  public:
-  // An empty `folder` keeps results in memory only. Other files in the folder are left alone.
+  // Opens `folder`, creating it if needed, and reads the results kept in it. Other files in the
+  // folder are left alone. With an empty `folder`, results are kept in memory only.
   static absl::StatusOr<ResultBox> Open(const std::string& folder);
 
-  // Keeps the result in memory even where the folder can't be written, and returns that error.
+  // Keeps the result. If its file can't be written, keeps it in memory and returns the error.
   absl::Status Add(const KeptResult& kept);
-  // Whether a kept result could not be written.
+  // Returns whether a kept result could not be written.
   bool has_unwritten() const { return !unwritten_.empty(); }
-  // Retries all of those.
+  // Retries writing all results that could not be written. Returns the first error.
   absl::Status WriteUnwritten();
   void Remove(const std::string& store_id, const wire::AttemptKey& key);
   const std::vector<KeptResult>& kept() const { return kept_; }

@@ -1,6 +1,6 @@
 // ServerStream is the agent's end of its stream to the server.
 //
-// One thread of the caller's sends; the stream's own thread reads and passes on messages.
+// Only one thread of the caller may send. The stream has a thread of its own that reads messages.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,15 @@
 
 namespace meshwright::agent {
 
-// Returns the delay before the next attempt to reach a server. It doubles from 0.2 s to at most 5 s
-// with the number of consecutive failures (from 1). `uniform`, from 0 to 1, spreads agents that
-// lost the same server over the upper half of the delay.
+// Returns the delay before the next attempt to reach a server, after `failures` consecutive
+// failures (1 or more). The delay doubles with each failure, from 0.2 s to at most 5 s. `uniform`,
+// from 0 to 1, spreads agents that lost the same server over the upper half of the delay.
 absl::Duration BackoffDelay(int failures, double uniform);
 
 class ServerStream {
  public:
-  // Dials the server. `received`, and finally `ended` once, are called on the reading thread.
+  // Dials the server. The reading thread calls `received` for each message, and `ended` once at the
+  // end of the stream.
   ServerStream(const ServerAccess& server, std::function<void(v1::ServerMessage)> received,
                std::function<void()> ended);
   // Cancels the stream if it still runs, and joins the reading thread.

@@ -1,7 +1,8 @@
-// StateDir is an agent's folder: what outlives its process.
+// StateDir is the folder that keeps an agent's identity and undelivered results when its process
+// ends.
 //
-// Only one process may hold it: two agents sharing a folder would deliver results twice, and
-// sharing an identity would let each replace the other at the server.
+// Only one process may hold the folder. Two agents sharing it would deliver results twice, and each
+// could replace the other at the server, as they would have the same identity.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,16 @@ namespace meshwright::agent {
 
 class StateDir {
  public:
-  // Creates the folder if needed and locks it for this object's lifetime; the lock ends with the
-  // process, even if killed. FailedPrecondition names the agent and process that hold it. `random`
-  // generates a new folder's identity.
+  // Creates the folder if needed and locks it for this object's lifetime. The kernel releases the
+  // lock when the process ends, even if it is killed. Returns FailedPrecondition, naming the agent
+  // and process that hold the folder, if it is locked already. `random` generates a new folder's
+  // identity.
   static absl::StatusOr<StateDir> Open(const std::string& folder, const std::string& agent,
                                        const std::function<uint64_t()>& random);
 
-  // 32 hexadecimal digits, the same in every process that held this folder.
+  // Returns 32 hexadecimal digits, the same in every process that opens this folder.
   const std::string& identity() const { return identity_; }
-  // Folder of undelivered results (executor/agent/result_box.h).
+  // Returns the folder of undelivered results (executor/agent/result_box.h).
   std::string results() const { return folder_ + "/results"; }
 
  private:

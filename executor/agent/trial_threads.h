@@ -1,11 +1,14 @@
-// TrialThreads runs an agent's trials, each on slots of its devices. Trials on disjoint slots run
-// concurrently. The threads live as long as the agent, since workers die with the thread that
-// spawned them.
+// TrialThreads runs an agent's trials, each on some slots of the agent's devices. Trials on
+// disjoint slots run concurrently. The threads live as long as the agent, since workers die with
+// the thread that spawned them.
 //
-// Guarantees: trials that share a slot run in order of arrival. A trial gets the same cores, and at
-// most the same part of the host's memory, whether or not others run beside it. A rank's peak
-// FLOP/s is measured by the first trial of a kind, while no other of that kind runs, and reused by
-// later ones, so that their MFU is comparable; a gang's trial always measures it.
+// Guarantees:
+// - Trials that share a slot run in order of arrival.
+// - A trial gets the same cores, and at most the same part of the host's memory, whether or not
+//   other trials run beside it.
+// - Trials of one kind (device kind, precision and number of ranks) share one measured peak FLOP/s
+//   per rank, so that their MFU is comparable. The first trial of a kind measures it while no other
+//   of that kind runs. A gang's trial always measures its own.
 #pragma once
 
 #include <atomic>
@@ -42,8 +45,8 @@ using GangRunner = std::function<trial::TrialResult(
 struct TrialRunners {
   TrialRunner alone;
   GangRunner together = {};
-  // Binds the calling thread, and so the workers it starts, to the cores of these slots; may be
-  // empty.
+  // Binds the calling thread, and so the workers that it starts, to the cores of these slots. May
+  // be empty.
   std::function<void(const wire::DeviceShare&)> bind = {};
   // Returns the memory that this host has left for CPU ranks.
   std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] {
@@ -65,7 +68,7 @@ class TrialThreads {
   struct Callbacks {
     std::function<void(const wire::AttemptKey&, const trial::TrialProgress&)> progress;
     std::function<void(const wire::AttemptKey&, const trial::TrialResult&)> done;
-    // Called with warnings that prevent no trial; may be empty.
+    // Called with warnings about a trial that runs nevertheless; may be empty.
     std::function<void(const wire::AttemptKey&, const std::string&)> warn = {};
   };
 
@@ -81,8 +84,8 @@ class TrialThreads {
   struct Entry {
     TrialJob job;
     std::atomic<bool> cancel{false};
-    double known_peak_flops = 0.0;  // FLOP/s; 0: the trial measures it
-    // Host memory its ranks will take; 0 on GPUs, and where unknown.
+    double known_peak_flops = 0.0;  // FLOP/s; if 0, the trial measures it
+    // Host memory that its ranks will take; 0 on GPUs, and if unknown.
     int64_t needs_bytes = 0;
     std::atomic<bool> has_taken{false};  // whether its ranks already hold needs_bytes
 
@@ -90,21 +93,22 @@ class TrialThreads {
   };
   using Entries = std::list<Entry>;
 
-  // What a rank's peak FLOP/s depends on; the last is the number of concurrent ranks.
+  // The kind of a trial, on which a rank's peak FLOP/s depends. The last element is the number of
+  // concurrent ranks.
   using PeakKey = std::tuple<planner::DeviceKind, planner::Precision, int64_t>;
   static PeakKey KindOf(const trial::TrialPlan& plan);
 
   void Loop();
-  // Returns the first waiting trial that may run now; waiting_.end() where there is none.
+  // Returns the first waiting trial that may run now, or waiting_.end() if there is none.
   Entries::iterator NextToRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether the trial only has to be reported as cancelled.
+  // Returns whether the trial only has to be reported as cancelled.
   bool IsCancelled(const Entry& entry) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MayRunBeside(const Entry& entry, const Entry& running) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   double KnownPeak(const trial::TrialPlan& plan) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   trial::TrialResult Run(Entry& entry);
-  // Returns the host memory that the trial may take: its slots' share, less what trials started
-  // earlier have yet to take.
+  // Returns the host memory that the trial may take. This is its slots' share, but at most the free
+  // memory less the memory that trials started earlier have yet to take.
   absl::StatusOr<host::MemoryRoom> RoomFor(const Entry& entry);
 
   const TrialRunners runners_;
@@ -117,7 +121,7 @@ class TrialThreads {
   Entries running_ ABSL_GUARDED_BY(mutex_);
   std::map<PeakKey, double> peak_flops_ ABSL_GUARDED_BY(mutex_);
   std::set<PeakKey> tried_ ABSL_GUARDED_BY(mutex_);  // kinds of which a trial has ended
-  // Most free host memory seen since a trial began while no other ran.
+  // The most free host memory seen since a trial last began while no other ran.
   int64_t idle_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

@@ -1,5 +1,5 @@
-// Arrivals hands member links from the relay's thread, which shakes hands for them, to the thread
-// that runs the trial. Thread-safe.
+// Arrivals is the queue of members' links from the relay's thread, which does the handshakes, to
+// the thread that runs the trial. Thread-safe.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace meshwright::gang {
 
 class Arrivals {
  public:
-  // Queues `link`, or closes it once Close() was called.
+  // Queues `link`, or closes it if Close() was called before.
   void Push(UniqueFd link) {
     const absl::MutexLock lock(&mutex_);
     if (open_) links_.push_back(std::move(link));

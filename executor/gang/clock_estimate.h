@@ -7,12 +7,13 @@ namespace meshwright::gang {
 
 class ClockEstimate {
  public:
-  // Adds one exchange: the request left at `sent_s` and its reply came at `received_s`, both on
-  // this host's clock; the reply carries `remote_s`, the other clock's time.
+  // Adds one exchange. The request left at `sent_s` and its reply arrived at `received_s`, both on
+  // this host's clock. The reply carried `remote_s`, the other clock's time.
   void Take(double sent_s, double remote_s, double received_s);
 
-  // Returns by how many seconds the other clock is ahead, from the recent exchange with the
-  // shortest round trip. The error is at most half of that round trip. 0 without exchanges.
+  // Returns by how many seconds the other clock is ahead, as measured by the recent exchange with
+  // the shortest round trip. The error is at most half of that round trip. Returns 0 before the
+  // first exchange.
   double ahead_s() const;
   int answers() const { return answers_; }
 

@@ -1,5 +1,5 @@
-// Forwarding passes a follower's worker events and exits to the leader, and the leader's commands
-// to the workers.
+// Forwarding passes the events and exits of a follower's workers to the leader, and ends the
+// workers.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@ namespace meshwright::gang {
 
 class Forwarding {
  public:
-  // `workers` run `ranks`, in the same order. REQUIRES: `link` outlives this object.
+  // workers[i] runs ranks[i]. REQUIRES: `link` outlives this object.
   Forwarding(std::vector<trial::WorkerProcess> workers, std::vector<int32_t> ranks,
              LeaderLink& link);
 
-  // Sends pending events and exits to the leader and handles what it sent; waits briefly for
-  // either.
+  // Waits briefly for something to arrive. Then handles what the leader sent, and sends pending
+  // events and exits to the leader.
   void Step();
   // Kills the workers that still run and reports how they ended. Takes at most trial::kLongestKill.
   void EndAll();
@@ -30,7 +30,8 @@ class Forwarding {
   void WaitForSomething() const;
   void Forward(Worker& worker);
   void TellExit(const Worker& worker, bool left);
-  // Whether the leader does not keep up: reading from the workers then pauses (back-pressure).
+  // Returns whether the leader does not keep up. Reading from the workers then pauses
+  // (back-pressure).
   bool is_behind() const;
 
   std::vector<Worker> workers_;

@@ -1,5 +1,5 @@
-// Frames are the messages between members of a gang. On the stream each is a length of four bytes,
-// big-endian, followed by that many bytes of JSON.
+// Frames are the messages between members of a gang. On the stream, each frame is a big-endian
+// length of four bytes, followed by that many bytes of JSON.
 #pragma once
 
 #include <cstddef>
@@ -28,38 +28,40 @@ struct RefuseFrame {
   std::string message = {};
 };
 
-// From the leader: "admit" accepts the follower, "start" has it start its workers, "end" has it end
-// them.
+// "admit": the leader accepts a follower.
 struct AdmitFrame {};
+// "start": the leader tells a follower to start its workers.
 struct StartFrame {};
+// "end": the leader tells a follower to end its workers.
 struct EndFrame {};
 
-// "ping" from the leader, answered at once by "pong".
+// "ping": a request of the leader, which the follower answers immediately.
 struct PingFrame {
   double sent_s = 0.0;  // on the leader's clock
 };
+// "pong": a follower's answer to a ping.
 struct PongFrame {
-  double sent_s = 0.0;   // the ping's
-  double clock_s = 0.0;  // on the follower's clock
+  double sent_s = 0.0;   // copied from the ping
+  double clock_s = 0.0;  // time of the answer on the follower's clock
 };
 
-// From a follower: "event", one line written by a rank's worker.
+// "event": a follower forwards one line that a rank's worker wrote.
 struct EventFrame {
   int32_t rank = 0;
   std::string line = {};
 };
 
-// From a follower: "exit", how a rank's worker ended.
+// "exit": a follower reports how a rank's worker ended.
 struct ExitFrame {
   int32_t rank = 0;
   int32_t wait_status = 0;  // as returned by waitpid()
   std::string output_tail = {};
-  // Set where the worker could not be ended and was left running.
+  // Pid of a worker that could not be ended and was left running.
   std::optional<int32_t> left_pid = std::nullopt;
 };
 
-// From a follower: "fail", none of its ranks runs any more or ever will. kNone as fault means that
-// the follower was told to end by its own agent.
+// "fail": a follower reports that none of its ranks runs any more or ever will. The fault kNone
+// means that the follower's own agent told it to end.
 struct FailFrame {
   std::string message = {};
   trial::Fault fault = trial::Fault::kInfrastructure;
@@ -69,7 +71,7 @@ struct FailFrame {
 using Frame = std::variant<std::monostate, JoinFrame, RefuseFrame, AdmitFrame, StartFrame, EndFrame,
                            PingFrame, PongFrame, EventFrame, ExitFrame, FailFrame>;
 
-// An event frame may be as long as the longest JSON that is read.
+// An event frame may be as long as the longest JSON text that is read anywhere.
 inline constexpr size_t kMostFrameBytes = kMaxJsonBytes;
 
 // Encodes a frame. An event line that would exceed kMostFrameBytes is cut, after which it no longer
@@ -81,8 +83,8 @@ class FrameReader {
  public:
   explicit FrameReader(size_t most_bytes = kMostFrameBytes) : most_bytes_(most_bytes) {}
 
-  // Appends bytes and returns the frames that are now complete. InvalidArgument where a frame is
-  // too long or can't be parsed; the stream is unusable from then on.
+  // Appends bytes and returns the frames that are now complete. Returns InvalidArgument if a frame
+  // is too long or can't be parsed; the stream is unusable from then on.
   absl::StatusOr<std::vector<Frame>> TakeIn(std::string_view bytes);
 
  private:

@@ -1,4 +1,5 @@
-// A gang is the set of agents that run one trial together, each with some of its ranks on its host.
+// A gang is the set of agents that run one trial together. Each runs some of the trial's ranks on
+// its host.
 //
 // The first member leads: it receives the events of all ranks and produces the trial's result. The
 // followers start their workers when the leader says so, and forward their events.
@@ -26,12 +27,12 @@ struct Member {
 
 // One agent's view of its gang.
 struct Membership {
-  std::vector<Member> members = {};  // in order of their ranks; together all of the layout's
+  std::vector<Member> members = {};  // in order of their ranks, which cover the layout
   int32_t member = 0;                // index of this agent
   std::string secret = {};           // known only to the members of this attempt
   std::string address = {};          // numeric address or name by which the others reach this host
   std::string rendezvous = {};       // host:port of the leader's listener; set on followers
-  // Set on the leader; opened while the gang was prepared.
+  // The leader's listener, opened while the gang was prepared; null on followers.
   std::shared_ptr<Listener> listener = nullptr;
 
   bool leads() const { return member == 0; }
@@ -40,23 +41,25 @@ struct Membership {
 
 // Timeouts of a gang's members, and the clock they use.
 struct Timing {
-  // For the leader, from its start until all members have joined; for a follower, until the leader
-  // admits it.
+  // How long the gang may take to assemble: the leader waits for all members to join, a follower
+  // for the leader to admit it.
   double join_s = 60.0;
-  double handshake_s = 10.0;  // for the handshake of an accepted connection
+  double handshake_s = 10.0;  // how long the handshake of a connection may take
   double ping_s = 1.0;        // interval between pings
-  // A follower that lost its leader waits so long for the leader's own result.
+  // How long a follower that lost its leader waits before it returns a failed result. This gives
+  // the leader time to report its own result, which may name the cause better.
   double last_word_s = 15.0;
-  double silence_s = 30.0;  // a member that sends nothing for so long is lost
+  double silence_s = 30.0;  // a member that sends nothing for this long is lost
   // This host's clock, on which its workers report times.
   MonotonicClock clock = MonotonicNow;
 };
 
-// InvalidArgument unless the members cover all ranks of a layout of `devices` devices, in order.
+// Returns InvalidArgument unless the members' ranks, in order, cover all ranks of a layout of
+// `devices` devices.
 absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices);
 
-// InvalidArgument unless CheckMembers() holds and `membership` has the fields that its member
-// needs.
+// Returns InvalidArgument unless CheckMembers() returns OK and `membership` has all fields that a
+// leader or a follower needs.
 absl::Status Validate(const Membership& membership, int64_t devices);
 
 std::vector<int32_t> RanksOf(const Member& member);

@@ -17,29 +17,29 @@ namespace meshwright::gang {
 
 class Greeting {
  public:
-  // For a connection that the listener accepted.
+  // Begins the handshake of a connection that the listener accepted.
   static absl::StatusOr<Greeting> OfListener(UniqueFd socket, const std::string& secret,
                                              MonotonicTime deadline);
-  // Begins to connect to the listener at `address`.
+  // Begins a connection to the listener at `address`, and the handshake on it.
   static absl::StatusOr<Greeting> Begin(const SocketAddress& address, const std::string& secret,
                                         Purpose purpose, MonotonicTime deadline);
 
   // Returns the descriptor and event to poll for.
   pollfd descriptor() const;
-  // Proceeds as far as it can without blocking. Returns an error where the connection fails, the
-  // peer can't authenticate or the deadline has passed.
+  // Proceeds as far as it can without blocking. Returns an error if the connection fails, the peer
+  // can't authenticate or the deadline has passed.
   absl::Status Step(MonotonicTime now);
   bool done() const { return handshake_.done() && output_.empty(); }
   Purpose purpose() const { return handshake_.purpose(); }
 
-  // Returns the connection; nothing beyond the handshake was read from it. REQUIRES: done().
+  // Returns the connection. Nothing beyond the handshake was read from it. REQUIRES: done().
   UniqueFd TakeSocket() { return std::move(socket_); }
 
  private:
   Greeting(UniqueFd socket, Handshake handshake, MonotonicTime deadline);
 
   absl::Status SendOutput();
-  // Returns false where nothing has arrived.
+  // Returns false if nothing has arrived.
   absl::StatusOr<bool> ReadInput();
 
   UniqueFd socket_;

@@ -20,13 +20,13 @@
 
 namespace meshwright::gang {
 
-// Purpose of a connection: kLink carries a member's frames (executor/gang/frame.h), kTunnel a
-// worker's bytes to rank 0's store.
+// The purpose of a connection. kLink is for a member's frames (executor/gang/frame.h), and kTunnel
+// is for a worker's bytes to rank 0's store.
 enum class Purpose : uint8_t { kLink = 'L', kTunnel = 'T' };
 
 inline constexpr size_t kNonceBytes = 32;
 
-// Returns kNonceBytes random bytes. Unavailable where the system provides none.
+// Returns kNonceBytes random bytes, or Unavailable if the system provides none.
 absl::StatusOr<std::string> NewNonce();
 
 // One end of the handshake, independent of any socket: bytes go in and come out.
@@ -38,14 +38,14 @@ class Handshake {
 
   // Returns the bytes to send now and forgets them.
   std::string TakeOutput();
-  // Returns how many more bytes it needs, 0 once done. Bytes beyond that belong to the connection's
-  // payload.
+  // Returns how many more bytes the handshake needs, 0 once it is done. Bytes beyond these belong
+  // to the connection's payload.
   size_t wanted_bytes() const { return wanted_bytes_ - input_.size(); }
-  // Consumes `bytes`, at most wanted_bytes(). PermissionDenied where the peer does not know the
-  // secret.
+  // Consumes `bytes`. Returns PermissionDenied if the peer does not know the secret. REQUIRES:
+  // `bytes` has at most wanted_bytes().
   absl::Status TakeIn(std::string_view bytes);
   bool done() const { return wanted_bytes_ == 0; }
-  // On the listener's side known once done().
+  // On the listener's side, the purpose is known once done().
   Purpose purpose() const { return purpose_; }
 
  private:

@@ -19,11 +19,12 @@ class Joining {
   // REQUIRES: all three outlive this object.
   Joining(const Membership& membership, const Timing& timing, Arrivals& arrivals);
 
-  // Waits until all followers have joined and returns nothing, or returns the trial's result where
-  // one of them prevents the start: it can't run its ranks, is lost, or does not join in time.
+  // Waits until all followers have joined, and then returns nullopt. Returns the trial's result if
+  // a follower prevents the start, because it can't run its ranks, has workers of another version,
+  // is lost or does not join in time, or if `cancelled` returns true.
   std::optional<trial::TrialResult> Wait(const std::function<bool()>& cancelled);
 
-  // Returns the members in order of their ranks. REQUIRES: all have joined.
+  // Returns the followers that have joined, in order of their ranks.
   std::vector<std::shared_ptr<RemoteMember>> members() const;
 
  private:
@@ -37,7 +38,7 @@ class Joining {
   // Returns false once the link has been identified or dropped.
   bool StaysUnknown(Unknown& unknown);
   void Join(const JoinFrame& join, Link link, std::vector<Frame> rest);
-  // Returns why `join` is not from an awaited member; empty where it is.
+  // Returns why `join` is not from an awaited member, or an empty string if it is.
   std::string Objection(const JoinFrame& join) const;
   static void Refuse(std::string why, Link link);
   std::optional<trial::TrialResult> FailureOfAny() const;
@@ -50,7 +51,7 @@ class Joining {
   Arrivals& arrivals_;
   std::vector<Unknown> unknown_;
   std::map<int32_t, std::shared_ptr<RemoteMember>> joined_;  // by member
-  std::optional<trial::TrialResult> refused_;  // set where an awaited member was refused
+  std::optional<trial::TrialResult> refused_;  // set once an awaited member was refused
 };
 
 }  // namespace meshwright::gang

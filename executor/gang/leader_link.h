@@ -17,27 +17,28 @@ namespace meshwright::gang {
 
 class LeaderLink {
  public:
-  // Connects to `address` and sends the join frame. Returns an error where no member of the gang
-  // answers within timing.join_s, Cancelled once `cancelled` returns true.
+  // Connects to `address` and sends the join frame. Returns Unavailable if no member of the gang
+  // can be reached there within timing.join_s, and Cancelled if `cancelled` returns true.
   static absl::StatusOr<LeaderLink> Reach(const Membership& membership,
                                           const SocketAddress& address, const Timing& timing,
                                           const std::function<bool()>& cancelled);
 
   void Send(Frame frame) { link_.Send(std::move(frame)); }
-  // Handles what has arrived; answers pings.
+  // Handles the frames that have arrived, and answers pings.
   void Pump();
   void AddDescriptor(std::vector<pollfd>& descriptors) const { link_.AddDescriptor(descriptors); }
-  // Waits briefly for something to arrive.
+  // Waits briefly for frames to arrive.
   void Wait() const;
 
   bool admitted() const { return admitted_; }
   bool started() const { return started_; }
-  // Whether the leader has ended the run or is lost.
+  // Returns whether the leader has ended the run, has refused this member or is lost.
   bool ended() const { return ended_; }
-  // Why the leader refused this member or was lost; empty after an ordinary end.
+  // Returns why the leader refused this member or was lost. Returns an empty string after an
+  // ordinary end.
   const std::string& why_lost() const { return why_lost_; }
   size_t unsent_bytes() const { return link_.unsent_bytes(); }
-  // Closes the connection after what was sent has arrived.
+  // Closes the connection, after giving what was sent time to arrive.
   void Close();
 
  private:

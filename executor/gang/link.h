@@ -1,5 +1,5 @@
-// Link is the connection between the leader and one follower, seen from either end: non-blocking
-// frames in both directions, until one end is gone.
+// Link is one end of the connection between the leader and a follower. It sends and receives frames
+// without blocking.
 #pragma once
 
 #include <poll.h>
@@ -19,21 +19,22 @@ class Link {
   // REQUIRES: `socket` is non-blocking.
   Link(UniqueFd socket, MonotonicClock clock);
 
-  // Sends as much as the socket takes and keeps the rest for later calls.
+  // Sends as much of the frame as the socket takes, and keeps the rest for later calls.
   void Send(Frame frame);
-  // Returns the frames that have arrived, and sends kept bytes.
+  // Returns the frames that have arrived, and sends bytes that Send() kept.
   std::vector<Frame> Receive();
   // Adds the descriptor and events to poll for.
   void AddDescriptor(std::vector<pollfd>& descriptors) const;
 
-  // OK while the link works, else why it does not. What arrived before can still be received.
+  // Returns OK while the link works, and otherwise why it broke. A link that can no longer send
+  // counts as working until Receive() has returned everything that the other end sent.
   const absl::Status& status() const { return status_; }
   size_t unsent_bytes() const { return unsent_.size(); }
-  // Seconds since anything arrived.
+  // Returns the seconds since anything arrived.
   double silence_s() const;
 
-  // Shuts down the sending side and waits at most `limit_s` for the other end to close: closing at
-  // once could lose what was sent.
+  // Shuts down the sending side and waits at most `limit_s` for the other end to close. Closing
+  // immediately could lose what was sent.
   void Close(double limit_s);
 
  private:

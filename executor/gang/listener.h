@@ -14,14 +14,14 @@ namespace meshwright::gang {
 
 class Listener {
  public:
-  // Binds to `address`, numeric or a name of this host, on a port that the kernel chooses.
-  // Unavailable where that fails.
+  // Binds to `address`, a numeric address or a name of this host, and a port that the kernel
+  // chooses. Returns Unavailable if that fails.
   static absl::StatusOr<std::shared_ptr<Listener>> Open(const std::string& address);
 
   uint16_t port() const { return port_; }
-  // Returns "host:port" for the followers, an IPv6 address in brackets.
+  // Returns "host:port" for the followers. An IPv6 address is in brackets.
   std::string rendezvous() const;
-  // Non-blocking: accept() never waits.
+  // Returns the socket. It is non-blocking, so accept() never waits.
   int socket() const { return socket_.get(); }
 
  private:

@@ -7,13 +7,14 @@
 
 namespace meshwright::gang {
 
-// Returns the numeric address from which this host sends to `peer` ("host:port"): hosts on that
-// network reach it there, unless addresses are translated in between. Sends nothing. Resolves a
-// name, which may take seconds. Unavailable where there is no route.
+// Returns the numeric address from which this host sends to `peer` ("host:port"). Hosts on the
+// peer's network reach this host there, unless addresses are translated in between. Sends nothing
+// to `peer`. Resolves a name, which may take seconds. Returns Unavailable if there is no route.
 absl::StatusOr<std::string> AddressTowards(const std::string& peer);
 
-// Returns the numeric form of `address`, a numeric address or a name of this host. InvalidArgument
-// for a wildcard address, Unavailable where no socket can listen there. Resolves a name.
+// Returns the numeric form of `address`, a numeric address or a name of this host. Resolves a name,
+// which may take seconds. Returns InvalidArgument for a wildcard address, and Unavailable if no
+// socket can listen at the address.
 absl::StatusOr<std::string> OwnAddress(const std::string& address);
 
 }  // namespace meshwright::gang

@@ -1,8 +1,9 @@
-// Relay carries workers' bytes between hosts on a thread of its own: it accepts connections from a
-// listening socket, shakes hands for them and joins them to others as tunnels, all concurrently.
+// Relay carries workers' bytes between hosts on a thread of its own. It accepts connections from a
+// listening socket, does their handshakes, and joins each of them to another connection as a
+// tunnel. It serves all connections concurrently.
 //
-// The leader's relay accepts from the gang's listener and joins tunnels to rank 0's store; a
-// follower's accepts its workers and joins them to the leader's listener.
+// The leader's relay accepts connections at the gang's listener and joins them to rank 0's store. A
+// follower's relay accepts connections of its workers and joins them to the leader's listener.
 #pragma once
 
 #include <functional>
@@ -20,7 +21,7 @@
 
 namespace meshwright::gang {
 
-// A connection on its way to become a tunnel.
+// An accepted connection and its handshake.
 struct Newcomer {
   Greeting greeting;
   UniqueFd worker;  // the worker's own connection; set on a follower
@@ -28,10 +29,11 @@ struct Newcomer {
 
 struct RelayOptions {
   int listener = -1;  // non-blocking; REQUIRES: outlives the relay
-  // Both callbacks run on the relay's thread and must not block. `admit` returns the handshake that
-  // an accepted connection has to pass; an error drops it.
+  // Returns the handshake that an accepted connection has to pass. An error drops the connection.
+  // Runs on the relay's thread and must not block.
   std::function<absl::StatusOr<Newcomer>(UniqueFd accepted)> admit;
-  // Returns the two ends to join after the handshake; nothing where the connection is no tunnel.
+  // Returns the two ends to join after the handshake, or nullopt if the connection is not for a
+  // tunnel. Runs on the relay's thread and must not block.
   std::function<std::optional<TunnelEnds>(Newcomer newcomer)> join;
   MonotonicClock clock = MonotonicNow;
 };
@@ -51,8 +53,8 @@ class Relay {
   void AcceptAll();
   void Admit(UniqueFd accepted);
   void ShakeHands();
-  // Returns whether one more connection may wait. Drops the oldest if need be, once it had its
-  // time.
+  // Returns whether one more connection may wait for its handshake. If too many connections wait,
+  // drops the oldest one if it has waited long enough.
   bool MakeRoom();
 
   struct Waiting {

@@ -19,7 +19,7 @@ namespace meshwright::gang {
 
 class RemoteMember {
  public:
-  // What one rank sent and nobody has taken yet.
+  // What one rank has sent and nobody has taken yet.
   struct RankNews {
     std::vector<std::string> lines = {};
     std::optional<ExitFrame> exit = std::nullopt;
@@ -30,19 +30,21 @@ class RemoteMember {
 
   const Member& member() const { return member_; }
   void Start() { link_.Send(StartFrame()); }
-  // Tells it to end its workers. Idempotent.
+  // Tells the member to end its workers. Idempotent.
   void End();
 
-  // Handles what has arrived, pings, and detects silence.
+  // Handles what has arrived, sends pings and detects silence.
   void Pump();
   void Take(Frame frame);
   void AddDescriptor(std::vector<pollfd>& descriptors) const { link_.AddDescriptor(descriptors); }
 
-  // REQUIRES: `rank` is one of this member's.
+  // Returns what `rank` has sent. REQUIRES: `rank` is one of this member's ranks.
   RankNews& news(int32_t rank) { return news_.at(rank); }
-  // Whether its agent was told to end its part, which is nobody's failure.
+  // Returns whether the member ended because its agent was told to end its part of the trial. This
+  // is nobody's failure.
   bool withdrew() const { return failure_ && failure_->fault == trial::Fault::kNone; }
-  // Why none of its ranks runs any more or ever will; nothing while they may.
+  // Returns why none of the member's ranks runs any more or ever will, or nullopt while they may
+  // run.
   const std::optional<FailFrame>& failure() const { return failure_; }
   double clock_ahead_s() const { return clock_.ahead_s(); }
 

@@ -1,4 +1,5 @@
-// RemoteRank is a rank of another member as a process that its WorkerGroup can hear and end.
+// RemoteRank lets the leader's WorkerGroup listen to a rank of another member, and end it, as if
+// the rank were a local process.
 #pragma once
 
 #include <memory>
@@ -23,9 +24,9 @@ class RemoteRank final : public trial::RankProcess {
   void ReadOutput() override {}
   const std::string& output_tail() const override;
 
-  // Ends all ranks of its member: they end together.
+  // Ends all ranks of the member, since they end together.
   void Kill() override { member_->End(); }
-  // Where the member does not report the end in time, its workers end when the connection closes.
+  // If the member does not report the end in time, its workers end when the connection closes.
   bool End(std::chrono::milliseconds limit) override;
   bool ended() const override { return ended_; }
   pid_t pid() const override;
@@ -37,7 +38,7 @@ class RemoteRank final : public trial::RankProcess {
 
   const std::shared_ptr<RemoteMember> member_;
   const int32_t rank_;
-  bool ended_ = false;  // as reported by TryReap(), after all earlier news
+  bool ended_ = false;  // set by TryReap() and End()
 };
 
 }  // namespace meshwright::gang

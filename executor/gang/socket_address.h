@@ -22,10 +22,11 @@ struct SocketAddress {
   uint16_t port() const;
 };
 
-// Returns the first address of a numeric address or name. Resolving a name may take seconds.
-// Unavailable where it has none.
+// Returns the first address of `host`, a numeric address or a name. Resolving a name may take
+// seconds. Returns Unavailable if `host` has no address.
 absl::StatusOr<SocketAddress> Resolve(const std::string& host, uint16_t port);
-// Resolves "host:port", an IPv6 address in brackets. InvalidArgument where the text is malformed.
+// Resolves "host:port", in which an IPv6 address is in brackets. Returns InvalidArgument if the
+// text is malformed; every other error is that of Resolve().
 absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text);
 
 SocketAddress Loopback(uint16_t port);
@@ -35,17 +36,17 @@ absl::StatusOr<UniqueFd> OpenSocket(const SocketAddress& address);
 
 void SetNonBlocking(const UniqueFd& socket);
 
-// Begins to connect. The socket becomes writable once connected; reads and writes fail where
-// connecting fails. Unavailable where it fails at once.
+// Begins to connect and returns the socket, which becomes writable once it is connected. If
+// connecting fails, reads and writes fail. Returns Unavailable if it fails immediately.
 absl::StatusOr<UniqueFd> Dial(const SocketAddress& address);
 
-// Returns the next connection of a listening socket; a closed descriptor where there is none.
+// Returns the next connection of a listening socket, or a closed descriptor if there is none.
 UniqueFd Accept(int listener);
 
-// Whether `error` only means that nothing can be read or written yet (EAGAIN and the like).
+// Returns whether `error` only means that nothing can be read or written yet (EAGAIN and the like).
 bool IsForLater(int error);
 
-// Returns Unavailable with the text of errno.
+// Returns Unavailable with `what` and the text of errno.
 absl::Status SocketError(absl::string_view what);
 
 }  // namespace meshwright::gang

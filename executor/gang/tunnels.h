@@ -1,7 +1,7 @@
 // Tunnels joins pairs of connections: each receives what the other sends.
 //
-// Buffers are bounded, so a fast sender waits for a slow receiver (back-pressure). Half-closing one
-// end is passed on and the other may go on sending; a failure of one end closes both.
+// Buffers are bounded, so a fast sender waits for a slow receiver (back-pressure). If one end stops
+// sending, the other is told and may go on sending. If one end fails, both are closed.
 #pragma once
 
 #include <poll.h>
@@ -36,7 +36,7 @@ class Tunnels {
   struct Stream {
     std::string held = {};    // read and not written yet
     bool ended = false;       // the sender will send nothing more
-    bool told_ended = false;  // and the receiver was told so
+    bool told_ended = false;  // the receiver was told of the end
   };
   struct Tunnel {
     TunnelEnds ends;
@@ -45,7 +45,7 @@ class Tunnels {
   };
 
   static short WantedEvents(const Stream& from, const Stream& to);
-  // Returns false where one end has failed.
+  // Returns false if one end has failed.
   static bool Move(int from, int to, Stream& stream);
 
   std::vector<Tunnel> tunnels_;

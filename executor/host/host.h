@@ -6,17 +6,18 @@
 
 namespace meshwright::host {
 
-// Returns the number of physical cores in this process's affinity mask; hardware threads of one
-// core count once. At least 1.
+// Returns the number of physical cores in the calling thread's affinity mask, at least 1. The
+// hardware threads of a core count once.
 int32_t PhysicalCores();
 
 std::string HostName();
 
-// Returns the kernel's name of the processor, such as "AMD EPYC 9654 96-Core Processor"; "CPU"
-// where it has none.
+// Returns the kernel's name of the processor, such as "AMD EPYC 9654 96-Core Processor", or "CPU"
+// if the kernel has none.
 std::string ProcessorName();
 
-// Returns the bytes of main memory, or what control groups leave of it; at least 1.
+// Returns the bytes of main memory, or the smallest limit of a control group if that is less.
+// Returns at least 1.
 int64_t MemoryBytes();
 
 }  // namespace meshwright::host

@@ -1,7 +1,8 @@
 // Determines how much memory new processes may take on this machine, and which limit applies.
 //
-// The kernel kills a process that exceeds a control group's limit; on a host without control groups
-// it may kill any process. Reads /proc and the files of control groups, versions 1 and 2.
+// If processes exceed the limit of their control group, the kernel kills one of them. If memory
+// runs out without such a limit, it may kill any process of the host. These functions read /proc
+// and the files of control groups, versions 1 and 2.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +13,28 @@
 
 namespace meshwright::host {
 
-// The limit of a control group that contains this process, directly or through its parents.
+// The memory limit of this process's control group, or of a group that contains that group.
 struct CgroupMemoryLimit {
-  std::string file;  // the file with the limit
+  std::string file;  // the file that holds the limit
   int64_t limit_bytes = 0;
   int64_t used_bytes = 0;  // without the page cache, which can be reclaimed
 
   friend bool operator==(const CgroupMemoryLimit&, const CgroupMemoryLimit&) = default;
 };
 
-// Returns the groups that have a limit, innermost first. /proc and /sys are looked up under `root`.
+// Returns the limits of the groups that have one, innermost first. /proc and /sys are looked up
+// under `root`.
 std::vector<CgroupMemoryLimit> CgroupMemoryLimits(const std::string& root = "/");
 
 struct MemoryRoom {
   int64_t bytes = 0;
-  std::string limit;  // the binding limit, as a reader can look it up
+  std::string limit;  // tells a reader which limit binds, such as the path of its file
 
   friend bool operator==(const MemoryRoom&, const MemoryRoom&) = default;
 };
 
-// Returns the minimum of the kernel's available memory and what each group's limit leaves.
-// Unavailable where none of these can be read.
+// Returns the least of the kernel's available memory and what each group's limit leaves. Returns
+// Unavailable if none of these can be read.
 absl::StatusOr<MemoryRoom> AvailableMemory(const std::string& root = "/");
 
 }  // namespace meshwright::host

@@ -1,13 +1,13 @@
-// Finds LibTorch for an unpacked archive: the folder with lib/ and version.py, as in the Python
-// package.
+// Finds LibTorch for an unpacked archive of Meshwright: the folder with lib/ and version.py, as in
+// the Python package.
 //
-// Searched in this order; the first place that names a folder decides:
+// These places are searched in order, and the first that names a folder decides:
 //   1. MESHWRIGHT_TORCH_DIR
 //   2. the folder torch beside the archive's root folder
 //   3. the package torch of the python3 on PATH, which is located without being imported
 //
-// The worker only runs with the version of LibTorch it was built against: a folder with another
-// version is refused, not skipped.
+// The worker runs only with the version of LibTorch that it was built against. A folder with
+// another version is refused, not skipped.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,19 @@
 
 namespace meshwright::launcher {
 
-// Set by the launcher for the program it starts, so that a nested launcher needs no search.
+// Environment variable that names the folder of LibTorch. The launcher also sets it for the program
+// that it starts, so that a nested launcher needs no search.
 inline constexpr char kTorchDirVariable[] = "MESHWRIGHT_TORCH_DIR";
 
 struct TorchSearch {
-  // Absolute, with links resolved.
+  // The folder's absolute path, with links resolved.
   std::optional<std::string> folder;
-  // Why there is none and what to do, as one or more lines for the user.
+  // Why there is no folder and what to do, as one or more lines for the user.
   std::string problem;
 };
 
-// `archive_root` is an absolute path, `needed` a version in the form of TorchVersion().
+// Searches for LibTorch of the version `needed`, which has the form of TorchVersion().
+// `archive_root` is an absolute path.
 TorchSearch FindTorch(const std::string& archive_root, const std::string& needed,
                       const Machine& machine);
 

@@ -10,14 +10,15 @@ namespace meshwright::launcher {
 struct CommandEnd {
   enum class Reason { kNotStarted, kTimedOut, kEnded };
   Reason kind = Reason::kNotStarted;
-  // Exit code of a program that ended by itself; 128 + the signal that killed it.
+  // The exit code of a program that ended by itself, or 128 + the signal that killed the program.
   int exit_code = 0;
   // The program's standard output.
   std::string out;
 };
 
-// Finds command[0] on PATH. The program gets an empty standard input and no other descriptors of
-// this process; its standard error is discarded. It is killed after `limit`.
+// Runs command[0], searched on PATH, with the other entries as its arguments. The program gets an
+// empty standard input and no descriptors of this process, and its standard error is discarded. It
+// is killed after `limit`.
 CommandEnd RunCommand(const std::vector<std::string>& command, std::chrono::milliseconds limit);
 
 }  // namespace meshwright::launcher

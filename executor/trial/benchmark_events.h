@@ -1,6 +1,6 @@
-// Events that workers of a device benchmark send beside a rank's hello and error
-// (executor/trial/rank_events.h): rank 0 sends its device and its measurements, the others signs of
-// life.
+// Events that the workers of a device benchmark send. Rank 0 sends its device and its measurements,
+// and the other ranks send signs of life. All ranks also send the events "hello" and "error" of
+// executor/trial/rank_events.h.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshwright::trial {
 
-// "device": fields as in planner::DeviceBenchmark.
+// "device": the device of rank 0. Its fields are those of planner::DeviceBenchmark.
 struct DeviceEvent {
   std::string name;
   int64_t memory_bytes = 0;
@@ -28,7 +28,7 @@ struct DeviceEvent {
 struct MeasuredEvent {
   int32_t done = 0;   // cases finished so far
   int32_t cases = 0;  // in total
-  // At most one is set; none where the case was skipped.
+  // At most one of the next three is set; none is set if the case was skipped.
   std::optional<planner::MatmulTiming> matmul = std::nullopt;
   std::optional<planner::CopyTiming> copy = std::nullopt;
   std::optional<planner::CollectiveTiming> collective = std::nullopt;
@@ -36,7 +36,8 @@ struct MeasuredEvent {
   friend bool operator==(const MeasuredEvent&, const MeasuredEvent&) = default;
 };
 
-// "alive": the same progress, from a rank that does not report measurements.
+// "alive": the progress of a rank that does not report measurements. Its fields are those of
+// MeasuredEvent.
 struct AliveEvent {
   int32_t done = 0;
   int32_t cases = 0;
@@ -53,8 +54,8 @@ using BenchmarkEvent =
     std::variant<std::monostate, DeviceEvent, MeasuredEvent, AliveEvent, BenchmarkDoneEvent>;
 
 nlohmann::json ToJson(const BenchmarkEvent& event);
-// Returns std::monostate for an event of another kind. InvalidArgument naming the key that is
-// missing or wrong.
+// Returns std::monostate for an event of another kind, and InvalidArgument naming the key if a key
+// is missing or wrong.
 absl::StatusOr<BenchmarkEvent> BenchmarkEventFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

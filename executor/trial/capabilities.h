@@ -1,5 +1,5 @@
-// Lists what the workers can run: what the profile `meshwright` supports, under the planner's
-// rules. `meshwright-worker --capabilities` prints it.
+// Tells what the workers can run: what the framework profile `meshwright` supports, under the
+// planner's rules.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,14 +9,15 @@
 
 namespace meshwright::trial {
 
-// Returns the preset `meshwright`.
+// Returns the preset profile `meshwright`.
 const planner::FrameworkProfile& WorkerProfile();
 
-// OK where the layout breaks no rule (planner/rules/rule_list.h) under the workers' profile; else
-// Unimplemented with the sentence of the first broken rule.
+// Returns OK if the layout breaks no rule (planner/rules/rule_list.h) under the workers' profile,
+// and otherwise Unimplemented with the sentence of the first broken rule.
 absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& layout,
                         const planner::TrainingSpec& training, planner::DeviceKind device);
 
+// Returns what `meshwright-worker --capabilities` prints.
 nlohmann::json WorkerCapabilities();
 
 }  // namespace meshwright::trial

@@ -9,23 +9,25 @@
 
 namespace meshwright::trial {
 
-// Returns the failed rank whose failure explains the others, by kind and then by rank; null where
-// none failed.
+// Returns the rank whose failure explains those of the others: the first by FailureKind, then by
+// rank. Returns null if no rank failed.
 const RankRecord* Cause(const std::vector<RankRecord>& records);
 
-// The result of a trial that ran to its end or into some rank's failure.
+// Returns the result of a trial that ran to its end or until a rank failed.
 TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& records);
 
-// The result of a trial that was ended because `silent_rank` sent nothing for the plan's timeout.
+// Returns the result of a trial that was ended because `silent_rank` sent nothing for the plan's
+// timeout.
 TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>& records,
                             int32_t silent_rank);
 
 TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecord>& records);
 
-// Returns the mean profile of one rank's timed steps. REQUIRES: a finished step.
+// Returns the mean profile of one rank's timed steps. REQUIRES: the rank has finished a step.
 StepProfile MeanOfTimedSteps(const RankRecord& record);
 
-// Returns the silent rank that is furthest behind, which most likely holds up the others.
+// Returns the rank that has begun the fewest steps among the ranks that are not done. It most
+// likely holds up the others.
 int32_t FurthestBehind(const std::vector<RankRecord>& records);
 
 // The last step that all ranks have finished, with the slowest rank's time and the loss.

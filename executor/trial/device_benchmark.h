@@ -1,5 +1,5 @@
-// Measures this machine's devices with micro-benchmarks: the plan that workers read, and the
-// runner.
+// Measures this machine's devices with micro-benchmarks. Worker processes run these as a
+// BenchmarkPlan says.
 #pragma once
 
 #include <functional>
@@ -20,24 +20,29 @@ struct BenchmarkPlan {
   friend bool operator==(const BenchmarkPlan&, const BenchmarkPlan&) = default;
 };
 
-// The JSON form is nested under a key of its own, by which a worker tells it from a trial's plan.
+// Nests the plan under a key of its own, by which a worker tells it from a trial's plan.
 nlohmann::json ToJson(const BenchmarkPlan& plan);
+// Returns whether `json` has that key.
 bool IsBenchmarkPlan(const nlohmann::json& json);
 absl::StatusOr<BenchmarkPlan> BenchmarkPlanFromJson(const nlohmann::json& json);
 
-// InvalidArgument naming the field, its value and the accepted values.
+// Returns InvalidArgument if a field is out of range, naming the field, its value and the accepted
+// values.
 absl::Status Validate(const BenchmarkPlan& plan);
 
 struct BenchmarkRunnerOptions {
   std::string worker_path;          // the meshwright-worker binary
   std::function<bool()> cancelled;  // may be empty
-  // Called on the runner's thread with the number of cases measured or skipped; may be empty.
+  // Called on the runner's thread with the number of cases that are done (measured or skipped) and
+  // of all cases; may be empty.
   std::function<void(int32_t done, int32_t cases)> progress;
 };
 
-// Spawns plan.ranks workers that measure together. The calling thread must outlive them. The caller
-// fills in the result's `date`. Unavailable where a worker can't be started, DeadlineExceeded where
-// one is silent for too long, Cancelled, or Internal with the tail of its output where one fails.
+// Spawns plan.ranks workers that measure together, and returns their measurements. The caller fills
+// in the result's `date`. Returns the error of Validate() if there is one, Unavailable if a worker
+// can't be started, DeadlineExceeded if a worker is silent for too long, Internal with the tail of
+// its output if a worker fails, and Cancelled if options.cancelled returns true. REQUIRES: the
+// calling thread outlives the workers.
 absl::StatusOr<planner::DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,
                                                             const BenchmarkRunnerOptions& options);
 

@@ -1,8 +1,8 @@
 // DeviceList holds the CUDA devices visible to a worker on this machine (`meshwright-worker
 // --devices`).
 //
-// Only CUDA knows which of a machine's devices CUDA_VISIBLE_DEVICES, control groups and MIG leave
-// visible, so the worker asks CUDA and everybody else asks the worker.
+// CUDA_VISIBLE_DEVICES, control groups and MIG can hide devices, and only CUDA knows which ones are
+// left. So the worker asks CUDA, and everybody else asks the worker.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,14 @@ struct DeviceList {
 nlohmann::json ToJson(const DeviceList& list);
 absl::StatusOr<DeviceList> DeviceListFromJson(const nlohmann::json& json);
 
-// Runs a program and returns its output, within a timeout: RunProgram, or a test's stand-in.
+// Runs a program within `timeout_s` and returns its output: RunProgram(), or a test's stand-in.
 using ProgramRunner = std::function<absl::StatusOr<std::string>(
     const std::vector<std::string>& arguments, double timeout_s)>;
 
-// Asks the worker at `worker_path`. Returns an error where the worker is missing, fails or does not
-// answer; an empty list with the reason where the machine has no device.
+// Asks the worker at `worker_path` for its devices. Returns an empty list with the reason if the
+// machine has no device, and an error if the worker is missing, fails or does not answer.
 absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const ProgramRunner& run);
-// ListDevices() with RunProgram.
+// Calls ListDevices() with RunProgram().
 absl::StatusOr<DeviceList> ListDevicesHere(const std::string& worker_path);
 
 }  // namespace meshwright::trial

@@ -1,5 +1,5 @@
-// Converts worker events to and from JSON: the fields of one alternative of a variant, with its
-// kind under `event`.
+// Converts worker events to JSON and back. An event is one alternative of a variant. Its JSON has
+// the alternative's fields, and the name of its kind under the key `event`.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace meshwright::trial {
 
-// Reads the key `event`, which every event has.
+// The key `event`, which every event has.
 struct EventKind {
   std::string kind;
 };
@@ -25,7 +25,7 @@ void VisitFields(Kind& kind, Visitor& visit) {
   visit(planner::Needed("event"), kind.kind);
 }
 
-// Kinds of a variant's alternatives, by index; the first stands for no event.
+// The kinds of a variant's alternatives, by index. The first alternative stands for no event.
 template <typename Event>
 using EventKinds = std::array<std::string_view, std::variant_size_v<Event>>;
 

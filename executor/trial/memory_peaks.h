@@ -11,12 +11,13 @@ struct DeviceMemoryUse {
   // Peak bytes that the allocator reserved on the device: tensors, and freed blocks that it cached.
   // A memory limit bounds this.
   int64_t peak_reserved_bytes = 0;
-  // How often the allocator found no free block and released its cache before retrying; each time
+  // How often the allocator found no free block and released its cache before retrying. Each retry
   // waits for the device.
   int64_t allocator_retries = 0;
-  // Bytes in use on the device outside the allocator at the end, less those before the groups were
-  // connected, which excludes the context: buffers of communicators, and code loaded since.
-  // Counts all use of the device, as if the rank had it alone. 0 without groups.
+  // Bytes of communicators' buffers, and of code loaded since the groups were connected. This is
+  // the difference of two readings of the bytes in use on the device outside the allocator: one at
+  // the end, and one just before the groups were connected, when the CUDA context existed already.
+  // The readings include other users of the device, if any. 0 without groups.
   int64_t communicator_bytes = 0;
 
   friend bool operator==(const DeviceMemoryUse&, const DeviceMemoryUse&) = default;

@@ -1,6 +1,6 @@
-// ModelForm is a plan's model as its JSON has it: the model states its attention once, and a group
-// of layers states only where it differs. Attention is latent where keys and values have a latent
-// (`kv_rank`).
+// ModelForm is the form of a plan's model in JSON. The model states its attention once, and a group
+// of layers states its own only if that differs. Attention is latent if `kv_rank`, the rank of the
+// latent of keys and values, is above 0.
 #pragma once
 
 #include <cstdint>
@@ -65,8 +65,8 @@ void VisitFields(Group& group, Visitor& visit) {
   visit(planner::Needed("count"), group.count);
 }
 
-// Visits what differs from Llama's family; omitted where nothing does, so that plans of Llama
-// models stay readable by older workers.
+// Visits the fields in which models differ from Llama's family. A field that does not differ is
+// left out, so that older workers can read plans of Llama models.
 template <planner::ConstOr<ModelForm> Form, typename Visitor>
 void VisitFamilyFields(Form& form, Visitor& visit) {
   using planner::OnlyIf;

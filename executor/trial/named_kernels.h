@@ -7,11 +7,10 @@
 
 namespace meshwright::trial {
 
-// Returns `layout` for the worker, with the attention kernel of `profile` named where the layout
-// leaves the choice to the profile, the profile's engine is the worker, and its kernel differs from
-// the worker's default: the worker then runs what was estimated. Returns `layout` unchanged on a
-// CPU, where the worker has one kernel, and for another framework's profile, whose kernels it
-// lacks.
+// Returns `layout` with the attention kernel of `profile` named, so that the worker runs the kernel
+// that was estimated. Returns `layout` unchanged if it names a kernel already or if the profile's
+// kernel is the worker's default. Also returns it unchanged on a CPU, for which the worker has one
+// kernel, and for a profile of another framework, whose kernels the worker lacks.
 planner::Layout WithNamedKernels(const planner::Layout& layout,
                                  const planner::FrameworkProfile& profile,
                                  planner::DeviceKind device);

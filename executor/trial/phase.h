@@ -15,7 +15,7 @@ enum class Phase : uint8_t {
   kForward,
   kBackward,
   kTensorParallel,   // waiting for collectives of the TP group
-  kContextParallel,  // waiting for those of the CP group
+  kContextParallel,  // waiting for collectives of the CP group
   kPipeline,         // waiting for a message in transit
   kBubble,           // waiting for a neighbour that has not issued its side of the message
   kDataParallel,     // waiting for gradient reductions and gathered weights

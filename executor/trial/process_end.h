@@ -1,5 +1,5 @@
-// Waits for the end of child processes. One blocked in a driver may
-// not end, not even after SIGKILL.
+// Waits for the end of child processes. A child that is blocked in a driver may not end, not even
+// after SIGKILL.
 #pragma once
 
 #include <sys/types.h>
@@ -17,12 +17,12 @@ struct ProcessWait {
 
   std::function<pid_t(pid_t pid, int* status, int options)> waitpid;
   std::function<Clock::time_point()> now;
-  // Returns after this time, or earlier where something may have happened.
+  // Returns after this time, or earlier if something may have happened.
   std::function<void(std::chrono::milliseconds)> pause;
 };
 
-// Tries at least once to reap the child `pid`, for at most `limit`. Returns false where it has not
-// ended.
+// Waits at most `limit` for the end of the child `pid`, reaps it and sets `status` as waitpid()
+// does. Tries at least once. Returns false if the child has not ended.
 bool WaitForEnd(pid_t pid, std::chrono::milliseconds limit, const ProcessWait& wait, int& status);
 
 // LeftProcesses keeps children that nobody waits for any more. Reap() reaps those that have ended,

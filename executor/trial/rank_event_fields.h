@@ -1,6 +1,6 @@
 // Fields of a rank's events and of the step records in them (planner/codec/fields.h).
 //
-// Time spans, and whatever a step has tens of thousands of, are JSON arrays without keys.
+// Time spans, and records of which a step may have tens of thousands, are JSON arrays without keys.
 #pragma once
 
 #include "executor/trial/rank_events.h"

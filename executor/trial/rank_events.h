@@ -1,5 +1,5 @@
-// Events by which a rank of a trial reports. The worker writes each as a line of JSON, with the
-// event's kind under `event` and its `rank` beside its fields; the runner reads them.
+// Events by which a rank of a trial reports to the runner. The worker writes each event as a line
+// of JSON: its fields, its kind under the key `event`, and the rank's number under the key `rank`.
 #pragma once
 
 #include <cstdint>
@@ -53,13 +53,13 @@ struct DoneEvent {
   int64_t peak_host_bytes = 0;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
-  double expert_load = 0.0;  // this and the next two as in RankResult
+  double expert_load = 0.0;  // this and the next two are those of RankResult
   std::vector<int64_t> expert_tokens = {};
   std::optional<int64_t> estimated_routed_bytes = std::nullopt;
-  std::optional<TracedStep> trace = std::nullopt;  // set where the plan asks for a trace
+  std::optional<TracedStep> trace = std::nullopt;  // set if the plan asks for a trace
 };
 
-// "oom": the device's memory does not suffice.
+// "oom": the rank ran out of memory. The fields are those of OomDetail (executor/trial/trial.h).
 struct OomEvent {
   int32_t pipeline_rank = 0;
   int64_t requested_bytes = 0;
@@ -84,10 +84,10 @@ struct ErrorEvent {
 using RankEvent = std::variant<std::monostate, HelloEvent, BeginEvent, StepEvent, DoneEvent,
                                OomEvent, ErrorEvent>;
 
-// Writes the fields of executor/trial/rank_event_fields.h, and `event`.
+// Returns the fields of executor/trial/rank_event_fields.h, and the kind under `event`.
 nlohmann::json ToJson(const RankEvent& event);
-// InvalidArgument names the field. JSON has no infinity or NaN: a number that is not finite is
-// absent.
+// Returns InvalidArgument naming the field if a field is missing or wrong. JSON has no infinity or
+// NaN, so an optional number that was not finite is absent.
 absl::StatusOr<RankEvent> RankEventFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

@@ -1,5 +1,5 @@
-// RankProcess is one rank's process as its group sees it: a local worker, or one on another host
-// whose events are forwarded.
+// RankProcess is one rank's process as its WorkerGroup sees it: a local worker, or a worker on
+// another host that forwards its events.
 #pragma once
 
 #include <poll.h>
@@ -22,25 +22,25 @@ class RankProcess {
   // Adds descriptors that become ready when there is something to read.
   virtual void AddDescriptors(std::vector<pollfd>& descriptors) const = 0;
 
-  // Checks without waiting whether the process has ended; true from then on. What it wrote before
-  // can still be read.
+  // Returns whether the process has ended, without waiting. Its last output can still be read.
   virtual bool TryReap() = 0;
-  // Reads what is available and returns complete lines.
+  // Reads the events that are available and returns their complete lines.
   virtual std::vector<std::string> ReadEvents() = 0;
+  // Reads the available standard output and error.
   virtual void ReadOutput() = 0;
-  // Returns the tail of its standard output and error.
+  // Returns the tail of the standard output and error read so far.
   virtual const std::string& output_tail() const = 0;
 
   virtual void Kill() = 0;
-  // Kills the process if it still runs and waits at most `limit` for its end. Returns false where
-  // it is known to run on, as process pid().
+  // Kills the process if it still runs and waits at most `limit` for its end. Returns false if it
+  // is known to run on; pid() is then its number.
   virtual bool End(std::chrono::milliseconds limit) = 0;
   virtual bool ended() const = 0;
   virtual pid_t pid() const = 0;
-  // Records how it ended. REQUIRES: ended().
+  // Records how the process ended. REQUIRES: ended().
   virtual void TellEnd(RankRecord& record) const = 0;
 
-  // Returns by how many seconds the clock of its reported times is ahead of this host's.
+  // Returns by how many seconds the clock of the process's host is ahead of this host's.
   virtual double clock_ahead_s() const { return 0.0; }
 };
 

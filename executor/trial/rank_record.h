@@ -1,4 +1,4 @@
-// RankRecord is what the runner knows of one rank: its events and how its process ended.
+// RankRecord is what the runner knows about one rank: its events and how its process ended.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace meshwright::trial {
 
-// How a rank failed. An out-of-memory explains other ranks' failures, and any other failure
-// explains a lost peer (kCommunication). A rank lost with its host (kLost) may have been lost
-// because of what another rank did.
+// How a rank failed. A failure of an earlier kind explains other ranks' failures of later kinds: a
+// rank that ran out of memory explains them all, and any failure explains a lost peer
+// (kCommunication). A rank lost with its host (kLost) may be lost because of what another rank did.
 enum class FailureKind : uint8_t { kOutOfMemory, kOwn, kLost, kCommunication };
 
 struct RankFailure {
@@ -46,10 +46,11 @@ struct RankRecord {
   double expert_load = 0.0;
   std::vector<int64_t> expert_tokens;
   std::optional<int64_t> estimated_routed_bytes;
-  std::optional<RankTrace> trace;  // of the last step, where the plan asks for one
+  std::optional<RankTrace> trace;  // of the last step, if the plan asks for one
   std::optional<OomDetail> oom;
   std::optional<RankFailure> failure;
-  // Problems after it was done, without the rank's name. They do not affect what it measured.
+  // Problems after the rank was done, without the rank's name. They do not affect what the rank
+  // measured.
   std::vector<std::string> after_done;
   std::optional<int32_t> left_pid;  // pid of a process that could not be ended
   std::string output_tail;          // valid UTF-8
@@ -57,12 +58,12 @@ struct RankRecord {
   int32_t finished_steps() const { return static_cast<int32_t>(step_times_s.size()); }
 };
 
-// Applies one line of events (executor/trial/rank_events.h). A malformed line becomes the rank's
-// failure, or trouble after it was done.
+// Applies one event (executor/trial/rank_events.h), given as a line. A malformed line becomes the
+// rank's failure, or an entry of after_done if the rank is done.
 void ApplyEvent(const std::string& line, RankRecord& record);
 
-// Applies the end of the process, with its status from waitpid(). An end that the events don't
-// explain becomes the rank's failure, or trouble after it was done.
+// Applies the end of the process, given its status from waitpid(). An end that the events don't
+// explain becomes the rank's failure, or an entry of after_done if the rank is done.
 void ApplyExit(int wait_status, RankRecord& record);
 
 // Records that the process can't be observed any more; `message` is for example "can't go on: agent

@@ -19,11 +19,12 @@ struct ResultLimits {
   std::optional<int64_t> memory_limit_bytes = std::nullopt;  // per rank
 };
 
-// InvalidArgument naming the first number that is not finite, is negative without meaning, exceeds
-// what the trial can have counted, or contradicts others of the result: a step time outside the
-// timed steps, more bytes than a rank was allowed, more FLOPs than its devices can do. A CPU's
-// preset peak is a guess, so a CPU's result is checked only against the peak that it measured, with
-// a margin for other load during that measurement.
+// Returns InvalidArgument naming the first number that can't be right. Such a number is not finite,
+// is negative though its quantity can't be, or exceeds what the trial can have counted. Or it
+// contradicts other numbers: a median outside the times of the steps, more bytes than a rank was
+// allowed, or more FLOPs than the devices can do. A CPU's preset peak is a guess, so a CPU's result
+// is checked only against the peak that it measured, with a margin for other load during that
+// measurement.
 absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits);
 // Overload for a caller that has the result's JSON already.
 absl::Status CheckResult(const TrialResult& result, const nlohmann::json& json,

@@ -1,8 +1,8 @@
-// The fields of what a trial measured, for whoever stores or sends it (planner/codec/fields.h): the
-// JSON of a result in a database, in an agent's folder and in a command's answer, and the messages
-// of proto/meshwright/v1/sweeps.proto.
+// Names the fields of a trial's result (planner/codec/fields.h). They make up the result's JSON in
+// a database, in an agent's folder and in a command's answer, and the messages of
+// proto/meshwright/v1/sweeps.proto.
 //
-// What a worker of an older version did not tell is not needed.
+// Fields that workers of older versions did not send are optional.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ void VisitFields(Use& use, Visitor& visit) {
 template <planner::ConstOr<PhaseSeconds> Phases, typename Visitor>
 void VisitFields(Phases& phases, Visitor& visit) {
   ForEachPhase([&](Phase phase) {
-    // Results of models without experts read as they always did.
+    // Only results of models with experts have the phase kExpertParallel.
     const bool needed = phase != Phase::kExpertParallel;
     visit(needed ? planner::Needed(PhaseKey(phase))
                  : planner::OnlyIf(phases[phase] != 0.0, PhaseKey(phase)),
@@ -81,8 +81,8 @@ void VisitFields(Interval& interval, Visitor& visit) {
   visit(planner::Needed("high_s"), interval.high_s);
 }
 
-// The text of a slice trial's result says of every figure whether it was measured, modelled or
-// simulated.
+// The JSON of a slice trial's result has an object for the figures that were measured, one for
+// those that were modelled, and one for those that were simulated.
 inline constexpr std::array<planner::TextPart, 3> kSliceParts = {
     {{"measured", "What was run"},
      {"modelled", "What was charged"},
@@ -105,7 +105,8 @@ inline constexpr std::array kMeasuredOfAction = {planner::TimePart::kCompute};
 inline constexpr std::array kModelledOfAction = {planner::TimePart::kTp, planner::TimePart::kCp,
                                                  planner::TimePart::kDp};
 
-// Visits these parts of a step's time, each under its name and with the same standing.
+// Visits these parts of a step's time, each under its own name. `standing`, such as
+// MeasuredField(), turns a part's name into its field.
 template <typename Times, size_t kCount, typename Standing, typename Visitor>
 void VisitTimes(Times& times, const std::array<planner::TimePart, kCount>& parts,
                 const Standing& standing, Visitor& visit) {
@@ -119,7 +120,7 @@ void VisitTimes(Times& times, const std::array<planner::TimePart, kCount>& parts
   }
 }
 
-// Of models with experts alone.
+// Visits the time of expert parallelism, which only models with experts have.
 template <typename Times, typename Visitor>
 void VisitExpertTime(Times& times, Visitor& visit) {
   const auto modelled = [&](planner::Field field) {

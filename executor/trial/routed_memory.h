@@ -1,7 +1,7 @@
 // Estimates a rank's memory for the routing measured in a trial.
 //
-// A plan's estimate assumes balanced routing. Where trained routers send tokens unevenly, a rank
-// holds what it is sent, and its peak is that of the step with the most.
+// A plan's estimate assumes balanced routing. If trained routers send tokens unevenly, a rank holds
+// the tokens that it is sent, and its peak is in the step in which they take the most bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,10 @@
 
 namespace meshwright::trial {
 
-// Returns the estimate for a device of `pipeline_rank`, which the plan has, given the rows of each
-// step (planner::EstimateRoutedRankMemory()). `physical_cores` are the host's. InvalidArgument
-// where rows of a step are missing.
+// Returns the estimated bytes of a device of `pipeline_rank`, given the rows that went to experts
+// in each step (see planner::EstimateRoutedRankMemory()). `physical_cores` is the host's number of
+// cores. Returns InvalidArgument if rows of a step are missing. REQUIRES: the plan has an estimate
+// for `pipeline_rank`, and there is at least one step.
 absl::StatusOr<int64_t> RoutedBytes(const TrialPlan& plan, int32_t pipeline_rank,
                                     const std::vector<std::vector<planner::ExpertRows>>& steps,
                                     int32_t physical_cores);

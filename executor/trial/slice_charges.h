@@ -12,27 +12,29 @@
 
 namespace meshwright::trial {
 
-// Returns the ranks of a worker's group; nothing for groups not charged by operation: the
-// pipeline's, which the simulator times, and the group of all ranks, which no step uses.
+// Returns the ranks of a worker's `group`. Returns nullopt if the group's operations are not
+// charged: the simulator times those of the pipeline, and no step uses the group of all ranks.
 std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
                                                std::string_view group);
 
-// Returns the cost model's seconds for one operation; 0 where its group is not charged, and for the
-// receiving side of a message.
+// Returns the cost model's seconds for one operation. Returns 0 if its group is not charged, and
+// for the receiving side of a message.
 double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span);
 
-// Seconds added by waiting for communication, by phase.
+// Seconds that waiting for communication adds to a step, by phase.
 struct ReplayedStep {
   std::vector<PhaseSeconds> actions;  // in the order of the record
-  PhaseSeconds behind;                // outside of actions
+  PhaseSeconds behind;                // outside any action
 
   friend bool operator==(const ReplayedStep&, const ReplayedStep&) = default;
 };
 
-// Replays `record` as if each operation took `charge` seconds from its issue, or from the end of
-// its group's previous operation if later. Time left at the rank's wait is added and delays
-// everything after it; computation in between hides the rest. Issuing an operation takes no time:
-// the work of a lone rank in these calls is not what a communicating device would do.
+// Replays `record` as if each operation took `charge` seconds. An operation begins when it is
+// issued, or when its group's previous operation ends if that is later. If it has not ended when
+// the rank waits for it, the rest of its time is added and delays everything that follows.
+// Computation before the wait hides the time that has passed by then. The calls that issue
+// operations count as taking no time, because a rank that runs alone does other work in them than a
+// communicating rank.
 ReplayedStep Replay(const StepRecord& record,
                     const std::function<double(const CommunicationSpan&)>& charge);
 

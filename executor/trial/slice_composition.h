@@ -1,4 +1,4 @@
-// Composes the step of a whole layout from slices that ran alone. Pure functions.
+// Composes the step of a whole layout from slices: ranks that ran alone. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace meshwright::trial {
 
-// Pipeline ranks with the same chunk contents: kinds of layers, embedding and head.
+// Pipeline ranks whose chunks have the same contents: kinds of layers, embedding and head.
 struct DistinctStage {
   std::vector<int32_t> pipeline_ranks;
-  int32_t measured_rank = 0;  // the one of them with the largest estimated memory
+  int32_t measured_rank = 0;  // the rank among them with the largest estimated memory
 
   friend bool operator==(const DistinctStage&, const DistinctStage&) = default;
 };
 
 // Returns the distinct stages in order of their first ranks. `estimated_bytes` is indexed by
-// pipeline rank; without it the first of equal ranks is measured.
+// pipeline rank. If it is empty, the first rank of each stage is measured.
 std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model,
                                           const planner::Layout& layout,
                                           const std::vector<int64_t>& estimated_bytes);
@@ -31,13 +31,13 @@ std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model,
 struct MeasuredSlice {
   DistinctStage stage;
   StepProfile mean;  // of the timed steps
-  StepRecord last;   // the last timed step, for when it communicated what
+  StepRecord last;   // the last timed step, with the time of each operation
   int64_t peak_bytes = 0;
   int64_t estimated_bytes = 0;
 };
 
-// Composes the step. `context` holds the cluster that the layout is meant for. Returns the
-// simulator's error if it has one. REQUIRES: one slice per distinct stage.
+// Composes the layout's step. `context` holds the cluster that the layout is meant for. Returns the
+// simulator's error if it has one. REQUIRES: `slices` has one slice per distinct stage.
 absl::StatusOr<SliceResult> ComposeSlices(const planner::EstimateContext& context,
                                           const planner::Layout& layout,
                                           const std::vector<MeasuredSlice>& slices);

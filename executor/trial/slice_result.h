@@ -1,6 +1,6 @@
-// SliceResult is the outcome of a slice trial. One rank of each distinct stage ran alone on one
-// device: its computation and memory are measured, its communication is charged from a cluster's
-// cost model, and the schedule's simulator composed the whole layout's step from both.
+// SliceResult is the outcome of a slice trial, in which one rank of each distinct stage runs alone
+// on one device. The rank's computation and memory are measured, and its communication is charged
+// by a cluster's cost model. The schedule's simulator composes the whole layout's step from both.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace meshwright::trial {
 
-// The mean action of one kind in one chunk.
+// The mean of all actions of one kind in one chunk.
 struct SliceAction {
   planner::ActionKind kind = planner::ActionKind::kForward;
   int32_t chunk = 0;
-  planner::TimeParts part = {};  // compute, tp, cp and dp
+  planner::TimeParts part = {};  // compute, tp, cp, ep and dp
 
   friend bool operator==(const SliceAction&, const SliceAction&) = default;
 };
@@ -25,11 +25,11 @@ struct SliceAction {
 // A class of pipeline ranks whose chunks have the same kinds of layers, embedding and head.
 struct SliceStage {
   std::vector<int32_t> pipeline_ranks;
-  // The pipeline rank that ran, the one with the largest estimated memory.
+  // The pipeline rank that ran: the one of pipeline_ranks with the largest estimated memory.
   int32_t measured_rank = 0;
   std::vector<SliceAction> actions;
   double optimizer_s = 0.0;  // measured, per step
-  // Modelled: seconds of reductions after the last action, which nothing hides.
+  // Modelled time of reductions after the last action, which nothing hides.
   double dp_behind_s = 0.0;
   int64_t peak_bytes = 0;       // measured
   int64_t estimated_bytes = 0;  // predicted
@@ -37,7 +37,7 @@ struct SliceStage {
   friend bool operator==(const SliceStage&, const SliceStage&) = default;
 };
 
-// Equal operations of a measured rank in one step.
+// Operations of a measured rank in one step that have the same group, kind and bytes.
 struct ChargedOperation {
   int32_t measured_rank = 0;
   std::string group;
@@ -46,7 +46,7 @@ struct ChargedOperation {
   int64_t stride = 0;
   int64_t bytes = 0;  // full buffer of one operation
   double calls = 0.0;
-  double seconds = 0.0;  // modelled, of one operation
+  double seconds = 0.0;  // modelled time of one operation
 
   friend bool operator==(const ChargedOperation&, const ChargedOperation&) = default;
 };
@@ -55,7 +55,7 @@ struct SliceResult {
   std::string cluster;  // the cluster whose cost model charges communication
   std::vector<SliceStage> stages;
   std::vector<ChargedOperation> charged;
-  double hop_s = 0.0;  // modelled: one message between stages
+  double hop_s = 0.0;  // modelled time of one message between stages
   planner::ComposedStep step;
 
   friend bool operator==(const SliceResult&, const SliceResult&) = default;

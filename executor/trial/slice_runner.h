@@ -6,10 +6,10 @@
 
 namespace meshwright::trial {
 
-// `plan.layout` may have any number of ranks. `context` holds the plan's model and training, and
-// the cluster whose cost model charges communication. The result has one rank per slice, the
-// composed step, and the measurements behind it (executor/trial/slice_result.h). If a slice does
-// not end well, its result is returned.
+// Runs the slices of a plan, whose layout may have any number of ranks. `context` holds the plan's
+// model and training, and the cluster whose cost model charges communication. The result has one
+// rank per slice, the composed step, and the measurements behind that step
+// (executor/trial/slice_result.h). If a slice's outcome is not kOk, returns that slice's result.
 TrialResult RunSliceTrial(const TrialPlan& plan, const planner::EstimateContext& context,
                           const TrialRunnerOptions& options);
 

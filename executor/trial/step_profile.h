@@ -1,4 +1,4 @@
-// StepProfile summarizes one rank's step: seconds by phase, and each group's communication.
+// StepProfile summarises one rank's step: seconds by phase, and each group's communication.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct CommunicationTotal {
   friend bool operator==(const CommunicationTotal&, const CommunicationTotal&) = default;
 };
 
-// All actions of one kind in one chunk, likewise.
+// All actions of one kind in one chunk during a step, or the mean over several steps.
 struct ActionTotal {
   planner::ActionKind kind = planner::ActionKind::kForward;
   int32_t chunk = 0;
@@ -34,7 +34,7 @@ struct ActionTotal {
   friend bool operator==(const ActionTotal&, const ActionTotal&) = default;
 };
 
-// Messages of one step in one group between the rank and a peer, in order.
+// A step's messages in one group and one direction between the rank and a peer, in order.
 struct MessageTimes {
   std::string group;
   int32_t peer = 0;
@@ -57,17 +57,17 @@ struct StepProfile {
 
 StepProfile ProfileOf(const StepRecord& record);
 
-// Adds `by_s` to all its times, to bring them onto another clock.
+// Adds `by_s` to all times of `profile`, to bring them onto another clock.
 void ShiftTimes(double by_s, StepProfile& profile);
 
 // Matches the two sides of each message in one step of all ranks (indexed by rank). The part of a
-// wait during which the peer had not issued its side moves from the pipeline phase to the bubble,
-// and a message is in transit from when both sides were issued until it is received. Messages
-// without their other side stay unchanged.
+// wait during which the peer had not yet issued its side moves from the pipeline phase to the
+// bubble. A message then counts as in transit from when both sides were issued until it was
+// received. Messages without their other side stay unchanged.
 void MatchMessages(std::vector<StepProfile>& ranks);
 
-// Returns the mean of phases, actions and communication, without messages. REQUIRES: at least one
-// step.
+// Returns the mean of phases, actions and communication, without messages. REQUIRES: there is at
+// least one step.
 StepProfile MeanOf(const std::vector<StepProfile>& steps);
 
 }  // namespace meshwright::trial

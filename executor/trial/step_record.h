@@ -25,7 +25,7 @@ struct TimeSpan {
   friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
 };
 
-// Excludes waiting for the action's input and sending its output.
+// One action, without waiting for its input and sending its output.
 struct ActionSpan {
   planner::Action action = {};
   TimeSpan time = {};
@@ -35,16 +35,16 @@ struct ActionSpan {
 };
 
 struct CommunicationSpan {
-  std::string group;  // as NameOf() in planner/schedule/open_groups.h
+  std::string group;  // its NameOf() (planner/schedule/open_groups.h)
   planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
-  int32_t peer = -1;  // global rank at the other end of a message
+  int32_t peer = -1;  // global rank at the other end of a message; -1 in a collective
   // The full buffer: what each rank holds before an all-reduce, after an all-gather or before a
   // reduce-scatter; the message of a send or receive.
   int64_t bytes = 0;
   double issued_s = 0.0;    // when the issuing call began
-  double returned_s = 0.0;  // when it returned
-  TimeSpan wait = {};       // empty where nobody waited during the step
-  double done_s = 0.0;      // upper bound: where the end is not known, the end of the wait
+  double returned_s = 0.0;  // when the issuing call returned
+  TimeSpan wait = {};       // empty if the rank did not wait during the step
+  double done_s = 0.0;      // upper bound: the end of the wait if the end is not known
 
   friend bool operator==(const CommunicationSpan&, const CommunicationSpan&) = default;
 };
@@ -59,12 +59,12 @@ struct StepRecord {
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
 };
 
-// Adds `by_s` to all its times, to bring them onto another clock.
+// Each ShiftTimes() adds `by_s` to all times of its argument, to bring them onto another clock.
 void ShiftTimes(double by_s, StepRecord& record);
 void ShiftTimes(double by_s, TimeSpan& span);
 
-// Returns when an operation began, given when the group's previous one was done: a group executes
-// its operations sequentially.
+// Returns when an operation began. A group executes its operations one after the other, and
+// `previous_done_s` is when the group's previous operation was done.
 double BeganAt(const CommunicationSpan& span, double previous_done_s);
 
 }  // namespace meshwright::trial

@@ -17,10 +17,11 @@ struct RankTrace {
   StepRecord record;
 };
 
-// Each rank is a process of the trace. Its threads are computation, received pipeline messages,
-// sent ones, and one per other group. Time 0 is the earliest begin of the step on any rank. Events
-// of a thread don't overlap: a group's operations queue behind each other. A send lasts until it is
-// received, not until its rank checks for its completion.
+// Returns the trace as JSON. Each rank is a process of the trace. Its threads are computation,
+// received pipeline messages, sent pipeline messages, and one thread per other group. Time 0 is the
+// earliest begin of the step on any rank. Events of a thread don't overlap, since a group's
+// operations queue behind each other. A send lasts until the message is received, not until the
+// sending rank checks for its completion.
 std::string StepTrace(const planner::Layout& layout, std::vector<RankTrace> ranks);
 
 }  // namespace meshwright::trial

@@ -14,7 +14,7 @@ enum class StopReason : uint8_t {
   kSteps,    // the requested number of steps was run
   kTight,    // the median is known precisely enough
   kBeaten,   // the median is significantly above the best one known
-  kMostTime  // out of time
+  kMostTime  // the timed steps have taken the longest time allowed
 };
 
 inline constexpr EnumNames<StopReason, 5> kStopReasonNames = {{
@@ -34,30 +34,31 @@ struct MedianInterval {
   friend bool operator==(const MedianInterval&, const MedianInterval&) = default;
 };
 
-// Returns nothing for fewer than 6 times, for which even the widest interval covers less.
+// Returns nullopt for fewer than 6 times, since even their widest interval would cover the median
+// with less than 95 %.
 std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s);
 
-// Returns the standard deviation of the median's logarithm, taking the interval as a normal
-// distribution's 95 % interval. REQUIRES: times above 0.
+// Returns the standard deviation of the median's logarithm. Takes the logarithms of the interval's
+// bounds as the 95 % interval of a normal distribution. REQUIRES: both bounds are above 0.
 double LogDeviationOf(const MedianInterval& interval);
 
-// Returns the first step that counts. Step 0 touches every page for the first time, so it is not
-// timed unless it is the only one.
+// Returns the first of `steps` steps that counts. Step 0 touches every page for the first time, so
+// it is not timed unless it is the only step.
 int32_t FirstTimedStep(int32_t steps);
 
-// The limit where nobody says how many steps a trial may run.
+// Most steps of a trial if nobody says how many steps it may run.
 inline constexpr int32_t kMostAdaptiveSteps = 50;
 
 struct StopOptions {
   int32_t steps = 5;        // exact count, or maximum if adaptive
-  bool adaptive = false;    // whether fewer steps may do
+  bool adaptive = false;    // whether fewer steps may suffice
   double tight = 0.01;      // interval width relative to the median that is precise enough
   double most_s = 60.0;     // limit on the sum of timed steps
-  int32_t least_timed = 3;  // timed steps before most_s applies
+  int32_t least_timed = 3;  // most_s applies only after this many timed steps
   std::optional<double> beat_step_s = std::nullopt;  // best median known so far
 };
 
-// Decides after steps of these times, including the first one.
+// Returns whether and why a trial stops after steps of these times, which include step 0.
 StopReason DecideStop(const std::vector<double>& times_s, const StopOptions& options);
 
 }  // namespace meshwright::trial

@@ -33,21 +33,20 @@ struct TrialPlan {
   planner::TrainingSpec training;  // its precision is the dtype of weights and activations
   planner::DeviceKind device = planner::DeviceKind::kCpu;
   int32_t steps = 5;                  // exact count, or maximum if adaptive
-  bool adaptive = false;              // whether fewer steps may do (executor/trial/stop_rule.h)
+  bool adaptive = false;              // whether fewer may suffice (executor/trial/stop_rule.h)
   std::optional<double> beat_step_s;  // best median step time known so far, for adaptive steps
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank; bounds the allocator
   double timeout_s = 300.0;                   // longest silence of any rank
-  // FLOP/s per rank if measured before; 0 has the workers measure it.
+  // FLOP/s per rank as measured before; if 0, the workers measure it.
   double known_peak_flops = 0.0;
-  // FLOP/s per rank that the cluster is said to have; predicted MFU refers to it.
+  // FLOP/s per rank by the cluster's specification; predicted MFU refers to it.
   std::optional<double> peak_flops;
-  // The planner's estimates by pipeline rank; may be empty. Bytes in the allocator, communicators'
-  // buffers beside it, and bytes that the layout offloads to the host.
-  std::vector<int64_t> estimated_bytes;
-  std::vector<int64_t> estimated_communicator_bytes;
-  std::vector<int64_t> estimated_host_bytes;
-  // Whether the ranks run one by one, each as if the others were there
+  // The planner's estimates by pipeline rank. Each may be empty.
+  std::vector<int64_t> estimated_bytes;               // in the allocator
+  std::vector<int64_t> estimated_communicator_bytes;  // communicators' buffers beside the allocator
+  std::vector<int64_t> estimated_host_bytes;          // offloaded to the host
+  // Whether the ranks run one after the other, each as if the other ranks were there
   // (executor/trial/slice_runner.h).
   bool slice = false;
   bool trace = false;  // whether each rank reports its record of the last step
@@ -69,8 +68,8 @@ inline std::string_view TrialOutcomeName(TrialOutcome outcome) {
   return NameOf(kTrialOutcomeNames, outcome);
 }
 
-// What a trial's failure is due to. A layout's failure would repeat on another try; one of the
-// infrastructure, or of the network between the hosts, may not happen elsewhere.
+// What a trial's failure is due to. A failure due to the layout would repeat on another try. A
+// failure due to the infrastructure, or to the network between the hosts, may not happen elsewhere.
 enum class Fault : uint8_t { kNone, kLayout, kInfrastructure, kNetwork };
 
 inline constexpr EnumNames<Fault, 4> kFaultNames = {{
@@ -102,19 +101,19 @@ struct RankResult {
   int64_t peak_bytes = 0;            // peak bytes of live tensors
   int64_t estimated_bytes = 0;       // the plan's estimate of peak_bytes, 0 without one
   int64_t peak_host_bytes = 0;       // peak bytes that its layout offloaded to the host
-  int64_t estimated_host_bytes = 0;  // the plan's estimate of that, 0 without one
+  int64_t estimated_host_bytes = 0;  // the plan's estimate of peak_host_bytes, 0 without one
   int32_t peak_in_flight = 0;        // most micro-batches between forward and backward
   PhaseSeconds phases = {};          // of one step: means over the timed steps
-  std::vector<CommunicationTotal> communication = {};           // of one step, likewise
+  std::vector<CommunicationTotal> communication = {};           // of one step: means likewise
   std::optional<DeviceMemoryUse> device_memory = std::nullopt;  // absent on a CPU
   int64_t estimated_communicator_bytes = 0;  // the plan's estimate of communicators' buffers
-  // Most tokens that the rank's experts received from a micro-batch in any layer, relative to an
-  // even share; 0 in a model without experts.
+  // The most tokens that the rank's experts received from a micro-batch in any layer, relative to
+  // an even share; 0 in a model without experts.
   double expert_load = 0.0;
-  // Tokens that each of its experts received, over all layers and steps.
+  // Tokens that each of the rank's experts received, over all layers and steps.
   std::vector<int64_t> expert_tokens = {};
   // The planner's estimate of peak_bytes given the routing measured in the trial's steps
-  // (executor/trial/routed_memory.h); absent where routing was forced.
+  // (executor/trial/routed_memory.h); absent if routing was forced.
   std::optional<int64_t> estimated_routed_bytes = std::nullopt;
 
   friend bool operator==(const RankResult&, const RankResult&) = default;
@@ -123,29 +122,30 @@ struct RankResult {
 struct TrialResult {
   TrialOutcome outcome = TrialOutcome::kFailed;
   Fault fault = Fault::kNone;  // of a failed or timed-out trial
-  // One sentence; empty on success. Where a worker failed or did not answer the tail of its output
+  // What went wrong, in one or more sentences; empty if nothing did. With the outcome kOk it tells
+  // of trouble after a rank was done. If a worker failed or did not answer, the tail of its output
   // follows.
   std::string message;
   double step_s = 0.0;  // median over the timed steps
-  // Confidence interval of that median; absent where too few steps were timed.
+  // Confidence interval of that median; absent if too few steps were timed.
   std::optional<MedianInterval> step_interval;
   StopReason stop_reason = StopReason::kNone;  // why there were no more steps
   double mfu = 0.0;                            // PaLM definition, against measured_peak_flops
-  double mfu_causal = 0.0;                     // Megatron-LM definition, likewise
-  double measured_peak_flops = 0.0;    // per rank, FLOP/s of a large matmul with all ranks running
-  std::optional<double> peak_flops;    // per rank, the plan's
+  double mfu_causal = 0.0;                     // Megatron-LM's, against measured_peak_flops
+  double measured_peak_flops = 0.0;    // FLOP/s per rank in a large matmul with all ranks running
+  std::optional<double> peak_flops;    // FLOP/s per rank, from the plan
   double mfu_of_peak = 0.0;            // PaLM definition, against peak_flops; 0 without
-  double mfu_causal_of_peak = 0.0;     // likewise
+  double mfu_causal_of_peak = 0.0;     // Megatron-LM's, against peak_flops; 0 without
   std::vector<double> step_times_s;    // every step, in order
   std::vector<double> losses;          // mean cross entropy over the global batch before update i
   std::vector<double> gradient_norms;  // L2 norm of that loss's gradients before update i
   std::vector<RankResult> ranks;       // in a slice trial, the ranks that ran
   std::optional<OomDetail> oom;
-  std::optional<SliceResult> slice;  // in a slice trial: what its step is composed of
+  std::optional<SliceResult> slice;  // in a slice trial, what the step is composed of
   std::string worker_version;
   std::string host;
-  // Agent of a gang (executor/gang) whose part failed; empty where it is the reporting agent
-  // itself, or none failed.
+  // The agent of a gang (executor/gang) whose part failed; empty if that is the reporting agent
+  // itself or if no part failed.
   std::string failed_agent;
 
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
@@ -157,11 +157,12 @@ inline int64_t RanksAtOnce(const TrialPlan& plan, int64_t local_ranks) {
 }
 
 nlohmann::json ToJson(const TrialPlan& plan);
-// InvalidArgument naming the field that is wrong, missing or not a plan's.
+// Returns InvalidArgument naming the field if a field is wrong, missing or unknown.
 absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json);
-// The fields are those of executor/trial/result_fields.h, where these are defined. Reading accepts
-// results of any worker version: fields it did not send are absent, unknown ones are ignored.
+// Returns the fields of executor/trial/result_fields.h.
 nlohmann::json ToJson(const TrialResult& result);
+// Accepts results of any worker version: fields that the worker did not send are absent, and
+// unknown fields are ignored.
 absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

@@ -23,7 +23,7 @@ struct TrialProgress {
   int32_t steps = 0;
   double step_s = 0.0;
   std::optional<double> loss = std::nullopt;
-  std::string part = {};  // the part that runs now, where it isn't the whole layout
+  std::string part = {};  // the part that runs now; empty for the whole layout
 };
 
 struct TrialRunnerOptions {
@@ -31,8 +31,8 @@ struct TrialRunnerOptions {
   std::function<void(const TrialProgress&)>
       progress;                               // may be empty; called on the runner's thread
   const std::atomic<bool>* cancel = nullptr;  // once true, the workers are killed
-  // Called with the last step's traces of a trial that ended well, where the plan asks for them;
-  // may be empty.
+  // Called with all ranks' traces of the last step, if the plan asks for them and all ranks were
+  // done. May be empty.
   std::function<void(const std::vector<RankTrace>&)> trace = {};
   // The first local rank's device on this host; later ranks use the devices after it.
   int32_t first_device = 0;
@@ -40,39 +40,44 @@ struct TrialRunnerOptions {
   std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] {
     return host::AvailableMemory();
   };
-  // Memory of this host's CUDA devices; empty where unknown.
+  // Memory of each of this host's CUDA devices; empty if unknown.
   std::vector<int64_t> device_memory_bytes = {};
-  // Called with warnings that prevent no trial; may be empty.
+  // Called with warnings about a trial that runs nevertheless; may be empty.
   std::function<void(const std::string&)> warn = {};
 };
 
-// Spawns plan.layout.devices() workers, waits for their end and returns the result. Always returns
-// a typed outcome: out-of-memory, crash, hang, a worker that can't start, and ranks that don't fit
-// this machine's memory (which are not started) are results, not errors. The calling thread must
-// outlive the workers: they die when it ends (PR_SET_PDEATHSIG).
+// Spawns plan.layout.devices() workers, waits for their end and returns the result. Every failure
+// becomes an outcome of the result: running out of memory, a crash, a hang, a worker that can't be
+// started, or ranks that don't fit this machine's memory and so are not started.
+//
+// REQUIRES: the calling thread outlives the workers, which die when it ends (PR_SET_PDEATHSIG).
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options);
 
-// RunTrial() for some ranks of the layout, with their records. A plan whose ranks wait for each
-// other needs all of them.
+// The outcome of running some ranks of a layout.
 struct RanksRun {
   TrialResult result;
   std::vector<RankRecord> records;  // in the order of `ranks`
-  // The rank whose failure or silence the result reports; nothing where it reports none.
+  // The rank whose failure or silence the result reports; absent if it reports none.
   std::optional<int32_t> cause_rank = std::nullopt;
 };
+// Runs `ranks` of the layout on this machine as RunTrial() runs all ranks. REQUIRES: if the plan's
+// ranks wait for each other, `ranks` has all of them.
 RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                   const TrialRunnerOptions& options);
 
-// RunRanks() for ranks that were started already, on any host. Ends them all.
+// Watches ranks that were started already, on any host, as RunRanks() watches the ranks that it
+// starts. Ends them all.
 RanksRun WatchRanks(const TrialPlan& plan, std::vector<StartedRank> ranks,
                     const TrialRunnerOptions& options);
 
-// Results without a measurement.
+// Returns a failed result without a measurement.
 TrialResult FailedResult(absl::string_view message, Fault fault);
+// Returns a cancelled result without a measurement.
 TrialResult CancelledResult(absl::string_view message);
 
-// OK, or ResourceExhausted where these ranks would together need more memory than is left
-// (executor/trial/memory_check.h). Warns where that is unknown.
+// Returns ResourceExhausted if these ranks need more memory than is left
+// (executor/trial/memory_check.h). If the plan has no estimate or the host's free memory is
+// unknown, warns and returns OK.
 absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                          const TrialRunnerOptions& options);
 

@@ -16,10 +16,12 @@ struct PlannedWork {
 };
 PlannedWork PlannedWorkOf(const TrialPlan& plan);
 
-// Fills in every MFU of a step by `ranks` ranks from result's step_s and measured_peak_flops:
-// PaLM's and Megatron-LM's definition, each against the measured peak and, where the plan has one,
-// the peak of the cluster planned for. Predicted MFU refers to the latter.
+// Fills in the MFU fields of `result`, which `ranks` ranks measured, from its step_s and
+// measured_peak_flops. There is an MFU by PaLM's and one by Megatron-LM's definition, each against
+// the measured peak. If the plan has the peak of the cluster planned for, both are also filled in
+// against that peak, as predicted MFU is.
 void AddUtilisation(const TrialPlan& plan, int64_t ranks, TrialResult& result);
+// Overload for a caller that has the plan's PlannedWork already.
 void AddUtilisation(const PlannedWork& work, int64_t ranks, TrialResult& result);
 
 }  // namespace meshwright::trial

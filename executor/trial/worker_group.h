@@ -26,13 +26,13 @@ class WorkerGroup {
 
   explicit WorkerGroup(TakeEvent take_event) : take_event_(std::move(take_event)) {}
 
-  // Spawns `ranks` workers that read `plan`. The calling thread must outlive them: they die when it
-  // ends.
+  // Spawns `ranks` workers that read `plan`. REQUIRES: the calling thread outlives the workers,
+  // which die when it ends.
   absl::Status Start(const std::string& worker_path, const std::string& plan, int32_t ranks);
-  // Starts some of a run's ranks. `launch` has everything else but the rendezvous, which is on this
-  // host.
+  // Spawns workers for some of a run's ranks, with a rendezvous on this host. `launch` has
+  // everything else that the workers need. REQUIRES: the calling thread outlives the workers.
   absl::Status Start(WorkerLaunch launch, const std::vector<int32_t>& ranks);
-  // Adds a started rank. REQUIRES: its number is above those added before.
+  // Adds a started rank. REQUIRES: its number is above those of the ranks added before.
   void Add(StartedRank started);
 
   struct WatchOptions {
@@ -40,13 +40,15 @@ class WorkerGroup {
     std::function<bool()> cancelled;  // may be empty
     std::function<void()> heard;      // called when something may have arrived; may be empty
   };
-  // Listens until all workers have ended, until shortly after the first failure, or until it gives
-  // up. A worker that is done may be silent; once all are done, those that don't end soon are
-  // ended. When it returns no worker is left but those that can't be ended, which their records
-  // show, and all times in the records are on this host's clock.
+  // Listens until all workers have ended, until shortly after the first failure, until a worker is
+  // silent for too long, or until `cancelled` returns true. Then ends the workers that still run.
+  // A worker that is done may be silent, but once all are done they have to end soon.
+  //
+  // On return, all times in the records are on this host's clock. The record of a worker that could
+  // not be ended has its pid.
   WorkersEnd Watch(const WatchOptions& options);
 
-  // In order of the ranks.
+  // Returns the records in order of the ranks.
   std::vector<RankRecord>& records() { return records_; }
   const std::vector<RankRecord>& records() const { return records_; }
 
@@ -60,7 +62,8 @@ class WorkerGroup {
   WorkersEnd Listen(const WatchOptions& options);
   bool AllEnded() const;
   bool AnyFailed() const;
-  // Whether a rank was silent for longer than `timeout_s`, among those done or among the others.
+  // Returns whether a rank was silent for longer than `timeout_s`, among the ranks that are done if
+  // `done`, and otherwise among those that are not.
   bool AnySilent(Clock::time_point now, double timeout_s, bool done) const;
   bool AllDone() const;
   void EndAll();

@@ -1,4 +1,5 @@
-// WorkerProcess is one worker as a child process: start, event and output streams, end.
+// WorkerProcess is one worker as a child process. It spawns the worker, reads its events and
+// output, and ends it.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +25,7 @@ struct WorkerLaunch {
   int32_t world_size = 1;
   int32_t local_world_size = 1;       // ranks on this host
   std::string address = "127.0.0.1";  // this host, as the other ranks reach it
-  uint16_t master_port = 0;           // on this host, wherever rank 0 runs
+  uint16_t master_port = 0;           // of the rendezvous on this host, wherever rank 0 runs
   int listen_fd = -1;                 // passed to rank 0, which serves the rendezvous
 };
 
@@ -33,14 +34,14 @@ inline constexpr std::chrono::milliseconds kLongestKill(5000);
 
 class WorkerProcess final : public RankProcess {
  public:
-  // Spawns a worker with this process's environment plus torchrun's variables for its rank, a
-  // process group of its own, and no descriptors but standard streams, events and the listener. It
-  // is killed when the calling thread ends.
+  // Spawns a worker in a process group of its own, with this process's environment plus torchrun's
+  // variables for its rank. The only descriptors it gets are the standard streams, the event pipe
+  // and the listener. It is killed when the calling thread ends.
   static absl::StatusOr<WorkerProcess> Spawn(const WorkerLaunch& launch);
 
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
-  // Ends a worker that still runs; reports on standard error where that fails.
+  // Ends a worker that still runs, and reports on standard error if that fails.
   ~WorkerProcess() override;
 
   void AddDescriptors(std::vector<pollfd>& descriptors) const override;
@@ -50,12 +51,12 @@ class WorkerProcess final : public RankProcess {
   const std::string& output_tail() const override { return tail_; }
 
   void Kill() override;
-  // A process left running is reaped when another worker is spawned after its end.
+  // A process that could not be ended is reaped when a worker is spawned after its end.
   bool End(std::chrono::milliseconds limit) override;
   bool ended() const override { return pid_ < 0; }
   pid_t pid() const override { return pid_; }
   void TellEnd(RankRecord& record) const override { ApplyExit(wait_status_, record); }
-  // From waitpid(); valid once ended.
+  // Returns the status from waitpid(), which is valid once ended().
   int wait_status() const { return wait_status_; }
 
  private:
@@ -73,8 +74,9 @@ class WorkerProcess final : public RankProcess {
   std::string tail_;
 };
 
-// Spawns workers for `ranks`, all that this host has of a run, in order. `launch` has everything
-// else, and the listener for rank 0. Where one can't be started, the earlier ones are ended.
+// Spawns a worker for each of `ranks`, which are all ranks of a run on this host, in order.
+// `launch` has everything else that the workers need, and the listener for rank 0. If a worker
+// can't be started, ends the earlier ones and returns the error.
 absl::StatusOr<std::vector<WorkerProcess>> SpawnWorkers(WorkerLaunch launch,
                                                         const std::vector<int32_t>& ranks);
 

@@ -1,4 +1,4 @@
-// The worker's version, as it appears in results, and whether a program is of it.
+// The worker's version, as it appears in results, and a check of the version of a worker program.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace meshwright::trial {
 
-// The runner is built together with the worker, so it has the same version.
+// Returns the version of this program. The worker is built together with it.
 constexpr std::string_view WorkerVersion() { return MESHWRIGHT_VERSION; }
 
-// Runs `meshwright-worker --version`. InvalidArgument about the field `worker`, with both versions,
-// where the program is of another build or not a worker.
+// Runs the program at `worker_path` with --version. Returns InvalidArgument about the field
+// `worker` if the program is a worker of another version or no worker. The error has both versions.
 absl::Status CheckWorkerVersion(const std::string& worker_path, const ProgramRunner& run);
 
 }  // namespace meshwright::trial

@@ -15,7 +15,7 @@ struct AttemptKey {
   int32_t trial = 0;
   int32_t attempt = 0;
 
-  // clang-tidy 14 takes the 0 that the comparison's result is compared with for a pointer.
+  // clang-tidy 14 mistakes the 0 with which callers compare the result for a pointer.
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;  // NOLINT
 };
 

@@ -14,9 +14,10 @@ namespace meshwright::wire {
 struct DeviceSet {
   planner::DeviceKind kind = planner::DeviceKind::kCpu;
   int32_t count = 0;                       // CPU ranks, or GPUs
-  std::vector<int64_t> memory_bytes = {};  // per GPU; empty where unknown
-  // Equal parts of the devices, each with its part of the host's cores and of the memory that CPU
-  // ranks share. A trial gets whole slots, whether or not others are in use.
+  std::vector<int64_t> memory_bytes = {};  // per GPU; empty if unknown
+  // Number of equal parts into which the devices are divided. Each slot also has its part of the
+  // host's cores and of the memory that CPU ranks share. A trial gets whole slots, and nothing of
+  // other slots even if they are idle.
   int32_t slots = 1;
 
   int32_t devices_per_slot() const { return count / slots; }
@@ -26,13 +27,14 @@ struct DeviceSet {
 
 inline constexpr int32_t kMostSlots = 64;
 
-// InvalidArgument about `field` unless `slots` divides `devices` into equal parts and is at most
-// kMostSlots.
+// Returns InvalidArgument about `field` unless `slots` divides `devices` into equal parts and is at
+// most kMostSlots.
 absl::Status CheckEqualSlots(std::string_view field, int32_t slots, int32_t devices);
-// CheckEqualSlots(), and each slot must have at least one of the host's `cores`.
+// Returns the error of CheckEqualSlots(), if any, and InvalidArgument if there are more slots than
+// the host has `cores`.
 absl::Status CheckSlots(const DeviceSet& devices, int32_t cores);
 
-// Returns how many slots hold `ranks` devices.
+// Returns how many slots have a device for each of `ranks` ranks.
 inline int64_t SlotsFor(int64_t ranks, int32_t devices_per_slot) {
   return (ranks + devices_per_slot - 1) / devices_per_slot;
 }
@@ -50,8 +52,8 @@ struct DeviceShare {
   friend bool operator==(const DeviceShare&, const DeviceShare&) = default;
 };
 
-// Returns the slots that `ranks` ranks occupy from `first_device` on. FailedPrecondition where the
-// agent has too few devices, InvalidArgument where no slot begins at `first_device`.
+// Returns the slots that `ranks` ranks occupy from `first_device` on. Returns FailedPrecondition if
+// the agent has too few devices, and InvalidArgument if no slot begins at `first_device`.
 absl::StatusOr<DeviceShare> ShareOf(const DeviceSet& devices, int32_t first_device, int64_t ranks);
 
 }  // namespace meshwright::wire

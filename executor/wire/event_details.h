@@ -1,5 +1,5 @@
-// What the events of a sweep tell beside their sentence. A database holds it as JSON, whose keys a
-// command prints as they are; a message has it typed.
+// EventDetails holds what an event of a sweep tells beside its sentence. A database stores it as
+// JSON, whose keys commands print unchanged. A message has a field for each type of details.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +14,34 @@
 
 namespace meshwright::wire {
 
-// trial_assigned, trial_running.
+// The details of trial_assigned and trial_running.
 struct TrialPlaced {
   std::string layout;
   std::string agent;
-  // Of one that was chosen: by how much it is expected to be faster than the best, a share of it.
+  // By how much the trial is expected to be faster than the sweep's best, as a share of the best's
+  // step time. Absent before there is a best, and for a trial that was asked for.
   std::optional<double> expected_gain = std::nullopt;
 
   friend bool operator==(const TrialPlaced&, const TrialPlaced&) = default;
 };
 
-// trial_progress.
+// The details of trial_progress.
 struct TrialStep {
   std::string layout;
-  int32_t step = 0;   // finished
-  int32_t steps = 0;  // of the trial, at most
+  int32_t step = 0;   // steps finished so far
+  int32_t steps = 0;  // most steps of the trial
   double step_s = 0.0;
   double loss = 0.0;
 
   friend bool operator==(const TrialStep&, const TrialStep&) = default;
 };
 
-// trial_ended, trial_requeued.
+// The details of trial_ended and trial_requeued.
 struct TrialLeft {
   std::string layout;
-  std::string state;       // name of the trial's state since
-  std::string agent = {};  // that lost it or gave it back; empty for one that ended there
-  // Of one that was measured.
+  std::string state;       // name of the trial's new state
+  std::string agent = {};  // that lost or gave back the trial; empty if it ended there
+  // This and the next five fields are set if the trial was measured.
   std::optional<double> step_s = std::nullopt;
   std::optional<double> step_low_s = std::nullopt;
   std::optional<double> step_high_s = std::nullopt;
@@ -52,17 +53,18 @@ struct TrialLeft {
   friend bool operator==(const TrialLeft&, const TrialLeft&) = default;
 };
 
-// Nothing where the sentence says all. A result is that of result_refused.
+// std::monostate stands for an event whose sentence says everything. A TrialResult is the result
+// that a result_refused event is about.
 using EventDetails =
     std::variant<std::monostate, TrialPlaced, TrialStep, TrialLeft, trial::TrialResult>;
 
-// Fields of executor/wire/event_fields.h, where these are defined.
+// Returns the fields of executor/wire/event_fields.h.
 nlohmann::json ToJson(const EventDetails& details);
-// Nothing where the text is not what an event of this kind has.
+// Returns std::monostate if `text` does not hold the details of an event of this kind.
 EventDetails EventDetailsFromJson(std::string_view kind, std::string_view text);
 
 void SetDetails(const EventDetails& details, v1::SweepEvent* event);
-// Nothing where they can't be read.
+// Returns the details of `event`, or std::monostate if they are absent or can't be read.
 EventDetails DetailsOf(const v1::SweepEvent& event);
 
 }  // namespace meshwright::wire

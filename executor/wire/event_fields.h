@@ -1,4 +1,4 @@
-// The fields of events' details (planner/codec/fields.h).
+// Names the fields of EventDetails (planner/codec/fields.h).
 #pragma once
 
 #include "executor/trial/result_fields.h"

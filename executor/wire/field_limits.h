@@ -8,15 +8,16 @@
 
 namespace meshwright::wire {
 
-// Largest message that a server accepts. It exceeds the sum of the field limits, so that a field
-// that is too long is refused by name.
+// Largest message that a server accepts. It exceeds the sum of the field limits, so that the error
+// for a field that is too long can name the field.
 inline constexpr int kMaxMessageBytes = 32 << 20;
 
 // Most entries of one list or map: a trial has at most 100,000 steps.
 inline constexpr int kMaxListEntries = 100'000;
 
-// InvalidArgument for the first string or list in `message`, at any depth, that exceeds its limit.
-// Names the field by its path, such as "plan.model.config_json", with its length and the limit.
+// Returns InvalidArgument if a string or list in `message`, at any depth, exceeds its limit. The
+// error names the first such field by its path, such as "plan.model.config_json", with its length
+// and the limit.
 absl::Status CheckLimits(const google::protobuf::Message& message);
 
 }  // namespace meshwright::wire

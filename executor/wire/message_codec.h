@@ -1,13 +1,14 @@
-// Structs with fields (planner/codec/fields.h) as protobuf messages, and back: the same visit that
-// makes their JSON fills the message's fields of the same names.
+// Converts structs with fields (planner/codec/fields.h) to protobuf messages and back. The visit
+// that makes a struct's JSON also fills the message's fields of the same names.
 //
-// A text is written as valid UTF-8: no message is lost for one bad byte. An enum of names may be an
-// enum of the message, whose enumerators are the names in capitals behind what its first one,
-// `..._UNSPECIFIED`, has before that word; the empty name is UNSPECIFIED. An optional is absent
-// without a value.
+// - Text is written as valid UTF-8, so that no message is lost because of one bad byte.
+// - A field that is written by names (EnumNames) may be an enum of the message. The enumerators are
+//   then the names in capitals, each after the enum's prefix. The first one, PREFIX_UNSPECIFIED,
+//   stands for the empty name.
+// - An optional without a value is absent.
 //
-// REQUIRES of a struct and its message, which tests/executor/wire/message_names_test.cc holds for
-// all of them: every field of the one is a field of the other, of the same name and type.
+// REQUIRES: every field of a struct is a field of its message, of the same name and type, and vice
+// versa. tests/executor/wire/message_names_test.cc checks this for all structs.
 #pragma once
 
 #include <cstddef>
@@ -31,33 +32,35 @@
 
 namespace meshwright::wire {
 
-// The name of `field` in a message.
+// Returns the name of `field` in a message.
 inline std::string_view MessageName(const planner::Field& field) {
   return field.message_name.empty() ? field.name : field.message_name;
 }
 
-// The field of `message`'s type that `field` names.
+// Returns the field that `field` names in the type of `message`. REQUIRES: there is one.
 const google::protobuf::FieldDescriptor& FieldNamed(const google::protobuf::Message& message,
                                                     const planner::Field& field);
 
-// The enumerator that `text` names; null where none is.
+// Returns the enumerator that `text` names, or null if there is none.
 const google::protobuf::EnumValueDescriptor* EnumeratorOf(
     const google::protobuf::EnumDescriptor& type, std::string_view text);
-// The name of an enumerator; its number where it has none here.
+// Returns the name of an enumerator without the enum's prefix, or its number if this build does not
+// know it.
 std::string EnumeratorName(const google::protobuf::EnumDescriptor& type, int number);
 
-// The same for an enum of the messages; UNSPECIFIED where `text` names none of them.
+// Returns EnumeratorName() of `value`, an enumerator of a message's enum.
 template <typename Enum>
 std::string TextOf(Enum value) {
   return EnumeratorName(*google::protobuf::GetEnumDescriptor<Enum>(), value);
 }
+// Returns the enumerator that `text` names, or UNSPECIFIED if there is none.
 template <typename Enum>
 Enum EnumOf(std::string_view text) {
   const auto* found = EnumeratorOf(*google::protobuf::GetEnumDescriptor<Enum>(), text);
   return static_cast<Enum>(found == nullptr ? 0 : found->number());
 }
 
-// Sets a field, or adds an entry to one that is a list.
+// Each PutValue() sets a field, or adds an entry to a repeated field.
 void PutValue(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
               bool value);
 void PutValue(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
@@ -68,13 +71,16 @@ void PutValue(google::protobuf::Message& message, const google::protobuf::FieldD
               uint64_t value);
 void PutValue(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
               double value);
-// A text, or the enumerator that it names: UNSPECIFIED where it names none.
+// Sets or adds a string, or the enumerator that `value` names. An enum stays UNSPECIFIED if `value`
+// names no enumerator.
 void PutValue(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
               std::string_view value);
+// Returns the message in a field, or a new entry of a repeated field, for the caller to fill.
 google::protobuf::Message& PutMessage(google::protobuf::Message& message,
                                       const google::protobuf::FieldDescriptor& field);
 
-// A field, or entry `index` of one that is a list; -1 for a field.
+// Each GetValue() reads entry `index` of a repeated field, or a field that is not repeated if
+// `index` is -1.
 void GetValue(const google::protobuf::Message& message,
               const google::protobuf::FieldDescriptor& field, int index, bool& value);
 void GetValue(const google::protobuf::Message& message,
@@ -85,10 +91,11 @@ void GetValue(const google::protobuf::Message& message,
               const google::protobuf::FieldDescriptor& field, int index, uint64_t& value);
 void GetValue(const google::protobuf::Message& message,
               const google::protobuf::FieldDescriptor& field, int index, double& value);
-// A text, or an enumerator's name; its number where it has none here.
+// Reads a string, or the EnumeratorName() of an enumerator.
 void GetValue(const google::protobuf::Message& message,
               const google::protobuf::FieldDescriptor& field, int index, std::string& value);
 
+// MessageWriter is a visitor that writes a struct's fields to a message.
 class MessageWriter {
  public:
   explicit MessageWriter(google::protobuf::Message& to) : to_(to) {}
@@ -148,7 +155,8 @@ class MessageWriter {
   google::protobuf::Message& to_;
 };
 
-// Once something was wrong nothing more is read.
+// MessageReader is a visitor that reads a struct's fields from a message. It reads nothing more
+// after the first error.
 class MessageReader {
  public:
   MessageReader(const google::protobuf::Message& from, const FieldPath& path, absl::Status& status)
@@ -183,7 +191,8 @@ class MessageReader {
  private:
   using FieldDescriptor = google::protobuf::FieldDescriptor;
 
-  // An enumerator has the letters of its name in capitals alone.
+  // Replaces `text` by the name that differs from it only in case, since enumerators are in
+  // capitals.
   template <typename T, size_t kCount>
   static void Respell(const EnumNames<T, kCount>& names, std::string& text) {
     for (const auto& entry : names) {
@@ -197,7 +206,7 @@ class MessageReader {
   bool Has(const FieldDescriptor& field) const {
     return from_.GetReflection()->HasField(from_, &field);
   }
-  // `field`, or entry `index` of it.
+  // Returns the message in `field`, or in its entry `index` if that is not -1.
   const google::protobuf::Message& Inner(const FieldDescriptor& field, int index) const {
     return index < 0 ? from_.GetReflection()->GetMessage(from_, &field)
                      : from_.GetReflection()->GetRepeatedMessage(from_, &field, index);
@@ -264,7 +273,8 @@ Message WriteMessage(const T& value) {
   return message;
 }
 
-// InvalidArgument names the field by its path, with its value and what would be accepted.
+// Reads a struct from its message. Returns InvalidArgument if a value can't be read. The error
+// names the field by its path, with its value and what would be accepted.
 template <planner::HasFields T>
 absl::StatusOr<T> ReadMessage(const google::protobuf::Message& message) {
   T value{};

@@ -14,11 +14,12 @@ namespace meshwright::wire {
 // of a trial's ranks.
 inline constexpr int32_t kAgentProtocol = 3;
 
-// InvalidArgument about `register.protocol` for an agent of version `version` that speaks another
-// protocol: says which side is older, and what to do.
+// Returns InvalidArgument about `register.protocol` if an agent of version `version` speaks another
+// protocol than this server. The error says which side is older and what to do.
 absl::Status CheckAgentProtocol(int32_t protocol, const std::string& version);
 
-// The same check by an agent, of the server at `address`.
+// Returns InvalidArgument about `registered.protocol` if the server at `address` speaks another
+// protocol than this agent. The error says which side is older and what to do.
 absl::Status CheckServerProtocol(int32_t protocol, const std::string& address);
 
 }  // namespace meshwright::wire

@@ -1,11 +1,15 @@
-// The one place where protobuf messages become the planner's and executor's structs, and back: by
-// the structs' fields (executor/wire/message_codec.h) where a message has those. A request to plan
-// says less than a query (its defaults depend on the service), each of its sources under a name of
-// its own, and resource names and times have a form of theirs: those are written out.
+// Converts protobuf messages to structs of the planner and the executor, and back. This is the
+// place for all such conversions.
 //
-// Reading checks what the structs can't hold (unknown names, malformed layouts) and answers
-// InvalidArgument naming the field; whether the values make sense is for Validate() and Search().
-// Text that workers and hosts gave is written as valid UTF-8: no message is lost for one bad byte.
+// A message with the same fields as a struct is converted field by field
+// (executor/wire/message_codec.h). Requests, resource names and times have forms of their own and
+// are converted by hand. A request to plan may leave out fields of a query, and the service chooses
+// their defaults.
+//
+// Reading checks what the structs can't hold (unknown names, malformed layouts) and returns
+// InvalidArgument naming the field. Validate() and Search() check whether the values make sense.
+// Text from workers and hosts is written as valid UTF-8, so that no message is lost because of one
+// bad byte.
 #pragma once
 
 #include <string>
@@ -31,9 +35,9 @@
 
 namespace meshwright::wire {
 
-// `default_framework` stands where the request names none. A request without a dtype gets bf16
-// here; what is right depends on the cluster that the query resolves to. One with a dtype as older
-// clients said it is refused.
+// Reads a request to plan. If it names no framework, the query gets `default_framework`. If it
+// names no dtype, the query gets bf16; the caller replaces that if the query's cluster needs
+// another default. Refuses a request whose dtype is a string, as older clients sent it.
 absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
                                             std::string_view default_framework);
 v1::PlanRequest ToWire(const planner::PlanQuery& query);
@@ -41,7 +45,8 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query);
 v1::LayoutEstimate ToWire(const planner::RankedLayout& ranked);
 absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
 
-// What binds follows from the estimate and is on the wire for those who read only that.
+// Also writes what binds the layout. That follows from the estimate, but some clients read only
+// this message.
 v1::Explanation ToWire(const planner::RankedLayout& ranked,
                        const planner::Explanation& explanation);
 absl::StatusOr<planner::Explanation> FromWire(const v1::Explanation& explanation);
@@ -54,13 +59,13 @@ absl::StatusOr<planner::EstimateAnswer> FromWire(const v1::EstimateResponse& res
 v1::CompareResponse ToWire(const planner::CompareAnswer& answer);
 absl::StatusOr<planner::CompareAnswer> FromWire(const v1::CompareResponse& response);
 v1::ScaleRequest ToWire(const planner::ScaleQuery& query);
-// All but the plan, which services read with their defaults.
+// Reads everything but the plan, which services read with their own defaults.
 void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query);
 v1::ScaleResponse ToWire(const planner::ScaleAnswer& answer);
 absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response);
 
 v1::FastestRequest ToWire(const planner::FastestQuery& query);
-// All but the plan, which services read with their defaults.
+// Reads everything but the plan, which services read with their own defaults.
 void ReadFastest(const v1::FastestRequest& request, planner::FastestQuery& query);
 v1::FastestResponse ToWire(const planner::FastestAnswer& answer);
 absl::StatusOr<planner::FastestAnswer> FromWire(const v1::FastestResponse& response);

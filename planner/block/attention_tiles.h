@@ -1,13 +1,15 @@
-// Lists which queries see which keys, where ranks of a CP group share a sequence and where queries
-// see a window of it, the newest keys or those of their own chunk: the ring's stops, and the
-// rectangles of queries and keys that attention's kernel is called with. Meshwright's worker runs
-// them; its memory and every framework's time are counted from them.
+// Lists which queries see which keys if the ranks of a context-parallel group share a sequence, or
+// if a query sees only a window of it: the newest keys, or the keys of its own chunk. The lists are
+// the stops of the ring that passes keys on, and the rectangles of queries and keys with which
+// attention's kernel is called. Meshwright's worker executes these lists. Its memory and every
+// framework's time are computed from them.
 //
-// The ring carries a rank's keys only to ranks that see some of them: once the keys of rank r - h
-// are done with, it goes on to the next distance at which any rank sees anything. Without a window
-// that is every distance. With one that reaches n of the 2 cp pieces back
-// (planner/layout/sequence_share.h) it is those up to n, for the front pieces, and the last n of
-// the ring, for the back ones. Chunks that consist of whole pieces reach nowhere.
+// The ring carries a rank's keys only to ranks that see some of them. At a stop of distance h, rank
+// r works on the keys of rank r - h. The ring leaves out every distance at which no rank sees any
+// key. Without a window it stops at every distance. With a window that reaches n of the 2 cp pieces
+// back (planner/layout/sequence_share.h), it stops at the distances up to n, for the front pieces,
+// and at the last n distances, for the back pieces. If every piece consists of whole chunks, no
+// rank needs another rank's keys.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +17,29 @@
 
 namespace meshwright::planner {
 
-// The most queries of one kernel call with a window on a CPU, and so the most rows of its mask. A
-// kernel on a GPU implements windows itself.
+// On a CPU, the most queries of one kernel call with a window, and so the most rows of its mask. A
+// GPU's kernel implements windows itself and needs no such limit.
 inline constexpr int64_t kWindowTileQueries = 256;
 
 // A sequence and how it is attended to.
 struct AttentionSpan {
   int64_t seq_len = 0;
   int32_t cp = 1;
-  int64_t window = 0;    // newest keys that a query sees; 0: all before it
+  int64_t window = 0;    // newest keys that a query sees, or 0 for all before it
   bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
-  int64_t tile_queries = kWindowTileQueries;  // most queries of a windowed call; 0: no limit
+  int64_t tile_queries = kWindowTileQueries;  // most queries of a windowed call, or 0 for no limit
 
   // Returns whether one call attends to the whole sequence.
   bool is_one_tile() const { return cp == 1 && (window == 0 || (!chunked && tile_queries == 0)); }
 };
 
-// Returns the keys' distance in ranks from their own at each stop of the ring, ascending from 0.
+// Returns the stops of the ring, ascending from 0. A stop is the distance in ranks between the rank
+// that holds the keys and the rank that works on them.
 std::vector<int32_t> RingStops(const AttentionSpan& span);
-// Returns the number of stops.
+// Returns the number of stops of the ring.
 int64_t RingStopCount(const AttentionSpan& span);
 
-// `count` tokens from `begin`, among those of one sequence that a rank holds.
+// `count` tokens from `begin`, counted among the tokens of one sequence that a rank holds.
 struct TokenRange {
   int64_t begin = 0;
   int64_t count = 0;
@@ -44,8 +47,9 @@ struct TokenRange {
   friend bool operator==(const TokenRange&, const TokenRange&) = default;
 };
 
-// The keys from `older` before a query's position to `newer` after it, where the last query is at
-// the last key's position, as flash attention on a GPU counts them.
+// The keys that a query sees: from `older` positions before its own to `newer` positions after it.
+// Positions are counted so that the last query is at the last key's position, as flash attention on
+// a GPU counts them.
 struct KeyBand {
   int64_t older = 0;
   int64_t newer = 0;
@@ -56,13 +60,14 @@ struct KeyBand {
 struct AttentionTile {
   TokenRange queries;
   TokenRange keys;
-  // As many queries as keys, and a query sees the keys up to its own position.
+  // Whether a query sees only the keys up to its own position. There are then as many queries as
+  // keys.
   bool causal = false;
-  // A query sees a key that it is less than `window` ahead of; the first query is `lead` ahead of
-  // the first key. Each query sees at least one. 0: `causal` alone decides.
+  // If above 0, a query sees the key at its own position and the `window` - 1 keys before it, and
+  // every query sees at least one key. If 0, `causal` alone decides what a query sees.
   int64_t window = 0;
-  int64_t lead = 0;
-  bool first = true;  // no earlier tile has these queries
+  int64_t lead = 0;   // positions from the first key to the first query; only with a window
+  bool first = true;  // whether no earlier tile has these queries
 
   // Returns whether the window hides some key from some query.
   bool masked() const {
@@ -80,8 +85,8 @@ struct AttentionTile {
   }
 };
 
-// Returns the tiles of queries of `rank` with keys of `source`, in the order of the calls. Empty
-// where none of them sees any.
+// Returns the tiles of the queries of `rank` with the keys of `source`, in the order of the calls.
+// The list is empty if none of these queries sees any of these keys.
 std::vector<AttentionTile> AttentionTiles(const AttentionSpan& span, int32_t rank, int32_t source);
 
 }  // namespace meshwright::planner

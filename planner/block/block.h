@@ -1,6 +1,6 @@
-// The operators of a transformer block, of the embedding and of the head. These lists are their
-// only description: parameters, FLOPs, time and memory are sums over them, and tests compare what
-// Meshwright's worker runs with them.
+// Lists the operators of a transformer block, of the embedding and of the head. No other
+// description of them exists: parameters, FLOPs, time and memory are sums over these lists, and
+// tests compare the lists with what Meshwright's worker executes.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -8,8 +8,8 @@
 
 namespace meshwright::planner {
 
-// Returns the operators of a block without recompute: attention, then the FFN, each with a norm
-// before it and added to the residual stream. A collective is in the list only where its group has
+// Returns the operators of a block that recomputes nothing: attention and the FFN, with norms and
+// residual additions as the model's Arrangement says. A collective is listed only if its group has
 // more than one rank.
 OperatorList BlockOperators(const BlockShape& shape);
 
@@ -22,8 +22,9 @@ OperatorList EmbeddingOperators(const BlockShape& shape);
 OperatorList HeadOperators(const BlockShape& shape);
 
 // Returns the operators that a layer which predicts further tokens (ModelSpec::mtp_layers) has in
-// addition to a block and a head: norms of the hidden state and of the next token's embedding, and
-// the projection of both, which tensor parallel divides by its rows.
+// addition to a block and a head. They are the norms of the hidden state and of the next token's
+// embedding, and a projection of both, which tensor parallelism divides by rows. The weight of the
+// layer's own final norm is listed with the norms.
 OperatorList MtpOperators(const BlockShape& shape);
 
 }  // namespace meshwright::planner

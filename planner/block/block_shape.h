@@ -2,9 +2,9 @@
 // sizes of the model, how many ranks share them, the bytes of an element, and the differences
 // between frameworks.
 //
-// WholeShape() reads the model; planner/profile/layer_shape.h adds what a layout and a profile
-// change. Nothing else fills a shape. For a layout that CheckLayout() accepts no division here
-// leaves a remainder.
+// WholeShape() fills a shape from the model; LayerShape() (planner/profile/layer_shape.h) adds what
+// a layout and a profile change. For a layout that CheckLayout() accepts, no division here leaves a
+// remainder.
 #pragma once
 
 #include <algorithm>
@@ -24,57 +24,58 @@ struct BlockShape {
   int64_t tokens = 0;  // micro-batch * seq_len / cp
   int64_t hidden = 0;
   int64_t heads = 0;     // query heads of the whole model; sizes below are the whole model's too
-  int64_t kv_heads = 0;  // each rank holds at least one: heads are replicated where tp > kv_heads
+  int64_t kv_heads = 0;  // each rank holds at least one: they are replicated if tp > kv_heads
   int64_t head_dim = 0;
-  int64_t ffn_hidden = 0;  // of the FFN that every token passes; 0 where there are experts alone
+  int64_t ffn_hidden = 0;  // of the FFN that every token passes; 0 if there are only experts
   FfnKind ffn = FfnKind::kSwiGlu;
   Experts experts = {};
   int64_t expert_hidden = 0;  // of each expert
   int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
-  // The format of the block's products; the model's ends are not narrowed.
+  // How the products of the block are quantised. The head's product is not.
   Quantisation quantisation = {};
-  // Whether Meshwright's worker narrows them; its tensors are counted tile by tile
-  // (planner/block/scale_tiles.h).
+  // Whether Meshwright's own worker quantises them. The bytes of its tensors are then counted tile
+  // by tile (planner/block/scale_tiles.h).
   bool worker_quantises = false;
   // Whether Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
   bool cpu_operators = true;
   int64_t tp = 1;
   int64_t ep = 1;
   int64_t etp = 1;
-  // The tokens that reach the experts of this rank, over those of an average rank.
+  // The ratio of the tokens that reach this rank's experts to those that reach an average rank's.
   double expert_load = 1.0;
-  // Measured routing, in place of what follows from expert_load.
+  // Measured routing. If set, it replaces the numbers of rows that follow from expert_load.
   std::optional<ExpertRows> expert_rows = std::nullopt;
   bool sequence_parallel = false;
-  bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
+  bool keeps_gathered_inputs = false;  // norm outputs stay whole under sequence parallelism
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
   // Whether the FFN's product is kept; otherwise backward recomputes it from gate and up.
   bool keeps_ffn_product = true;
-  bool head_norm = false;  // every query and key head is normed before RoPE
+  bool head_norm = false;  // every query and key head is normalised before RoPE
   // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is,
   // and backward recomputes the output.
   bool keeps_head_norm_input = true;
-  // For latent attention: whether keys are kept with the rotated part in every head. Otherwise the
-  // projection of the latent is kept as it is, with the rotated part once, and backward assembles
-  // the keys again.
+  // For latent attention: whether the keys of every head are kept, each including the rotated part
+  // that all heads share. Otherwise the projection of the latent and a single copy of the rotated
+  // part are kept, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
   double norm_extra_bytes = 0.0;  // kept by both un-fused norms, per token and hidden element
   double extra_bytes = 0.0;       // kept by masks, biases and copies, per token and hidden element
   double score_bytes = 0.0;       // kept per element of the score matrix
-  // Bytes kept for each token that an expert takes: its weight, and where it came from. 0 stands
-  // for the lists of Meshwright's own worker.
+  // Bytes kept for each expert that a token goes to: the token's weight there, and where it came
+  // from. 0 stands for the lists that Meshwright's own worker keeps.
   double routing_bytes = 12.0;
-  // Whether the experts' results are kept because their weights are applied to them, not to the
-  // product before the down projection.
+  // Whether the experts' results are kept, because tokens' weights are applied to them and not to
+  // the product before the down projection.
   bool keeps_expert_output = false;
-  // Selective recompute drops norm outputs and the FFN's activation, not only the scores.
+  // Whether selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;
   int64_t keys = 0;      // the sequence length
-  int64_t window = 0;    // newest keys that a query sees; 0: all before it
+  int64_t window = 0;    // newest keys that a query sees, or 0 for all before it
   bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
   bool sinks = false;
   AttentionKind attention_kind = AttentionKind::kGroupedQuery;
-  int64_t query_rank = 0;  // these four only for latent attention, as in the model's Attention
+  // The next four are for latent attention only and mean the same as in the model's Attention.
+  int64_t query_rank = 0;
   int64_t kv_rank = 0;
   int64_t rotary_dim = 0;
   int64_t value_dim = 0;
@@ -96,20 +97,20 @@ struct BlockShape {
   bool head_bias = false;
   bool embedding_norm = false;
   int64_t learned_positions = 0;    // rows of the position table that is added to the embedding
-  bool vocab_parallel_loss = true;  // logits stay divided over TP
+  bool vocab_parallel_loss = true;  // logits stay divided over the TP ranks
 
-  // Device-memory traffic in bytes per element, for elements of 2 bytes (score_traffic_bytes: for
-  // any elements).
+  // Device-memory traffic in bytes per element. Figures are for elements of 2 bytes and grow with
+  // the element's size, except for score_traffic_bytes, which does not depend on it.
   double norm_traffic_bytes = 4.0;           // forward of a norm
   double norm_backward_traffic_bytes = 6.0;  // backward of a norm
   double rope_traffic_bytes = 4.0;           // RoPE, in each direction
   double loss_traffic_bytes = 10.0;          // forward and backward of the loss together
   double accumulate_traffic_bytes = 0.0;     // adding a weight gradient to the accumulated one
-  // Forward of the activation of experts with biases, where it is not fused; 0 where it is.
+  // Forward of the activation of experts with biases, or 0 if that activation is fused.
   double expert_bias_traffic_bytes = 0.0;
   double score_traffic_bytes = 0.0;  // forward pass over an fp32 score matrix
 
-  // Returns the bytes of a statistic: 4 (fp32), or 8 where elements are fp64.
+  // Returns the bytes of a statistic: 4 (fp32), or 8 if elements are fp64.
   int64_t accumulator_bytes() const { return element_bytes == 8 ? 8 : 4; }
   int64_t rank_heads() const { return heads / tp; }
   int64_t rank_kv_heads() const { return std::max<int64_t>(kv_heads / tp, 1); }
@@ -120,9 +121,9 @@ struct BlockShape {
   int64_t value_width() const { return rank_kv_heads() * value_head_dim(); }
   // Returns the width of attention's output, the input of the output projection.
   int64_t attended_width() const { return rank_heads() * value_head_dim(); }
-  // Returns whether attention assembles keys, forward and backward.
+  // Returns whether keys are not kept: attention assembles them in forward and again in backward.
   bool assembles_keys() const { return is_latent() && !keeps_assembled_keys; }
-  // Returns the elements of a head's keys and values that are projected from their latent.
+  // Returns how many elements of a head's key and value together are projected from the latent.
   int64_t latent_head_dim() const { return head_dim - rotary_dim + value_dim; }
   // Returns the width of the latents of queries, keys and values, without the rotated key.
   int64_t latent_width() const { return query_rank + kv_rank; }
@@ -154,20 +155,20 @@ struct BlockShape {
   bool lists_routing() const { return routing_bytes == 0.0; }
   // Returns whether experts work on tokens of other ranks.
   bool moves_rows() const { return ep * etp > 1; }
-  // Returns how many experts this rank's tokens pick, top_k each.
+  // Returns how often this rank's tokens pick an expert: top_k times each.
   int64_t slots() const { return stream_tokens() * experts.top_k; }
-  // Returns the rows that a rank sends to experts: a token once for every expert that it goes to.
-  // On average it receives as many, whatever ep is. Where experts have a capacity, frameworks pad
-  // their rows to it; Meshwright's worker pads nothing, and drops nothing where routing is
-  // balanced.
+  // Returns the rows that a rank sends to experts: one for each expert that one of its tokens goes
+  // to. On average the rank receives as many, whatever ep is. If experts have a capacity,
+  // frameworks pad their rows to it. Meshwright's worker pads nothing, and drops nothing if routing
+  // is balanced.
   int64_t sent_rows() const {
     if (expert_rows.has_value()) return expert_rows->sent;
     const bool pads = experts.capacity_factor > 0.0 && !lists_routing();
     return pads ? static_cast<int64_t>(static_cast<double>(slots()) * experts.capacity_factor)
                 : slots();
   }
-  // Returns the rows that a rank brings to the experts that it shares with the ranks of their
-  // tensor parallel.
+  // Returns the rows that each rank of an expert-tensor-parallel group contributes to the experts
+  // that the group shares.
   int64_t padded_rows() const {
     if (expert_rows.has_value()) return expert_rows->padded;
     return static_cast<int64_t>(static_cast<double>(sent_rows()) * expert_load);
@@ -180,8 +181,8 @@ struct BlockShape {
   friend bool operator==(const BlockShape&, const BlockShape&) = default;
 };
 
-// Returns the shape of a layer of `group` and of both ends in an undivided model, for one token of
-// a sequence of `keys` tokens.
+// Returns the shape of a layer of `group`, and of the embedding and the head, in an undivided model
+// for one token of a sequence of `keys` tokens.
 BlockShape WholeShape(const ModelSpec& model, const LayerGroup& group, int64_t keys);
 
 }  // namespace meshwright::planner

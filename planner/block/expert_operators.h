@@ -1,9 +1,10 @@
-// A mixture of experts in place of a block's FFN, as operators: the router, the dispatch of tokens
-// to their experts, the experts' products, and the combination of the results.
+// Lists the operators of a mixture of experts, which takes the place of a block's FFN: the router,
+// the dispatch of tokens to their experts, the experts' products, and the combination of the
+// results.
 //
-// A rank's tokens are those of its share of the residual stream. Each goes to top_k experts, so a
-// rank sends, and on average receives, top_k times as many rows, whatever ep is: what experts keep
-// is not divided by it.
+// A rank's tokens are those of its share of the residual stream. Each token goes to top_k experts,
+// so a rank sends, and on average receives, top_k rows per token. This holds for every ep: a larger
+// ep does not reduce what experts keep.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -11,8 +12,8 @@
 
 namespace meshwright::planner {
 
-// Appends the operators between the norm before the FFN and the FFN that every token passes.
-// Requires `shape.has_experts()`.
+// Appends these operators. They stand after the norm before the FFN, and before the FFN that every
+// token passes, if there is one. REQUIRES: shape.has_experts().
 void AddExperts(const BlockShape& shape, OperatorList& operators);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// The rows of tokens that a micro-batch sends to one rank's experts of one layer, and back.
+// ExpertRows counts the rows of tokens that one rank exchanges for one micro-batch in one layer
+// with experts.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,10 @@
 namespace meshwright::planner {
 
 struct ExpertRows {
-  int64_t sent = 0;    // to the experts of all ranks of the EP group
+  int64_t sent = 0;  // by this rank, to the experts of all ranks of its EP group
+  // What each rank of an expert-tensor-parallel group contributes, padded to the longest.
   int64_t padded = 0;  // brought by each rank of expert tensor parallel, padded to the longest
-  int64_t routed = 0;  // rows that the rank's experts work on
+  int64_t routed = 0;  // rows that this rank's experts work on
 
   friend bool operator==(const ExpertRows&, const ExpertRows&) = default;
 };

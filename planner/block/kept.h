@@ -8,11 +8,12 @@
 namespace meshwright::planner {
 
 // Returns the bytes of everything that the operators save. For a block in bf16 with sequence
-// parallel, fused norms and silu(gate) kept this is s b h (12 + 4 k/a + 8 f/h) / (t c) plus the
-// statistics (Fujii et al., arXiv 2411.06465).
+// parallelism, fused norms and a kept silu(gate), this is s b h (12 + 4 k/a + 8 f/h) / (t c) plus
+// the statistics (Fujii et al., arXiv 2411.06465). Here b sequences of s tokens pass a block with
+// hidden size h, FFN width f, a query heads and k key heads, under tp t and cp c.
 int64_t KeptBytes(const OperatorList& operators);
 
-// Returns the bytes of one saved tensor, or 0 where no operator saves it.
+// Returns the bytes of one saved tensor, or 0 if no operator saves it.
 int64_t KeptBytes(const OperatorList& operators, KeptTensor tensor);
 
 // Returns the bytes of the saved tensors from `first` to `last`, in the order of KeptTensor.

@@ -1,10 +1,11 @@
-// The projections of multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1) as
-// operators of a block.
+// Lists the projections of multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1)
+// as operators of a block.
 //
-// The hidden state is projected down to two narrow latents, of queries and of keys and values, and
-// to the rotated part of the key that all heads share. TP ranks hold copies of these projections
-// and run them on their share of the tokens; what they exchange is as wide as the latents. The
-// projections out of the latents are divided by heads.
+// The hidden state is projected down to two narrow latents, one of queries and one of keys and
+// values, and to the rotated part of the key, which all heads share. Every TP rank holds a whole
+// copy of these projections and applies it to its share of the tokens, so the ranks exchange
+// tensors that are only as wide as the latents and the rotated part. The projections out of the
+// latents are divided by heads.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -12,7 +13,7 @@
 
 namespace meshwright::planner {
 
-// Appends the operators between the norm before attention and RoPE. Requires `shape.is_latent()`.
+// Appends the operators between the norm before attention and RoPE. REQUIRES: shape.is_latent().
 void AddLatentProjections(const BlockShape& shape, OperatorList& operators);
 
 }  // namespace meshwright::planner

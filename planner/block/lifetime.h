@@ -21,8 +21,8 @@ struct TensorOrigin {
 TensorOrigin OriginOf(KeptTensor tensor);
 TensorOrigin OriginOf(const SavedTensor& saved);
 
-// Returns whether the operator's input gradient is written over the tensor that the operator saved.
-// The weight gradient of the projection before it then reads the gradient there.
+// Returns whether the operator writes its input gradient over a tensor that it saved. The
+// projection before it reads the gradient there when it computes its weight gradient.
 bool GradientTakesPlace(const Operator& op);
 
 }  // namespace meshwright::planner

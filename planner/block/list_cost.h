@@ -1,5 +1,5 @@
-// ListCost holds the work to be timed in a list of operators. It depends on their shapes alone, not
-// on a device.
+// ListCost holds the work of a list of operators that has to be timed. It depends on their shapes
+// alone, not on a device.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ namespace meshwright::planner {
 // What one pass of an operator computes: a product, a stream or both.
 struct PassCost {
   PassKind pass = PassKind::kForward;
-  bool repeated = false;    // a forward that runs at the start of the input gradient
-  bool recomputed = false;  // a forward that runs again
+  bool repeated = false;    // a forward that the input gradient repeats at its start
+  bool recomputed = false;  // a forward that is also recomputed before the backward
   bool multiplies = false;
   MatmulShape product = {};
   double stream_bytes = 0.0;  // read from and written to device memory
 };
 
-// A collective that compute waits for, over the ranks that share a layer or its experts.
+// A collective that compute waits for, among the ranks that share a layer or its experts.
 struct CollectiveCost {
   PassKind pass = PassKind::kForward;
   GroupRole group = GroupRole::kTensor;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool of_loss = false;
-  bool recomputed = false;  // of a forward that runs again
+  bool recomputed = false;  // of a forward that is also recomputed
   int64_t bytes = 0;        // as OperatorCollective::bytes
 };
 
 struct ListCost {
-  std::vector<PassCost> passes;  // those that compute something
+  std::vector<PassCost> passes;  // only passes that multiply or stream something
   std::vector<CollectiveCost> collectives;
-  std::unique_ptr<const Operator> attention;  // null where there is none
+  std::unique_ptr<const Operator> attention;  // null if the list has none
 };
 
 ListCost CostOf(const OperatorList& operators);

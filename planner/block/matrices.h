@@ -1,4 +1,5 @@
-// The matrices of a unit's products, which an optimizer that orthogonalises needs whole.
+// Lists the matrices of a unit's products (planner/block/parameters.h defines units). An optimizer
+// that orthogonalises its updates needs each matrix whole.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,9 @@
 
 namespace meshwright::planner {
 
-// `count` matrices [rows, columns], undivided, of which a rank holds `rank_elements` in all. Those
-// of experts are the rank's own: its etp peers hold parts of the same ones.
+// `count` matrices of the whole size [rows, columns], of which a rank holds `rank_elements`
+// elements in all. Matrices of experts are those of the rank's own experts; the other ranks of its
+// expert-tensor-parallel group hold the other parts of the same matrices.
 struct UpdatedMatrix {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -27,10 +29,10 @@ struct MatrixElements {
 };
 
 struct UnitMatrices {
-  // In the order of the unit's products. Projections that one product computes, such as those of
-  // queries and keys, are a matrix each.
+  // In the order of the unit's products. If one product computes several projections, such as those
+  // of queries and keys, each projection has a matrix of its own.
   std::vector<UpdatedMatrix> list;
-  MatrixElements elements;  // of all of `list`
+  MatrixElements elements;  // of the whole list
 };
 
 UnitMatrices MatricesOf(const OperatorList& operators);

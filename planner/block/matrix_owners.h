@@ -1,5 +1,6 @@
-// Assigns the matrices of a unit to owners among the ranks that hold parts of them, each of which
-// assembles its matrices whole, and counts what Meshwright's own worker holds for such an update.
+// Assigns the matrices of a unit to owners, for an optimizer that orthogonalises. The owner of a
+// matrix is one of the ranks that hold parts of it, and assembles it whole. Also counts what
+// Meshwright's own worker holds during such an update.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,16 @@ struct HeldMatrix {
   bool divided() const { return rank_elements < elements(); }
 };
 
-// The holders of a unit: the ranks of tensor parallelism, and for each of their parts its shards.
+// The ranks that hold a unit. Tensor parallelism divides it into `tensor` parts, and ZeRO divides
+// the states of each part into `shards`.
 struct OwnerGrid {
   int64_t tensor = 1;
   int64_t shards = 1;
 };
 
 struct MatrixOwner {
-  // Marks a matrix that every rank of tensor parallelism holds whole: each is an owner.
+  // Marks a matrix that every rank of tensor parallelism holds whole. Each of these ranks is an
+  // owner.
   static constexpr int64_t kEvery = -1;
 
   int64_t tensor = 0;
@@ -35,31 +38,34 @@ struct MatrixOwner {
   friend bool operator==(const MatrixOwner&, const MatrixOwner&) = default;
 };
 
-// Returns the matrices of experts, or all others.
+// Returns the matrices of experts if `of_experts`, otherwise all others.
 std::vector<HeldMatrix> HeldMatricesOf(const UnitMatrices& matrices, bool of_experts);
 
-// Assigns the largest matrix first, each to the owner with the least so far. The result is by
-// position in `matrices`. The owners' totals do not depend on the order of `matrices`.
+// Returns the owner of each matrix, in the order of `matrices`. The largest matrix is assigned
+// first, and each goes to the owner with the fewest elements so far. The owners' totals therefore
+// do not depend on the order of `matrices`.
 std::vector<MatrixOwner> OwnersOf(const std::vector<HeldMatrix>& matrices, const OwnerGrid& grid);
 
-// Elements in the weights' format that every rank holds while one unit is updated: for each member,
-// as many as the rank that needs the most.
+// Elements in the weights' format that a rank holds while one unit is updated. They are the same on
+// every rank: each member is what the rank with the greatest need of it needs.
 struct OrthogonalWorkspace {
-  int64_t pieces = 0;    // of all matrices that a rank updates
-  int64_t gathered = 0;  // parts of matrices, gathered from all shards; 0: pieces are parts already
-  int64_t wholes = 0;    // matrices, gathered from all parts; 0: parts are whole already
+  int64_t pieces = 0;    // the rank's own pieces of the unit's matrices
+  int64_t gathered = 0;  // parts of matrices, gathered from all shards; 0 with one shard
+  int64_t wholes = 0;    // whole matrices, gathered from all parts; 0 with one part
   int64_t matrix = 0;    // the largest matrix
   int64_t gram = 0;      // the largest matrix times its transpose
 
-  // Parts are held as received and as assembled; the iterations alternate between two matrices, in
-  // addition to the product and its polynomial.
+  // Returns the sum of all buffers. Gathered parts are held twice, as received and as assembled.
+  // The iterations alternate between two matrices, and also hold the product with the transpose and
+  // a polynomial of it.
   int64_t elements() const { return pieces + 2 * gathered + wholes + 2 * matrix + 2 * gram; }
-  // Returns the elements of gradients, moments or weights that are converted from one format to
-  // another at once.
+  // Returns how many elements of gradients, moments or weights are converted to another format at a
+  // time.
   int64_t scratch_elements() const;
 };
 
-// `shard_elements` is the size of one shard of the unit.
+// Returns the workspace of a unit with these matrices. `shard_elements` is the size of one shard of
+// the unit.
 OrthogonalWorkspace WorkspaceOf(const std::vector<HeldMatrix>& matrices, const OwnerGrid& grid,
                                 int64_t shard_elements);
 

@@ -29,7 +29,7 @@ enum class OperatorKind : uint8_t {
   kCollective,
 };
 
-// In the order of a forward pass.
+// The operators, in the order of a forward pass.
 enum class OperatorName : uint8_t {
   kEmbedding,
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
@@ -39,7 +39,7 @@ enum class OperatorName : uint8_t {
   kLatentProjection,  // of latent attention: to the latents and the rotated key
   kLatentNorm,
   kAttentionEnter,   // collective: gives every TP rank the whole input of the projections
-  kQkvProjection,    // for latent attention that of keys and values
+  kQkvProjection,    // for latent attention, only the projection of keys and values
   kQueryProjection,  // of latent attention
   kHeadNorm,         // of queries and keys
   kRope,
@@ -70,7 +70,7 @@ enum class OperatorName : uint8_t {
   kMtpProjection,
 };
 
-using meshwright::NameOf;  // in addition to the names of other enumerators
+using meshwright::NameOf;  // so that the overload below does not hide it
 std::string_view NameOf(OperatorName name);
 
 // The three passes of an operator. A schedule may run the two gradients at different times.
@@ -83,10 +83,10 @@ struct MatmulShape {
   int64_t rows = 0;
   int64_t outputs = 0;
   int64_t inputs = 0;
-  // For experts: the number of products, each with a W of its own, that divide the rows evenly; or
-  // the inputs, where the product is the gradient of those W.
+  // For experts: the number of products, each with a W of its own. They divide the rows evenly, or
+  // the inputs if `shares_inputs`.
   int64_t groups = 1;
-  bool shares_inputs = false;
+  bool shares_inputs = false;  // set for the gradient of the W of experts
 };
 
 // Causal attention of `tokens` query tokens on one rank.
@@ -99,16 +99,16 @@ struct AttentionShape {
   // Blocks of keys that a kernel works on one after another: those of context parallelism's ring.
   int64_t key_blocks = 1;
   int64_t ring_stops = 1;  // the blocks among these that any rank's queries see
-  int64_t window = 0;      // newest keys that a query sees; 0: all before it
+  int64_t window = 0;      // newest keys that a query sees, or 0 for all before it
   bool chunked = false;    // a query sees the keys of its own chunk of `window` tokens instead
-  int64_t value_dim = 0;   // of a head's values; 0: head_dim
+  int64_t value_dim = 0;   // elements of a head's values, or 0 for head_dim
 
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t query_width() const { return heads * head_dim; }
   int64_t key_width() const { return kv_heads * head_dim; }
   int64_t value_width() const { return kv_heads * value_head_dim(); }
   int64_t attended_width() const { return heads * value_head_dim(); }
-  // Returns the keys that a query sees on average over the sequence.
+  // Returns how many keys a query sees on average over the sequence.
   double mean_keys() const {
     const auto all = static_cast<double>(keys);
     if (window == 0 || window >= keys) return all / 2.0;
@@ -122,7 +122,7 @@ struct AttentionShape {
 };
 
 // What an operator reads and writes in device memory besides its matrix products. A pass with 0
-// bytes launches no such kernel.
+// bytes launches no kernel for it.
 struct StreamShape {
   int64_t elements = 0;
   std::array<double, 3> traffic_bytes = {};  // per element of 2 bytes, by PassKind
@@ -136,16 +136,18 @@ struct OperatorParameter {
   std::string_view name;
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t rank_rows = 0;  // the part on one rank
+  int64_t rank_rows = 0;  // rank_rows x rank_columns is the part on one rank
   int64_t rank_columns = 0;
   Division division = Division::kWhole;  // over `divided_over`
   bool matrix = true;                    // false for a vector: a norm's weight or a bias
   bool shared = false;  // the embedding's matrix, used a second time and not counted again
-  // A matrix of a few rows that every rank of a TP group holds. Its gradient is treated as a
-  // vector's, which stays whole where those of other matrices are sharded.
+  // Whether this is a matrix of a few rows that every rank of a TP group holds. ZeRO shards the
+  // gradients of other matrices, but leaves the gradient of this one whole, as it does that of a
+  // vector.
   bool whole_gradient = false;
-  // For a layer's experts: the number of consecutive matrices, of which the rank has rank_experts.
-  // Each is divided over GroupRole::kExpertTensor as `expert_division` says.
+  // For a layer's experts: how many consecutive matrices the parameter consists of, one for each
+  // expert. A rank has `rank_experts` of them. Each is divided over GroupRole::kExpertTensor as
+  // `expert_division` says.
   int64_t experts = 0;
   int64_t rank_experts = 0;
   Division expert_division = Division::kWhole;
@@ -169,10 +171,10 @@ enum class KeptTensor : uint8_t {
   kLatentRstd,
   kLatentNormOutput,  // input of the projections out of the latents
   kHeadNormInput,     // queries and keys before their norm, with each head's deviation
-  kQuery,             // after RoPE; before the heads' norm where that is recomputed
+  kQuery,             // after RoPE, or before the norm of heads if backward repeats that norm
   kKey,
-  kValue,  // for latent attention that assembles keys again, with the unrotated part of the keys
-  kTurnedKey,        // one for all heads, for latent attention that assembles keys again
+  kValue,            // with the unrotated part of the keys if latent attention assembles keys again
+  kTurnedKey,        // one for all heads, if latent attention assembles keys again
   kAttentionOutput,  // input of the output projection
   kLogSumExp,        // softmax statistics
   kFfnResidual,      // input of the second norm
@@ -184,16 +186,16 @@ enum class KeptTensor : uint8_t {
   kExpertInput,   // the tokens of a rank's experts, in their order
   kExpertGate,
   kExpertUp,
-  kExpertSiluGate,  // only where SwiGLU is not fused
+  kExpertSiluGate,  // only if SwiGLU is not fused
   kExpertProduct,
   kExpertOutput,
   kGate,               // absent without gating
   kUp,                 // the one inner activation without gating
-  kSiluGate,           // only where SwiGLU is not fused
+  kSiluGate,           // only if SwiGLU is not fused
   kFfnProduct,         // input of the down projection
-  kNormIntermediates,  // of both norms where they are not fused
+  kNormIntermediates,  // of both norms if they are not fused
   kExtras,             // dropout masks, biases and copies
-  kScores,             // heads x queries x keys where attention writes them out
+  kScores,             // heads x queries x keys, if attention writes them out
   kFinalResidual,
   kFinalNormOutput,
   kFinalNormRstd,
@@ -204,29 +206,31 @@ enum class KeptTensor : uint8_t {
   kMtpNormOutput,
 };
 
-// A tensor that an operator saves in its forward pass. It is freed by the pass `freed_in` of the
-// operator `freed_by`, the last that needs it or the one whose gradient overwrites it.
+// A tensor that an operator saves in its forward pass. The pass `freed_in` of the operator
+// `freed_by` frees it. This is the last pass that reads the tensor, or the gradient written over
+// it.
 struct SavedTensor {
   KeptTensor tensor = KeptTensor::kTokenIds;
   OperatorName freed_by = OperatorName::kEmbedding;
   PassKind freed_in = PassKind::kInputGradient;
   int64_t bytes = 0;
-  bool narrow_copy = false;  // the operator's copy of it for a product in a narrower format
+  bool narrow_copy = false;  // a quantised copy of the tensor for a product
 };
 
 struct OperatorCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   GroupRole group = GroupRole::kTensor;
   // Bytes of the full buffer: before an all-reduce, after an all-gather, before a reduce-scatter.
-  // For a send it is one message; a ring passes on one for each of its stops but the first.
+  // For an all-to-all, what one rank sends or receives, whichever is more. For a send, one message;
+  // a ring sends one for each of its stops but the first.
   int64_t bytes = 0;
   bool behind_compute = false;  // hidden by a matrix product that takes longer
 };
 
 struct OperatorPass {
-  // Bytes that the pass allocates for its result; 0 where it works in place.
+  // Bytes that the pass allocates for its result, or 0 if it works in place.
   int64_t result_bytes = 0;
-  int64_t copied_bytes = 0;  // made in addition to the result and copied into it
+  int64_t copied_bytes = 0;  // allocated in addition to the result, and copied into it
   ShortList<OperatorCollective, 2> collectives;
 };
 
@@ -236,27 +240,28 @@ struct Operator {
   int64_t element_bytes = 2;      // of its inputs and outputs
   int64_t accumulator_bytes = 4;  // of its statistics and of its weight's gradient
 
-  // Only the shape that `kind` names is set.
+  // Of `matmul` and `attention`, only the one that `kind` names is set.
   MatmulShape matmul = {};
   AttentionShape attention = {};
-  AttentionKernel kernel = AttentionKernel::kDefault;  // only of attention
-  double score_traffic_bytes = 0.0;  // per score, where attention writes out the score matrix
+  AttentionKernel kernel = AttentionKernel::kDefault;  // only for attention
+  double score_traffic_bytes = 0.0;  // per score, if attention writes out the score matrix
   StreamShape stream = {};
 
   ShortList<OperatorParameter, 6> parameters;
   ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
-  // Whether it is a product whose factors are narrowed (planner/spec/quantisation.h).
+  // Whether it is a product whose factors are quantised (planner/spec/quantisation.h).
   bool narrowed = false;
-  // Whether it reads the same tensor as the operator before it, with one gradient for both.
+  // Whether it reads the same tensor as the operator before it. The two then have one gradient in
+  // common.
   bool reads_as_previous = false;
-  // Whether the input gradient first runs the forward again, because its result is never kept.
+  // Whether the input gradient begins by repeating the forward, because its result is never kept.
   bool repeats_forward = false;
-  // Whether it reads the norm's output rather than the result before it; the results of the
-  // branches are added up after the last.
+  // Whether it begins a branch: it reads the norm's output, not the result of the operator before
+  // it. The results of the branches are added up after the last one.
   bool starts_branch = false;
-  // Whether recompute runs the forward again before the backward of the block.
+  // Whether the forward is recomputed before the backward of the block.
   bool recomputed = false;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }

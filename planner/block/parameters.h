@@ -16,7 +16,7 @@ struct UnitParameters {
   int64_t all = 0;
   int64_t vectors = 0;  // the part of `all` whose gradients stay whole: norms, biases, routers
   int64_t experts = 0;  // the part of `all` that has copies on GroupRole::kExpertReplicas only
-  int64_t expert_vectors = 0;  // the part of `all` that is both
+  int64_t expert_vectors = 0;  // the part of `all` that is in both `vectors` and `experts`
 
   UnitParameters& operator+=(const UnitParameters& other) {
     all += other.all;
@@ -29,25 +29,28 @@ struct UnitParameters {
 UnitParameters RankParameters(const OperatorList& operators);
 UnitParameters RankParameters(const Operator& op);
 
-// Return parameters of the undivided model: of a layer of `group`; of that layer's matrix products,
-// biases included; of the embedding; and of the whole model, where tied embeddings count once.
+// Return parameters of the undivided model: those of a layer of `group`, and those of that layer's
+// matrix products, biases included.
 int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group);
-int64_t EmbeddingParameters(const ModelSpec& model);  // one matrix, vocab x hidden
-// Returns the parameters before the first layer: that matrix, a table of positions, a norm.
+// Returns the parameters of the embedding's matrix, vocab x hidden.
+int64_t EmbeddingParameters(const ModelSpec& model);
+// Returns the parameters before the first layer: the embedding's matrix, and a table of positions
+// and a norm if the model has them.
 int64_t EntryParameters(const ModelSpec& model);
 // Returns all parameters; tied embeddings count once. Layers that predict further tokens do not
 // count, as no publisher counts them.
 int64_t Parameters(const ModelSpec& model);
-// Returns the parameters that a token passes, with only the experts that it goes to.
+// Returns the parameters that a token passes. Of the experts, only those that it goes to count.
 int64_t ActiveParameters(const ModelSpec& model);
 
 // Model FLOPs of one step.
 struct StepFlops {
-  // tokens * (6 N + 12 L a d s), N the active parameters with both embeddings, whether or not they
-  // are tied.
+  // PaLM's count, tokens * (6 N + 12 L a d s), for L layers, a heads of d elements and sequences of
+  // s tokens. N is the number of active parameters, with the embedding's and the head's matrix even
+  // if the two are tied.
   double palm = 0.0;
-  // Megatron-LM: matmuls of the layers, the causal half of attention, and the logits once.
+  // Megatron-LM's count: the matmuls of the layers, the causal half of attention, and the logits.
   double causal = 0.0;
 };
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training);

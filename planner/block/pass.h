@@ -9,7 +9,7 @@
 namespace meshwright::planner {
 
 struct PassWork {
-  // FLOPs of matrix products. Causal attention counts the half of them that its result needs.
+  // FLOPs of matrix products. Attention counts only the pairs of a query and a key that it sees.
   double flops = 0.0;
   double bytes = 0.0;  // read and written
 
@@ -24,11 +24,12 @@ struct PassWork {
 // or written once.
 PassWork ProductWork(const MatmulShape& product, int64_t element_bytes);
 
-// Returns the FLOPs of attention's forward pass: two products over half of all query-key pairs.
+// Returns the FLOPs of attention's forward pass: two products over the pairs of a query and a key
+// that it sees, which are half of all pairs if there is no window.
 double CausalAttentionFlops(const AttentionShape& shape);
 
-// Traffic of a backward pass over a score matrix, over that of the forward pass: backward also
-// reads the saved intermediates.
+// The ratio of the traffic of a backward pass over a score matrix to that of the forward pass:
+// backward also reads the saved intermediates.
 inline constexpr double kScoreBackwardRatio = 1.5;
 
 // Returns the product that a pass of a kMatmul operator computes: y = x W^T in forward, dx = dy W
@@ -38,9 +39,9 @@ MatmulShape ProductOf(const Operator& op, PassKind pass);
 // Returns the bytes that a pass reads and writes in device memory in addition to its products.
 double StreamBytes(const Operator& op, PassKind pass);
 
-// Returns the work of one pass, without what recompute runs again. Attention's forward reads
-// queries, keys and values and writes its output; its backward moves twice that; both move the
-// score matrix where it is written out.
+// Return the work of one pass of an operator or of a list, without recompute. Attention's forward
+// reads queries, keys and values and writes its output. Its backward moves twice as many bytes.
+// Both passes also move the score matrix if it is written out.
 PassWork WorkOf(const Operator& op, PassKind pass);
 PassWork WorkOf(const OperatorList& operators, PassKind pass);
 

@@ -1,6 +1,6 @@
-// The single list of what a layer's backward recomputes. The planner edits a block's operators by
-// it, which determines bytes and time; Meshwright's worker drops what it names after the forward,
-// and runs it again before the backward.
+// Lists, in a single place, what a layer's backward recomputes. The planner edits a block's
+// operators accordingly, which determines bytes and time. Meshwright's worker frees the listed
+// tensors after the forward and recomputes them before the backward.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// What one layer recomputes; kBlock stands for a layer that is recomputed as a whole.
+// What one layer recomputes. Mode kBlock stands for a layer that is recomputed as a whole.
 struct LayerRecompute {
   Recompute mode = Recompute::kNone;
   RecomputeModules modules = {};  // only for kModules
@@ -20,41 +20,47 @@ struct LayerRecompute {
   friend bool operator==(const LayerRecompute&, const LayerRecompute&) = default;
 };
 
-// Returns the recompute of the `layer`-th layer of a chunk.
+// Returns what layer `layer` of a chunk, counted from 0, recomputes.
 LayerRecompute RecomputeOf(const Layout& layout, int64_t layer);
 
 struct RecomputedParts {
   EnumSet<KeptTensor> frees;   // tensors that operators no longer save
-  EnumSet<OperatorName> runs;  // operators whose forward runs again
+  EnumSet<OperatorName> runs;  // operators whose forward is recomputed
 
-  // Returns whether the block's second half begins with what the first recomputes.
+  // Returns whether the input of the block's second half is freed, so that the first half has to
+  // recompute it.
   bool joins_halves() const { return frees.Has(KeptTensor::kFfnResidual); }
 
   friend bool operator==(const RecomputedParts&, const RecomputedParts&) = default;
 };
 
-// Returns what one module recomputes (planner/layout/recompute.h), as in Megatron-Core's selective
-// recompute: a part without products is freed after its last reader and recomputed as far as
-// backward needs; an FFN runs as a whole, including its down projection and its collectives. Norms
-// that Transformer Engine fuses with the projection behind them, in front of attention without
-// latents and of dense FFNs, are no modules: they stay, or run again with `mlp`.
+// Returns what one module (planner/layout/recompute.h) recomputes, as in Megatron-Core's selective
+// recompute. A part without products is freed after its last reader, and recomputed as far as
+// backward needs it. An FFN is recomputed as a whole, including its down projection and its
+// collectives.
+//
+// Norms that Transformer Engine fuses with the projection behind them are not modules. They are the
+// norms before attention without latents and before dense FFNs. Their outputs are kept, except that
+// `mlp` also recomputes the norm before its FFN.
 RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 
 // Returns everything that a layer of this shape recomputes.
 //
-// kSelective: attention, so that its score matrix need not be kept (Korthikanti et al., arXiv
-// 2205.05198); or with selective_drops_operators the block's two norms and the FFN's activation.
+// kSelective recomputes attention, so that its score matrix need not be kept (Korthikanti et al.,
+// arXiv 2205.05198). With selective_drops_operators it instead recomputes the block's two norms and
+// the FFN's activation.
 //
-// kFull and kBlock: the whole block from its input, including the down projection and what follows
-// it, although backward needs none of their results. A checkpoint that calls the block as one
-// function, as Megatron-LM's does, runs them. One that stops at the last tensor that backward
-// needs, as PyTorch's non-reentrant checkpoint and Meshwright's worker do, does not, and its
-// recompute_s is too high by their time. The frameworks' profiles are fitted with the whole
-// forward, so the fit has absorbed the difference. Memory counts what is allocated:
-// planner/worker_memory/liveness.h stops where the worker stops.
+// kFull and kBlock recompute the whole block from its input. This includes the down projection and
+// what follows it, although backward needs none of their results. A checkpoint that calls the block
+// as one function, as Megatron-LM's does, executes them. PyTorch's non-reentrant checkpoint and
+// Meshwright's worker stop at the last tensor that backward needs, so for them recompute_s is too
+// high. The frameworks' profiles are fitted with the whole forward, so the fit has absorbed the
+// difference. The worker's memory is exact: planner/worker_memory/liveness.h stops where the worker
+// stops.
 RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
 
-// Edits the operators of a block.
+// Edits the operators of a block: they no longer save what is freed, and those that are recomputed
+// are marked.
 void Apply(const RecomputedParts& parts, OperatorList& block);
 
 }  // namespace meshwright::planner

@@ -1,6 +1,6 @@
 // Computes the bytes of the E4M3 tensors of Meshwright's own worker with their fp32 scales
-// (kernels/quantise_operators.h): one scale for 1 x 128 or 128 x 1 of an activation or a gradient,
-// one for 128 x 128 of a weight.
+// (kernels/quantise_operators.h). There is one scale for each tile. A tile is 1 x 128 or 128 x 1
+// elements of an activation or a gradient, or 128 x 128 elements of a weight.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,25 @@ inline constexpr int64_t kScaleBytes = 4;
 
 constexpr int64_t ScaleTilesIn(int64_t size) { return (size + kScaleTile - 1) / kScaleTile; }
 
-// Returns the bytes of [rows, columns] for a product that contracts its columns.
+// Returns the bytes of a matrix [rows, columns] for a product that contracts its columns.
 constexpr int64_t RowTiledBytes(int64_t rows, int64_t columns) {
   return rows * columns + ScaleTilesIn(columns) * rows * kScaleBytes;
 }
 
-// Returns an upper bound of the rows of scales of `groups` experts that have `rows` rows together,
-// however these are divided: tiles begin anew with each expert.
+// Returns an upper bound of the rows of scales of `groups` experts that have `rows` rows together.
+// It holds however the rows are divided among the experts, each of which begins a new tile.
 constexpr int64_t TileRowsOf(int64_t rows, int64_t groups) {
   return (rows + (kScaleTile - 1) * groups) / kScaleTile;
 }
 
-// Returns the bytes of [rows, columns] for a product that contracts its rows.
+// Returns the bytes of a matrix [rows, columns] for a product that contracts its rows, or for
+// products of `groups` experts that divide its rows.
 constexpr int64_t ColumnTiledBytes(int64_t rows, int64_t columns, int64_t groups = 1) {
   return rows * columns + TileRowsOf(rows, groups) * columns * kScaleBytes;
 }
 
-// Returns the bytes of a weight [rows, columns]; rows of scales are padded to a multiple of 4.
+// Returns the bytes of a weight [rows, columns]. Each row of its scales is padded to a multiple of
+// 4 scales.
 constexpr int64_t BlockTiledBytes(int64_t rows, int64_t columns) {
   return rows * columns + ScaleTilesIn(rows) * ((ScaleTilesIn(columns) + 3) / 4 * 4) * kScaleBytes;
 }

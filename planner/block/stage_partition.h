@@ -16,49 +16,53 @@ struct StageLayers {
   int64_t first_layer = 0;
   int64_t layer_count = 0;
   bool has_embedding = false;
-  // The final norm and the output projection; with tied embeddings a copy of the embedding's
-  // matrix.
+  // The head is the final norm and the output projection. With tied embeddings the output
+  // projection is a copy of the embedding's matrix.
   bool has_head = false;
 };
 
 // How a framework distributes layers, embedding and head over the stages. A layout that names its
-// stages (Layout::stages) overrides it, with the embedding on the first stage and the head on the
-// last.
+// stages (Layout::stages) overrides it; the embedding is then on the first stage and the head on
+// the last.
 enum class StagePartition : uint8_t {
-  // L / stages layers each, the embedding on the first stage, final norm and head on the last;
-  // where that does not divide, embedding and head take a layer's place each: (L + 2) / stages
-  // (Megatron-LM, and its --account-for-embedding/loss-in-pipeline-split).
+  // Each stage has L / stages of the L layers. The embedding is on the first stage, the final norm
+  // and the head on the last. If L / stages leaves a remainder, embedding and head each count as a
+  // layer, so that a stage has (L + 2) / stages (Megatron-LM, and its
+  // --account-for-embedding/loss-in-pipeline-split).
   kEqual,
-  // The list [embedding, L layers, final norm, head] is cut into equal parts; the first stages get
-  // one item more each where a remainder is left (Aleph Alpha scaling).
+  // The list [embedding, L layers, final norm, head] is cut into equal parts. If this leaves a
+  // remainder, each of the first stages gets one item more (Aleph Alpha scaling).
   kItems,
-  // Cut where the running sum of matmul FLOPs (layers and head) passes each equal share of the
-  // whole (nanotron).
+  // Every stage gets an equal share of the matmul FLOPs of layers and head. A stage ends with the
+  // layer at which the running sum reaches the stage's share (nanotron).
   kByCost,
 };
 
-// A layout's stages, computed once for callers that need many of them.
+// The stages of a layout, computed once for callers that need many of them.
 struct StageTable {
   std::vector<StageLayers> stages;  // pp * vpp of them
-  // By pipeline rank: the first rank whose chunks hold the same, counted by layer group.
+  // For each pipeline rank, the first rank whose chunks hold the same. If the model has one layer
+  // group, chunks hold the same if they have equally many layers and the same of embedding and
+  // head. If it has several, chunks must also begin at the same layer.
   std::vector<int32_t> alike;
 };
 
-// Returns the table of a layout. Requires CanPartition(). Caches the last tables, which a search
-// comes back to. Thread-safe.
+// Returns the table of a layout. Each thread caches its last few tables, because a search comes
+// back to them. Thread-safe. REQUIRES: CanPartition().
 std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout& layout,
                                            StagePartition partition);
 
-// Returns stage `stage` of pp * vpp. Requires CanPartition().
+// Returns stage `stage` of pp * vpp. REQUIRES: CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
-// Returns whether the partition gives every stage an item. kEqual needs a division without
-// remainder, and a layout's own stages must be pp * vpp and hold the model's layers.
+// Returns whether the partition gives every stage something to hold. kEqual needs a division
+// without remainder. If the layout names its stages, they must be pp * vpp stages that hold exactly
+// the model's layers.
 bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition);
 
-// Calls visit(index of the group, layers of it on the stage) for each layer group that has layers
-// there.
+// Calls visit(group, layers) for each layer group that has layers on the stage, with the group's
+// index and the number of these layers.
 template <typename Visit>
 void ForEachGroup(const ModelSpec& model, const StageLayers& stage, const Visit& visit) {
   int64_t begin = 0;

@@ -1,5 +1,5 @@
-// Computes the bytes that a block's backward takes in addition to the activations that it keeps, by
-// rates of a framework's profile.
+// Computes the bytes that a block's backward takes in addition to the activations that the block
+// keeps, from rates of a framework's profile.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace meshwright::planner {
 
-// Bytes that a framework holds while a layer runs (KeptActivations of a FrameworkProfile).
+// Bytes that a framework holds while a layer's backward runs (KeptActivations of a
+// FrameworkProfile).
 struct WorkspaceRates {
   double hidden_bytes = 0.0;  // per token and hidden element
   double ffn_bytes = 0.0;     // per token and FFN element
-  double score_bytes = 0.0;   // per score, where the score matrix is written out
+  double score_bytes = 0.0;   // per score, if the score matrix is written out
 
   friend bool operator==(const WorkspaceRates&, const WorkspaceRates&) = default;
 };
@@ -37,10 +38,10 @@ struct KeptForBackward {
   explicit KeptForBackward(const OperatorList& operators);
 
   int64_t all_bytes = 0;
-  int64_t score_bytes = 0;  // of all_bytes
+  int64_t score_bytes = 0;  // the part of all_bytes that score matrices take
 };
-// Returns what recompute adds to the workspace: the tensors that `block` keeps and `edited`, the
-// same block after the mode's edit, does not.
+// Returns what recompute adds to the workspace: the tensors that `block` keeps and `edited` does
+// not. `edited` is the same block after Apply() (planner/block/recompute.h).
 Workspace RecomputedBytes(const KeptForBackward& block, const KeptForBackward& edited);
 
 }  // namespace meshwright::planner

@@ -18,31 +18,31 @@ struct CalibrationRequest {
   MeasurementPresets presets;
   ClusterSpec cluster;
   FrameworkProfile profile;
-  std::vector<std::string> sweeps;  // only rows of these take part; empty: all
+  std::vector<std::string> sweeps;  // if not empty, only rows of these sweeps take part
   FitOptions options;
 };
 
 struct CalibrationResult {
   FitResult fit;
-  std::vector<FitRow> rows;         // those that took part; they point to the request's profile
+  std::vector<FitRow> rows;         // the rows that took part; they point to the request's profile
   std::vector<std::string> sweeps;  // the sweep of each of `rows`
-  // Rows that did not take part: of another device, framework or sweep; without a step time; and
-  // with a reason, those that are not modelled or unreadable.
-  int64_t other_rows = 0;
-  int64_t unmeasured_rows = 0;
-  Refusals refusals;
+  // The rows that did not take part, by cause.
+  int64_t other_rows = 0;       // of another device, framework or sweep
+  int64_t unmeasured_rows = 0;  // without a step time
+  Refusals refusals;            // not modelled or unreadable, with the reasons
 
   int64_t unmodelled_rows() const;
   int64_t unreadable_rows() const { return static_cast<int64_t>(refusals.unreadable.size()); }
 };
 
-// Returns "2 of another device, framework or sweep, 1 without a step time, …"; empty where every
-// row took part.
+// Returns the rows that did not take part in words, such as "2 of another device, framework or
+// sweep, 1 without a step time". The text is empty if every row took part.
 std::string DescribeLeftOut(const CalibrationResult& result);
 
-// Fits to the rows whose own columns name this cluster's device and this framework; the request's
-// own take precedence over any preset's. InvalidArgument where there is no such row, with what was
-// left out and why; other errors as for FitConstants().
+// Fits the constants to the rows whose columns name the request's framework and the device of its
+// cluster; with FitOptions::on_row_clusters the device does not matter. The request's cluster and
+// profile take precedence over presets. Returns InvalidArgument if there is no such row, and says
+// what was left out and why. Every other error of FitConstants() is returned as it is.
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request);
 
 }  // namespace meshwright::planner

@@ -15,18 +15,19 @@
 
 namespace meshwright::planner {
 
-// The source of what one host can't measure: links between hosts, attention, the spread of step
-// times.
+// The cluster that supplies what one host can't measure: links between hosts, attention, the spread
+// of step times.
 struct BenchmarkBase {
   ClusterSpec cluster;
   // Whether the cluster describes the device that was measured. Its data-sheet peaks are then kept,
-  // and efficiencies are the measured shares of them.
+  // and efficiencies are the measured shares of these peaks.
   bool same_device = false;
 };
 
-// Returns the base among `known`: for processors the cluster of processor cores; for a GPU the one
-// whose GPU name is the longest contained in the device's, with memory as the tie-break, or
-// otherwise the one with the nearest memory. NotFound where `known` has none of the kind.
+// Returns the base among the clusters of `known` that have the benchmark's kind of device. It is
+// the cluster with the longest GPU name that the device's name contains. If several clusters have
+// such a name of the same length, or none has one, the nearest memory decides. Returns NotFound if
+// no cluster has that kind of device.
 absl::StatusOr<BenchmarkBase> BaseFor(const DeviceBenchmark& benchmark,
                                       const std::vector<ClusterSpec>& known);
 
@@ -34,11 +35,12 @@ struct BenchmarkedCluster {
   ClusterSpec cluster;
   // Errors of the planner's predictions against the measurements.
   LogFitErrors matmuls;
-  LogFitErrors collectives;  // without rows where there was one device
+  LogFitErrors collectives;  // has no rows if there was only one device
 };
 
-// Returns the cluster; its `source` says what was measured, where and when, and what comes from the
-// base. InvalidArgument where the benchmark has no product or no copy on all devices at once.
+// Returns the cluster. Its `source` says what was measured, where and when, and what comes from the
+// base. Returns InvalidArgument if the benchmark has no matrix product or no copy that ran on all
+// devices simultaneously.
 absl::StatusOr<BenchmarkedCluster> ClusterFromBenchmark(const DeviceBenchmark& benchmark,
                                                         const BenchmarkBase& base,
                                                         const std::string& name);

@@ -1,9 +1,10 @@
-// The physical constants that a calibration may fit, and their priors.
+// Lists the physical constants that a calibration may fit, and their priors.
 //
-// Before any fit a prior is the value that data sheets, micro-benchmarks or counting bytes give;
-// its standard deviation is how far real runs stray from it. Where a profile was fitted before,
-// there are two priors: its fit, for rows that had no part in it, and the priors that it records,
-// for fitting again with all of its rows, which gives the same result.
+// Before any fit, a constant's prior is the value that data sheets, micro-benchmarks or counted
+// bytes give. The prior's standard deviation says how far real runs stray from that value. A
+// profile that was fitted before has two priors for each constant. The fitted value is the prior
+// for rows that had no part in that fit. The prior that the profile records is for repeating the
+// fit with all of its rows, which gives the same result.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,13 @@ namespace meshwright::planner {
 
 struct CalibrationConstant {
   std::string_view name;
-  double prior_sigma = 0.0;  // of the logarithm
-  double low = 0.0;          // bounds
-  double high = 0.0;
-  bool of_framework = false;  // otherwise of the cluster
+  double prior_sigma = 0.0;   // of the logarithm
+  double low = 0.0;           // least value
+  double high = 0.0;          // largest value
+  bool of_framework = false;  // whether it belongs to the framework; otherwise to the cluster
   double* (*field)(ClusterSpec&, FrameworkProfile&) = nullptr;
-  // A framework's factor on the cluster's own constant: fitted only where that one is not, because
-  // a step time shows only their product.
+  // Whether it is a framework's factor on a constant of the cluster. It is fitted only if the
+  // cluster's constants are not, because a step time shows only the product of the two.
   bool share_of_cluster = false;
 };
 
@@ -33,25 +34,28 @@ struct CalibrationConstant {
 // un-fused operators, and what the host adds.
 const std::vector<CalibrationConstant>& CalibrationConstants();
 
+// The prior to take from a profile that was fitted before: the fitted value, or the prior that the
+// profile records.
 enum class PriorSource : uint8_t { kFit, kRecorded };
 
 struct ConstantPrior {
-  double value = 0.0;  // 0 where the profile does not use the constant
+  double value = 0.0;  // 0 if the profile does not use the constant
   double sigma = 0.0;  // of the logarithm
 };
 
-// Returns the prior of `constant` for these profiles. From a fit it is the fitted value, with the
-// uncertainty that the fit left plus the differences among machines of one kind, but never more
-// uncertain than without a fit.
+// Returns the prior of `constant` for this cluster and profile. With kFit the value is the fitted
+// one. Its uncertainty is what the fit left, increased by how much machines of one kind differ, but
+// never larger than without a fit.
 ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                       const FrameworkProfile& profile, PriorSource source);
 
-// Returns whether the rows of a fit determined a constant, that is, whether its uncertainty shrank.
+// Returns whether the rows of a fit determined a constant: it is not at a bound, and the rows at
+// least halved its variance.
 bool RowsDecided(const CalibratedConstant& constant);
 
-// Returns whether a fit moved a constant further from its prior than machines of one kind differ (3
-// %), which is the least uncertainty of a prior from a fit. Rows that disagree strongly also move
-// constants that they do not determine: an unchanged uncertainty does not imply an unchanged value.
+// Returns whether a fit moved a constant more than 3 % from its prior, which is how much machines
+// of one kind differ. Rows that disagree strongly also move constants that they do not determine:
+// an unchanged uncertainty does not imply an unchanged value.
 bool Moved(const CalibratedConstant& constant);
 
 }  // namespace meshwright::planner

@@ -1,11 +1,12 @@
-// Fits the physical constants of a hardware profile, and those of a framework that kernels and host
-// decide, to measured step times.
+// Fits constants to measured step times: the physical constants of a cluster, and the constants of
+// a framework that depend on its kernels and on the host.
 //
-// Least squares over log(predicted / measured) with a soft-L1 loss, so that a run on a faulty node
-// counts as one row and no more; a Gaussian prior on the logarithm of each constant, and bounds. A
-// constant that the rows say nothing about stays at its prior, with the prior's uncertainty.
-// Profiles that were fitted before are the fit's starting point (planner/calibration/constants.h),
-// and so is their spread of errors (planner/calibration/spread.h).
+// The fit minimises the squares of log(predicted / measured), first with a soft-L1 loss and from
+// there with Cauchy's loss, so that a run on a faulty node hardly counts. Each constant has bounds,
+// and a Gaussian prior on its logarithm. A constant that the rows say nothing about stays at its
+// prior, with the prior's uncertainty. If the profiles were fitted before, the fit starts from
+// their constants (planner/calibration/constants.h) and from their spread of errors
+// (planner/calibration/spread.h).
 #pragma once
 
 #include <cstdint>
@@ -21,36 +22,39 @@
 
 namespace meshwright::planner {
 
-// One measured step. The row's own cluster and profile only give the devices per node: the fitted
-// ones replace them, unless rows keep their own clusters (FitOptions).
+// One measured step. The fitted cluster and profile replace the row's own, of which only the
+// devices per node are used. With FitOptions::on_row_clusters the row keeps its own cluster.
 struct FitRow {
   PlannedRow planned;
   Layout layout;
   double step_s = 0.0;
-  double fraction_of_device = 0.0;  // predicted; no constant under fit changes it
+  double fraction_of_device = 0.0;  // share of memory, predicted; no constant under fit changes it
 };
 
 struct FitOptions {
   bool fit_cluster = true;
   bool fit_framework = true;
-  // Each row on its own cluster: fits what the framework has in common on all of them.
+  // Whether each row keeps its own cluster. The fit then finds what the framework has in common on
+  // all of them.
   bool on_row_clusters = false;
   PriorSource priors = PriorSource::kFit;
-  // Scale of the errors of ln(step time). Rows that are off by much more than this, and by more
-  // than half of the rows are, hardly count (Cauchy's loss).
+  // Scale of the errors of ln(step time). A row hardly counts (Cauchy's loss) if its error is much
+  // larger than this and than the median row's error.
   double loss_scale = 0.03;
 };
 
 struct FitResult {
-  // What was fitted carries its calibration, with an empty command; the rest is unchanged.
+  // The cluster and the profile carry their calibration, with an empty command, if they were
+  // fitted. Otherwise they are unchanged.
   ClusterSpec cluster;
   FrameworkProfile profile;
   std::vector<double> residuals;  // log(predicted / measured), by row
-  // For the next run like these: the spread of errors plus what the constants' uncertainty adds.
+  // Standard deviation of ln(step time) of the next run like these: the spread of errors, and what
+  // the uncertainty of the constants adds to it.
   double step_time_sigma = 0.0;
 };
 
-// InvalidArgument without rows, or where nothing is left to fit.
+// Returns the fit. Returns InvalidArgument if `rows` is empty or no constant is left to fit.
 absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const ClusterSpec& cluster,
                                        const FrameworkProfile& profile, const FitOptions& options);
 

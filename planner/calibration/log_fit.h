@@ -1,7 +1,7 @@
 // Fits positive constants of a model to measured times.
 //
-// Least squares over log(predicted / measured), so that a microsecond counts as much as a second,
-// with a soft-L1 loss, so that a disturbed measurement counts as one and no more.
+// The fit minimises the squares of log(predicted / measured), so that a time of a microsecond
+// counts as much as one of a second. A soft-L1 loss limits how much a disturbed measurement counts.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ struct LogFitRow {
   std::function<double(const std::vector<double>& constants)> predicted_s;
 };
 
-// Returns the constants' values; one that no row depends on keeps its start. InvalidArgument
-// without rows.
+// Returns the constants' values. A constant that no row depends on keeps its start. Returns
+// InvalidArgument if `rows` is empty.
 absl::StatusOr<std::vector<double>> FitLogTimes(const std::vector<LogFitRow>& rows,
                                                 const std::vector<LogFitConstant>& constants);
 

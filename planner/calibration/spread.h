@@ -1,9 +1,10 @@
 // Computes the spread of the next step time around its prediction, from the errors of a fit and
 // from the spread known before.
 //
-// The errors are normal with an unknown variance, whose prior is a scaled inverse chi-square
-// distribution that counts as the errors of a number of earlier rows. The next run then follows a t
-// distribution: wide while rows are few, with the rows' own spread once they are many.
+// The errors are taken to be normal with an unknown variance. The variance has a scaled inverse
+// chi-square prior, which counts as the errors of a number of earlier rows. The next run then
+// follows a t distribution. It is wide while rows are few, and has the rows' own spread once they
+// are many.
 #pragma once
 
 #include <cstddef>
@@ -21,24 +22,25 @@ struct SpreadPrior {
   double rows = 0.0;
 };
 
-// Returns the spread of estimates with these profiles. It counts for as many rows as it was fitted
-// to, up to a number that a few dozen new rows outweigh.
+// Returns the spread of estimates with this cluster and profile. It counts for as many rows as it
+// was fitted to, up to a limit that a few dozen new rows outweigh.
 SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 struct FitErrors {
   std::vector<double> errors;       // log(predicted / measured), by row
-  size_t constants = 0;             // free in the fit
-  double constants_variance = 0.0;  // what their uncertainty adds to a row's variance, on average
-  double error_sigma = 0.0;         // of one row, by which the fit weighed rows against priors
+  size_t constants = 0;             // how many constants the fit was free to choose
+  double constants_variance = 0.0;  // mean variance that the constants' uncertainty adds to a row
+  double error_sigma = 0.0;         // standard deviation that the fit assumed for a row's error
 };
 
-// Returns the standard deviation of the logarithm that puts 80 % of the next runs within
-// kEightyPercentSigmas. Where no more rows than constants were fitted it is at least the prior's:
-// as many constants fit so few rows whatever the spread is. Without a prior the rows alone decide,
-// and few rows say little. Requires errors.
+// Returns the standard deviation of ln(step time), chosen so that 80 % of the next runs lie within
+// kEightyPercentSigmas standard deviations of the prediction. If there are no more rows than
+// constants, the result is at least the prior's, because that many constants fit so few rows
+// whatever the spread is. Without a prior the rows alone decide, and few rows say little. REQUIRES:
+// `fit.errors` is not empty.
 double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& prior);
 
-// Returns the quantile of `values` at `share`. Requires values.
+// Returns the quantile of `values` at `share`. REQUIRES: `values` is not empty.
 double Quantile(std::vector<double> values, double share);
 
 }  // namespace meshwright::planner

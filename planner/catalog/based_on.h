@@ -1,8 +1,10 @@
-// Resolves files that only give their differences from a preset: "based_on": "h100" in a cluster's
-// or a framework's JSON names the preset, and every key that the file lacks is the preset's.
+// Resolves files that give only their differences from a preset. In the JSON of a cluster or a
+// framework, "based_on": "h100" names the preset, and the preset supplies every key that the file
+// lacks.
 //
-// The names of a preset in measurement files are not inherited. A key that is null in the file
-// takes its default: "calibration": null where the preset's fit does not apply.
+// The names that measurement files use for the preset are not inherited. A key that is null in the
+// file takes its default. For example, "calibration": null is for a file to which the preset's fit
+// does not apply.
 #pragma once
 
 #include <string>
@@ -14,12 +16,12 @@
 
 namespace meshwright::planner {
 
-// Returns the JSON text of the preset of a name.
+// Returns the JSON text of the preset with this name.
 using FindText = absl::FunctionRef<absl::StatusOr<std::string>(std::string_view name)>;
 
-// Returns `object`, which is a `what` ("cluster" or "framework"), merged over its base; without
-// "based_on", unchanged. InvalidArgument naming based_on where there is no such preset, or where
-// that is itself based on another.
+// Returns `object` merged over its base. Without "based_on" it is returned unchanged. `what` is
+// "cluster" or "framework". Returns the error of `find_base`, naming based_on, if there is no such
+// preset. Returns InvalidArgument, also naming based_on, if the preset is itself based on another.
 absl::StatusOr<nlohmann::json> OnItsBase(std::string_view what, nlohmann::json object,
                                          FindText find_base);
 

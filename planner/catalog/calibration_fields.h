@@ -30,7 +30,8 @@ void VisitFields(Fit& fit, Visitor& visit) {
   visit(ByName({"constants", "By name of the constant"}), fit.constants);
 }
 
-// The key of a file: absent where nothing was fitted. Unknown keys of a newer fit are ignored.
+// Returns the key of a calibration in a file. The key is absent if nothing was fitted. Keys inside
+// it that are not known, such as those of a newer fit, are ignored.
 inline Field CalibrationKey(const Calibration& fit) {
   return OnlyIf(
       !fit.command.empty(),

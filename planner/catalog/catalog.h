@@ -17,30 +17,34 @@ std::vector<std::string> ModelNames();
 std::vector<std::string> ClusterNames();
 std::vector<std::string> ProfileNames();
 
-// Return the JSON texts of presets, as the files in planner/data hold them, from which a user
-// starts a file of their own. An unknown name is NotFound and lists the nearest ones.
+// Return the JSON text of a preset, as its file in planner/data holds it. Users start files of
+// their own from it. For an unknown name they return NotFound, and the message lists the nearest
+// names.
 absl::StatusOr<std::string_view> ModelText(std::string_view name);
 absl::StatusOr<std::string_view> ClusterText(std::string_view name);
 absl::StatusOr<std::string_view> ProfileText(std::string_view name);
 
 absl::StatusOr<ModelSpec> FindModel(std::string_view name);  // with all of its windows
-// `host_cores`: physical cores of the machine, for clusters whose devices are processes on it.
+// Returns a preset. `host_cores` is the number of physical cores of the machine, which matters for
+// clusters whose devices are processes on it.
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores);
 absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);
 
-// `json` is the text of a HuggingFace config.json. `seq_len` decides whether a sliding window
-// matters.
+// Returns the model of a HuggingFace config.json with the text `json`. A sliding window that is at
+// least as long as `seq_len` is left out.
 absl::StatusOr<ModelSpec> ModelFromConfig(std::string_view name, std::string_view json,
                                           int64_t seq_len);
-// These files may be based on a preset (planner/catalog/based_on.h): one of the above, or what
-// `find_base` returns.
+// Return the cluster or the profile of a file. The file may be based on a preset
+// (planner/catalog/based_on.h): on what `find_base` returns, or without `find_base` on one of the
+// presets above.
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores);
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores,
                                             FindText find_base);
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json);
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json, FindText find_base);
 
-// Return the JSON text that ClusterFromJson and ProfileFromJson read; a round trip changes nothing.
+// Return the JSON text that ClusterFromJson() and ProfileFromJson() read. A round trip changes
+// nothing.
 std::string ClusterToJson(const ClusterSpec& cluster);
 std::string ProfileToJson(const FrameworkProfile& profile);
 

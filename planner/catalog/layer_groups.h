@@ -1,5 +1,5 @@
-// Reads the layers of a config.json: which have experts and which see only a window of the
-// sequence, and so the groups of consecutive alike layers.
+// Reads the layers of a config.json: which layers have experts, and which see only a window of the
+// sequence. Consecutive layers that are alike form a group.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@
 
 namespace meshwright::planner {
 
-// Reads the layers of a canonical config (CanonicalConfig()) for sequences of `seq_len` tokens.
-// `attention` is that of a layer that sees all of them. A window at least as long as the sequence
-// counts as none. InvalidArgument names the key of what cannot be modelled.
+// Returns the layer groups of a canonical config (CanonicalConfig()) for sequences of `seq_len`
+// tokens. `attention` is that of a layer that sees the whole sequence. A window at least as long as
+// the sequence counts as none. Returns InvalidArgument, naming the key, if something cannot be
+// modelled.
 absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields,
                                                         const Architecture& architecture,
                                                         const Attention& attention, int64_t hidden,

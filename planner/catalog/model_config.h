@@ -19,11 +19,12 @@ struct ModelConfig {
   std::vector<std::string> unknown_keys;  // keys that the planner ignored
 };
 
-// `seq_len` decides whether a sliding window matters. The returned model has passed Validate().
+// Returns the model of the config.json with the text `json`. A sliding window that is at least as
+// long as `seq_len` is left out. The returned model has passed Validate().
 absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_view json,
                                             int64_t seq_len);
 
-// Returns what a reader of figures about that model should know: the ignored keys.
+// Returns what a reader of figures about this model should know: which keys were ignored.
 std::vector<std::string> NotesOn(const ModelConfig& config);
 
 }  // namespace meshwright::planner

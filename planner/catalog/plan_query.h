@@ -1,4 +1,4 @@
-// PlanQuery is a question to the planner as its user puts it, with presets by name; Resolve() turns
+// PlanQuery is a question to the planner as its user puts it, with presets by name. Resolve() turns
 // it into specs.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace meshwright::planner {
 // A preset by name, or the text of a JSON file under a name of the caller's choice.
 struct SpecSource {
   std::string name;
-  std::string json;  // empty: `name` is a preset
+  std::string json;  // if empty, `name` is a preset
 
   friend bool operator==(const SpecSource&, const SpecSource&) = default;
 };
@@ -28,31 +28,32 @@ struct PlanQuery {
   TrainingSpec training;
   int32_t top = 10;
   std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
-  std::string offload = {};  // SearchRequest::offloads, for ParseOffloads()
-  std::string where = {};    // SearchRequest::where, for ParseLayoutCondition()
+  std::string offload = {};  // text of SearchRequest::offloads, for ParseOffloads()
+  std::string where = {};    // text of SearchRequest::where, for ParseLayoutCondition()
   std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
-  std::string objective = {};  // SearchRequest::objective, for ParseObjective(); empty: MFU
-  std::string pareto = {};     // SearchRequest::pareto, for ParseMerits(); empty: none
-  std::string best_per = {};   // SearchRequest::best_per, for ParseGroupFields()
-  std::string mine = {};       // text form of the layout whose rank is asked for; empty: none
+  std::string objective = {};  // text for ParseObjective(); if empty, the objective is MFU
+  std::string pareto = {};     // text for ParseMerits(); if empty, there is no front
+  std::string best_per = {};   // text of SearchRequest::best_per, for ParseGroupFields()
+  std::string mine = {};       // text of the layout whose rank is asked for, if any
 
   friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
 };
 
-// Returns the model of a source: a preset, or a config.json. `seq_len` decides whether a sliding
-// window matters.
+// Returns the model of a source: a preset, or a config.json. A sliding window that is at least as
+// long as `seq_len` is left out.
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len);
 
-// Returns what a reader of figures about that model should know: which keys of its config.json the
-// planner ignored. Empty for presets, and for what ResolveModel() rejects.
+// Returns what a reader of figures about this model should know: which keys of its config.json the
+// planner ignored. The list is empty for presets, and for models that ResolveModel() rejects.
 std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 
-// Returns the cluster of a source. `host_cores` as in FindCluster().
+// Returns the cluster of a source. `host_cores` means the same as in FindCluster().
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);
 
-// Looks up presets and parses JSON. The profile's attention becomes that of layouts that name no
-// kernel on this cluster (planner/profile/attention_default.h). `host_cores`: physical cores for
-// clusters of processes on shared cores. Errors as in planner/catalog/catalog.h.
+// Returns the search that the query asks for, after looking up presets and parsing texts. The
+// profile's attention kernel becomes the one that layouts without a kernel get on this cluster
+// (planner/profile/attention_default.h). `host_cores` means the same as in FindCluster(). Returns
+// NotFound for an unknown preset, and InvalidArgument, naming the field, for what can't be used.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
 }  // namespace meshwright::planner

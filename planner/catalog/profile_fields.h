@@ -50,7 +50,7 @@ void VisitFields(Sizes& sizes, Visitor& visit) {
   visit("most", sizes.most);
 }
 
-// These keys are present only where they limit something.
+// Each of these keys is present only if it limits something.
 template <ConstOr<KernelSupport> Kernels, typename Visitor>
 void VisitFields(Kernels& kernels, Visitor& visit) {
   visit(OnlyIf(!kernels.ffn.empty(), "ffn_kinds"), kernels.ffn, kFfnKindNames);
@@ -135,7 +135,7 @@ void VisitFields(Struct& traffic, Visitor& visit) {
 
 template <ConstOr<Communication> Struct, typename Visitor>
 void VisitFields(Struct& communication, Visitor& visit) {
-  // Files name an order only where it differs from the default.
+  // Files name an order only if it differs from the default.
   visit(OnlyIf(communication.mesh_order != kDefaultMeshOrder, "mesh_order"),
         communication.mesh_order, kMeshOrderText);
   visit("data_parallel_overlap", communication.data_parallel_overlap);

@@ -1,4 +1,4 @@
-// Says what a file or a name describes where it was given for something else.
+// Says what a file or a name describes if it was given for something else.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@ namespace meshwright::planner {
 
 // Kinds are named like the fields of a request that hold them: "model", "cluster" and "framework".
 
-// Returns what the JSON text of a file describes, by keys that only one kind has; empty where no
-// kind stands out.
+// Returns the kind that the JSON text of a file describes, by keys that only one kind has. The
+// result is empty if the text has none of these keys.
 std::string_view KindOfText(std::string_view text);
 
-// Returns what a preset of this name describes; empty where there is none.
+// Returns the kind of the preset with this name, or an empty text if there is none.
 std::string_view KindOfPreset(std::string_view name);
 
-// Returns the preset of a kind that `name` means, ignoring case; empty where there is none.
+// Returns the name of the preset of a kind that equals `name` except for case, or an empty text if
+// there is none.
 std::string PresetNamed(std::string_view kind, std::string_view name);
 
 // Returns the names of the presets of a kind.

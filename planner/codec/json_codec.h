@@ -1,9 +1,9 @@
-// Structs with fields (planner/codec/fields.h) as JSON, and back.
+// Writes structs with fields (planner/codec/fields.h) as JSON, and reads them back.
 //
-// Texts are written as valid UTF-8. A vector is a list, a map an object, a set of enumerators the
-// list of their names; an optional without a value is left out. In reading null counts as absent,
-// and an error names the field by its path, such as "ranks[2].phases.bubble_s", with its value and
-// what would be accepted.
+// Texts are written as valid UTF-8. A vector becomes a list, a map an object, and a set of
+// enumerators the list of their names. An optional without a value is left out. In reading, null
+// counts as absent. An error names the field by its path, such as "ranks[2].phases.bubble_s", with
+// its value and what would be accepted.
 #pragma once
 
 #include <concepts>
@@ -27,7 +27,7 @@
 
 namespace meshwright::planner {
 
-// JSON that was written elsewhere, as the fields of T.
+// JSON that was written elsewhere, with the fields of T.
 template <typename T>
 struct WrittenJson {
   nlohmann::ordered_json json;
@@ -38,7 +38,7 @@ concept HasName = HasFields<T> && requires(T& value) {
   { value.name } -> std::convertible_to<std::string>;
 };
 
-// Writes into a JSON object (or, for a struct as a list, an array).
+// Writes fields into a JSON object, or into an array if the struct is written as a list.
 template <typename Json>
 class JsonWriter {
  public:
@@ -170,7 +170,7 @@ class JsonWriter {
   const TextParts parts_;
 };
 
-// Reads from a JSON object (or array). Once something was wrong nothing more is read.
+// Reads fields from a JSON object, or from an array. Nothing more is read after the first problem.
 class JsonReader {
  public:
   JsonReader(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
@@ -217,7 +217,7 @@ class JsonReader {
     if (!from_.is_array()) Find({field.name});
   }
 
-  // Fails on a key that no field has.
+  // Fails if the object has a key that no field has.
   void RefuseUnknownKeys() const { problem_.RefuseUnknown(from_, path_, asked_); }
 
  private:
@@ -236,7 +236,7 @@ class JsonReader {
   bool Skips(const Field& field) const {
     return problem_.found() || field.only_wire || (field.parts & parts_) == 0;
   }
-  // Null where it is absent, which fails a field that is needed.
+  // Returns the field's value, or null if it is absent. Fails if an absent field is needed.
   const nlohmann::json* Find(const Field& field);
   FieldPath PathOf(const Field& field) const {
     return from_.is_array() ? FieldPath(path_, next_ - 1) : FieldPath(path_, field.name);
@@ -253,7 +253,7 @@ class JsonReader {
       FirstName first;
       VisitFields(read, first);
       const bool there = from_.contains(first.name) && !from_[first.name].is_null();
-      // Names them as known either way.
+      // Both branches mark the fields' names as known, so that their keys are not refused.
       if (there) {
         VisitFields(read, *this);
         value = std::move(read);
@@ -308,7 +308,7 @@ class JsonReader {
     Read(from, path, field, read);
     if (!problem_.found()) value = std::move(read);
   }
-  // A list that is read in parts has the same entries in each of them.
+  // If the text is split into parts, a list has equally many entries in each part.
   template <typename T>
   void Read(const nlohmann::json& from, const FieldPath& path, const Field& field,
             std::vector<T>& values) {
@@ -373,8 +373,8 @@ class JsonReader {
   JsonProblem& problem_;
   const TextParts parts_;
   const bool open_;
-  size_t next_ = 0;                      // of a list
-  std::vector<std::string> asked_ = {};  // of an object
+  size_t next_ = 0;                      // next entry of an array
+  std::vector<std::string> asked_ = {};  // keys of an object that belong to fields
 };
 
 template <HasFields T>
@@ -385,7 +385,7 @@ nlohmann::json WriteJson(const T& value) {
   return object;
 }
 
-// Keys in the order of the fields.
+// Returns the JSON of `value` with its keys in the order of the fields.
 template <HasFields T>
 nlohmann::ordered_json WriteOrderedJson(const T& value) {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
@@ -394,11 +394,11 @@ nlohmann::ordered_json WriteOrderedJson(const T& value) {
   return object;
 }
 
-// What to do about keys that no field has: they are what a newer version tells, or misspelt.
+// What to do about keys that no field has. Such a key comes from a newer version, or is misspelt.
 enum class UnknownKeys : uint8_t { kPassOver, kRefuse };
 
-// Reads into `value`. `what` names the text where it is no object; `prefix` is what the paths of
-// its fields begin with, such as "plan.". InvalidArgument as above; `value` is then of no use.
+// Reads `json`, which an error calls `what` if it is no object. `prefix`, such as "plan.", begins
+// field paths. Returns InvalidArgument for the first problem; `value` is then of no use.
 template <HasFields T>
 absl::Status ReadJson(std::string_view what, const nlohmann::json& json, UnknownKeys unknown,
                       T& value, std::string_view prefix = "") {

@@ -1,4 +1,4 @@
-// Reads typed fields of a JSON object; the first problem is kept and names the field.
+// Reads typed fields of a JSON object. The first problem is kept and names the field.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@
 
 namespace meshwright::planner {
 
-// InvalidArgument when `text` is not a JSON object of at most kMaxSpecBytes; `what` names the text
-// in the message.
+// Returns the JSON object. Returns InvalidArgument if `text` is not a JSON object of at most
+// kMaxSpecBytes; `what` names the text in the message.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view what, std::string_view text);
 
-// Each getter returns a default-made value once something was wrong; ask status() at the end.
+// JsonFields reads the fields of one object, which must outlive it. A getter that meets a problem
+// returns a default value. Check status() at the end.
 class JsonFields {
  public:
   explicit JsonFields(const nlohmann::json& object, std::string prefix = "")
       : object_(object), prefix_(std::move(prefix)) {}
 
   int64_t Int(std::string_view key);
-  // Absent and null count as not given.
+  // Returns nullopt if the key is absent or null.
   std::optional<int64_t> OptionalInt(std::string_view key);
   int64_t IntOr(std::string_view key, int64_t fallback) {
     return OptionalInt(key).value_or(fallback);
@@ -38,17 +39,19 @@ class JsonFields {
   bool BoolOr(std::string_view key, bool fallback);
   std::string String(std::string_view key);
   std::string StringOr(std::string_view key, std::string_view fallback);
-  // A list of strings; empty where absent.
+  // Returns a list of strings, or an empty list if the key is absent.
   std::vector<std::string> StringsOr(std::string_view key);
-  // A list of anything; null where absent.
+  // Returns a list of anything, or null if the key is absent.
   const nlohmann::json* OptionalArray(std::string_view key);
-  // An object inside this one; an empty object once something was wrong.
+  // Returns an object inside this one. The key is needed; after a problem the result is an empty
+  // object.
   const nlohmann::json& Object(std::string_view key);
 
   bool Has(std::string_view key) const { return Find(key) != nullptr; }
-  // The keys that no getter asked for.
+  // Returns the keys that no getter asked for.
   std::vector<std::string> UnaskedKeys() const;
-  // Fails on the first of them: a misspelt one would silently keep its default.
+  // Fails on the first key that no getter asked for: a misspelt one would silently keep its
+  // default.
   void RefuseUnknownKeys();
   // Remembers `status` if it is the first problem.
   void Fail(absl::Status status);

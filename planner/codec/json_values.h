@@ -1,4 +1,4 @@
-// What is wrong in a JSON text, and the reading of its single values.
+// Reads single values of a JSON text, and keeps the first problem in it.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@
 
 namespace meshwright::planner {
 
-// The first thing that was wrong while a text was read.
+// JsonProblem keeps the first problem that was found while a text was read.
 class JsonProblem {
  public:
   bool found() const { return !status_.ok(); }
   const absl::Status& status() const { return status_; }
-  // Keeps `status` where it is the first.
+  // Keeps `status` if it is the first problem. The other functions fail by calling this.
   void Fail(absl::Status status);
   void Absent(const FieldPath& path);
   void WrongType(const nlohmann::json& value, const FieldPath& path, std::string_view expected);
 
-  // Whether `value` is an object, or a list where it is to be one. Fails where it is not.
+  // Returns whether `value` is an object or, if `list`, a list. Fails if it is not.
   bool CheckContainer(const nlohmann::json& value, const FieldPath& path, bool list);
-  // Whether it is a list of so many entries.
+  // Returns whether `value` is a list of `entries` entries. Fails if it is not.
   bool CheckList(const nlohmann::json& value, const FieldPath& path, size_t entries);
-  // Fails on a key of `object` that is not `known`, with the nearest ones: a misspelt one would
-  // silently keep its default.
+  // Fails on the first key of `object` that is not in `known`, and names the nearest known keys. A
+  // misspelt key would otherwise silently keep its default.
   void RefuseUnknown(const nlohmann::json& object, const FieldPath& path,
                      const std::vector<std::string>& known);
 
@@ -36,8 +36,8 @@ class JsonProblem {
   absl::Status status_;
 };
 
-// Each fails and leaves `value` alone where `from` is something else; ReadText says whether it is
-// a text.
+// Read `from` into `value`. If `from` is of another type, they fail through `problem` and leave
+// `value` unchanged.
 void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
                 bool& value);
 void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
@@ -51,6 +51,7 @@ void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& 
                 double& value);
 void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
                 std::string& value);
+// Does the same as ReadScalar() for a text, and returns whether `from` is one.
 bool ReadText(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
               std::string& value);
 

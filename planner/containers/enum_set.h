@@ -1,4 +1,5 @@
-// A set of enumerators, one bit each: no allocation, and a number that can be passed on.
+// EnumSet is a set of enumerators with one bit for each. It allocates nothing, and its bits() can
+// be passed on as a number.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace meshwright::planner {
 
-// Requires enumerators from 0 to 62.
+// REQUIRES: the enumerators are from 0 to 62.
 template <typename Kind>
 class EnumSet {
  public:
@@ -31,7 +32,7 @@ class EnumSet {
   constexpr bool empty() const { return bits_ == 0; }
   constexpr int64_t bits() const { return bits_; }
 
-  // Calls visit(kind) for each, in the order of the enumerators.
+  // Calls visit(kind) for each enumerator in the set, in the order of the enumerators.
   template <typename Visit>
   constexpr void ForEach(const Visit& visit) const {
     for (int i = 0; (bits_ >> i) != 0; ++i) {
@@ -47,7 +48,7 @@ class EnumSet {
   int64_t bits_ = 0;
 };
 
-// The names of all in a set, such as "flash2, cudnn".
+// Returns the names of all enumerators in the set, such as "flash2, cudnn".
 template <typename Kind, typename Name>
 std::string NamesOf(const EnumSet<Kind>& set, const Name& name, std::string_view between = ", ") {
   std::string names;

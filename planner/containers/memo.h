@@ -1,4 +1,5 @@
-// The last values of a pure function, for a hot loop that asks for the same few again and again.
+// Memo keeps the last values of a pure function, for a hot loop that asks for the same few values
+// again and again.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +7,17 @@
 
 namespace meshwright::planner {
 
-// As many as a search of layouts comes back to: the shapes of a mesh, with each of its schedules;
-// the layer groups of a model.
+// Enough for the shapes that a search of layouts comes back to: those of one mesh with each of its
+// schedules.
 inline constexpr size_t kShapesOfASearch = 64;
+// Enough for the layer groups of a model.
 inline constexpr size_t kShapesOfAModel = 4;
 
-// Remembers the values of the last N different keys. For one thread.
+// Remembers the values of the last N different keys. Not thread-safe.
 template <typename Key, typename Value, size_t N>
 class Memo {
  public:
-  // Returns the value of `key`, which make() works out where it is not known. The reference is good
+  // Returns the value of `key`, and calls make() for it if it is not known. The reference is valid
   // until the next call.
   template <typename Make>
   const Value& Get(const Key& key, const Make& make) {
@@ -37,8 +39,8 @@ class Memo {
     Value value;
   };
 
-  // Not in the object: what a thread keeps comes out of its stack, and threads of libraries have
-  // small ones.
+  // On the heap, not in the object: a thread-local object takes room from the thread's stack, and
+  // threads of libraries have small stacks.
   std::vector<Known> known_ = std::vector<Known>(N);
   size_t size_ = 0;
   size_t next_ = 0;

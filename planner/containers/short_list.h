@@ -1,4 +1,4 @@
-// A list of at most N values, held in place: for what a hot loop builds and throws away.
+// ShortList holds at most N values in place, for lists that a hot loop builds and throws away.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace meshwright::planner {
 
-// Copies as bytes and has nothing to destroy; elements beyond size() hold no value.
+// A ShortList is copied as bytes and has nothing to destroy. Elements beyond size() hold no value.
 template <typename T, size_t N>
 class ShortList {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -22,17 +22,18 @@ class ShortList {
     for (const T& value : values) push_back(value);
   }
 
-  // Ends the process where there is no room: size() must be below N.
+  // Appends `value`. Ends the process if the list is full.
   T& push_back(const T& value) {
     CheckRoom();
     return *std::construct_at(data() + size_++, value);
   }
-  // With T's default values, to be filled in place.
+  // Appends an element with T's default values, to be filled in place. Ends the process if the list
+  // is full.
   T& emplace_back() {
     CheckRoom();
     return *::new (static_cast<void*>(data() + size_++)) T;
   }
-  // Removes the values that `removes` is true of; the others keep their order.
+  // Removes the values for which `removes` returns true. The others keep their order.
   template <typename Removes>
   void RemoveIf(const Removes& removes) {
     size_t kept = 0;

@@ -10,19 +10,22 @@ namespace meshwright::planner {
 
 // Seconds that a rank's gradients and weights are in transit, whether or not compute hides them.
 struct StateTraffic {
-  double per_pass_s = 0.0;  // each time that ZeRO 2 and 3 reduce gradients and gather weights
-  double per_step_s = 0.0;  // once a step
+  double per_pass_s = 0.0;  // each time that ZeRO 2 reduces, or ZeRO 3 reduces and gathers
+  double per_step_s = 0.0;  // once per step
 };
 
-// Returns the traffic of a rank that holds `parameters`; those of experts are reduced among fewer
-// ranks. Depends on the layout's mesh, ZeRO and hs= alone.
+// Returns the traffic of a rank that holds `parameters`. Parameters of experts are reduced among
+// fewer ranks than others. Of the layout, only the mesh, the ZeRO stage and hs= matter.
 StateTraffic StateTrafficOf(const StepShape& step, const UnitParameters& parameters);
 
 // Returns the seconds of the traffic that compute does not hide. `window_s` is the compute of one
-// micro-batch that can hide it: its backward, or its forward and backward under ZeRO 2 and 3, which
-// communicate for every micro-batch. Layered gradient accumulation (breadth-first, arXiv
-// 2106.02679) communicates once per step, hidden by all micro-batches; frameworks that reduce
-// interleaved groups communicate once for each group, hidden by its micro-batches.
+// micro-batch that can hide traffic: its backward, or its forward and backward under ZeRO 2 and 3.
+//
+// ZeRO 0 and 1 communicate once per step, and one micro-batch hides it. ZeRO 2 and 3 communicate
+// for every micro-batch. There are two exceptions. With layered gradient accumulation
+// (breadth-first, arXiv 2106.02679) every stage communicates once per step, and all micro-batches
+// hide it. A framework that reduces interleaved groups communicates once for each group, and the
+// group's micro-batches hide it.
 double ExposedTraffic(const FrameworkProfile& profile, const Layout& layout,
                       const StateTraffic& traffic, int64_t micro_batches, double window_s);
 
@@ -36,8 +39,9 @@ inline double ExposedDataParallelTime(const StepShape& step, const UnitParameter
 // embeddings.
 double TiedEmbeddingTime(const StepShape& step);
 
-// Returns the seconds in which the ranks that route a layer's tokens add up how often experts were
-// picked, where selection biases are updated: on the rank with the most of them.
+// Returns the seconds in which the ranks that route a layer's tokens add up how often each expert
+// was picked, in order to update selection biases. The pipeline rank with the most such experts
+// counts.
 double SelectionBiasTime(const StepShape& step);
 
 }  // namespace meshwright::planner

@@ -1,9 +1,10 @@
 // Estimates the seconds of one transformer layer, of the head and of the embedding, for one
 // micro-batch on one rank.
 //
-// They are sums over the operators of planner/block/block.h, one after another: matmuls by shape,
-// attention by kernel, everything else by the bytes it streams. Tensor-parallel collectives block,
-// and so do those of experts except for the share that the profile says compute can hide.
+// Each is a sum over the operators of planner/block/block.h, which run one after another. Matmuls
+// are timed by shape, attention by kernel, and everything else by the bytes that it streams.
+// Compute waits for tensor-parallel collectives. It also waits for those of experts, except for the
+// share that it can hide according to the profile.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +13,13 @@
 
 namespace meshwright::planner {
 
-// Seconds. A backward pass is its input-gradient and its weight-gradient part; norms, attention and
-// activations have only the first.
+// Seconds. A backward pass has an input-gradient and a weight-gradient part. Norms, attention and
+// activations have only the former.
 struct LayerTime {
   double forward_s = 0.0;
   double input_gradient_s = 0.0;
   double weight_gradient_s = 0.0;
-  double recompute_s = 0.0;  // forward passes that the backward runs again before it starts
+  double recompute_s = 0.0;  // forward passes that are recomputed before the backward
   double tp_forward_s = 0.0;
   double tp_backward_s = 0.0;
   double tp_recompute_s = 0.0;
@@ -37,7 +38,7 @@ struct LayerTime {
 // recompute is included.
 LayerTime EstimateLayer(const StepShape& step, size_t group);
 
-// Returns the time of the same layer under full recompute: its forward runs again.
+// Returns the time of the same layer under full recompute, which repeats its forward.
 LayerTime Recomputed(const LayerTime& layer);
 
 // Returns the time of the final norm, the output projection and the cross entropy.
@@ -45,8 +46,8 @@ LayerTime EstimateHead(const StepShape& step);
 
 LayerTime EstimateEmbedding(const StepShape& step);
 
-// Returns the time that a layer that predicts further tokens takes in addition to a layer and a
-// head.
+// Returns the time that a layer which predicts further tokens takes in addition to a usual layer
+// and a head.
 LayerTime EstimateMtp(const StepShape& step);
 
 }  // namespace meshwright::planner

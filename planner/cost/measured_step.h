@@ -1,9 +1,10 @@
-// Composes the time of a step from single ranks that were measured alone and from the modelled time
-// of their communication (a slice trial: what one device can tell of a cluster).
+// Composes the time of a step from measurements of single ranks, each run alone, and from the
+// modelled time of their communication. Slice trials use it: they tell from one device how a
+// cluster would do.
 //
 // Each pipeline rank's computation of one micro-batch and its optimizer are measured. Everything
 // that takes more than one rank is modelled. The pipeline's schedule is simulated with the sums of
-// both.
+// measured and modelled times.
 #pragma once
 
 #include <array>
@@ -26,16 +27,17 @@ struct MeasuredChunk {
 };
 
 struct MeasuredRank {
-  std::vector<MeasuredChunk> chunks;  // vpp
+  std::vector<MeasuredChunk> chunks;  // one for each of the rank's vpp chunks
   double dp_behind_s = 0.0;           // modelled: exposed reductions after the last action
   double optimizer_s = 0.0;           // measured
 };
 
-// The parts of a composed step that are measured, modelled and simulated.
+// The parts of a composed step that are measured.
 inline constexpr std::array kMeasuredParts = {TimePart::kCompute, TimePart::kOptimizer};
-// The kPp part of messages between stages is the time that they add to the pipeline.
+// The parts that are modelled. kPp is the time that messages between stages add to the pipeline.
 inline constexpr std::array kModelledParts = {TimePart::kTp, TimePart::kCp, TimePart::kPp,
                                               TimePart::kDp, TimePart::kStraggler};
+// The parts that are simulated.
 inline constexpr std::array kSimulatedParts = {TimePart::kBubble};
 
 // Seconds of one step by part, on the pipeline rank that ends last.
@@ -47,8 +49,9 @@ struct ComposedStep : TimeParts {
   friend bool operator==(const ComposedStep&, const ComposedStep&) = default;
 };
 
-// Returns the composed step of `ranks`, one per pipeline rank. Requires a layout that CheckLayout()
-// accepts. InvalidArgument where ranks or chunks are missing.
+// Returns the step composed of `ranks`, which has one entry for each pipeline rank. Returns
+// InvalidArgument if the number of ranks or of chunks is not the layout's. REQUIRES: CheckLayout()
+// accepts the layout.
 absl::StatusOr<ComposedStep> ComposeStep(const EstimateContext& context, const Layout& layout,
                                          const std::vector<MeasuredRank>& ranks);
 

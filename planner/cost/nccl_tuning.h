@@ -1,8 +1,8 @@
-// NCCL's own tuning model: the latency and bandwidth of its algorithms and protocols.
+// Reproduces NCCL's own tuning model: the latency and bandwidth of its algorithms and protocols.
 //
 // Source: the tables of NCCL's tuning model (ring and tree; protocols LL, LL128 and Simple). A
 // protocol with a lower latency per hop leaves less of the bus bandwidth to the payload. NCCL runs
-// the pair that is cheapest for a buffer's size.
+// the algorithm and protocol that together are cheapest for a buffer's size.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace meshwright::planner {
 
-// One protocol of one algorithm. Times in seconds; `bandwidth` is the share of the bus bandwidth.
+// One protocol of one algorithm. Times are in seconds. `bandwidth` is the share of the bus
+// bandwidth that is left to the payload.
 struct NcclProtocol {
   double base_s;         // start of a collective
   double inside_hop_s;   // one hop inside a node
@@ -22,12 +23,13 @@ struct NcclProtocol {
   double host_steps;        // host steps for one step of a ring
 };
 
-// LL, LL128, Simple.
+// The protocols LL, LL128 and Simple of the ring algorithm.
 inline constexpr std::array<NcclProtocol, 3> kNcclRing = {{
     {6.6e-6, 0.6e-6, 2.7e-6, 0.5, 1.0, 1.0},
     {14e-6, 1.9e-6, 4.0e-6, 0.92, 1.0, 1.0},
     {8.4e-6, 3.4e-6, 14.0e-6, 1.0, 2.0, 3.0},
 }};
+// The protocols LL, LL128 and Simple of the tree algorithm.
 inline constexpr std::array<NcclProtocol, 3> kNcclTree = {{
     {6.8e-6, 0.6e-6, 5.0e-6, 0.92 / 3.8, 1.0, 1.0},
     {14e-6, 1.25e-6, 8.5e-6, 0.92 * 120.0 / 128.0, 1.0, 1.0},
@@ -41,7 +43,7 @@ inline constexpr double kNcclRingPlateau = 1.4;
 // The seconds that a network adds to the tables.
 struct NcclNetwork {
   double interface_s = 0.0;  // latency of an interface
-  double step_s = 0.0;       // host time: no step of a ring that leaves a node is shorter
+  double step_s = 0.0;       // least host time of a step of a ring that leaves a node
 };
 
 // Returns the seconds of latency of `rounds` trips around a ring of `steps` hops, `crossing` of

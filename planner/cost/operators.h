@@ -24,16 +24,16 @@ struct DeviceShare {
   }
 };
 
-// Returns the share of the peak that a product reaches: matmul_efficiency, times the busy share of
-// its waves of output tiles, times k / (k + matmul_half_k) for short inner dimensions k. Products
-// of experts run in one kernel: their tiles fill waves together, while each has its own inner
-// dimension.
+// Returns the share of the peak that a product reaches. It is matmul_efficiency, times the share of
+// the compute units that waves of output tiles keep busy, times k / (k + matmul_half_k) for an
+// inner dimension k. Products of experts run in one kernel: their tiles fill waves together, but
+// each product has its own inner dimension.
 double MatmulEfficiency(const HardwareProfile& device, const MatmulShape& product);
 
-// Return the seconds of a product whose factors have the format `inputs`, which the device must
-// have; the second form takes the format of forward passes. In fp8 and fp4 it reaches
-// narrow_matmul_ratio of the share of the peak that bf16 reaches, with a half_k that is longer in
-// proportion to the peak.
+// Return the seconds of a product whose factors have the format `inputs`; the second form takes the
+// format of forward passes. A product in fp8 or fp4 reaches narrow_matmul_ratio times the share of
+// the peak that one in bf16 reaches, and its half_k is longer in proportion to the peak. REQUIRES:
+// the device has products in this format.
 double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulShape& product);
 double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 
@@ -41,9 +41,9 @@ double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 double MemoryBoundTime(const DeviceShare& device, double bytes);
 
 // Returns the seconds of a flash kernel's causal forward; the backward takes 2.5 times as long
-// (FlashAttention-2, arXiv 2307.08691). The kernel reaches attention_efficiency * s / (s +
-// half_seq) of the peak for heads of 128 elements, times its own ratio, and less for shorter heads;
-// s is the length of a block of keys.
+// (FlashAttention-2, arXiv 2307.08691). For heads of 128 elements the kernel reaches
+// attention_efficiency * s / (s + attention_half_seq) of the peak, times its own ratio, where s is
+// the length of a block of keys. For shorter heads it reaches less.
 double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
                         const AttentionShape& shape);
 inline constexpr double kAttentionBackwardRatio = 2.5;

@@ -1,5 +1,5 @@
 // Estimates the part of a step that does not depend on ZeRO: the micro-batches of a pipeline's
-// ranks, its idle time and its messages, and the wait for the slowest device.
+// ranks, the pipeline's idle time and messages, and the wait for the slowest device.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ struct TimeEstimate : TimeParts {
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// Times of a pipeline's ranks, one micro-batch each.
+// Times of a pipeline's ranks, for one micro-batch each.
 struct PipelineRanks {
   StageTime slowest;
   double slowest_s = 0.0;  // its total
   TimeParts sum;           // over all ranks
   double sum_s = 0.0;      // its total
 
-  // Adds `ranks` ranks each of which takes `rank`, `rank_s` in total.
+  // Adds `ranks` ranks. Each takes the time `rank`, whose total is `rank_s`.
   void Add(const StageTime& rank, double rank_s, int32_t ranks) {
     sum.Add(rank.parts, ranks);
     sum_s += ranks * rank_s;
@@ -45,14 +45,15 @@ struct PipelineLinks {
   double straggler_factor = 1.0;  // StragglerFactor() of all devices
 };
 
-// Returns the time without the parts of data parallel, the optimizer and allocator pressure.
+// Returns the time without the parts of data parallelism, the optimizer and allocator pressure.
 TimeEstimate PipelineTime(const FrameworkProfile& profile, const Layout& layout,
                           const PipelineRanks& ranks, int64_t micro_batches,
                           const PipelineLinks& links);
 
-// Returns the share of PipelineTime() that is lost near the device's capacity. Where micro-batches
-// overlap in a pipeline, tensors are not freed in a stack's order: the caching allocator then
-// returns blocks and requests others, which stops the device.
+// Returns the time that is lost near the device's capacity, as a share of PipelineTime(). If
+// micro-batches overlap in a pipeline, tensors are not freed in the reverse order of their
+// allocation. The caching allocator then returns blocks and requests others, which stops the
+// device.
 inline double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
                                 double fraction_of_device) {
   if (layout.pp == 1) return 0.0;

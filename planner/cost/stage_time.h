@@ -14,7 +14,7 @@ namespace meshwright::planner {
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
   TimeParts parts;           // compute, recompute, tp, cp, ep and offload
-  StageDurations durations;  // by part of the schedule; recompute precedes the input gradient
+  StageDurations durations;  // by part of the schedule; input_gradient_s includes recompute
 
   double total_s() const { return parts.total_s(); }
   // Adds `count` times `other`.
@@ -30,19 +30,19 @@ struct StageTime {
 struct UnitTimes {
   explicit UnitTimes(const StepShape& step);
 
-  // Adds the head of a stage, and its layers that predict further tokens.
+  // Adds to `time` the head, and the layers that predict further tokens.
   void AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const;
 
   std::vector<StageTime> layers;      // by layer group
-  std::vector<StageTime> recomputed;  // the same under full recompute
-  std::vector<StageTime> copies;      // waits for an offloaded layer's copies
+  std::vector<StageTime> recomputed;  // by layer group, under full recompute
+  std::vector<StageTime> copies;      // by layer group: waits for an offloaded layer's copies
   StageTime head;
   StageTime embedding;
   StageTime mtp;  // only of models that predict further tokens
 };
 
-// The times of a layout's layers, computed once for all of its stages. Refers to the shape, which
-// must outlive it.
+// The times of a layout's stages. What the stages have in common is computed once. REQUIRES: the
+// shape outlives this object.
 class StageTimes {
  public:
   explicit StageTimes(const StepShape& step) : step_(step), units_(step) {}
@@ -61,9 +61,10 @@ class StageTimes {
 // Returns one micro-batch's durations on every stage, for the schedules' simulator.
 std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, const Layout& layout);
 
-// Returns the bytes that one rank sends of an activation to the next stage.
+// Returns the bytes of an activation that one rank sends to the next stage.
 double HopBytes(const StepShape& step);
-// Returns the seconds of one such hop among the ranks of a pipeline.
+// Return the seconds in which an activation reaches the next stage, including the host's
+// pipeline_hop_s. In the first form, `pipeline_group` holds the ranks of a pipeline.
 double HopTime(const EstimateContext& context, const Network& network,
                const RankGroup& pipeline_group, double hop_bytes);
 double HopTime(const StepShape& step);

@@ -1,8 +1,7 @@
 // StepShape holds one layout's shapes and groups, computed once for every operator and collective
 // of its step.
 //
-// Refers to the context and the layout, which must outlive it. The layout must be one that
-// CheckLayout() accepts.
+// REQUIRES: the context and the layout outlive it, and CheckLayout() accepts the layout.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace meshwright::planner {
 
-// Returns the share of a device that one rank has where ranks share processor cores.
+// Returns the share of a device that one rank has. It is 1 unless ranks share processor cores.
 inline double CoreShare(const ClusterSpec& cluster, int64_t devices) {
   return ThroughputShare(cluster, FillNodes(devices, cluster.devices_per_node).per_node);
 }
@@ -56,8 +55,8 @@ struct StepShape {
   ShardGroups zero;    // how dp_group divides states
   ExpertGroups experts;
   RankGroup pipeline_group;
-  // The first and the last stage. They are half of all devices apart, so that they are on one node
-  // where all devices are.
+  // A rank of the first stage and one of the last. They are taken to be half of all devices apart,
+  // so that they are on one node if all devices are.
   RankGroup ends_group;
 
  private:

@@ -5,12 +5,12 @@
 
 namespace meshwright::planner {
 
-// Returns the expected maximum of n standard normal values, by Blom's approximation the quantile
-// (n - 0.375) / (n + 0.25); 0 for n = 1.
+// Returns the expected maximum of n standard normal values. By Blom's approximation it is their
+// quantile at (n - 0.375) / (n + 0.25); for n = 1 it is 0.
 double ExpectedMaximum(int64_t n);
 
-// Returns the time of the slowest of `devices` over that of the average one:
-// 1 + sigma * ExpectedMaximum(devices).
+// Returns the ratio of the slowest device's time to the average one's, among `devices`: 1 + sigma *
+// ExpectedMaximum(devices).
 double StragglerFactor(double sigma, int64_t devices);
 
 }  // namespace meshwright::planner

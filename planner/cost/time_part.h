@@ -13,10 +13,10 @@
 
 namespace meshwright::planner {
 
-// In the order in which they are shown.
+// The parts, in the order in which they are shown.
 enum class TimePart : uint8_t {
   kCompute,    // matmuls, attention and memory-bound operators
-  kRecompute,  // forward passes that run again (planner/block/recompute.h)
+  kRecompute,  // forward passes that are recomputed (planner/block/recompute.h)
   kTp,         // kTp to kDp: exposed communication, which compute does not hide, by axis
   kCp,
   kEp,  // tokens to experts and back
@@ -25,7 +25,7 @@ enum class TimePart : uint8_t {
   kOffload,    // copies between devices and hosts, beyond what compute or the update hides
   kBubble,     // idle while the pipeline fills and drains
   kStraggler,  // waiting for devices that are slower than the average one
-  kPressure,   // time that the caching allocator adds where memory is nearly full
+  kPressure,   // time that the caching allocator adds if memory is nearly full
   kOptimizer,
 };
 

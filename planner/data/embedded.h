@@ -1,4 +1,5 @@
-// Data files compiled into the binary: model presets, clusters, framework profiles, and tables.
+// Data files compiled into the binary: presets of models, clusters and framework profiles, and the
+// tables of model families and architectures.
 #pragma once
 
 #include <string_view>
@@ -12,13 +13,14 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-// Contents of planner/data/{models,clusters,profiles}/*.json, sorted by name.
+// Each returns the files of one folder, planner/data/{models,clusters,profiles}/*.json, sorted by
+// name.
 absl::Span<const EmbeddedFile> EmbeddedModels();
 absl::Span<const EmbeddedFile> EmbeddedClusters();
 absl::Span<const EmbeddedFile> EmbeddedProfiles();
-// planner/data/families.json alone.
+// Returns planner/data/families.json alone.
 absl::Span<const EmbeddedFile> EmbeddedFamilies();
-// planner/data/architectures.json alone.
+// Returns planner/data/architectures.json alone.
 absl::Span<const EmbeddedFile> EmbeddedArchitectures();
 
 }  // namespace meshwright::planner

@@ -12,21 +12,23 @@
 
 namespace meshwright::planner {
 
-// Draws bars of all layouts by the parts of their steps and of their fullest device's memory.
+// Draws two bars for each layout: the parts of its step time, and the parts of its fullest device's
+// memory.
 std::string ComparisonSvg(const CompareAnswer& answer);
 
 // Draws a run's time over the number of devices, one line for each strategy.
 std::string FastestSvg(const FastestAnswer& answer);
 
-// Draws as bars, for each limit, the value asked for, the largest that fits and the next that does
-// not.
+// Draws up to three bars for each limit: the value asked for, the largest value that fits, and the
+// next value, which does not fit.
 std::string FitSvg(const FitAnswer& answer);
 
-// Draws tokens per second and device, share of exposed time and tokens per joule over the number of
-// devices.
+// Draws three curves over the number of devices: tokens per second and device, the exposed share of
+// a step, and tokens per joule. The last one is missing if the cluster does not give its devices'
+// power.
 std::string ScaleSvg(const ScaleAnswer& answer);
 
-// Draws the throughput of each arm as a bar; recommended arms have a colour of their own.
+// Draws the MFU of each arm as a bar; recommended arms have a colour of their own.
 std::string StudySvg(const StudyAnswer& answer);
 
 }  // namespace meshwright::planner

@@ -8,8 +8,8 @@
 namespace meshwright::planner {
 
 struct ScatterPoint {
-  double measured = 0.0;  // above 0, as is `predicted`
-  double predicted = 0.0;
+  double measured = 0.0;   // above 0
+  double predicted = 0.0;  // above 0
   std::string_view colour;
 };
 
@@ -20,13 +20,13 @@ struct PanelPlace {
   double side = 0.0;
 };
 
-// Both axes are logarithmic with the same range, so that the diagonal is agreement; a band around
-// it shows 10 % either way.
+// Both axes are logarithmic and have the same range, so the diagonal is perfect agreement. A band
+// marks 10 % on either side of it.
 class ScatterPanel {
  public:
   ScatterPanel(const PanelPlace& place, std::string_view unit, std::vector<ScatterPoint> points);
 
-  // Appends the panel; `none` is written in its middle where there are no points.
+  // Appends the panel. Writes `none` in its middle if there are no points.
   void Append(std::string_view title, std::string_view none, std::string& svg) const;
 
  private:
@@ -41,8 +41,8 @@ class ScatterPanel {
   PanelPlace place_;
   std::string_view unit_;
   std::vector<ScatterPoint> points_;
-  double low_;  // log10 of the ends of both axes
-  double high_;
+  double low_;   // log10 of the lower end of both axes
+  double high_;  // log10 of the upper end of both axes
 };
 
 }  // namespace meshwright::planner

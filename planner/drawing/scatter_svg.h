@@ -1,10 +1,10 @@
 // Draws predictions against measurements as a self-contained SVG file that follows the reader's
 // light or dark setting.
 //
-// The step time is on the left, the peak memory on the right, both with logarithmic axes, the line
-// of perfect agreement and a band of 10 % around it. Above the memory panel a strip places every
-// run by the share of its device that the estimate fills: a cross where it ran out of memory, a dot
-// where it succeeded.
+// The left panel shows step times, the right one peak memory. Both have logarithmic axes, the line
+// of perfect agreement and a band of 10 % around it. The strip above the memory panel places each
+// run by the share of its device's memory that the estimate fills. A cross is a run that went out
+// of memory, a dot one that succeeded.
 #pragma once
 
 #include <string>

@@ -7,8 +7,9 @@
 
 namespace meshwright::planner {
 
-// Draws one row per rank and one colour per kind of action, chunks in shades, the micro-batch where
-// there is room for it, a legend and a scale. REQUIRES: the timeline holds its events.
+// Draws one row for each rank, a legend and a time scale. Each bar is an action: its colour is the
+// kind of action, its shade the chunk, and its label the micro-batch if the bar is wide enough.
+// REQUIRES: the timeline holds its events (Record::kEvents).
 std::string TimelineSvg(const TimelineSubject& subject, const Timeline& timeline);
 
 }  // namespace meshwright::planner

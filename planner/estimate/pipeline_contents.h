@@ -1,6 +1,6 @@
-// PipelineContents lists what the ranks of a pipeline hold, independently of the bytes that it
-// takes. Ranks with the same contents are one entry, and so are pipelines whose ranks hold the
-// same, whatever their schedule.
+// PipelineContents lists what the ranks of a pipeline hold, in layers and chunks and not in bytes.
+// Ranks with the same contents share one entry. HoldsAs() compares the contents of two pipelines,
+// whatever their schedules.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace meshwright::planner {
 
 // Chunks with the same number of layers of the same shape.
 struct HeldLayers {
-  size_t group = 0;  // the model's first group with layers of this shape
-  int64_t layers = 0;
+  size_t group = 0;    // the model's first group with layers of this shape
+  int64_t layers = 0;  // of each chunk
   int64_t chunks = 0;
 
   friend bool operator==(const HeldLayers&, const HeldLayers&) = default;
@@ -37,28 +37,29 @@ struct RankContents {
   }
 };
 
-// A rank that may be the fullest, and the micro-batches that it keeps at its peak.
+// A rank that may be the fullest, and the number of micro-batches that it keeps at its peak.
 struct RankInFlight {
   size_t contents = 0;             // index in PipelineContents::ranks()
-  std::vector<int64_t> in_flight;  // by entry of its layers, over all of the entry's chunks
+  std::vector<int64_t> in_flight;  // of each entry of RankContents::layers, over all of its chunks
   int64_t head_in_flight = 0;      // of the chunk with the head
 };
 
 class PipelineContents {
  public:
-  // Requires a layout whose stages CanPartition() accepts; only its pipeline matters.
+  // REQUIRES: CanPartition() accepts the layout's stages. Only the layout's pipeline matters.
   PipelineContents(const EstimateContext& context, const Layout& layout);
 
   const std::vector<RankContents>& ranks() const { return ranks_; }
   int64_t most_layers_of_a_chunk() const { return most_layers_; }
 
-  // Returns whether every rank holds as much of everything as in `other`, however it is cut into
-  // chunks, and both ends of the model share a rank in both or in neither.
+  // Returns whether each rank holds the same layers and the same ends of the model as in `other`.
+  // The layers may be cut into other chunks. The ends of the model must share a rank in both
+  // pipelines or in neither.
   bool HoldsAs(const PipelineContents& other) const;
 
-  // Returns a set of ranks that includes the fullest, whatever a layer takes: among ranks with the
-  // same contents, one that keeps at least as many micro-batches of everything is at least as full.
-  // The reference is valid until the next call.
+  // Returns a set of ranks that includes the fullest, however many bytes a layer takes. It leaves
+  // out a rank if another rank with the same contents keeps at least as many micro-batches of
+  // everything. The reference is valid until the next call.
   const std::vector<RankInFlight>& Fullest(const Layout& layout, int64_t micro_batches);
 
  private:
@@ -67,7 +68,7 @@ class PipelineContents {
     std::vector<RankInFlight> ranks;
   };
 
-  // Calls visit(stage, its chunk) for each chunk of the rank.
+  // Calls visit(stage, chunk) for each chunk of the rank.
   template <typename Visit>
   void ForEachChunk(const Layout& layout, int32_t rank, const Visit& visit) const;
   RankContents ContentsOf(const Layout& layout, int32_t rank) const;
@@ -77,7 +78,7 @@ class PipelineContents {
   const std::shared_ptr<const StageTable> stages_;
   std::vector<size_t> shapes_;  // by layer group, the first group with layers of the same shape
   std::vector<RankContents> ranks_;
-  std::vector<size_t> by_rank_;  // the entry of each pipeline rank
+  std::vector<size_t> by_rank_;  // the index in ranks_ of each pipeline rank
   int64_t most_layers_ = 0;
   bool ends_share_rank_ = false;
   std::vector<KnownFullest> fullest_;

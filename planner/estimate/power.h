@@ -1,10 +1,10 @@
-// Estimates a run's power from what its devices do in a step, and the tokens per joule.
+// Estimates a run's power and tokens per joule from what its devices do in a step.
 //
-// A step's time is divided among three states of a device. It computes in forward, backward,
-// recompute and the optimizer; it waits, with the collective's kernel running, in exposed
-// communication, in the pipeline's bubble and for slower devices; it is idle where the host's
-// allocator holds it up. Fernandez et al. (arXiv 2411.13055) measured what exposed time draws: with
-// throughput per device 37.22 % lower, power is 5.87 % lower.
+// A device is in one of three states. It computes in forward, backward, recompute and the
+// optimizer. It is exposed while it waits for communication, host copies, the pipeline's bubble or
+// slower devices; the kernel of a collective runs meanwhile. It is idle while the allocator on the
+// host holds it up. Exposed time draws nearly as much power as compute: Fernandez et al. (arXiv
+// 2411.13055) measured 5.87 % less power at 37.22 % less throughput per device.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ DeviceState StateOf(TimePart part);
 double TimeIn(DeviceState state, const TimeEstimate& time);
 
 struct Energy {
-  double device_w = 0.0;  // watts of a device that trains, mean over a step
+  double device_w = 0.0;  // watts of a device of the run, mean over a step
   // Watts of all devices of the nodes that the run takes, including idle ones of the last node.
   double all_w = 0.0;
   double tokens_per_joule = 0.0;
 };
 
-// Returns the energy of steps that make `tokens_per_s` on `devices` devices. All 0 where the
-// cluster does not give its devices' power.
+// Returns the energy of a run on `devices` devices that processes `tokens_per_s`. All figures are 0
+// if the cluster does not give its devices' power.
 Energy EnergyOf(const ClusterSpec& cluster, int64_t devices, const TimeEstimate& time,
                 double tokens_per_s);
 

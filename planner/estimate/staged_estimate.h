@@ -1,15 +1,18 @@
-// StagedEstimate computes memory and step time of many consecutive layouts of a search: what a
-// subset of their axes decides is computed once and kept in flat arrays.
+// StagedEstimate computes memory and step time of many consecutive layouts of a search. A value
+// that depends only on some of the axes is computed once for them and kept in flat arrays.
 //
-// There are four levels. For a mesh: its layers by (micro-batch, sequence parallel, recompute),
-// which meshes with the same tp, cp and experts share. For a mesh, its pipeline's contents and each
-// way to divide states: bytes of states, gradient traffic, the optimizer's time. For a pipeline, a
-// micro-batch, sequence parallel and each recompute: what the fullest ranks keep, and the time of
-// the micro-batches. A layout is then a few sums of these.
+// There are four levels:
+// - For a mesh: its layers under each micro-batch, sequence parallelism and recompute. Meshes with
+//   the same tp, cp and division of experts share them.
+// - For a mesh, the contents of its pipeline and a way to divide states (a ZeRO stage and hs=): the
+//   bytes of states, the gradient traffic and the optimizer's time.
+// - For a cell, which is a pipeline, a micro-batch and sequence parallelism on or off, and for each
+//   recompute: what the fullest ranks keep, and the time of the micro-batches.
+// - For a layout: a few sums of the above.
 //
-// MemoryBytes() equals EstimateMemory().total_bytes(), and times agree with EstimateStepTime() to
-// kStagedError. It covers frameworks whose memory follows from their profile, and layouts that move
-// nothing to the hosts and name no kernel.
+// MemoryBytes() equals EstimateMemory().total_bytes(). Times differ from EstimateStepTime() by at
+// most the relative error kStagedError. Frameworks are covered if their memory follows from their
+// profile, and layouts if they move nothing to the hosts. REQUIRES: layouts name no kernel.
 #pragma once
 
 #include <array>
@@ -25,32 +28,32 @@
 
 namespace meshwright::planner {
 
-// Largest relative difference of times from those of a single estimate, whose sums are in another
-// order.
+// The largest relative difference of times from EstimateStepTime(), which sums in another order.
 inline constexpr double kStagedError = 1e-12;
 
-// Refers to what the context refers to.
+// Refers to the context's specs, which must outlive it.
 class StagedEstimate {
  public:
   StagedEstimate(const EstimateContext& context, int64_t devices);
 
-  // Returns whether the layout is covered. Others are estimated by themselves.
+  // Returns whether the layout is covered. The caller estimates other layouts one by one.
   static bool Covers(const EstimateContext& context, const Layout& layout) {
     return context.profile.engine != Engine::kWorker && !layout.offload.any();
   }
 
-  // Moves on to another mesh. Its layouts have `ways_to_divide` ways to divide states, which the
-  // caller numbers from 0.
+  // Moves on to another mesh. It has `ways_to_divide` ways to divide states, which the caller
+  // numbers from 0.
   void EnterMesh(size_t ways_to_divide);
-  // Moves on to another pipeline, micro-batch or sequence parallel of the mesh. `pipeline` is the
-  // number of the pipeline among those with `layout.pp` ranks, the same for every mesh. Requires a
-  // layout that CheckLayout() accepts.
+  // Moves on to another cell of the mesh: that of `layout`. `pipeline` is the pipeline's number
+  // among those with `layout.pp` ranks, the same in every mesh. REQUIRES: CheckLayout() accepts the
+  // layout.
   void EnterCell(const Layout& layout, size_t pipeline);
 
-  // Returns the bytes on the fullest device of a layout of the cell, whose ZeRO and hs= have the
-  // number `way`.
+  // Returns the bytes on the fullest device of a layout of the current cell. `way` is the number of
+  // the layout's way to divide states.
   int64_t MemoryBytes(const Layout& layout, size_t way);
-  // Returns the seconds of its step, with `fraction_of_device` of the memory filled.
+  // Returns the seconds of the layout's step if the share `fraction_of_device` of the fullest
+  // device's memory is filled.
   double StepSeconds(const Layout& layout, size_t way, double fraction_of_device);
   double MfuOf(double step_s) const { return mfu_seconds_ / step_s; }
 
@@ -62,7 +65,8 @@ class StagedEstimate {
     UnitTimes times;
     std::vector<std::shared_ptr<const BlockSums>> sums;  // by the model's groups
     double hop_bytes = 0.0;
-    // Times of a pipeline's ranks, by number of their contents; not under rc=block:N.
+    // Times of a pipeline's ranks, by Pipeline::number. Not used under rc=block:N, as the times
+    // then depend on N.
     std::vector<std::unique_ptr<const PipelineRanks>> ranks;
   };
   struct Batch {
@@ -70,7 +74,7 @@ class StagedEstimate {
     bool sequence_parallel = false;
     std::vector<std::unique_ptr<Blocks>> blocks;  // by RecomputeNumber()
   };
-  // What layers depend on in addition to the batch and recompute.
+  // What layers depend on in addition to micro-batch, sequence parallelism and recompute.
   struct LayerMesh {
     int32_t tp = 1;
     int32_t cp = 1;
@@ -92,12 +96,12 @@ class StagedEstimate {
   };
   struct Pipeline {
     std::unique_ptr<PipelineContents> contents;
-    size_t number = 0;  // of its contents, among all different ones
+    size_t number = 0;  // pipelines that hold the same have the same number
   };
-  // One of a mesh's ways to divide the states of a pipeline's contents.
+  // The states of a pipeline's contents under one way to divide them.
   struct States {
     struct Rank {
-      int64_t fixed_bytes = 0;           // everything but activations
+      int64_t fixed_bytes = 0;           // held throughout the step
       int64_t optimizer_step_bytes = 0;  // while no activations are held
       int64_t parameters = 0;
     };
@@ -105,21 +109,21 @@ class StagedEstimate {
     std::vector<Rank> ranks;  // by PipelineContents::ranks()
     int64_t largest_unit = 0;
     StateTraffic traffic;
-    double apart_s = 0.0;  // the optimizer and the reduction of tied embeddings
+    double apart_s = 0.0;  // optimizer, and reductions of tied embeddings and selection biases
   };
-  // What a cell's layouts keep and take under one mode of recompute.
+  // Memory and time of a cell's layouts under one mode of recompute.
   struct Kept {
     struct Rank {
       size_t contents = 0;
-      int64_t bytes = 0;  // of activations, without gathered states
+      int64_t bytes = 0;  // activations, loss and workspace, without gathered states
       int64_t fragmentation_bytes = 0;
     };
     uint64_t cell = 0;   // the cell that it was computed for
     int32_t layers = 0;  // N of rc=block:N
     std::vector<Rank> ranks;
     double pipeline_s = 0.0;  // PipelineTime()
-    double backward_s = 0.0;  // of one micro-batch on the slowest rank
-    double slowest_s = 0.0;   // of its forward and backward
+    double backward_s = 0.0;  // backward of one micro-batch on the slowest rank
+    double slowest_s = 0.0;   // forward and backward of one micro-batch on that rank
   };
 
   Pipeline& PipelineOf(const Layout& layout, size_t pipeline);
@@ -142,7 +146,7 @@ class StagedEstimate {
   }
   const States& FillStates(const Layout& layout, size_t place);
   const Kept& FillKept(const Layout& layout, size_t number);
-  // Returns the value of Recompute, or a number of its own for each set of named modules.
+  // Returns the layout's Recompute as a number. Each set of named modules has a number of its own.
   size_t RecomputeNumber(const Layout& layout) {
     return layout.recompute == Recompute::kModules ? NumberOf(layout.recompute_modules)
                                                    : static_cast<size_t>(layout.recompute);
@@ -153,13 +157,13 @@ class StagedEstimate {
 
   const EstimateContext context_;
   const Network network_;
-  const double mfu_seconds_;  // of a step at an MFU of 1
+  const double mfu_seconds_;  // a step at an MFU of 1
   PipelineLinks links_;
 
   std::vector<std::vector<Pipeline>> pipelines_;          // by pp, then by the caller's number
-  std::vector<const PipelineContents*> different_;        // by number
+  std::vector<const PipelineContents*> different_;        // by Pipeline::number
   std::vector<std::unique_ptr<LayerMesh>> layer_meshes_;  // with the tp and cp of the current mesh
-  std::vector<States> states_;                            // by number of contents, then by way
+  std::vector<States> states_;  // by Pipeline::number, then by way to divide
 
   uint64_t mesh_number_ = 0;
   size_t ways_ = 0;
@@ -172,7 +176,7 @@ class StagedEstimate {
   Batch* batch_ = nullptr;
   const std::vector<RankInFlight>* fullest_ = nullptr;
   int64_t micro_batches_ = 0;
-  std::vector<RecomputeModules> module_sets_;  // those asked for so far
+  std::vector<RecomputeModules> module_sets_;  // the sets that were asked for so far
   std::vector<Kept> kept_;                     // by RecomputeNumber()
 };
 

@@ -1,5 +1,5 @@
-// A condition on named values, such as `tp >= 2 and outcome = ok`, over fields that the caller
-// lists: the expression by itself. planner/layout/condition_parser.h reads it.
+// Condition is an expression over named fields, such as `tp >= 2 and outcome = ok`. The caller
+// lists the fields that a condition may name. planner/layout/condition_parser.h reads conditions.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,19 @@ namespace meshwright::planner {
 enum class ValueType : uint8_t {
   kWhole,  // whole numbers
   kReal,   // numbers
-  kWord,   // one of `words`, which have no order
+  kWord,   // one of ConditionField::words, which have no order
   kText    // texts without an order
 };
 
-// What a condition may be about.
+// A field that a condition may name.
 struct ConditionField {
   std::string_view name;
   ValueType type = ValueType::kWhole;
   std::vector<std::string_view> words = {};
-  std::vector<std::string_view> also = {};  // other names that it is known by
-  // Of a text of a form of its own: its only text, from any way to write it, and what an error says
-  // would be accepted. Empty where any text will do.
+  std::vector<std::string_view> also = {};  // other names of the field
+  // Only for a kText field whose values have a syntax. `read` returns the normal form of any
+  // spelling of a value. Errors quote `accepts` as what the field accepts. If `read` is null, the
+  // field accepts any text.
   absl::StatusOr<std::string> (*read)(std::string_view field, std::string_view text) = nullptr;
   std::string accepts = {};
 
@@ -37,7 +38,8 @@ struct ConditionField {
 
 using ConditionFields = std::vector<ConditionField>;
 
-// A whole number, or a word's place in `words`; a number; a text.
+// An integer is a value of a kWhole field, or the index in `words` of a value of a kWord field. A
+// double is a value of a kReal field, and a string one of a kText field.
 using ConditionValue = std::variant<int64_t, double, std::string>;
 
 enum class Comparison : uint8_t {
@@ -51,17 +53,17 @@ enum class Comparison : uint8_t {
 };
 
 enum class ConditionForm : uint8_t {
-  kAll,  // of `parts`; without parts it always holds
-  kAny,  // of `parts`
-  kNot,  // the one of `parts`
-  kCompare
+  kAll,     // all of `parts` hold; without parts it always holds
+  kAny,     // at least one of `parts` holds
+  kNot,     // the only part does not hold
+  kCompare  // the comparison of a field holds
 };
 
 struct Condition {
   ConditionForm form = ConditionForm::kAll;
   std::vector<Condition> parts = {};
-  // Of kCompare. One value, but for kIn.
-  size_t field = 0;  // place among the fields
+  // Only for kCompare. kIn may have several values, the other comparisons have one.
+  size_t field = 0;  // index among the fields
   Comparison comparison = Comparison::kEqual;
   std::vector<ConditionValue> values = {};
 
@@ -70,8 +72,9 @@ struct Condition {
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
-// Returns what ParseCondition() reads as the same condition, as long as it is short enough for it:
-// spaces may make it longer than the text that was read. "" for a condition that always holds.
+// Returns a text that ParseCondition() reads as the same condition, or "" for a condition that
+// always holds. Because of its blanks it may be longer than the text that was read, and too long
+// for ParseCondition().
 std::string FormatCondition(const Condition& condition, const ConditionFields& fields);
 
 }  // namespace meshwright::planner

@@ -6,8 +6,8 @@
 //   comparison = field sign value | field "in" "(" value { "," value } ")"
 //   sign       = "=" | "==" | "!=" | "<" | "<=" | ">" | ">="
 //
-// Fields and their values are the caller's. Those without an order take "=", "!=" and "in". A text
-// is made of letters, digits and . _ - + : / @, or stands in double quotes.
+// The caller lists the fields and their values. A field without an order takes "=", "==", "!=" and
+// "in". A text consists of letters, digits and . _ - + : / @, or stands in double quotes.
 #pragma once
 
 #include <string_view>
@@ -17,20 +17,24 @@
 
 namespace meshwright::planner {
 
-// The longest text that is read, and how deep its parentheses go: each level takes up to six of the
-// hundred places that SQLite's parser has for a statement, which may ask for more than a condition.
+// The longest text that is read, in bytes.
 inline constexpr size_t kMostFilterBytes = 4096;
+// The deepest nesting of parentheses and `not` that is read. SQLite's parser has a stack of a
+// hundred entries for a whole statement. Each level takes up to six of them, and a statement may
+// hold more than the condition.
 inline constexpr int kMostFilterDepth = 12;
 
-// Whether a text outside double quotes may have the character.
+// Returns whether a text outside double quotes may have the character.
 bool IsConditionText(char c);
 
-// Returns the condition of a text; of an empty one, that which always holds. InvalidArgument about
-// the field `name` says where the text is wrong and what would be accepted there.
+// Returns the condition that `text` states; an empty text states the condition that always holds.
+// Returns InvalidArgument about the field `name` if the text is wrong. The message says where it is
+// wrong and what would be accepted there.
 absl::StatusOr<Condition> ParseCondition(std::string_view name, std::string_view text,
                                          const ConditionFields& fields);
 
-// Returns the condition of values that must be there, such as "tp=8,pp=4". Errors as above.
+// Returns the condition that fields have the values of `text`, such as "tp=8,pp=4". The errors are
+// those of ParseCondition().
 absl::StatusOr<Condition> ParseValues(std::string_view name, std::string_view text,
                                       const ConditionFields& fields);
 

@@ -1,11 +1,11 @@
-// A layout's keys as one table: whatever is done for every key loops over it.
+// kLayoutKeys is the table of a layout's keys. Whatever is done for every key loops over it.
 //
-// From a row follow the key's part of the text form, its JSON axis, its conditions and groups, how
-// a change of it is described, its coordinates for the policy, its part in "simplest", its column
-// of measurements and its column in the store. What a search enumerates, and how each key changes
-// memory and time, stands elsewhere.
+// A row determines the key's part of the text form, its JSON axis, its conditions and groups, the
+// description of a change of it, its coordinates for the policy, its part in "simplest", and its
+// columns in measurements and in the store. What a search enumerates, and how each key changes
+// memory and time, is elsewhere.
 //
-// Order: that of the text form.
+// The keys are in the order of the text form.
 #pragma once
 
 #include <array>
@@ -24,29 +24,29 @@
 namespace meshwright::planner {
 
 enum class KeyKind : uint8_t {
-  kCount,   // a whole number from 1 on; 0 where the key is absent
+  kCount,   // a whole number
   kSwitch,  // 0 or 1
-  kWord,    // one of `words`
-  kText     // a text of a form of its own
+  kWord,    // one of LayoutKey::words
+  kText     // a text with a syntax of its own
 };
 
-// When the text form has the key.
+// When the text form has the key, and what a text without it means.
 enum class KeyText : uint8_t {
-  kNeeded,       // always; a text without it is refused
-  kPrinted,      // always; a text without it means the default
-  kWithExperts,  // where experts are divided
-  kUnlessDefault
+  kNeeded,        // always; a text without it is refused
+  kPrinted,       // always; a text without it means the default
+  kWithExperts,   // if experts are divided; a text without it means the default
+  kUnlessDefault  // if it does not have its default
 };
 
-// How far apart two values are, to the policy (planner/policy/trial_point.h).
+// How the policy measures the distance of two values (planner/policy/trial_point.h).
 enum class KeyDistance : uint8_t {
-  kOctaves,   // factors of two
-  kSteps,     // of one
-  kPresence,  // whether the key has its default
-  kWords      // any two words alike
+  kOctaves,   // by factors of two between them
+  kSteps,     // by their difference
+  kPresence,  // by whether only one of them is the default
+  kWords      // any two words are equally far apart
 };
 
-// What makes a layout less simple, the most telling first (planner/search/ties.h).
+// What makes a layout less simple, the most important first (planner/search/ties.h).
 enum class Burden : uint8_t { kAxes, kChunks, kRecompute, kZero, kSchedule, kNone };
 inline constexpr size_t kBurdens = static_cast<size_t>(Burden::kNone);
 
@@ -56,44 +56,46 @@ struct LayoutKey {
   KeyKind kind = KeyKind::kCount;
   KeyText text = KeyText::kUnlessDefault;
   std::string_view separator = {};  // between name and value in the text form
-  // Of a count: what a text may give. The default, which it can't give, may be below.
+  // The range of a count in a text. The default may lie below it: a text then gives the default by
+  // leaving the key out.
   int32_t low = 1;
   int32_t high = kMaxAxis;
   std::span<const std::string_view> words = {};
-  // Of a text: what a condition accepts besides "none", the default.
+  // Only for a text: what a condition accepts in addition to "none", the default.
   std::string_view accepts = {};
-  // How a sentence calls the value where it has no text.
+  // What sentences write in place of an empty value.
   std::string_view absent = {};
-  // The groups whose ranks the key counts, and whether the run's devices are divided among them.
+  // The role of the groups whose size the key is.
   std::optional<GroupRole> role = std::nullopt;
+  // Whether the key is an axis. The product of all axes is the number of devices.
   bool divides_devices = false;
   KeyDistance distance = KeyDistance::kPresence;
   Burden burden = Burden::kNone;
-  // How much of it; where empty, 1 unless the key has its default.
+  // Returns how large the burden is. If null, it is 1 unless the key has its default.
   int32_t (*burden_of)(const Layout& layout) = nullptr;
-  // The place among described changes. One that is told `beside` stands in parentheses behind a
-  // change of the same ten.
+  // The place among described changes. With `beside`, the change stands in parentheses behind the
+  // previous one if both places are in the same ten, as 30 and 31 are.
   int32_t change_order = 0;
   bool beside = false;
-  // The column of measurements (planner/measurement/measurement.h), and whether its cells may say
-  // the value in a source's own words rather than as the text form has it.
+  // The key's column in measurements (planner/measurement/measurement.h). With `column_in_words`,
+  // its cells may use a source's own words; otherwise they have the value of the text form.
   std::string_view column;
   bool column_in_words = true;
   std::string_view help;
 
-  // The rest is filled in by the functions that make rows. The number of a word is its place among
-  // `words`; of a text it is 1 unless the key has its default.
-  int32_t Layout::*count = nullptr;  // of a count
+  // The makers of rows fill in the next four members. The number of a word is its index in `words`.
+  // The number of a text is 1 unless the key has its default.
+  int32_t Layout::*count = nullptr;  // only for a count
   int64_t (*number)(const Layout& layout) = nullptr;
   bool (*same)(const Layout& a, const Layout& b) = nullptr;
-  void (*set_number)(int64_t number, Layout& layout) = nullptr;  // but of a text
-  // Of words and texts: the value as the text form has it, and reading it. InvalidArgument says
-  // what would be accepted.
+  void (*set_number)(int64_t number, Layout& layout) = nullptr;  // not for a text
+  // Only for words and texts: `value` returns the value as the text form has it, and `read` sets
+  // it. `read` returns InvalidArgument, which says what would be accepted, if the text is wrong.
   std::string (*value)(const Layout& layout) = nullptr;
   absl::Status (*read)(std::string_view value, Layout& layout) = nullptr;
 };
 
-// The makers of rows, and what rows need of layout.cc.
+// The makers of rows, and the functions that rows refer to.
 namespace layout_key {
 
 template <size_t kCount, typename Enum>
@@ -153,7 +155,7 @@ constexpr LayoutKey Text(LayoutKey row) {
   return Of<kMember>(KeyKind::kText, row);
 }
 
-// Recompute is a word and, behind it, numbers and modules.
+// Makes the row of rc=. Its value is a word, and some words have numbers or modules behind them.
 constexpr LayoutKey RecomputeKey(LayoutKey row) {
   row = Word<&Layout::recompute>(row);
   row.same = [](const Layout& a, const Layout& b) {
@@ -199,7 +201,7 @@ inline constexpr std::array kLayoutKeys = {
                                     .divides_devices = true,
                                     .distance = KeyDistance::kOctaves,
                                     .burden = Burden::kAxes,
-                                    .change_order = 4,  // makes room for the others
+                                    .change_order = 4,  // dp makes room for the other axes
                                     .beside = true,
                                     .column = "dp",
                                     .help = "ranks that share the batch"}),
@@ -330,7 +332,7 @@ inline constexpr std::array kLayoutKeys = {
 };
 inline constexpr size_t kLayoutKeyCount = kLayoutKeys.size();
 
-// The key of that name or of that other name; nullptr where there is none.
+// Returns the key with this name or other name; nullptr if there is none.
 constexpr const LayoutKey* FindKey(std::string_view name) {
   for (const LayoutKey& key : kLayoutKeys) {
     if (key.name == name || (!key.also.empty() && key.also == name)) return &key;
@@ -344,14 +346,16 @@ constexpr size_t IndexOf(const LayoutKey& key) {
 
 bool HasDefault(const LayoutKey& key, const Layout& layout);
 
-// The value as the text form has it behind the name: "4", "1f1b", "act:8"; empty where a word or a
-// text has its default and the text form does not name it.
+// Returns the value as the text form has it behind the name: "4", "1f1b", "act:8". Returns an empty
+// text for the default of a kernel, `stages` or `offload`, which the text form does not name.
 std::string ValueText(const LayoutKey& key, const Layout& layout);
-// The value as conditions, JSON axes and the store's columns have it: numbers, words ("default"
-// where a kernel is the framework's, "block" for any number of layers), and texts ("none").
+// Returns the value as conditions, JSON axes and the store's columns have it. A count is a number.
+// A word is one of `words`: "default" is the framework's kernel, "block" any number of layers. A
+// text is "none" for the default.
 std::string ConditionText(const LayoutKey& key, const Layout& layout);
 
-// Sets the key from ValueText(). InvalidArgument says what would be accepted.
+// Sets the key from a text such as ValueText() returns. Returns InvalidArgument, which says what
+// would be accepted, if the text is wrong.
 absl::Status ReadValue(const LayoutKey& key, std::string_view value, Layout& layout);
 
 // --- The axes: the keys whose product is the number of devices, in the order of Axis.

@@ -1,7 +1,8 @@
-// One point of the search space: how a model is laid out over devices for one training step.
+// Layout says how a model is laid out over devices for one training step. It is one point of the
+// search space.
 //
-// Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, with the other keys of
-// planner/layout/keys.h where they do not have their default.
+// Its text form is tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b. The other keys of
+// planner/layout/keys.h are in it if they do not have their default.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ namespace meshwright::planner {
 // The axes that a layout divides its devices over, in the order of the text form.
 enum class Axis : uint8_t { kTp, kCp, kPp, kDp };
 
-// The most ranks, chunks, sequences or layers that the text form gives, unless a key says
-// otherwise.
+// The largest number of ranks, chunks, sequences or layers in the text form, unless a key has
+// limits of its own.
 inline constexpr int32_t kMaxAxis = 1 << 20;
 
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
@@ -36,13 +37,13 @@ inline constexpr EnumNames<ScheduleKind, 6> kScheduleNames = {{
 }};
 
 struct Layout {
-  int32_t tp = 1;  // tensor parallel ranks
-  int32_t cp = 1;  // context parallel ranks
+  int32_t tp = 1;  // ranks of tensor parallelism
+  int32_t cp = 1;  // ranks of context parallelism
   int32_t pp = 1;  // pipeline ranks
-  int32_t dp = 1;  // data parallel ranks
-  // Experts are divided over the tp * cp * dp ranks of a stage in a way of their own (parallel
-  // folding, arXiv 2504.14960): ep ranks hold different experts, etp of them a part of each, and
-  // tp * cp * dp / (ep * etp) copies of it.
+  int32_t dp = 1;  // ranks of data parallelism
+  // The tp * cp * dp ranks of a stage divide experts in their own way (parallel folding, arXiv
+  // 2504.14960): ep ranks hold different experts, etp ranks share the matrices of each expert, and
+  // tp * cp * dp / (ep * etp) ranks hold copies of the same part.
   int32_t ep = 1;
   int32_t etp = 1;
   int32_t micro_batch = 1;  // sequences per micro-batch and data-parallel rank
@@ -55,16 +56,17 @@ struct Layout {
   ScheduleKind schedule = ScheduleKind::k1f1b;
   AttentionKernel attention = AttentionKernel::kDefault;
   NormKernel norm = NormKernel::kDefault;
-  // HSDP: ZeRO divides states inside groups of so many ranks, which hold copies of each other's
-  // shards; 0: over all dp * cp ranks.
+  // HSDP: ZeRO divides states inside groups of this many ranks, and the groups hold copies. 0: ZeRO
+  // divides states over all dp * cp ranks.
   int32_t shard_ranks = 0;
-  // Layers of each virtual stage; empty: as the framework spreads them (StagePartition).
+  // Layers of each virtual stage. If empty, the framework distributes them (StagePartition).
   StageSplit stages = {};
   Offload offload = {};
 
   int64_t devices() const;
   bool divides_experts() const { return ep > 1 || etp > 1; }
-  // Micro-batches per step and data-parallel rank. Requires global_batch % (dp * micro_batch) == 0.
+  // Returns the micro-batches of a step on a data-parallel rank. REQUIRES: global_batch % (dp *
+  // micro_batch) == 0.
   int64_t MicroBatches(int64_t global_batch) const {
     return global_batch / (int64_t{dp} * micro_batch);
   }
@@ -72,12 +74,13 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// Whether the backward's input and weight gradients are actions of their own.
+// Returns whether a backward's input gradients and weight gradients are separate actions.
 inline bool HasWeightActions(ScheduleKind schedule) {
   return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV;
 }
 
-// 1F1B or GPipe, or the interleaved one that chunks ask for.
+// Returns whether the schedule is GPipe, 1F1B, or interleaved 1F1B, the usual choice for several
+// chunks.
 constexpr bool IsPlain(ScheduleKind schedule) {
   return schedule == ScheduleKind::kGpipe || schedule == ScheduleKind::k1f1b ||
          schedule == ScheduleKind::kInterleaved;
@@ -86,14 +89,15 @@ constexpr bool IsPlain(ScheduleKind schedule) {
 std::string_view ScheduleName(ScheduleKind schedule);
 std::string FormatLayout(const Layout& layout);
 
-// The value of rc= alone: "none", "block:4", "layernorm+mla_up_proj".
+// Returns the value of rc=: "none", "block:4", "layernorm+mla_up_proj".
 std::string FormatRecompute(const Layout& layout);
-// Sets what the layout recomputes. InvalidArgument says what would be accepted.
+// Sets what the layout recomputes from a value of rc=. Returns InvalidArgument, which says what
+// would be accepted, if the value is wrong.
 absl::Status ParseRecompute(std::string_view value, Layout& layout);
 
-// Reads the text form, keys in any order. Where a key is not there it has its default, the schedule
-// interleaved where vpp > 1. InvalidArgument names the part that is wrong or the needed key that is
-// missing, and what would be accepted.
+// Returns the layout of a text form, whose keys may be in any order. A missing key has its default;
+// a missing schedule is interleaved if vpp > 1. Returns InvalidArgument if a part is wrong or a
+// needed key is missing. The message names the part or the key and what would be accepted.
 absl::StatusOr<Layout> ParseLayout(std::string_view text);
 
 }  // namespace meshwright::planner

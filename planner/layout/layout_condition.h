@@ -1,9 +1,10 @@
-// Conditions on layouts, such as `tp <= 8 and sched in (1f1b, interleaved) and stages = none`: the
-// keys of planner/layout/keys.h in the grammar of planner/layout/condition_parser.h.
+// Reads, writes and evaluates conditions on layouts, such as `tp <= 8 and sched in (1f1b,
+// interleaved) and stages = none`. The fields are the keys of planner/layout/keys.h, the grammar is
+// that of planner/layout/condition_parser.h.
 //
-// Counts and switches are numbers (0 where there is none, as in `hs = 0`), words are words
-// (`attn = default` is the framework's kernel, `rc = block` any number of layers), texts are "none"
-// or their form.
+// Counts and switches are compared with numbers: `hs = 0` means a layout without hs=. Words are
+// compared with words: `attn = default` means the framework's kernel, and `rc = block` any number
+// of layers. Texts are compared with "none" or with a text in the key's syntax.
 #pragma once
 
 #include <cstddef>
@@ -19,30 +20,34 @@
 
 namespace meshwright::planner {
 
-// The keys as fields, in the order of the table.
+// Returns the keys as fields, in the order of kLayoutKeys.
 const ConditionFields& LayoutFields();
 
-// Returns the condition of a text; of an empty one, that which every layout meets. InvalidArgument
-// about the field `name` says where the text is wrong and what would be accepted there.
+// Returns the condition that `text` states; every layout meets that of an empty text. Returns
+// InvalidArgument about the field `name` if the text is wrong. The message says where it is wrong
+// and what would be accepted there.
 absl::StatusOr<Condition> ParseLayoutCondition(std::string_view name, std::string_view text);
 
-// Returns the condition of values that a layout must have, such as "tp=8,pp=4". Errors as above.
+// Returns the condition that a layout has the values of `text`, such as "tp=8,pp=4". The errors are
+// those of ParseLayoutCondition().
 absl::StatusOr<Condition> ParseFixed(std::string_view name, std::string_view text);
 
-// What ParseLayoutCondition() reads as the same condition.
+// Returns a text that ParseLayoutCondition() reads as the same condition.
 std::string FormatLayoutCondition(const Condition& condition);
 
-// The value of a key as a condition has it, of the field at that place of LayoutFields().
+// Returns the value that conditions compare: that of the key at index `field` of LayoutFields().
 ConditionValue ConditionValueOf(size_t field, const Layout& layout);
 
-// A condition compiled once for many layouts: texts are parsed, and each comparison knows its key.
+// LayoutMatcher is a condition compiled for many layouts: its texts are parsed, and each comparison
+// knows its key.
 class LayoutMatcher {
  public:
-  // REQUIRES: fields and values as ParseLayoutCondition() gives them.
+  // REQUIRES: the condition is one that ParseLayoutCondition() or ParseFixed() may return.
   explicit LayoutMatcher(const Condition& condition);
 
   bool holds_always() const { return form_ == ConditionForm::kAll && parts_.empty() && !negated_; }
-  // Allocates nothing: a search asks it of every layout that can run.
+  // Returns whether the layout meets the condition. Allocates nothing, as a search calls it for
+  // every layout that can run.
   bool Matches(const Layout& layout) const {
     return (form_ == ConditionForm::kCompare ? HasValue(layout) : MatchesParts(layout)) != negated_;
   }
@@ -52,15 +57,15 @@ class LayoutMatcher {
   bool HasValue(const Layout& layout) const;
   bool MatchesParts(const Layout& layout) const;
 
-  ConditionForm form_;  // kNot is its part, negated
+  ConditionForm form_;  // of the condition, or of its part if it is a kNot
   bool negated_ = false;
   bool is_text_ = false;
   size_t key_;
   int64_t (*number_of_)(const Layout& layout) = nullptr;
-  int64_t low_ = std::numeric_limits<int64_t>::min();  // a number's range, with both ends
+  int64_t low_ = std::numeric_limits<int64_t>::min();  // the accepted numbers, both ends included
   int64_t high_ = std::numeric_limits<int64_t>::max();
-  std::vector<int64_t> numbers_ = {};  // where there are several, the number is one of them
-  std::vector<Layout> texts_ = {};     // with the value of the key; nothing else of them counts
+  std::vector<int64_t> numbers_ = {};  // if not empty, the accepted numbers in place of the range
+  std::vector<Layout> texts_ = {};  // layouts with an accepted text; their other keys do not count
   std::vector<LayoutMatcher> parts_ = {};
 };
 

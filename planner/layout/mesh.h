@@ -1,10 +1,9 @@
-// The ranks of a layout as a mesh of its axes: the place of a rank on each axis, and the groups of
-// ranks that communicate. Every number of ranks and every group is computed here.
+// Mesh places the ranks of a layout along its axes. It gives the place of a rank on each axis and
+// the groups of ranks that communicate. Every number of ranks and every group is computed here.
 //
-// The axes have an order, in which the first one runs fastest over the ranks. Megatron-LM's default
-// is tp-cp-dp-pp (its option is called the order of the initialization of model parallel), and a
-// framework's profile may name another. All functions are pure, and only those that return a list
-// allocate.
+// The axes have an order, in which the first one runs fastest over the ranks. The default is
+// Megatron-LM's, tp-cp-dp-pp; a framework's profile may name another. All functions are pure, and
+// only those that return a list or a text allocate.
 #pragma once
 
 #include <array>
@@ -26,12 +25,13 @@ namespace meshwright::planner {
 using MeshOrder = std::array<Axis, kAxisCount>;
 inline constexpr MeshOrder kDefaultMeshOrder = {Axis::kTp, Axis::kCp, Axis::kDp, Axis::kPp};
 
-// "tp-cp-dp-pp".
+// Returns the order as a text, "tp-cp-dp-pp".
 std::string FormatMeshOrder(const MeshOrder& order);
-// InvalidArgument naming `text` and what is wrong with it.
+// Returns the order that `text` names. Returns InvalidArgument, which names `text` and what is
+// wrong with it, if it is not an order.
 absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text);
 
-// Whether a group of the role holds all ranks along the axis.
+// Returns whether a group of the role holds all ranks along the axis.
 constexpr bool RunsAlong(GroupRole role, Axis axis) {
   switch (role) {
     case GroupRole::kWorld:
@@ -46,10 +46,10 @@ constexpr bool RunsAlong(GroupRole role, Axis axis) {
       return axis == Axis::kDp;
     case GroupRole::kPipeline:
       return axis == Axis::kPp;
-    case GroupRole::kShards:  // together they are the replicas, each a part
+    case GroupRole::kShards:  // kShards and kCopies divide kReplicas
     case GroupRole::kCopies:
     case GroupRole::kModelEnds:
-    case GroupRole::kExperts:  // together they are the ranks of a stage, each a part
+    case GroupRole::kExperts:  // groups of experts divide the ranks of a stage
     case GroupRole::kExpertTensor:
     case GroupRole::kExpertReplicas:
       break;
@@ -57,24 +57,24 @@ constexpr bool RunsAlong(GroupRole role, Axis axis) {
   return false;
 }
 
-// Returns how many ranks all axes together have that the role runs along.
+// Returns the product of the sizes of the axes along which the role runs.
 constexpr int64_t RanksAlong(GroupRole role, const Layout& layout) {
   return ProductOfAxes(layout, [role](Axis axis) { return RunsAlong(role, axis); });
 }
 
-// Returns among how many ranks ZeRO divides states: all replicas, or under HSDP as many as hs=
-// says.
+// Returns the number of ranks among which ZeRO divides states: all replicas, or under HSDP the
+// layout's hs=.
 constexpr int64_t ShardRanks(const Layout& layout) {
   return layout.shard_ranks > 0 ? layout.shard_ranks : RanksAlong(GroupRole::kReplicas, layout);
 }
 
-// Returns how many ranks share a stage, over which experts are divided.
+// Returns the number of ranks that share a stage. Experts are divided among them.
 constexpr int64_t StageRanks(const Layout& layout) {
   return ProductOfAxes(layout, [](Axis axis) { return axis != Axis::kPp; });
 }
 
-// Returns how many ranks a group of the role has, which no order changes; 1 for kModelEnds, whose
-// groups are not of one size.
+// Returns the number of ranks in a group of the role, which does not depend on the mesh's order.
+// Returns 1 for kModelEnds, whose groups are not all of one size.
 constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
   switch (role) {
     case GroupRole::kShards:
@@ -92,15 +92,16 @@ constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
   }
 }
 
-// The replicas under HSDP: neighbours divide states, and ranks with the same shard add up
-// gradients.
+// How the replicas divide states: neighbours have different shards, and ranks with the same shard
+// add up their gradients.
 struct ShardGroups {
   RankGroup shards;
-  RankGroup copies;  // one rank where states are divided over all replicas
+  RankGroup copies;  // one rank if all replicas divide states
 };
 
-// The ranks of a stage as the experts' mesh: neighbours hold parts of the same experts, then other
-// experts, then copies (Megatron Core's order, arXiv 2504.14960).
+// How the ranks of a stage divide experts. Neighbours share the matrices of the same experts
+// (`tensor`). At larger distances ranks hold other experts (`experts`), and at the largest ones
+// copies (`replicas`). This is Megatron Core's order (arXiv 2504.14960).
 struct ExpertGroups {
   RankGroup tensor;
   RankGroup experts;
@@ -116,21 +117,22 @@ class Mesh {
   int64_t stride(Axis axis) const { return Of(axis).stride; }
 
   // Returns the shape that all groups of the role have; RankGroup::RanksWith() lists the ranks of
-  // one of them. The two ends of a model are pp - 1 places of the pipeline apart. For kShards and
-  // kCopies requires that ShardGroupsOf() knows groups of ShardRanks() of the layout; for groups of
-  // experts that expert_groups() has them.
+  // one group. A group of kModelEnds is the first and the last rank of a pipeline. REQUIRES: for
+  // kShards and kCopies, ShardGroupsOf(ShardRanks(layout)) has a value; for groups of experts,
+  // expert_groups() has one.
   RankGroup GroupOf(GroupRole role) const;
 
-  // Returns how the replicas divide states. Nullopt where `shard_ranks` of them in the order of the
-  // mesh are no group of the same shape everywhere: it must divide them, and where the mesh's order
-  // has other axes between dp and cp, whole axes of them.
+  // Returns how the replicas divide states among `shard_ranks` neighbours. Returns nullopt if such
+  // neighbours do not form groups of one shape. `shard_ranks` must divide the number of replicas.
+  // If other axes lie between cp and dp in the mesh's order, it must also divide the faster one of
+  // these two, or be a multiple of it.
   std::optional<ShardGroups> ShardGroupsOf(int64_t shard_ranks) const;
 
-  // Returns how the ranks of a stage divide experts. Nullopt where ep * etp of them in the order of
-  // the mesh are no group of the same shape everywhere: the product must divide tp * cp * dp.
+  // Returns how the ranks of a stage divide experts. Returns nullopt if ep * etp neighbours do not
+  // form groups of one shape. The product must divide tp * cp * dp.
   std::optional<ExpertGroups> expert_groups() const;
 
-  // Returns the place of a rank on an axis, from 0. Requires 0 <= rank < ranks().
+  // Returns the place of a rank on an axis, from 0. REQUIRES: 0 <= rank < ranks().
   int32_t PlaceOf(int32_t rank, Axis axis) const {
     return static_cast<int32_t>(rank / stride(axis) % size(axis));
   }

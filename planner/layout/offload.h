@@ -1,5 +1,5 @@
-// What a layout moves to the memory of its devices' hosts: the value of offload= in its text,
-// "act:8", "opt" or "act:8+opt".
+// Offload is what a layout moves to the memory of its devices' hosts. It is the value of offload=
+// in the layout's text: "act:8", "opt" or "act:8+opt".
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@
 namespace meshwright::planner {
 
 struct Offload {
-  // So many layers of each chunk, its first ones: what they keep goes to the host behind their
-  // forward and comes back ahead of their backward. The last layers of a chunk, whose backward
-  // comes first, would come back as soon as they have gone.
+  // The number of layers of each chunk, from its first one, that keep their activations on the
+  // host. These move there after the layer's forward and return before its backward. The last
+  // layers would gain nothing: their backward comes first, so their activations would return as
+  // soon as they have moved.
   int32_t activation_layers = 0;
-  // Master weights and moments live on the host, which also updates them: gradients go there, and
-  // new weights come back.
+  // Master weights and moments live on the host, which also updates them. Gradients move there, and
+  // new weights return.
   bool optimizer = false;
 
   bool any() const { return activation_layers > 0 || optimizer; }
@@ -25,12 +26,15 @@ struct Offload {
   friend bool operator==(const Offload&, const Offload&) = default;
 };
 
-std::string FormatOffload(const Offload& offload);  // empty where nothing is moved
+// Returns the value of offload=, or an empty text if nothing is moved.
+std::string FormatOffload(const Offload& offload);
 
-// InvalidArgument says what would be accepted.
+// Returns the Offload of a text. Returns InvalidArgument, which says what would be accepted, if the
+// text is wrong.
 absl::StatusOr<Offload> ParseOffload(std::string_view text);
 
-// Several of them, divided by commas; none in an empty text.
+// Returns the Offloads of a text, which commas divide; an empty text has none. The errors are those
+// of ParseOffload().
 absl::StatusOr<std::vector<Offload>> ParseOffloads(std::string_view text);
 
 }  // namespace meshwright::planner

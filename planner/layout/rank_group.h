@@ -1,9 +1,10 @@
-// Ranks that communicate with each other, by where they stand among all ranks of a run.
+// RankGroup describes groups of ranks that communicate, by their positions among all ranks of a
+// run.
 //
-// A group is a list of digits over the flat rank: a digit of size n and stride s stands for n ranks
-// s apart. With several digits the group holds every combination, the first digit running fastest;
-// so a group need not be made of whole axes, and dp 8 can be cut into groups of 4 neighbours. Every
-// rank of a run is in one group of a shape: a shape describes all of them.
+// A RankGroup is a list of digits. A digit of size n and stride s stands for n ranks that are s
+// apart. If there are several digits, a group holds every combination of them, and the first digit
+// runs fastest. A digit need not be a whole axis: dp 8 can be cut into groups of 4 neighbours. A
+// RankGroup is the shape of all these groups, and every rank of a run is in one of them.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +27,12 @@ class RankGroup {
  public:
   static constexpr size_t kMostDigits = 4;
 
-  // A rank by itself.
+  // Makes a group of one rank.
   constexpr RankGroup() = default;
   constexpr RankGroup(int64_t size, int64_t stride) { digits_[0] = {size, stride}; }
 
-  // Adds a digit that runs more slowly than the others. Where it continues the last digit the two
-  // become one longer digit. Requires fewer than kMostDigits digits.
+  // Adds a digit that runs more slowly than the others. If it continues the last digit, the two
+  // become one longer digit. REQUIRES: fewer than kMostDigits digits.
   constexpr void Add(const RankDigit& digit) {
     RankDigit& last = digits_[count_ - 1];
     if (last.size == 1) {
@@ -43,7 +44,7 @@ class RankGroup {
     }
   }
 
-  // Returns at least one digit. A digit has size 1 only where the group is a single rank.
+  // Returns at least one digit. A digit has size 1 only if the group is a single rank.
   constexpr std::span<const RankDigit> digits() const { return {digits_.data(), count_}; }
 
   constexpr int64_t ranks() const {
@@ -51,15 +52,15 @@ class RankGroup {
     for (const RankDigit& digit : digits()) ranks *= digit.size;
     return ranks;
   }
-  // Returns how many ranks neighbours of the first digit are apart.
+  // Returns the distance between neighbours of the first digit, in ranks.
   constexpr int64_t stride() const { return digits_[0].stride; }
   // Returns how many consecutive ranks contain a whole group.
   constexpr int64_t span() const {
     const RankDigit& last = digits_[count_ - 1];
     return last.size * last.stride;
   }
-  // Returns how many ranks of a group are among `devices` consecutive ranks, the first of which is
-  // in the group.
+  // Returns how many ranks of a group are among the `devices` consecutive ranks that begin with the
+  // group's first rank.
   constexpr int64_t RanksWithin(int64_t devices) const {
     int64_t ranks = 1;
     for (const RankDigit& digit : digits()) {
@@ -68,8 +69,7 @@ class RankGroup {
     return ranks;
   }
 
-  // Returns all ranks of the group that `rank` is in, itself included; the first digit runs
-  // fastest.
+  // Returns all ranks of the group that contains `rank`; the first digit runs fastest.
   std::vector<int32_t> RanksWith(int32_t rank) const;
 
   friend constexpr bool operator==(const RankGroup& a, const RankGroup& b) {

@@ -1,5 +1,6 @@
-// What a layout's backward runs again instead of keeping it: the value of rc= in its text, "none",
-// "selective", "full", "block:4", or modules such as "layernorm+mla_up_proj".
+// Recompute is what a layout's backward recomputes so that the forward need not keep it. It is the
+// value of rc= in the layout's text: "none", "selective", "full", "block:4", or modules such as
+// "layernorm+mla_up_proj".
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ enum class Recompute : uint8_t {
   kNone,
   kSelective,  // what the framework's profile says, in every layer
   kFull,       // every layer from its input
-  kBlock,      // so the first layers of each chunk
+  kBlock,      // the first layers of each chunk, each from its input
   kModules,    // named parts of every layer
 };
 
@@ -28,14 +29,14 @@ inline constexpr EnumNames<Recompute, 5> kRecomputeNames = {{
     {Recompute::kModules, "modules"},
 }};
 
-// Parts of a layer, under the names of Megatron-Core's --recompute-modules. Those that free the
-// most bytes for the FLOPs that they run again come first: norms and activations run at the
-// memory's speed, the up-projection of DeepSeek-V3 costs 0.8 kFLOP a byte, a dense FFN as many
-// FLOPs a byte as the model is wide, experts their all-to-alls besides.
+// Parts of a layer, named as in Megatron-Core's --recompute-modules. Modules that free the most
+// bytes for each FLOP of recompute come first. Norms and activations run at the memory's speed. The
+// up-projection of DeepSeek-V3 costs 0.8 kFLOP per byte, and a dense FFN as many FLOPs per byte as
+// the model is wide. Experts also repeat their all-to-alls.
 enum class RecomputeModule : uint8_t {
-  kLayerNorm,      // norms that are modules of their own: before latent attention and experts
+  kLayerNorm,      // norms that are separate modules: before latent attention and experts
   kMoeAct,         // the experts' activation
-  kMlaUpProj,      // queries, keys and values out of the latents, with their norms and RoPE
+  kMlaUpProj,      // from latents to queries, keys and values, with their norms and RoPE
   kSharedExperts,  // the FFN beside the experts
   kMlp,            // the FFN of layers without experts
   kMoe,            // router, experts and shared experts
@@ -57,9 +58,11 @@ inline constexpr EnumNames<RecomputeModule, 7> kRecomputeModuleNames = {{
 std::string_view RecomputeName(Recompute recompute);
 std::string_view RecomputeModuleName(RecomputeModule module);
 
-std::string AllRecomputeModules();  // "layernorm, moe_act, ..."
+// Returns the names of all modules: "layernorm, moe_act, ...".
+std::string AllRecomputeModules();
 
-// One name, or several divided by +, blanks or commas. InvalidArgument says what would be accepted.
+// Returns the modules of a text: names divided by +, blanks or commas. Returns InvalidArgument,
+// which says what would be accepted, if a name is unknown or there is none.
 absl::StatusOr<RecomputeModules> ParseRecomputeModules(std::string_view text);
 
 }  // namespace meshwright::planner

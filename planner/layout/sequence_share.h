@@ -1,8 +1,8 @@
-// Which positions of a sequence a rank of the CP group holds.
+// SequencePiecesOf() says which positions of a sequence a rank of context parallelism holds.
 //
-// Causal attention costs a token as much as it has tokens before it. The sequence is cut into 2c
-// pieces, and rank i holds the i-th from the front and the i-th from the back, so that every rank
-// has the same work (as in Megatron-LM and in Llama 3, arXiv 2407.21783).
+// In causal attention a token costs more the more tokens come before it. The sequence is therefore
+// cut into 2 * cp pieces, and rank i holds the i-th from the front and the i-th from the back. All
+// ranks then have the same work (as in Megatron-LM and in Llama 3, arXiv 2407.21783).
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ struct SequencePiece {
   friend bool operator==(const SequencePiece&, const SequencePiece&) = default;
 };
 
-// The rank's two pieces, in the order in which its tokens lie. They make up the whole sequence for
-// cp = 1. Requires that 2 * cp divides seq_len where cp > 1.
+// Returns the two pieces of a rank, in the order in which it holds their tokens. If cp = 1, they
+// are the whole sequence. REQUIRES: if cp > 1, 2 * cp divides seq_len.
 inline std::array<SequencePiece, 2> SequencePiecesOf(int64_t seq_len, int32_t cp_rank, int32_t cp) {
   const int64_t count = seq_len / (2 * int64_t{cp});
   const int64_t rest = seq_len - count * (2 * int64_t{cp} - 1);

@@ -1,6 +1,6 @@
-// How many layers each virtual stage of a pipeline holds, in order: the value of stages= in a
-// layout's text. "1+30x2+0" is 32 stages: one layer, two layers thirty times, and the last one
-// none.
+// StageSplit is the number of layers of each virtual stage of a pipeline, in order. It is the value
+// of stages= in a layout's text. "1+30x2+0" means 32 stages: the first has one layer, the next
+// thirty have two each, and the last has none.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ namespace meshwright::planner {
 // Neighbouring stages with the same number of layers.
 struct StageRun {
   uint16_t stages = 0;
-  uint16_t layers = 0;  // of each of them
+  uint16_t layers = 0;  // of each stage
 
   friend bool operator==(const StageRun&, const StageRun&) = default;
 };
 
-// A small value: layouts carry one through a search. Equal splits compare equal however they were
-// written. An empty one leaves the stages to the framework.
+// An empty split leaves the stages to the framework. Equal splits compare equal however they were
+// written. The object is small, as every layout of a search carries one.
 class StageSplit {
  public:
   static constexpr size_t kMaxRuns = 6;
@@ -33,14 +33,14 @@ class StageSplit {
   bool empty() const { return count_ == 0; }
   absl::Span<const StageRun> runs() const { return {runs_.data(), count_}; }
 
-  // Appends `stages` stages of `layers` layers each; none where `stages` is 0. Returns false, and
-  // leaves the split as it was, where it would pass kMaxRuns, kMostStages or kMostLayers.
+  // Appends `stages` stages of `layers` layers each. `stages` may be 0. Returns false and changes
+  // nothing if the split would exceed kMaxRuns, kMostStages or kMostLayers.
   bool Add(int64_t stages, int64_t layers);
 
   int64_t stages() const;
   int64_t layers() const;
-  int64_t LayersOf(int64_t stage) const;      // Requires 0 <= stage < stages().
-  int64_t LayersBefore(int64_t stage) const;  // Requires 0 <= stage <= stages().
+  int64_t LayersOf(int64_t stage) const;      // REQUIRES: 0 <= stage < stages()
+  int64_t LayersBefore(int64_t stage) const;  // REQUIRES: 0 <= stage <= stages()
 
   friend bool operator==(const StageSplit&, const StageSplit&) = default;
 
@@ -51,14 +51,16 @@ class StageSplit {
 
 std::string FormatStageSplit(const StageSplit& split);
 
-// Returns as many layers for each of `stages` stages, but for the ends, which have embedding and
-// head and fewer layers where these do not divide. What is missing is taken from the last and the
-// first in turn, at most two layers from each, then one each from the stages before the last. Empty
-// where a stage between the ends would have no layers. Requires 2 or more stages.
+// Returns a split into `stages` stages of the same number of layers. If the layers do not divide
+// evenly, the ends, which also have embedding and head, are shorter. The missing layers are taken
+// from the last and the first stage in turn, at most two from each, and then one each from the
+// stages before the last. Returns an empty split if a stage between the ends would have no layers.
+// REQUIRES: stages >= 2.
 StageSplit SplitWithShortEnds(int64_t layers, int64_t stages);
 
-// Reads a sum of counts of layers, each with how many stages hold as many before an x where these
-// are several. InvalidArgument says what would be accepted.
+// Returns the split of a text, in which + joins the numbers of layers. "30x2" stands for 30 stages
+// of two layers each. Returns InvalidArgument, which says what would be accepted, if the text is
+// wrong.
 absl::StatusOr<StageSplit> ParseStageSplit(std::string_view text);
 
 }  // namespace meshwright::planner

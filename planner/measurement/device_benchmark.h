@@ -1,8 +1,8 @@
-// What micro-benchmarks measured on the devices of one host: matrix products, memory copies and
-// collectives.
+// DeviceBenchmark holds what micro-benchmarks measured on the devices of one host: matrix products,
+// memory copies and collectives.
 //
-// Pure data with a JSON form. Every time is that of one operation on the slowest of the ranks that
-// ran it at once.
+// It is plain data with a JSON form. Several ranks may run an operation simultaneously; its time is
+// that of the slowest rank.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@
 
 namespace meshwright::planner {
 
-// Seconds of one operation, each window of many operations giving one mean.
+// Times of one operation. Operations run in windows of many, and each window gives their mean.
 struct Timing {
-  double median_s = 0.0;  // of the windows
-  double best_s = 0.0;
+  double median_s = 0.0;  // of all windows
+  double best_s = 0.0;    // of all windows
 
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 
-// An (m x k) times (k x n) product on each of `ranks` ranks at once.
+// An (m x k) times (k x n) product, on each of `ranks` ranks simultaneously.
 struct MatmulTiming {
   Precision precision = Precision::kFp32;
   int64_t m = 0;
@@ -42,7 +42,8 @@ struct MatmulTiming {
   friend bool operator==(const MatmulTiming&, const MatmulTiming&) = default;
 };
 
-// A copy within the memory of each of `ranks` devices at once: reads and writes `bytes` each.
+// A copy within the memory of a device, on each of `ranks` devices simultaneously. It reads `bytes`
+// and writes `bytes`.
 struct CopyTiming {
   int64_t bytes = 0;
   int32_t ranks = 1;
@@ -51,9 +52,9 @@ struct CopyTiming {
   friend bool operator==(const CopyTiming&, const CopyTiming&) = default;
 };
 
-// A collective of `groups` groups of `ranks` ranks at once: an all-reduce, all-gather or
-// reduce-scatter, or kSend, one message one way. `bytes` is the full buffer: before a reduction,
-// after a gather.
+// A collective of `ranks` ranks, in each of `groups` groups simultaneously. It is an all-reduce, an
+// all-gather, a reduce-scatter, or a kSend, which is one message in one direction. `bytes` is the
+// full buffer: before a reduction, after a gather.
 struct CollectiveTiming {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   int64_t bytes = 0;
@@ -68,11 +69,11 @@ struct DeviceBenchmark {
   std::string host;
   std::string worker_version;
   std::string date;         // of the measurement, YYYY-MM-DD
-  std::string device_name;  // as the driver has it, or the kernel for processors
-  int32_t devices = 0;      // ranks; all of the host's that were asked for
-  // Cores that the ranks share where they are processes on a CPU; 0 where each has a device.
+  std::string device_name;  // as the driver reports it; for a CPU, as the host's kernel does
+  int32_t devices = 0;      // devices, or processes on a CPU, that took part; one rank each
+  // Cores that the ranks share if they are processes on a CPU; 0 if each rank has a device.
   int32_t physical_cores = 0;
-  int64_t memory_bytes = 0;   // of one device; a rank's share on a CPU
+  int64_t memory_bytes = 0;   // of one device; on a CPU, a rank's share
   int32_t compute_units = 1;  // of one device
   std::vector<MatmulTiming> matmuls;
   std::vector<CopyTiming> copies;
@@ -85,15 +86,16 @@ struct DeviceBenchmark {
   friend bool operator==(const DeviceBenchmark&, const DeviceBenchmark&) = default;
 };
 
-// InvalidArgument naming the field that is no positive number.
+// Return InvalidArgument, which names the field, if a number is out of range.
 absl::Status Validate(const MatmulTiming& timing);
 absl::Status Validate(const CopyTiming& timing);
 absl::Status Validate(const CollectiveTiming& timing);
 absl::Status Validate(const DeviceBenchmark& benchmark);
 
-// Fields of planner/measurement/device_benchmark_fields.h, where these are defined.
+// Returns the JSON form, with the fields of planner/measurement/device_benchmark_fields.h.
 nlohmann::ordered_json ToJson(const DeviceBenchmark& benchmark);
-// InvalidArgument naming the key that is missing or is no positive number.
+// Returns the benchmark of a JSON form. Returns InvalidArgument, which names the key, if a key is
+// missing or its value is wrong.
 absl::StatusOr<DeviceBenchmark> DeviceBenchmarkFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// The fields of a device benchmark (planner/codec/fields.h), in files and in events of workers.
+// Names the fields of a device benchmark, in files and in events of workers
+// (planner/codec/fields.h).
 #pragma once
 
 #include "planner/catalog/spec_fields.h"

@@ -1,6 +1,6 @@
-// What a row's notes say about experts, in the words of the tables that measurements come from
-// ("experts=256;top_k=8;etp=tied to tp") and of Megatron-LM's flags ("num-experts=8
-// moe-router-topk=2 expert-tensor-parallel-size=1").
+// Reads what a row's notes say about experts. The notes use the words of the tables that
+// measurements come from ("experts=256;top_k=8;etp=tied to tp"), or Megatron-LM's flags
+// ("num-experts=8 moe-router-topk=2 expert-tensor-parallel-size=1").
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace meshwright::planner {
 
-// Returns the model of a row with experts: `known` where it has experts, with the row's number of
-// layers; else one whose shape the notes and the row's columns give. InvalidArgument names what is
-// not said.
+// Returns the model of a row with experts. If `known` has experts, it is `known` with the row's
+// number of layers. Otherwise the notes and the row's columns give its shape. Returns
+// InvalidArgument, which names the column, if a size is missing or contradicts `known`.
 absl::StatusOr<ModelSpec> ExpertModelOf(const Measurement& row, ModelSpec known);
 
-// Returns over how many ranks each expert is divided. Where a row does not say it, as many as tp,
-// Megatron-LM's default.
+// Returns the number of ranks that share each expert. If a row does not give it, it is 1 for notes
+// on parallel folding, and otherwise tp, Megatron-LM's default.
 int64_t ExpertTensorRanksOf(const Measurement& row);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// The layout of a measured run, read from the words that its source used.
+// Reads the layout of a measured run from the words that its source used. All functions return
+// InvalidArgument, which names the column, if a value is missing, unknown or out of range.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,26 +10,28 @@
 
 namespace meshwright::planner {
 
-// Devices of the run: `gpus`, or the product of the axes where that is empty. InvalidArgument names
-// the column that is missing or out of range, as all functions here do.
+// Returns the devices of the run: `gpus`, or the product of the axes if `gpus` is empty.
 absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 
-// Sequences of a step with one micro-batch on each rank (1 where `mbs` is empty): the least that a
-// run of these ranks can have had.
+// Returns the sequences of a step with one micro-batch on each data-parallel rank. This is the
+// smallest batch that the run can have had. An empty `mbs` counts as 1.
 absl::StatusOr<int64_t> LeastGlobalBatch(const Measurement& row);
 
-// Empty cells: cp, vpp and micro-batch 1, no recompute, ZeRO `unsaid_zero` (3 under fsdp), kernels
-// as the framework's default, interleaved where vpp > 1 and 1f1b elsewhere; dp is what the devices
-// leave. What has no effect is left out as the planner does: sequence parallel without tp, ZeRO
-// without ranks to shard over. The result is not checked against the rules.
-// With experts ep must be there, etp is tp and sequence parallel is on where tp is above 1, as in
-// Megatron-LM; without them both are left out. Recomputed modules that the model does not have are
-// left out too, as their flags do nothing.
+// Returns the layout of the run. It is not checked against the rules.
+//
+// - Empty cells: cp, vpp and the micro-batch are 1, nothing is recomputed, kernels are the
+//   framework's default, and dp is what the devices leave. ZeRO is 3 under FSDP and `unsaid_zero`
+//   otherwise. The schedule is interleaved if vpp > 1, and 1F1B otherwise.
+// - Settings without effect are left out, as in the planner's own layouts: sequence parallelism
+//   without tp, ZeRO without ranks to shard over, and recomputed modules that the model does not
+//   have.
+// - If the model has experts, ep must be given, etp is ExpertTensorRanksOf(), and an empty
+//   `seq_parallel` means on if tp > 1, as in Megatron-LM. Otherwise ep and etp are left out.
 absl::StatusOr<Layout> LayoutOf(const Measurement& row, const ModelSpec& model = ModelSpec(),
                                 int32_t unsaid_zero = 0);
 
-// bf16 also for fp16 and where nothing is said; recipes of 8 and 4 bits by the sources' words.
-// InvalidArgument for others.
+// Returns the precision that the source names. fp16 and an empty cell count as bf16. Words such as
+// "fp8-cs" name a recipe of 8 or 4 bits.
 absl::StatusOr<Precision> PrecisionOf(const Measurement& row);
 
 }  // namespace meshwright::planner

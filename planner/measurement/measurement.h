@@ -1,10 +1,10 @@
-// Published training runs: one layout that someone ran, and what came of it.
+// Measurement is a published training run: one layout that someone ran, and its result.
 //
-// The CSV has a header line that names the columns, in any order; columns that are not known here
-// are ignored and absent ones are empty. Callers may rely on every number being one that a run can
-// have by itself: counts of at least one, positive times and sizes. Whether the numbers of a row go
-// together was not checked, for a row that makes no sense is one that the planner can't model, not
-// a reason to refuse the file.
+// The CSV has a header line that names the columns in any order. Unknown columns are ignored, and
+// missing ones are empty. Callers may rely on each number being possible for a run: counts are at
+// least one, times and sizes are positive. Whether the numbers of a row agree with each other is
+// not checked: the planner can't model a row that makes no sense, but such a row is no reason to
+// refuse the file.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ enum class RunOutcome : uint8_t {
 using OptionalInt = std::optional<int64_t>;
 using OptionalNumber = std::optional<double>;
 
-// Texts are as the source wrote them; an empty one is unknown, and so is a number without a value.
+// Texts are as the source wrote them. An empty text and a number without a value are unknown.
 struct Measurement {
   std::string source;
-  std::string sweep;  // rows that vary one layout; reports go by it
+  std::string sweep;  // the same for rows that vary one layout; reports group rows by it
   std::string model;
   OptionalInt layers;
   OptionalInt hidden;
@@ -50,7 +50,7 @@ struct Measurement {
   OptionalInt pp;
   OptionalInt cp;
   OptionalInt ep;
-  OptionalInt etp;  // empty: 1, or what the notes say
+  OptionalInt etp;  // if empty, ExpertTensorRanksOf() decides
   OptionalInt dp;
   OptionalInt vpp;
   OptionalInt mbs;
@@ -62,8 +62,8 @@ struct Measurement {
   std::string seq_parallel;
   OptionalInt zero_stage;
   OptionalInt hs;       // HSDP: ranks among which ZeRO divides states; empty: all of dp * cp
-  std::string stages;   // layers of each virtual stage; empty: the framework's own
-  std::string offload;  // as a layout's text has it; empty: nothing
+  std::string stages;   // layers of each virtual stage; empty: the framework's own split
+  std::string offload;  // as a layout's text has it; empty: nothing is moved
   std::string schedule;
   std::string framework;
   RunOutcome outcome = RunOutcome::kUnknown;
@@ -73,39 +73,42 @@ struct Measurement {
   OptionalNumber tokens_per_s_per_gpu;
   OptionalNumber peak_mem_gib;
   std::string notes;
-  // Cells of those layout keys (planner/layout/keys.h) that no member above holds, by column.
+  // Cells of the layout keys (planner/layout/keys.h) that have no member above, by column.
   std::map<std::string, std::string, std::less<>> other_keys;
-  std::string file;  // where the row stands, for messages; set by who read the file
-  int64_t line = 0;
-  // The first cell that could not be read or holds what no run can have, with its column: such a
-  // row is kept and not modelled.
+  std::string file;  // of the row, for messages; the caller of ParseMeasurements() sets it
+  int64_t line = 0;  // of the row in its file, from 1
+  // Describes the first cell that could not be read or that no run can have, with its column; empty
+  // if there is none. A row with a problem is kept but not modelled.
   std::string problem;
 };
 
-// The cell of a column as FormatMeasurements() writes it; empty where it is unknown. REQUIRES: a
-// column of the format.
+// Returns the cell of a column as FormatMeasurements() writes it; empty if it is unknown. REQUIRES:
+// the format has the column.
 std::string CellText(const Measurement& row, std::string_view column);
-// The same of a column of whole numbers.
+// Returns the number of a column. REQUIRES: it is a column of whole numbers.
 OptionalInt WholeCell(const Measurement& row, std::string_view column);
-// Fills the cell. InvalidArgument about the column where the text is none of its values.
+// Sets the cell of a column. Returns InvalidArgument about the column if the text is not one of its
+// values. REQUIRES: the format has the column.
 absl::Status SetCell(std::string_view column, std::string_view text, Measurement& row);
 
-// Far beyond what the worst statement of a peak explains: such an MFU is a percentage, or its time
-// is not of this run.
+// The largest MFU of a row. It is far above what an understated peak explains: a larger MFU is a
+// percentage, or its time is not that of the run.
 inline constexpr double kMostMfu = 5.0;
 
-// One measurement per record after the header, as ParseCsv() reads them. A row with a cell that
-// can't be read keeps the others and says so in `problem`; cells beyond the header must be empty.
-// InvalidArgument for a header without known columns or with one twice.
+// Returns one measurement for each record behind the header, as ParseCsv() reads them. A row with a
+// cell that can't be read keeps its other cells and has a `problem`. So has a row with cells beyond
+// the header that are not empty. Returns InvalidArgument if the header has no known column or has
+// one twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
 
-// Fills empty columns of a model's shape (layers, hidden, ffn, heads, vocab) from other rows of the
-// same source and model, where those that have them agree: a table often says them once.
+// Fills empty columns of a model's shape (layers, hidden, ffn, heads, vocab), as a table often
+// gives them only once. The value comes from other rows of the same source and model, if all rows
+// that have one agree.
 void FillShapes(std::vector<Measurement>& rows);
 
-// A header with every column and one line per row, as ParseMeasurements() reads them again. A text
-// with a comma is quoted; quotes and line ends, which the format has no room for, become ' and a
-// blank.
+// Returns a header with every column and one line for each row, which ParseMeasurements() reads
+// again. Texts with commas are quoted. Quotes become ' and line ends become blanks, as the format
+// has no room for them.
 std::string FormatMeasurements(const std::vector<Measurement>& rows);
 
 }  // namespace meshwright::planner

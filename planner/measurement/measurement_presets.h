@@ -1,7 +1,7 @@
-// The presets that measurements are matched against: which cluster a row's `gpu` names, which
-// framework profile its `framework`, and which model its `model`.
+// MeasurementPresets are the presets that measurements are matched with: `gpu` names a cluster,
+// `framework` a framework profile, and `model` a model.
 //
-// All go by data: a new preset file makes its rows modelled, without a change here.
+// Matching uses only the data of presets: rows of a new preset are modelled without a change here.
 #pragma once
 
 #include <cstdint>
@@ -22,30 +22,34 @@ struct MeasurementPresets {
   std::vector<ClusterSpec> clusters;
   std::vector<FrameworkProfile> profiles;
   ModelFamilies families;
-  // Where the caller chose one, it stands for every row, whatever the row says.
+  // The caller's choices. If set, they apply to every row, whatever the row says.
   std::optional<ClusterSpec> cluster;
   std::optional<FrameworkProfile> profile;
 };
 
-// All that are compiled in. `host_cores` as in FindCluster().
+// Returns all presets that are compiled in. `host_cores` is that of FindCluster().
 absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores);
 
-// The preset with the name that `model` gives, or of which families know that it has that model's
-// shape, however either is spelt; nullptr where there is none.
-// The pointer lives as long as `presets`.
+// Returns the preset that the row's `model` names in any spelling. A preset also stands for the
+// models that `families` list as having its shape. Returns nullptr if there is none. The pointer
+// lives as long as `presets`.
 const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& row);
 
-// The cluster one of whose GPU names is the longest prefix of `gpu`, in any case of letters, or
-// whose own name or device's name `gpu` is; among equals the one whose memory is nearest to
-// gpu_mem_gib, or the largest where that is unknown. gpus_per_node takes the place of the preset's
-// where a host is what scale_up connects, and so does gpu_mem_gib where it is far from the preset's
-// memory (a variant of the device). InvalidArgument where no cluster has such a GPU.
+// Returns the cluster that the row's `gpu` names: one of the cluster's GPU names begins it, or it
+// is the name of the cluster or of its device. Case does not matter, and the longest match decides.
+// Among equals the memory nearest to gpu_mem_gib decides, or the largest memory if gpu_mem_gib is
+// empty.
+//
+// The row's gpus_per_node replaces the preset's if scale_up connects the devices of one host. Its
+// gpu_mem_gib replaces the preset's memory if the two are far apart, as for a variant of the
+// device. Returns InvalidArgument if no cluster has such a GPU.
 absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row);
 
-// The profile with this name or alias, else the one with the longest that begins the framework's
-// name; an empty framework is megatron. Profiles of an engine version (notes_contain) only where
-// the row's notes name it, and then before others. The pointer lives as long as `presets`.
-// InvalidArgument where there is none.
+// Returns the profile with the longest name or alias that begins the row's `framework`; an empty
+// `framework` counts as megatron. Some profiles describe an engine version (notes_contain). Their
+// aliases count only if the row's notes name that version, and they then go before other profiles
+// with a match of the same length. The pointer lives as long as `presets`. Returns InvalidArgument
+// if there is no such profile.
 absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
                                                   const Measurement& row);
 

@@ -1,7 +1,7 @@
-// Statistics of predictions against measurements: pure functions of numbers.
+// Computes statistics of predictions against measurements. All functions are pure.
 //
-// Each returns nullopt where the figure does not exist (no values, one class only, no spread), so
-// that a report can leave it open instead of printing a zero.
+// A figure may not exist: there are no values, one class only, or no spread. The function then
+// returns nullopt, so that a report can leave the figure open instead of printing a zero.
 #pragma once
 
 #include <optional>
@@ -17,16 +17,16 @@ struct PredictedMeasured {
 };
 
 std::optional<double> Mean(absl::Span<const double> values);
-// Of an even number of values the mean of the middle two.
+// Returns the median; for an even number of values, the mean of the middle two.
 std::optional<double> Median(std::vector<double> values);
 
-// |predicted / measured - 1| of each pair, a fraction. Requires measured > 0.
+// Returns |predicted / measured - 1| of each pair, a fraction. REQUIRES: measured > 0.
 std::vector<double> RelativeErrors(absl::Span<const PredictedMeasured> pairs);
-// |predicted - measured| of each pair.
+// Returns |predicted - measured| of each pair.
 std::vector<double> AbsoluteErrors(absl::Span<const PredictedMeasured> pairs);
 
-// Spearman's rank correlation, -1 to 1; ties share the mean of their ranks. nullopt below three
-// pairs and where either side is constant.
+// Returns Spearman's rank correlation, from -1 to 1; ties share the mean of their ranks. Returns
+// nullopt if there are fewer than three pairs or either side is constant.
 std::optional<double> Spearman(absl::Span<const PredictedMeasured> pairs);
 
 // A probability of an event and whether it happened.
@@ -35,10 +35,11 @@ struct Forecast {
   bool happened = false;
 };
 
-// Share of forecasts on the right side of 0.5, which itself counts as yes.
+// Returns the share of forecasts on the right side of 0.5. A probability of 0.5 forecasts the
+// event.
 std::optional<double> Accuracy(absl::Span<const Forecast> forecasts);
-// Area under the ROC curve: how often an event has a higher probability than a non-event, ties
-// counting half. nullopt unless both exist.
+// Returns the area under the ROC curve: how often an event has a higher probability than a
+// non-event, with ties counting half. Returns nullopt unless there are both events and non-events.
 std::optional<double> AreaUnderCurve(absl::Span<const Forecast> forecasts);
 
 }  // namespace meshwright::planner

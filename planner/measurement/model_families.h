@@ -1,8 +1,8 @@
-// What a model's name or a row's notes say where no column of a measurement does: gated or plain
-// FFN, tied embeddings, vocabulary, experts, training of adapters only.
+// Tells what a model's name or a row's notes say if no column of a measurement does: gated or plain
+// FFN, tied embeddings, vocabulary, experts, training of adapters alone.
 //
-// The knowledge is a data file (planner/data/families.json); what the notes of a row say goes
-// before it.
+// What names imply is in a data file (planner/data/families.json). What the notes of a row say
+// takes precedence.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace meshwright::planner {
 
 struct ModelFamily {
-  std::string match;  // stands somewhere in the lower-case name
+  std::string match;  // a part of the lower-case names of its models
   std::optional<bool> gated;
   std::optional<bool> tied;
   std::optional<int64_t> vocab;  // of its tokenizer
@@ -26,21 +26,21 @@ struct ModelFamily {
 
 struct ModelFamilies {
   std::vector<std::string> experts;   // lower-case parts of names of models with experts
-  std::vector<std::string> adapters;  // lower-case words in notes on runs that train adapters only
-  std::vector<ModelFamily> families;  // the first one that matches and knows decides
-  // By a model preset's name, other models of its shape.
+  std::vector<std::string> adapters;  // lower-case words in notes on runs that train adapters alone
+  std::vector<ModelFamily> families;  // for each property the first that matches and has it decides
+  // Other models of the same shape, by the name of a model preset.
   std::map<std::string, std::vector<std::string>> same_shape;
 };
 
 absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view json);
-// The file that is compiled in.
+// Returns the families of the file that is compiled in.
 absl::StatusOr<ModelFamilies> LoadModelFamilies();
 
-// By ep, by the notes ("MoE", "experts") or by the name.
+// Returns whether the model has experts: by ep, by the notes ("MoE", "experts") or by its name.
 bool HasExperts(const ModelFamilies& families, const Measurement& row);
-// Whether the run trained a small part of the weights: by a word in the notes.
+// Returns whether the run trained only a small part of the weights, by a word in the notes.
 bool TrainsAdapters(const ModelFamilies& families, const Measurement& row);
-// nullopt where neither the notes nor the name tell.
+// Return what the notes say, or else what the model's name implies; nullopt if neither tells.
 std::optional<bool> HasGatedFfn(const ModelFamilies& families, const Measurement& row);
 std::optional<bool> HasTiedEmbeddings(const ModelFamilies& families, const Measurement& row);
 std::optional<int64_t> VocabOf(const ModelFamilies& families, const Measurement& row);

@@ -1,5 +1,5 @@
-// A measured run as the planner sees it: the specs and the layout that an estimate takes, or why
-// there is none.
+// RowPlan is a measured run as the planner sees it: the specs and the layout that an estimate
+// needs, or the reason why there is none.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +26,26 @@ struct PlannedRow {
 };
 
 struct RowPlan {
-  // Set as soon as model, hardware and batch are known, for that is enough to work out the MFU of
-  // what was measured.
+  // Set if model, hardware and batch are known. They are enough to compute the MFU of what was
+  // measured.
   std::optional<PlannedRow> row;
-  // Set where CheckLayout() accepts the layout, so that the estimate applies.
+  // Set if CheckLayout() accepts the layout, so that the estimate applies.
   std::optional<Layout> layout;
-  // One sentence with a column and its value, or the rule that the layout breaks; empty where
-  // `layout` is set.
+  // One sentence with a column and its value, or the rule that the layout breaks; empty if `layout`
+  // is set.
   std::string reason;
-  std::string subject;  // what the reason is about: the column, the name of the rule, kUnreadable
+  std::string subject;  // what the reason is about: a column, a rule's name, or kUnreadable
 };
 
-// The subject of rows that hold what can't be read or what no run can have.
+// The subject of rows with a cell that can't be read or that no run can have.
 inline constexpr std::string_view kUnreadable = "unreadable";
-// The reason of such a row, with its line in its file.
+// Returns the reason of such a row: `problem` with the line of the row in its file.
 std::string AtLine(const Measurement& row, std::string_view problem);
 
-// A row without a global batch is planned with the least that it can have had, where it has no
-// pipeline and states no speed: what its run held does not depend on it.
+// Returns the plan of a row. If the micro-batch is empty, it is the one for which the estimate is
+// fastest among those likely to fit. The global batch may be empty if the row has no pipeline and
+// gives no speed. It is then the smallest possible one, as the memory of such a run does not depend
+// on it.
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets);
 
 }  // namespace meshwright::planner

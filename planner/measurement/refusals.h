@@ -1,4 +1,4 @@
-// Why rows of measurements were not modelled, counted by cause.
+// Counts, by cause, the rows of measurements that were not modelled.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@ struct Refusal {
   std::string cause;  // "column: what it must be", or the name of the rule that layouts break
   bool is_rule = false;
   int64_t rows = 0;
-  // What stood in the column, or what the rule says of a row, and in how many rows; the commonest
-  // first.
+  // What stood in the column, or the sentences that say how layouts break the rule. Each has its
+  // number of rows; the most frequent comes first.
   std::vector<std::pair<std::string, int64_t>> values;
 };
 
-// A row that holds what can't be read or what no run can have.
+// A row with a cell that can't be read or that no run can have.
 struct UnreadableRow {
   std::string file;
   int64_t line = 0;
-  std::string reason;  // with the line
+  std::string reason;  // names the line
 };
 
 struct Refusals {
-  std::vector<UnreadableRow> unreadable;  // in their order
-  std::vector<Refusal> not_modelled;      // the cause of most rows first
+  std::vector<UnreadableRow> unreadable;  // in the order of the rows
+  std::vector<Refusal> not_modelled;      // the cause with the most rows comes first
 };
 
-// Rows with a prediction are passed over.
+// Returns the refusals among the rows; rows with a prediction do not count.
 Refusals CountRefusals(absl::Span<const RowPrediction> rows);
 
 }  // namespace meshwright::planner

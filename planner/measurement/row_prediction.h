@@ -1,7 +1,7 @@
-// One measured run beside what the planner says about it, in comparable units.
+// RowPrediction is one measured run beside what the planner predicts for it, in comparable units.
 //
-// Measured figures are worked out from the same shape and definitions as predicted ones, so that a
-// difference is the estimate's and not the source's way to count.
+// Measured figures are computed from the same shape and definitions as predicted ones. A difference
+// is therefore the estimate's and not due to the source's way of counting.
 #pragma once
 
 #include <cstdint>
@@ -16,42 +16,42 @@
 namespace meshwright::planner {
 
 struct Prediction {
-  int64_t peak_bytes = 0;           // of what the source reports as peak_mem_gib
-  double fraction_of_device = 0.0;  // fullest stage with all overheads over the device's memory
+  int64_t peak_bytes = 0;           // of the figure that the source reports as peak_mem_gib
+  double fraction_of_device = 0.0;  // of its memory that the fullest device fills, with overheads
   double oom_probability = 0.0;
   double step_s = 0.0;
   double step_low_s = 0.0;
   double step_high_s = 0.0;
-  double mfu = 0.0;                      // PaLM definition
-  double tokens_per_s_per_device = 0.0;  // what "faster" means: batches may differ in a sweep
+  double mfu = 0.0;                      // PaLM's definition
+  double tokens_per_s_per_device = 0.0;  // decides which row is faster, as batches may differ
 };
 
 struct RowPrediction {
-  int64_t row = 0;   // data line, from 0 over all files in the order given
-  std::string file;  // as Measurement's
+  int64_t row = 0;   // number of the data line, from 0 over all files in the order given
+  std::string file;  // as in Measurement
   int64_t line = 0;
   std::string sweep;
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
-  std::optional<Layout> layout;  // that was predicted; there is one where `predicted` is
-  std::string reason;            // why there is no prediction; empty where there is one
-  std::string subject;           // column or rule that the reason is about, or kUnreadable
+  std::optional<Layout> layout;  // the layout of `predicted`; set if that is
+  std::string reason;            // why there is no prediction; empty if there is one
+  std::string subject;           // what the reason is about: a column, a rule or kUnreadable
 
-  // Set only for runs that went through (kOk).
+  // The rest is set only for runs that succeeded (kOk).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu
   OptionalNumber tokens_per_s_per_device;
-  // PaLM definition from the step time where model, cluster and batch are known (else nullopt); the
-  // source's own figure where it gives no time.
+  // Set if model, cluster and batch are known. It follows from the step time by PaLM's definition;
+  // if the source gives no time, it is the source's own figure.
   OptionalNumber mfu;
   OptionalNumber peak_bytes;
 };
 
-// What was measured alone, of a row that PlanRow() planned so. A run that would be faster than
-// kMostMfu allows is refused as an unreadable row: it holds the time of something else, or in
-// another unit.
+// Returns the measured figures of a row, without a prediction. `plan` is PlanRow() of the row. If
+// the run would be faster than kMostMfu allows, the row is refused as unreadable: its time is that
+// of something else or in another unit.
 RowPrediction FiguresOfRow(int64_t row, const Measurement& measured, const RowPlan& plan);
 
-// The same with what the planner says.
+// Returns the measured figures and the prediction of a row.
 RowPrediction PredictRow(int64_t row, const Measurement& measured,
                          const MeasurementPresets& presets);
 

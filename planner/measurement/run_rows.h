@@ -1,5 +1,5 @@
-// Runs of one's own, whose specs are known, as lines of a measurement file: PlanRow() the other way
-// round.
+// Writes runs whose specs are known as rows of a measurement file. This is the inverse of
+// PlanRow().
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace meshwright::planner {
 struct MeasuredRun {
   Layout layout;
   RunOutcome outcome = RunOutcome::kError;
-  std::optional<double> step_s;  // only of a run that went through
+  std::optional<double> step_s;  // only if the run succeeded
   std::optional<int64_t> peak_bytes;
 };
 
@@ -32,10 +32,10 @@ struct RunSpecs {
   const TrainingSpec& training;
 };
 
-// A header with all columns of the format and one line per run. PlanRow() reads the same layouts
-// and batches from them, and the model as far as columns can tell: biases, norms of heads and a
-// head_dim that is not hidden / heads stand in the notes only. The device is called as the
-// cluster's preset calls it, or else as the cluster itself.
+// Returns a header with all columns of the format and one line for each run. PlanRow() reads the
+// same layouts and batches from the lines. It reads the same model as far as columns describe it;
+// biases, norms of heads and a head_dim that is not hidden / heads are only in the notes. `gpu` is
+// the first GPU name of the cluster, or the cluster's own name if there is none.
 std::string RunsToCsv(const RunSpecs& specs, absl::Span<const MeasuredRun> runs);
 
 }  // namespace meshwright::planner

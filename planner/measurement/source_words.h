@@ -1,8 +1,8 @@
-// What sources of measurements call schedules, attention kernels and recompute, and what they mean
-// by it.
+// Translates what sources of measurements call schedules, kernels, recompute and the rank of a
+// memory peak.
 //
-// Names are compared as PlainWords() leaves them, so that spelling, case and remarks in parentheses
-// make no difference.
+// Names are compared after PlainWords(), so that spelling, case and remarks in parentheses make no
+// difference.
 #pragma once
 
 #include <optional>
@@ -16,36 +16,40 @@
 
 namespace meshwright::planner {
 
-// In lower case, without what stands in parentheses, and with one blank for every run of blanks,
-// '-', '_' and '/': "1F1B (DeepSpeed)" is "1f1b".
+// Returns the text in lower case and without what stands in parentheses. Each run of blanks, '-',
+// '_' and '/' becomes one blank: "1F1B (DeepSpeed)" becomes "1f1b".
 std::string PlainWords(std::string_view text);
 
-// The lower-case runs of letters and of digits, points among digits belonging to them:
-// "Llama3.1-8B" is llama, 3.1, 8, b.
+// Returns the runs of letters and the runs of digits, in lower case. A point between digits belongs
+// to their run: "Llama3.1-8B" gives llama, 3.1, 8, b.
 std::vector<std::string> NameTokens(std::string_view name);
 
 struct ScheduleMeaning {
   std::optional<ScheduleKind> kind;
-  // Of a schedule that is known and not modelled, what it is; empty otherwise.
+  // What the schedule is, if it is known but not modelled; empty otherwise.
   std::string_view known_as = {};
 };
 
-// Neither a kind nor what it is where the name is not known.
+// Returns what a name of a schedule means. If the name is unknown, the meaning has neither a kind
+// nor a description.
 ScheduleMeaning MeaningOfSchedule(std::string_view text);
-// Whether the name is of data parallel that shards weights, with no pipeline.
+// Returns whether the name is that of data parallelism that shards weights, without a pipeline.
 bool NamesFsdp(std::string_view schedule);
 
-// kDefault where the name says no more than that scores are not written out; nullopt where it is
-// not known.
+// Return the kernel that a name means; nullopt if the name is unknown. kDefault means that the name
+// does not single out a kernel, as "sdpa" does not.
 std::optional<AttentionKernel> MeaningOfAttention(std::string_view text);
 std::optional<NormKernel> MeaningOfNorm(std::string_view text);
 
-// kNone, kSelective or kFull.
+// Returns kNone, kSelective or kFull; nullopt if the text is unknown.
 std::optional<Recompute> MeaningOfRecompute(std::string_view text);
+// Returns whether the text means on; an empty one means off. Returns nullopt if the text is
+// unknown.
 std::optional<bool> MeaningOfSwitch(std::string_view text);
 
-// The pipeline rank whose memory was written down, where one of a row's remarks, divided by ';', is
-// about memory and names it: "memory is of the last rank".
+// Returns the pipeline rank whose memory the source reports, or nullopt if the notes do not name
+// it. Remarks in the notes are divided by ';', and one about memory may name the rank: "memory is
+// of the last rank".
 std::optional<PeakRank> MeaningOfPeakRank(std::string_view notes);
 
 }  // namespace meshwright::planner

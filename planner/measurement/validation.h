@@ -1,16 +1,17 @@
-// How well the planner's predictions agree with measured runs, per sweep and over all of them.
+// Reports how well the planner's predictions agree with measured runs, per sweep and over all of
+// them.
 //
-// - Only rows with a prediction count, except that `rows`, `ok`, `oom` and `error` count them all.
-//   Rows whose outcome is `error` or unknown take no part in any other figure.
-// - Errors and shares are fractions, MFU errors and regrets percentage points of MFU.
-// - A figure that does not exist for a sweep (nothing measured, one kind of outcome) is nullopt.
+// - `rows`, `ok`, `oom` and `error` count all rows, and `modelled` those with a prediction. Other
+//   figures take only rows that have a prediction and whose outcome is ok or oom.
+// - Errors and shares are fractions. MFU errors and regrets are percentage points of MFU.
+// - A figure is nullopt if it does not exist for a sweep: nothing was measured, or all outcomes are
+//   alike.
 //
-// Regret: a sweep is a choice between its layouts. A rule picks the fastest predicted one, in
-// tokens per second and device (the smallest step where all rows have one batch), among the rows
-// that it admits; the regret is the best MFU measured in the sweep less the one measured of the
-// pick. A pick that ran out of memory costs the full best MFU. Rows that went through without a
-// time can't be picked. The best counts rows that the planner could not model too, where their MFU
-// is known.
+// Regret: a sweep is a choice between its layouts. A rule admits some of its rows and picks the one
+// with the fastest prediction, in tokens per second and device. The regret is the best MFU measured
+// in the sweep less the MFU measured for the pick. A pick that ran out of memory costs the full
+// best MFU. Rows that succeeded can't be picked if their MFU is unknown. The best MFU may be that
+// of a row that the planner could not model.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@
 
 namespace meshwright::planner {
 
-// The rule of thumb that a layout is safe below this share of the device.
+// A rule of thumb: a layout is safe below this share of the device's memory.
 inline constexpr double kSafeFraction = kMemoryShare;
 // A layout below this probability of running out of memory is likely to fit.
 inline constexpr double kLikelyProbability = kTrialOomProbability;
@@ -37,7 +38,9 @@ struct SweepReport {
   int64_t error = 0;
   int64_t modelled = 0;  // rows with a prediction, of any outcome
 
-  // At the 80 % rule: below kSafeFraction a run is expected to fit.
+  // Outcomes under the 80 % rule, which expects a run below kSafeFraction to fit. Runs that went
+  // out of memory above it were caught, and those below it missed. Runs that succeeded below it
+  // were kept, and those above it rejected.
   int64_t oom_caught = 0;
   int64_t oom_missed = 0;
   int64_t ok_kept = 0;
@@ -51,16 +54,16 @@ struct SweepReport {
   OptionalNumber spearman;             // of tokens per second and device
   OptionalNumber inside_interval;      // share of step times inside the predicted interval
 
-  OptionalNumber regret_safe_points;    // fastest predicted below kSafeFraction
-  OptionalNumber regret_likely_points;  // fastest predicted below kLikelyProbability
-  OptionalInt pick_safe;                // rows of those picks
-  OptionalInt pick_likely;
+  OptionalNumber regret_safe_points;    // of the fastest prediction below kSafeFraction
+  OptionalNumber regret_likely_points;  // of the fastest prediction below kLikelyProbability
+  OptionalInt pick_safe;                // RowPrediction::row of that pick
+  OptionalInt pick_likely;              // RowPrediction::row of that pick
 };
 
 struct ValidationReport {
   std::vector<SweepReport> sweeps;  // in the order of their first rows
-  // All rows together. `spearman` is the mean over sweeps with at least 15 modelled rows that went
-  // through; the regrets are means over sweeps in which at least two rows could be picked.
+  // All rows together. `spearman` is the mean over sweeps with at least 15 modelled rows that
+  // succeeded. The regrets are means over sweeps in which at least two rows could be picked.
   SweepReport total;
   OptionalNumber spearman_pooled;  // of all rows in one ranking
   OptionalNumber regret_safe_points_max;

@@ -1,5 +1,5 @@
-// Counts what a pipeline rank keeps at its peak: micro-batches of each of its chunks, layers of a
-// chunk that are kept whole, and layers that are kept on the host.
+// Counts what a pipeline rank keeps at its peak: the micro-batches of each of its chunks, and the
+// layers of a chunk that are recomputed as a whole or kept on the host.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// The number of micro-batches of each chunk that a rank holds at its peak; over all chunks they add
-// up to PeakChunksInFlight().
+// ChunksInFlight counts the micro-batches of each chunk that a rank holds at its peak. Over all
+// chunks they add up to PeakChunksInFlight().
 class ChunksInFlight {
  public:
   ChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches)
@@ -45,15 +45,15 @@ class ChunksInFlight {
   int64_t left_;
 };
 
-// Returns how many of `layers` layers of one chunk and shape keep their input alone.
+// Returns how many of `layers` layers of a chunk keep only their input. The layers have one shape.
 inline int64_t RecomputedLayers(const Layout& layout, int64_t layers) {
   if (layout.recompute == Recompute::kFull) return layers;
   if (layout.recompute != Recompute::kBlock) return 0;
   return std::min<int64_t>(layout.recompute_layers, layers);
 }
 
-// Hands out the layers of one chunk whose activations are moved to the host: its first ones, over
-// its groups in order.
+// OffloadedLayers finds the layers of one chunk whose activations move to the host: its first ones.
+// Callers ask for the layers of the chunk in order, group by group.
 class OffloadedLayers {
  public:
   explicit OffloadedLayers(const Layout& layout) : left_(layout.offload.activation_layers) {}

@@ -25,18 +25,20 @@ class ExactMemory final : public MemoryModel {
 
   HeldParameters HeldOnRank(int32_t pipeline_rank) const override;
   ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const override;
-  // Returns the same for a step whose tokens went to experts as `rows` says: one entry for each
-  // forward action of the rank's schedule, in order, and each of the stage's layers with experts.
+  // Returns ActivationsOnRank() for a step whose tokens went to experts as `rows` says. There must
+  // be one entry for each layer with experts in each forward action of the rank's schedule, in the
+  // order in which they run. Returns InvalidArgument if there are more or fewer.
   absl::StatusOr<ActivationBytes> RoutedActivationsOnRank(int32_t pipeline_rank,
                                                           absl::Span<const ExpertRows> rows) const;
-  // Computed from the bytes of the stages and the number of chunks in flight, without the schedule.
+  // Computes the bounds from the bytes of the stages and the number of chunks in flight, without
+  // the schedule.
   ActivationBounds BoundsOnRank(int32_t pipeline_rank) const override;
   int64_t LibraryBytes() const override;
   int64_t CommunicatorBytes(int32_t pipeline_rank) const override;
   bool OuterRanksAreFullest() const override;
 
  private:
-  // A stage of the model and its bytes; most stages are alike.
+  // A stage of the model and its bytes.
   struct ChunkMemory {
     WorkerStage stage;
     WorkerStageBytes bytes;
@@ -50,14 +52,14 @@ class ExactMemory final : public MemoryModel {
   WorkerRank RankOf(int32_t pipeline_rank) const;
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
-  // Returns the bytes held after the step's last action in addition to the sums of the norm: by the
-  // update of matrices or by that of selection biases, whichever takes more.
+  // Returns the bytes that updates after the step's last action hold, in addition to the sums of
+  // the norm. It is the larger of the updates of matrices and of selection biases.
   int64_t UpdateBytes(int32_t pipeline_rank) const;
-  // Returns the bytes of the optimizer's update of matrices, where it needs them whole.
+  // Returns the bytes of the optimizer's update of matrices; 0 if it does not need them whole.
   int64_t MatrixUpdateBytes(int32_t pipeline_rank) const;
-  // Returns the bytes of selection biases that are updated, which are always held.
+  // Returns the bytes of the selection biases that are updated. They are held throughout.
   int64_t SelectionBiasBytes(int32_t pipeline_rank) const;
-  // Returns the bytes on the host while it updates the units one after another.
+  // Returns the bytes on the host while it updates units one after another.
   int64_t HostUpdateBytes(int32_t pipeline_rank) const;
 
   const PlannedLayout& planned_;
@@ -66,8 +68,8 @@ class ExactMemory final : public MemoryModel {
   int64_t micro_batches_;
   int64_t rope_table_bytes_;
   std::optional<TransientUnits> transient_;
-  absl::InlinedVector<ChunkMemory, 4> kinds_;
-  absl::InlinedVector<size_t, 32> stages_;  // the kind of each stage, by its number
+  absl::InlinedVector<ChunkMemory, 4> kinds_;  // the stages that differ; most are alike
+  absl::InlinedVector<size_t, 32> stages_;     // the index in kinds_ of each stage
 };
 
 }  // namespace meshwright::planner

@@ -26,8 +26,8 @@ struct ActivationBytes {
   friend bool operator==(const ActivationBytes&, const ActivationBytes&) = default;
 };
 
-// Lower and upper bounds of the total bytes that a rank holds at its peak. Single parts may lie
-// outside them.
+// Lower and upper bounds of the total bytes that a rank holds at its peak. Only the totals are
+// bounds; the single parts are not.
 struct ActivationBounds {
   ActivationBytes least;
   ActivationBytes most;
@@ -37,15 +37,14 @@ class MemoryModel {
  public:
   virtual ~MemoryModel() = default;
 
-  // Returns how many parameters' states the rank holds.
+  // Returns the numbers of parameters whose states the rank holds.
   virtual HeldParameters HeldOnRank(int32_t pipeline_rank) const = 0;
 
   // Returns the bytes of activations, loss and workspace. Model states that are held only
   // temporarily (gathered weights, and gradients on their way to shards) count as workspace.
   virtual ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const = 0;
 
-  // Returns bounds of ActivationsOnRank(). They are equal where bounds are not cheaper than the
-  // exact figure.
+  // Returns bounds of ActivationsOnRank(). Both equal it if bounds are not cheaper to compute.
   virtual ActivationBounds BoundsOnRank(int32_t pipeline_rank) const = 0;
 
   // Returns the bytes that libraries hold in the allocator throughout: tables and workspaces.

@@ -1,11 +1,11 @@
-// ProfileMemory estimates the memory of a layout that a framework runs, from the framework's
-// profile: Fujii's kept activations (planner/memory/fujii.h) and the terms of the profile, some of
-// which are fitted to measurements.
+// ProfileMemory estimates the memory of a layout from the profile of the framework that runs it. It
+// adds up Fujii's kept activations (planner/memory/fujii.h) and terms of the profile, some of which
+// are fitted to measurements.
 //
 // Under offload=act:N the first N layers of each chunk keep their activations on the host. Two
-// buffers suffice for the copies: while a layer computes, its neighbour's copy is under way, and
-// the next layer waits where that takes longer (planner/cost/offload_time.h counts the wait). A
-// pass over a chunk therefore holds what the other layers keep, or two layers where that is more.
+// buffers suffice for the copies: while a layer computes, its neighbour's copy is under way. If the
+// copy takes longer, the next layer waits (planner/cost/offload_time.h counts the wait). A pass
+// over a chunk therefore holds what its other layers keep, or two layers if that is more.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@
 
 namespace meshwright::planner {
 
-// The terms of a rank's memory, for callers that compute some of them for many layouts at once.
+// The functions below compute single terms of a rank's memory, for callers that need some of them
+// for many layouts.
 
-// Returns the bytes of one micro-batch in `layers` layers of a chunk.
+// Returns the bytes that `layers` layers of a chunk keep for one micro-batch.
 inline int64_t KeptBytes(const Layout& layout, const BlockSums& block, int64_t layers) {
   const int64_t recomputed = RecomputedLayers(layout, layers);
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 
-// Returns the bytes of the logits of one micro-batch at the peak of the cross entropy, and of the
-// final norm's input and output, on the rank of the last stage. `ends` are the sums of the model's
-// ends.
+// Returns the bytes of the loss on the rank of the last stage, over all micro-batches whose
+// backward has not begun there. Each holds its logits, one of them at the peak of the cross
+// entropy, and the input and output of the final norm. `ends` are the sums of the model's ends.
 int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
                   const BlockSums& ends);
 
-// Returns the bytes in transit under ZeRO-2 and 3 on a rank with `rank_parameters`: the gradients
-// of one unit, or of a chunk where several micro-batches are reduced together, and under ZeRO-3 the
-// weights of two units, or of a chunk and one more unit under layered accumulation. Requires ZeRO-2
-// or 3.
+// Returns the bytes in transit on a rank with `rank_parameters`. They are the gradients of one
+// unit, or of a chunk if several micro-batches are reduced together. ZeRO-3 adds the weights of two
+// units, or of a chunk and one unit under layered accumulation. REQUIRES: ZeRO-2 or 3.
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t largest_unit,
                       int64_t rank_parameters);
 
@@ -59,9 +59,9 @@ class ProfileMemory final : public MemoryModel {
   int64_t boundary_bytes_;  // of an activation between two stages
 };
 
-// Returns the parts of MemoryEstimate::activations_bytes of one device of `pipeline_rank`, as a
-// framework's profile counts them: the shares of experts and of latent attention in what a rank
-// keeps at its peak. Requires a layout that CheckLayout() accepts.
+// Returns the parts of MemoryEstimate::activations_bytes that experts and latent attention keep, on
+// one device of `pipeline_rank` and as a framework's profile counts them. REQUIRES: CheckLayout()
+// accepts the layout.
 KeptShares KeptSharesOnRank(const EstimateContext& context, const Layout& layout,
                             int32_t pipeline_rank);
 

@@ -1,9 +1,9 @@
 // Estimates the memory of one device of each pipeline rank, in bytes: model states, kept
 // activations, loss, workspace and overheads.
 //
-// It is Fujii's estimator (planner/memory/fujii.h) with the terms that this leaves out: the real
-// contents of each stage, loss and logits, recompute, ZeRO 2 and 3, interleaving, working buffers,
-// memory outside the allocator, and what a layout moves to the host.
+// The estimate extends Fujii's (planner/memory/fujii.h) by the real contents of each stage, loss
+// and logits, recompute, ZeRO 2 and 3, interleaving, working buffers, memory outside the allocator,
+// and what a layout moves to the host.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +40,16 @@ struct MemoryEstimate {
   friend bool operator==(const MemoryEstimate&, const MemoryEstimate&) = default;
 };
 
-// All functions require a layout that CheckLayout() accepts.
+// REQUIRES, for all functions: CheckLayout() accepts the layout.
 
 // Returns the memory of one device of `pipeline_rank`.
 MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& layout,
                                   int32_t pipeline_rank);
 
-// Returns the same for Meshwright's own worker, of a step whose tokens went to experts as `rows`
-// says: one for each forward action of the rank's schedule and each layer with experts in it, in
-// the order in which they ran. InvalidArgument where there are more or fewer.
+// Returns EstimateRankMemory() of Meshwright's own worker for a step whose tokens went to experts
+// as `rows` says. There must be one entry for each layer with experts in each forward action of the
+// rank's schedule, in the order in which they ran. Returns InvalidArgument if there are more or
+// fewer.
 absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& context,
                                                         const Layout& layout, int32_t pipeline_rank,
                                                         absl::Span<const ExpertRows> rows);
@@ -56,7 +57,8 @@ absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& c
 // Returns MemoryEstimate::allocator_bytes() by pipeline rank.
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout);
 
-// Returns MemoryEstimate::host_bytes by pipeline rank; empty where the layout offloads nothing.
+// Returns MemoryEstimate::host_bytes by pipeline rank. Returns an empty list if the layout offloads
+// nothing.
 std::vector<int64_t> EstimateHostBytes(const EstimateContext& context, const Layout& layout);
 
 // Returns the bytes that communicators hold outside the allocator, by pipeline rank.
@@ -69,14 +71,14 @@ inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layou
   return EstimateMemory(PlannedLayout(context, layout));
 }
 
-// Returns the bytes of blocks that the caching allocator reserves and can't hand out, where a rank
-// keeps `activations_bytes`. Micro-batches that run one after another take and return the same
-// blocks in a stack's order and leave no gaps.
+// Returns the bytes that the caching allocator reserves and can't hand out on a rank that keeps
+// `activations_bytes`. Without a pipeline there are none: micro-batches run one after another, take
+// and return the same blocks in a stack's order, and leave no gaps.
 int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
                            int64_t activations_bytes);
 
 // Returns the bytes that the optimizer step of `parameters` parameters holds for itself. It runs
-// when the activations are gone, and counts in their place where it is larger.
+// when activations are freed, so the larger of the two counts.
 int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters);
 
 // Lower and upper bounds of the bytes that the fullest device holds.
@@ -85,25 +87,26 @@ struct MemoryBounds {
   int64_t most_bytes = 0;
 };
 
-// Returns bounds of EstimateMemory().total_bytes(), which decide for most layouts of a search. For
-// the worker's exact memory (planner/memory/exact_memory.h) they take a fraction of the estimate's
-// time, because they do not need the schedule; elsewhere they equal the estimate.
+// Returns bounds of EstimateMemory().total_bytes(), which suffice to decide whether most layouts of
+// a search fit. For the worker's exact memory (planner/memory/exact_memory.h) they take a fraction
+// of the estimate's time, because they do not need the schedule. For other frameworks they equal
+// the estimate.
 MemoryBounds BoundMemory(const PlannedLayout& planned);
 inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout) {
   return BoundMemory(PlannedLayout(context, layout));
 }
 
-// Returns a lower bound of EstimateMemory().total_bytes() that is above `allowed_bytes` exactly
-// where the estimate is. For the worker's exact memory it computes only ranks whose bounds do not
-// decide, and stops at the first that is over.
+// Returns a lower bound of EstimateMemory().total_bytes() that is above `allowed_bytes` if and only
+// if the estimate is. For the worker's exact memory, only ranks whose bounds do not decide are
+// computed, until one is above `allowed_bytes`.
 int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes);
 
-// Returns the largest number of bytes that the devices of one node together hold in its host
-// memory.
+// Returns the bytes of host memory that the devices of one node hold together, on the node where
+// this is the most.
 int64_t HostBytesOfNode(const PlannedLayout& planned);
 
 // Returns the bytes that the framework's own memory figure would show for this layout on the rank
-// that was recorded. The profile names the kind of peak that this figure reports.
+// `peak_rank`. The profile gives the kind of peak that the figure reports.
 int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout,
                                   PeakRank peak_rank);
 

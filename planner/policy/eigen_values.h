@@ -1,5 +1,5 @@
-// Conversions between Eigen and standard types that the policy's Gaussian processes share. Only
-// sources include this header: no other header of the room includes Eigen.
+// Converts between Eigen and standard types for the policy's Gaussian processes. Only sources
+// include this header; no other header of this folder includes Eigen.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // Models the probability that a sweep's layouts run out of memory, given which of them fitted so
 // far.
 //
-// A layout runs out of memory where its predicted excess plus an error of mean 0 and deviation 1 is
-// above 0. All layouts of a sweep share a part of the error's variance, so a layout that ran out
-// makes those that need as much or more less likely to fit, and a layout that fits makes those that
-// need as much or less more likely to fit.
+// A layout runs out of memory if its predicted excess plus an error is above 0. The error has mean
+// 0 and standard deviation 1, and all layouts of a sweep share a part of its variance. A layout
+// that ran out of memory therefore makes the others less likely to fit, and a layout that fits
+// makes them more likely to fit.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ struct FitFinding {
   bool fits = false;
 };
 
-// Returns the probabilities of running out of memory given `findings`, where `before` are those
-// before any run. `common_share` is the share of the error's variance that layouts have in common,
-// from 0 to below 1.
+// Returns the probabilities of running out of memory given `findings`. `before` are the
+// probabilities before any run. `common_share` is the share of the error's variance that layouts
+// have in common, from 0 to below 1.
 std::vector<double> OomProbabilitiesGiven(absl::Span<const double> before,
                                           absl::Span<const FitFinding> findings,
                                           double common_share);

@@ -1,11 +1,11 @@
-// The standard normal distribution.
+// Functions of the standard normal distribution.
 #pragma once
 
 namespace meshwright::planner {
 
 double NormalDensity(double value);
 double NormalShareBelow(double value);
-// Returns the value below which `share` of the distribution lies. Requires 0 < share < 1.
+// Returns the value below which `share` of the distribution lies. REQUIRES: 0 < share < 1.
 double NormalQuantile(double share);
 
 }  // namespace meshwright::planner

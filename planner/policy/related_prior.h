@@ -1,10 +1,10 @@
-// RelatedPrior is what the results of related sweeps say of a sweep's layouts before it has any of
-// its own: the means, and the reductions of the covariances, under the priors of the residual model
-// (planner/policy/residual_model.h).
+// RelatedPrior is what the results of related sweeps say about a sweep's layouts before the sweep
+// has results of its own. It gives the layouts' means and the reductions of their covariances,
+// under the priors of the residual model (planner/policy/residual_model.h).
 //
-// The covariance between sweeps scales the common and slope kernels by the sweeps' relation and the
-// local kernel by its square. The scale factor of slope and local kernels is each sweep's own;
-// among related sweeps it is 1.
+// Between two sweeps the common and slope kernels are scaled by the sweeps' relation, and the local
+// kernel by its square. Each sweep has its own scale factor of the slope and local kernels. The
+// factor of related sweeps is taken to be 1.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,18 @@ class RelatedPrior {
 
   // Returns the number of related results.
   size_t results() const { return values_.size(); }
-  // Returns, at one value of the factor, each layout's covariances with the whitened results
-  // (independent, of deviation 1): all of the first layout, then of the next. The dot product of
-  // two layouts' rows is what the results take from their covariance.
+  // Returns the covariances of each layout with the whitened results at one value of the factor.
+  // Whitened results are independent and have standard deviation 1. The list has all covariances of
+  // the first layout, then those of the next. The results reduce the covariance of two layouts by
+  // the dot product of the layouts' rows.
   std::vector<double> Explained(double factor) const;
-  // The whitened values of the results. A layout's mean is their dot product with its Explained()
-  // row.
+  // Returns the whitened values of the results. A layout's mean is the dot product of these values
+  // and the layout's row of Explained().
   const std::vector<double>& values() const { return values_; }
 
  private:
   std::vector<double> values_;
-  std::vector<double> common_;  // the part of Explained() that the factor leaves alone
+  std::vector<double> common_;  // the part of Explained() that does not depend on the factor
   std::vector<double> apart_;   // the part that the factor multiplies
 };
 

@@ -1,10 +1,10 @@
 // RelatedSweeps holds the results of other sweeps that inform this one, and how closely they
 // relate.
 //
-// The relation of two sweeps is exp(-distance). The distance has a term for being different sweeps
-// at all, a term for each factor by which a size differs, and a term for each name that differs.
-// Each term gives a valid covariance, and so does their product, so the residual model's matrix is
-// one for any set of sweeps (Rasmussen and Williams 2006, section 4.2).
+// The relation of two sweeps is exp(-distance). The distance has a term for being different sweeps,
+// a term for the ratio of each size, and a term for each name that differs. Each term gives a valid
+// covariance, and so does the product of all. The residual model's matrix is therefore a valid
+// covariance for any set of sweeps (Rasmussen and Williams 2006, section 4.2).
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace meshwright::planner {
 
-// What a sweep trains, and on what. An unknown size is 1, an unknown name empty.
+// What a sweep trains, and on what. An unknown size is 1, and an unknown name is empty.
 struct SweepTraits {
   int64_t hidden = 1;
   int64_t layers = 1;
-  int64_t experts = 1;  // per layer; 1 where one FFN serves all tokens
+  int64_t experts = 1;  // per layer; 1 if one FFN serves all tokens
   int64_t seq_len = 1;
   int64_t global_batch = 1;
   int64_t devices = 1;
@@ -36,7 +36,7 @@ double SweepDistance(const SweepTraits& a, const SweepTraits& b);
 struct RelatedResult {
   TrialPoint point;       // PointOf() its layout
   double residual = 0.0;  // ln(measured / predicted)
-  double step_s = 0.0;    // measured, seconds
+  double step_s = 0.0;    // measured
   double noise = 0.0;     // as in MeasuredResidual
 };
 
@@ -53,17 +53,17 @@ struct RelatedSweeps {
   int64_t results() const;
 };
 
-// A related sweep contributes its fastest results, which its own trials would have found; the limit
-// on all results counts from the nearest sweep. A choice costs the cube of the number of results.
+// The most results of one related sweep, and of all related sweeps. A related sweep contributes its
+// fastest results, as its own trials would have found them. The nearest sweep contributes first.
+// The time of a choice grows with the cube of the number of results.
 inline constexpr size_t kMostResultsOfARelative = 8;
 inline constexpr size_t kMostRelatedResults = 64;
 
-// Returns the sweeps that have results, within these limits, nearest first and equals in the order
-// given.
+// Returns the sweeps that have results, within these limits. The nearest comes first; sweeps at the
+// same distance keep their order.
 RelatedSweeps NearestRelatedSweeps(const SweepTraits& own, std::vector<RelatedSweep> sweeps);
 
-// Returns "12 results of 2 related sweeps, the nearest of which is NAME", or "" where there are
-// none.
+// Returns "12 results of 2 related sweeps, the nearest of which is NAME", or "" if there are none.
 std::string Describe(const RelatedSweeps& relatives);
 
 }  // namespace meshwright::planner

@@ -1,12 +1,12 @@
 // ResidualModel predicts how far measured step times lie from estimated ones over the layouts of
 // one sweep.
 //
-// ln(measured / predicted) is a Gaussian process over the layouts' points: the sum of a part common
-// to all layouts, a slope along each axis, a local part that only nearby layouts share, and a
-// measurement's noise (run to run, plus what the measurement says of its own). The scale of the
+// ln(measured / predicted) is a Gaussian process over the layouts' points. It is the sum of a part
+// common to all layouts, a slope along each axis, a local part that only nearby layouts share, and
+// a measurement's noise (from run to run, and what the measurement states itself). The scale of the
 // slope and local kernels differs between sweeps. It has a log-normal prior; predictions are
 // averaged over it, weighted by marginal likelihood (Rasmussen and Williams 2006, chapter 2 and
-// section 5.2), and it is 1 until there are two measurements.
+// section 5.2). The scale is 1 until there are two measurements.
 //
 // Results of related sweeps (planner/policy/related_prior.h) shift the sweep's prior if they apply
 // to it at all. Whether they do is a second variable that predictions are averaged over, weighted
@@ -32,10 +32,12 @@ struct Residual {
 struct MeasuredResidual {
   size_t layout = 0;  // index among the points
   double value = 0.0;
-  double noise = 0.0;  // standard deviation in addition to that of the priors
+  // Standard deviation in addition to ResidualPriors::noise.
+  double noise = 0.0;
 };
 
-// The posterior of the layouts' residuals once some were measured or run: a mixture of components.
+// The posterior of the layouts' residuals once some layouts were measured or are running: a mixture
+// of components.
 class ResidualPosterior {
  public:
   // The posterior at one value of the factor, with or without the related results.
@@ -48,12 +50,12 @@ class ResidualPosterior {
     std::vector<double> explained;
   };
 
-  // `seen` are the layouts that were measured or run, in the order of the components' rows.
+  // `seen` are the layouts that were measured or are running, in the order of the components' rows.
   ResidualPosterior(std::vector<Component> components, std::vector<size_t> seen);
 
   const std::vector<Residual>& residuals() const { return residuals_; }
-  // Returns the covariance of each layout's residual with that of `layout`, which was measured or
-  // runs.
+  // Returns the covariance of each layout's residual with that of `layout`. REQUIRES: `layout` was
+  // measured or is running.
   std::vector<double> CovariancesWith(size_t layout) const;
 
  private:
@@ -67,17 +69,17 @@ class ResidualModel {
   ResidualModel(std::vector<TrialPoint> points, const ResidualPriors& priors,
                 const RelatedSweeps& relatives = {});
 
-  // Returns the posterior given `measured`, and `running` trials whose values are open: these
-  // reduce the variances and leave the means as they are. `noise` is theirs, as in
-  // MeasuredResidual.
+  // Returns the posterior given `measured` residuals and trials that are `running`. The result of a
+  // running trial is not known, so the trial reduces variances and leaves means as they are.
+  // `noise` is that of the running trials, as in MeasuredResidual.
   ResidualPosterior Given(absl::Span<const MeasuredResidual> measured,
                           absl::Span<const size_t> running, double noise = 0.0) const;
 
  private:
   struct Seen;
   class Prior;  // the distribution before any measurement of the sweep
-  // The component's weight is the log marginal likelihood of the measurements, up to a constant
-  // that no factor changes.
+  // Returns the component at one value of the factor. Its weight is the log marginal likelihood of
+  // the measurements, up to a constant that is the same for all factors.
   ResidualPosterior::Component At(double factor, bool relatives_speak, const Seen& seen) const;
 
   const ResidualPriors priors_;

@@ -1,5 +1,6 @@
-// Layouts as points, so that how alike two of them are is a distance: 1 for a factor of two on an
-// axis, half of that for another word, for a switch and for a stage of ZeRO, which change less.
+// TrialPoint is a layout as a point: the distance of two points says how different their layouts
+// are. The distance is 1 for a factor of two on an axis. For another word, another setting of a
+// switch or the next stage of ZeRO it is half of that, as these change less.
 #pragma once
 
 #include <vector>
@@ -10,11 +11,11 @@ namespace meshwright::planner {
 
 using TrialPoint = std::vector<double>;
 
-// All layouts' points have as many numbers. Which layers a stage has and which modules are run
-// again are not in them, but that somebody chose them is.
+// Returns the point of a layout. All points have the same number of coordinates. They tell whether
+// a layout chooses the layers of its stages and the modules to recompute, but not which ones.
 TrialPoint PointOf(const Layout& layout);
 
-// Require points of one length.
+// REQUIRES, for both: points of the same length.
 double SquaredDistance(const TrialPoint& a, const TrialPoint& b);
 double DotProduct(const TrialPoint& a, const TrialPoint& b);
 

@@ -8,9 +8,10 @@
 
 namespace meshwright::planner {
 
-// Returns the profile's kernel. For Meshwright's own worker in bf16 on a GPU it is instead the one
-// that the cluster's device names as the fastest for the model's head size, where all layers have
-// the same size and other kernels take the model. Elsewhere the worker has a single kernel.
+// Returns the profile's kernel, unless Meshwright's own worker runs in bf16 on a GPU, the only case
+// in which it has several kernels. The function then returns the kernel that the cluster's device
+// names as the fastest for the model's head size, if all layers have that size and no part of the
+// model needs flash2.
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision);
 

@@ -1,5 +1,5 @@
-// BlockSums holds the sums of planner/block's lists for a layer and the model's ends on one rank of
-// a layout, from which its memory and its time are computed.
+// BlockSums holds the sums of planner/block's operator lists on one rank of a layout: those of a
+// layer and of the model's ends. A layout's memory and time are computed from them.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace meshwright::planner {
 
-// The parts of what a layer keeps that an explanation names, in bytes.
+// The parts of a layer's kept bytes that an explanation names.
 struct KeptShares {
   int64_t experts_bytes = 0;    // rows of tokens for their experts, and the experts' results
   int64_t projected_bytes = 0;  // of latent attention: queries, keys and values of all heads
-  int64_t latent_bytes = 0;     // of latent attention: the latents of those
+  int64_t latent_bytes = 0;     // of latent attention: the latents
 
   friend bool operator==(const KeptShares&, const KeptShares&) = default;
 };
@@ -32,26 +32,28 @@ struct BlockSums {
   UnitParameters layer;
   UnitParameters head;
   UnitParameters final_norm;
-  UnitParameters mtp;  // in addition to a layer, for one that predicts further tokens
+  UnitParameters mtp;  // of a layer that predicts further tokens, in addition to a layer
   UnitMatrices layer_matrices;
   UnitMatrices mtp_matrices;
 
-  // For one micro-batch in one layer:
-  int64_t kept_bytes = 0;        // without full recompute, and without what modules recompute
+  // For one micro-batch in one layer. `kept_bytes` applies if the layer is not recomputed as a
+  // whole, and excludes what selective recompute and modules recompute.
+  int64_t kept_bytes = 0;
   KeptShares kept_shares;        // of kept_bytes
-  int64_t checkpoint_bytes = 0;  // where the layer is recomputed as a whole
+  int64_t checkpoint_bytes = 0;  // kept if the layer is recomputed as a whole
   Workspace workspace;           // of its backward, including what it recomputes
   double logits = 0.0;           // of the model's head
-  int64_t mtp_kept_bytes = 0;    // added to a layer and a head by one that predicts further tokens
+  // What a layer that predicts further tokens keeps in addition to a layer and a head.
+  int64_t mtp_kept_bytes = 0;
 
-  ListCost layer_cost;  // including what selective recompute and modules run again
+  ListCost layer_cost;  // including what selective recompute and modules rerun
   ListCost head_cost;
   ListCost embedding_cost;
   ListCost mtp_cost;
 };
 
-// Returns the sums of a shape. Caches the last shapes, which a search comes back to with each of
-// its schedules and numbers of replicas. Thread-safe.
+// Returns the sums of a shape. Caches the last shapes, because a search returns to them for each
+// schedule and number of replicas. Thread-safe.
 std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape,
                                              const LayerRecompute& recompute,
                                              const WorkspaceRates& rates);

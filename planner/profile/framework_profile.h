@@ -21,15 +21,17 @@
 
 namespace meshwright::planner {
 
-// Whether the input of a column-parallel product is kept un-sharded under sequence parallel.
+// Whether the input of a column-parallel product is kept un-sharded under sequence parallelism.
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
-// What selective recompute runs again: the core of attention, so that its score matrix need not be
-// kept (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation.
+// What selective recompute reruns: the core of attention, so that its score matrix need not be kept
+// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation.
 enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation };
 
-// The rank whose peak a framework's memory figure reports, and what counts towards it.
+// The rank whose peak a framework's memory figure reports.
 enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
+// The memory that this figure counts: all that the caching allocator handed out, or all that it
+// reserved.
 enum class PeakKind : uint8_t { kAllocated, kReserved };
 
 // The program that a profile describes, and with it the memory model that applies.
@@ -41,7 +43,7 @@ enum class Engine : uint8_t {
   kWorker,
 };
 
-// Bytes of weights, gradients and optimizer per parameter under bf16 training.
+// Bytes per parameter of weights, gradients and optimizer under bf16 training.
 struct ModelStates {
   int32_t gradient_bytes = 4;        // main gradients
   int32_t optimizer_bytes = 12;      // of AdamW: fp32 master weights and two moments
@@ -71,18 +73,18 @@ struct KeptActivations {
   // For latent attention: whether keys are kept with the rotated part in every head. Otherwise that
   // part is kept once, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
-  // For each token that an expert takes: its weight, and where it came from.
+  // Bytes for each token that an expert takes: its weight, and where it came from.
   double routing_bytes = 12.0;
   // Whether the experts' results are kept, because their weights are applied to them and not to the
   // product before the down projection.
   bool keeps_expert_output = false;
-  // Kept in addition to the tensors that every framework keeps, per token and hidden element.
-  double eager_norm_bytes = 8.0;  // by both norms of a layer together, where they are not fused
+  // Bytes kept in addition to the tensors that every framework keeps, per token and hidden element:
+  double eager_norm_bytes = 8.0;  // by both norms of a layer together, if they are not fused
   double extra_kept_bytes = 0.0;  // dropout masks, biases and copies
-  // Kept per element of the score matrix where attention writes it out.
+  // Bytes kept per element of the score matrix by attention that writes it out:
   double fused_softmax_bytes = 2.0;
   double eager_attention_bytes = 6.0;
-  // What a layer's backward takes in addition to what the layer keeps:
+  // Bytes that a layer's backward takes in addition to what the layer keeps:
   double hidden_work_bytes = 4.0;  // per token and hidden element
   double ffn_work_bytes = 6.0;     // per token and FFN element
   double score_work_bytes = 4.0;   // per element of the score matrix
@@ -91,16 +93,16 @@ struct KeptActivations {
   // The peak that a measurement of this framework reports:
   PeakRank peak_rank = PeakRank::kFullest;
   PeakKind peak_kind = PeakKind::kAllocated;
-  // Memory that the caching allocator reserves and does not hand out where micro-batches overlap,
-  // as a share of their kept activations.
+  // Memory that the caching allocator reserves and does not hand out if micro-batches overlap, as a
+  // share of their kept activations.
   double fragmentation = 0.0;
-  // Above the share `pressure_from` of the device a step gets slower: by pressure_slope times the
-  // share above it.
+  // In a pipeline, a step gets slower if more than the share `pressure_from` of the device is
+  // filled: by pressure_slope times the excess over that share.
   double pressure_from = 0.7;
   double pressure_slope = 0.0;
 
-  // P(out of memory) is 1/2 where the estimate fills `oom_center` of the device; `oom_width` is the
-  // distance over which it rises (planner/estimate/estimate.h).
+  // The probability of running out of memory is 1/2 if the estimate fills the share `oom_center` of
+  // the device. `oom_width` is the distance over which it rises (planner/estimate/estimate.h).
   double oom_center = 0.93;
   double oom_width = 0.04;
 
@@ -112,32 +114,33 @@ struct OperatorTraffic {
   // Share of the device's matmul rate that this framework's products reach. Split projections,
   // copies around them and collectives that run at the same time lower it.
   double matmul_share = 1.0;
-  // Device-memory traffic of operators that frameworks may fuse, in bytes per bf16 element.
-  double eager_norm_traffic_bytes = 20.0;    // forward of an un-fused norm; its backward 1.5 times
-  double fused_softmax_traffic_bytes = 8.0;  // forward per score; backward 1.5 times
-  double eager_attention_traffic_bytes = 20.0;  // forward per score; backward 1.5 times
+  // Device-memory traffic of operators that frameworks may fuse, in bytes per bf16 element. The
+  // backward of norms and of attention takes 1.5 times as much as the forward.
+  double eager_norm_traffic_bytes = 20.0;       // forward of an un-fused norm
+  double fused_softmax_traffic_bytes = 8.0;     // forward of attention, per score
+  double eager_attention_traffic_bytes = 20.0;  // forward of attention, per score
   double loss_traffic_bytes = 10.0;             // forward and backward of the loss, per logit
   double rope_traffic_bytes = 4.0;              // RoPE, in each direction
-  // Per parameter and micro-batch, where adding up gradients is a separate operator.
+  // Per parameter and micro-batch, if adding up gradients is a separate operator.
   double accumulate_traffic_bytes = 0.0;
-  // Forward of the activation of experts that have biases, per element of its result; backward 1.5
-  // times. 0 where it is fused, as the activation of experts without biases is.
+  // Forward of the activation in experts with biases, per element of its result; backward takes 1.5
+  // times as much. 0 if it is fused, as the activation in experts without biases is.
   double expert_bias_traffic_bytes = 0.0;
 
-  // The least time of a product or stream, in which an eager framework's host can launch the next
-  // operator. 0 where that is a kernel's own launch.
+  // The least time of a product or a streaming operator. An eager framework's host needs this long
+  // to launch the next operator. 0 if a kernel's own launch is the only limit.
   double operator_host_s = 0.0;
-  // The least time of a layer, forward and backward together, in which the host can launch its
-  // kernels. 0 where graphs or fusion hide the launches.
+  // The least time of a layer, forward and backward together. The host needs this long to launch
+  // its kernels. 0 if graphs or fusion hide the launches.
   double layer_floor_s = 0.0;
-  // What a launch for each of a rank's experts adds to layer_floor_s, where products, and casts
-  // with scales by block, are launched for one expert after another. 0 where one kernel does them
-  // for all experts, or graphs hide the launches.
+  // The time that one launch for one expert adds to layer_floor_s, if products, and casts with
+  // scales by block, are launched for one expert after another. 0 if one kernel does them for all
+  // experts, or graphs hide the launches.
   double expert_launch_s = 0.0;
   // Cost of a step in addition to its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
-  // Standard deviation of the logarithm of measured over predicted step times of this framework. 0:
-  // the cluster's is used.
+  // Standard deviation of the logarithm of measured over predicted step times of this framework. If
+  // it is 0, the cluster's is used.
   double step_time_sigma = 0.0;
 
   friend bool operator==(const OperatorTraffic&, const OperatorTraffic&) = default;
@@ -149,30 +152,32 @@ struct Communication {
   // The largest share of the data-parallel communication that compute can hide. The rest is exposed
   // although it overlaps, as compute and collectives share memory and cores.
   double data_parallel_overlap = 0.0;
-  // The number of collectives of a layer's gradients, each with its own latency: all-reduced whole
-  // (ZeRO-0), and reduced and gathered in shards (ZeRO-1). 0: one for all layers of a rank.
+  // The number of collectives for a layer's gradients, each with its own latency. Under ZeRO-0 they
+  // all-reduce whole gradients; under ZeRO-1 they reduce and gather shards. 0: one for all layers
+  // of a rank.
   double all_reduces_per_layer = 0.0;
   double shard_collectives_per_layer = 0.0;
   double reduce_bytes = 4.0;  // sent per gradient element
   // Bytes per element of the gradients that ring attention passes on, under bf16 training.
   int32_t ring_gradient_bytes = 2;
   bool zero1_all_reduce = false;  // ZeRO-1 all-reduces whole gradients instead of scattering them
-  // Under interleaving, ZeRO-2 reduces a chunk's gradients once for the pp micro-batches whose
-  // backwards are consecutive in it, and not for each of them.
+  // Whether ZeRO-2 under interleaving reduces a chunk's gradients once for each group of pp
+  // micro-batches whose backwards follow each other in the chunk. Otherwise it reduces them for
+  // each micro-batch.
   bool reduces_interleaved_groups = false;
   // Share of the bandwidth between nodes that this framework's runs reached.
   double network_share = 1.0;
-  // How fast that bandwidth falls with the number of nodes: ~ (nodes / 2)^-network_contention.
+  // That bandwidth is proportional to (nodes / 2)^-network_contention.
   double network_contention = 0.0;
-  // The least time of a ring step that leaves a node, on the network of this framework's runs where
-  // that is slower than the cluster's.
+  // The least time of a ring step that leaves a node, on the network of this framework's runs. The
+  // cluster's own least time applies if it is longer.
   double network_step_s = 0.0;
   bool tree_all_reduce = true;  // whether all-reduces also use trees
-  // Whether a token is sent to a node, and inside a node to a rank, once for all of its experts
-  // there (DeepEP, HybridEP), or once for each of them (NCCL's all-to-all).
+  // Whether a token is sent once to each node, and there once to each rank, for all of its experts
+  // there (DeepEP, HybridEP). Otherwise it is sent once for each expert (NCCL's all-to-all).
   bool deduplicates_tokens = false;
-  // The largest share of the experts' all-to-alls that compute can hide: of those whose ranks are
-  // on one node, and of those that leave it.
+  // The largest share of the experts' all-to-alls that compute can hide: inside a node, and across
+  // nodes.
   double all_to_all_overlap = 0.0;
   double all_to_all_overlap_across = 0.0;
   double tp_hop_s = 0.0;        // added by the host to each step of a tensor-parallel ring
@@ -181,7 +186,7 @@ struct Communication {
   friend bool operator==(const Communication&, const Communication&) = default;
 };
 
-// What the framework can run, and what it runs where a layout or a measurement does not say.
+// What the framework can run, and what it runs if a layout or a measurement does not say.
 struct Supports {
   StagePartition stage_partition = StagePartition::kEqual;
   // Defaults: the kernels of layouts and measurements that name none, and the FFN and embeddings of
@@ -204,23 +209,25 @@ struct Supports {
   bool layered_accumulation = false;
   bool has_recompute = true;
   bool has_block_recompute = true;
-  RecomputeModules recompute_modules = {};  // those that rc= may name
-  bool has_hsdp = false;                    // ZeRO inside groups of hs= ranks, copies outside
-  bool has_stages = false;                  // stages= with the layers of each stage
+  RecomputeModules recompute_modules = {};  // the modules that rc= may name
+  bool has_hsdp = false;                    // hs=: ZeRO inside groups of ranks, which hold copies
+  bool has_stages = false;                  // stages=: the layers of each stage
   // Whether it runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
-  bool has_muon = false;  // in addition to AdamW, which all have
-  // offload=act:N, and whether it combines with pipeline parallel and with recompute.
+  bool has_muon = false;  // in addition to AdamW, which all frameworks have
+  // Whether it runs offload=act:N, and whether that combines with pipeline parallelism and with
+  // recompute.
   bool has_activation_offload = false;
   bool activation_offload_with_pipeline = false;
   bool activation_offload_with_recompute = false;
   bool has_optimizer_offload = false;  // offload=opt
   bool tp_needs_sequence_parallel = false;
-  int32_t min_zero = 0;  // least stage if there are ranks to shard over and axes other than dp
-  bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1
-  bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
-  // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
+  int32_t min_zero = 0;  // the least stage if there are ranks to shard over and axes other than dp
+  bool zero23_with_pipeline = false;  // whether ZeRO 2 and 3 run with pp > 1
+  bool kv_replication = false;        // tp may exceed kv_heads; K/V weights are then replicated
+  // The vocabulary is padded to a multiple of this times tp. 0: it is not padded, and tp must
+  // divide it.
   int32_t vocab_multiple = 0;
   KernelSupport kernels;
 
@@ -230,10 +237,10 @@ struct Supports {
 struct FrameworkProfile {
   std::string name;
   std::vector<std::string> aliases;  // its names in measurement files
-  // If not empty, the profile describes a version, or a way to run one, that measurement files
-  // identify only in their notes, while they name it by its aliases. These are the texts to find
-  // there, any of them, divided by "|". Of several such profiles the one with the longest text
-  // found applies to a row.
+  // Texts divided by "|". If not empty, the profile describes a version of a framework, or a way to
+  // run it, that measurement files tell only in their notes. Its aliases then count only for rows
+  // whose notes contain one of the texts. If several such profiles match a row, the one with the
+  // longest text found applies.
   std::string notes_contain;
   Engine engine = Engine::kFramework;
 
@@ -257,11 +264,12 @@ struct FrameworkProfile {
     return kept.gathered_inputs == GatheredInputs::kAlways ||
            (kept.gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
   }
-  // Returns whether the gradients of all micro-batches of a layer are reduced at once, and ZeRO-3
-  // gathers a layer once per pass.
+  // Returns whether a layer's gradients are reduced once for all micro-batches, and ZeRO-3 gathers
+  // a layer once per pass.
   bool AccumulatesByLayer(const Layout& layout) const {
     return supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst;
   }
+  // Returns whether Communication::reduces_interleaved_groups applies to the layout.
   bool ReducesGroups(const Layout& layout) const {
     return communication.reduces_interleaved_groups && layout.zero == 2 &&
            layout.schedule == ScheduleKind::kInterleaved;
@@ -270,7 +278,8 @@ struct FrameworkProfile {
   friend bool operator==(const FrameworkProfile&, const FrameworkProfile&) = default;
 };
 
-// InvalidArgument naming the field, its value and what is accepted.
+// Returns InvalidArgument if a field is out of range. The message names the field, its value and
+// what is accepted.
 absl::Status Validate(const FrameworkProfile& profile);
 
 }  // namespace meshwright::planner

@@ -1,6 +1,6 @@
-// KernelSupport lists what the layers and kernels of a program can run, where that is known. Only
-// the profile of Meshwright's worker has it; for other frameworks nothing is known and nothing is
-// rejected.
+// KernelSupport lists what the layers and kernels of a program can run. Only the profile of
+// Meshwright's worker has it. Nothing is known of other frameworks, so nothing is rejected for
+// them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace meshwright::planner {
 // The head sizes that attention on a GPU takes in one precision.
 struct HeadSizes {
   Precision precision = Precision::kBf16;
-  std::optional<AttentionKernel> attention;  // no value: any kernel
+  std::optional<AttentionKernel> attention;  // nullopt: any kernel
   int64_t multiple_of = 1;
   std::optional<int64_t> most;
 
@@ -35,7 +35,7 @@ struct KernelSupport {
   bool qk_norm = true;
   EnumSet<ModelPart> parts;
   EnumSet<ModelPart> cpu_only_parts;     // a subset of `parts`
-  EnumSet<ModelPart> cuda_flash2_parts;  // a subset of `parts`; on CUDA in bf16 with flash2 alone
+  EnumSet<ModelPart> cuda_flash2_parts;  // a subset of `parts`; on CUDA they need bf16 and flash2
   int64_t head_dim_multiple = 1;
   bool one_head_dim = false;  // whether all layers must have heads of one size
   EnumSet<Precision> cpu_precisions;
@@ -44,7 +44,7 @@ struct KernelSupport {
   EnumSet<AttentionKernel> cpu_attention;
   EnumSet<AttentionKernel> cuda_attention;
   EnumSet<NormKernel> norms;
-  // The first entry for a precision and a kernel applies. Without one every size is accepted.
+  // The first entry for a precision and a kernel applies. If there is none, every size is accepted.
   std::vector<HeadSizes> cuda_head_sizes;
   int32_t max_cp = 0;
   int32_t max_vpp = 0;

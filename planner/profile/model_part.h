@@ -1,5 +1,5 @@
-// ModelPart names the parts of a model's blocks and ends, in addition to attention, FFN and
-// RMSNorm, that a program may or may not have a layer for.
+// ModelPart names the parts of a model's blocks and ends that a program may or may not have a layer
+// for. Attention and FFNs without special features are not among them.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ enum class ModelPart : uint8_t {
   kEmbeddingNorm,
   kQkNormOverWidth,
   kParallelBlock,
-  kNormBehind,
-  kBiases,  // of attention's output and of the FFN
+  kNormBehind,  // norms behind attention and the FFN
+  kBiases,      // of attention's output and of the FFN
   kHeadBias,
   kExperts,
   kExpertsWithoutGate,  // whose activation is not SwiGLU
@@ -42,10 +42,11 @@ enum class ModelPart : uint8_t {
   kFurtherTokens,  // layers that predict tokens further ahead
 };
 
+// Returns the parts that the model has.
 EnumSet<ModelPart> PartsOf(const ModelSpec& model);
 
 std::string_view ModelPartName(ModelPart part);
-// InvalidArgument names what is accepted.
+// Returns InvalidArgument, which names what is accepted, if no part has this name.
 absl::StatusOr<ModelPart> ParseModelPart(std::string_view text);
 
 }  // namespace meshwright::planner

@@ -1,9 +1,9 @@
-// PlannedLayout is a layout under a context, with what its memory and its time have in common
-// computed once: which layers its stages hold, the sums of the layers' operators, and the
+// PlannedLayout is a layout under a context. It computes once what the layout's memory and its time
+// have in common: which layers its stages hold, the sums of the layers' operators, and the
 // parameters of each rank.
 //
-// Refers to the context and the layout, which must outlive it. The layout must be one that
-// CheckLayout() accepts.
+// It refers to the context and the layout, which must outlive it. REQUIRES: CheckLayout() accepts
+// the layout.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace meshwright::planner {
 
-// Returns the first of the model's groups with layers of the same shape as `group`.
+// Returns the first of the model's groups whose layers have the same shape as those of `group`.
 size_t FirstGroupOfShape(const ModelSpec& model, size_t group);
 
 class PlannedLayout {
@@ -43,41 +43,46 @@ class PlannedLayout {
     return stages_->alike[static_cast<size_t>(pipeline_rank)];
   }
 
-  // Return the sums of a layer of the model's group `group`, and of all groups.
+  // block() returns the sums of a layer of the model's group `group`, and blocks() those of all
+  // groups.
   const BlockSums& block(size_t group) const { return *blocks_[group]; }
   std::vector<std::shared_ptr<const BlockSums>> blocks() const {
     return {blocks_.begin(), blocks_.end()};
   }
-  // Returns the first group with layers of the same shape: kinds of layers may alternate.
+  // Returns the first group whose layers have the same shape as those of `group`. Shapes repeat if
+  // kinds of layers alternate.
   size_t FirstAlikeGroup(size_t group) const;
-  // Also the sums of the layers that predict further tokens, which are beside the head.
+  // Returns the sums of the last group. The layers beside the head, which predict further tokens,
+  // have the same sums.
   const BlockSums& last_block() const { return *blocks_.back(); }
-  // The embedding's and the head's sums are the same in every group.
+  // Returns the sums to use for the embedding and the head, which are the same in every group.
   const BlockSums& ends() const { return *blocks_.front(); }
 
-  // Return the parameters of a device of the pipeline rank, before any ZeRO sharding, and of the
-  // rank that has the most.
+  // Returns the parameters of a device of the pipeline rank, before any ZeRO sharding.
   const UnitParameters& ParametersOnRank(int32_t pipeline_rank) const {
     return parameters_[static_cast<size_t>(pipeline_rank)];
   }
-  // Returns the part of these that is in blocks.
+  // Returns the part of ParametersOnRank() that is in blocks.
   int64_t BlockParametersOnRank(int32_t pipeline_rank) const;
+  // Returns the parameters of a device of the rank that has the most.
   const UnitParameters& MostParameters() const {
     return *std::max_element(
         parameters_.begin(), parameters_.end(),
         [](const UnitParameters& a, const UnitParameters& b) { return a.all < b.all; });
   }
-  // Returns the parameters of the largest unit that is gathered as one: a layer, the embedding or
-  // the head.
+  // Returns the number of parameters of the largest unit that is gathered as one: a layer, the
+  // embedding or the head.
   int64_t LargestUnit() const;
   // Returns the elements of the blocks' matrices on a device of the pipeline rank.
   MatrixElements MatricesOnRank(int32_t pipeline_rank) const;
-  // Returns the number of experts of a pipeline rank's layers whose selection biases are updated.
+  // Returns the number of experts whose selection biases are updated, over a pipeline rank's
+  // layers.
   int64_t MovedBiasesOnRank(int32_t pipeline_rank) const;
   // Calls visit(matrices, layers) for the matrices of each group of layers on the rank.
   template <typename Visit>
   void ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const;
-  // Calls visit(sums, layers) for each group of layers on the rank, without those beside the head.
+  // Calls visit(sums, layers) for each group of layers on the rank, except the layers beside the
+  // head.
   template <typename Visit>
   void ForEachLayers(int32_t pipeline_rank, const Visit& visit) const;
   // Calls visit(unit, count) for the units of a rank: embedding, layers, head, final norm.
@@ -123,7 +128,7 @@ void PlannedLayout::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const
     ForEachGroup(context_.model, stage,
                  [&](size_t group, int64_t layers) { visit(block(group).layer, layers); });
     if (!stage.has_head) continue;
-    // Tied embeddings are one matrix where both ends of the model are on the same rank.
+    // Tied embeddings are one matrix if both ends of the model are on the same rank.
     if (!context_.model.tied_embeddings || !EndsShareRank(layout_)) {
       visit(ends().head, int64_t{1});
     }

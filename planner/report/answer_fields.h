@@ -1,7 +1,7 @@
-// The fields of the planner's answers (planner/codec/fields.h).
+// Names the fields of the planner's answers (planner/codec/fields.h).
 //
-// Messages have the answers as they stand here, and commands print them so, with the question and
-// the caller's clock between an answer's keys (tools/cli/plan/answer_text.h).
+// Messages have these fields, and commands print them. Commands also print the question and how
+// long they took (tools/cli/plan/answer_text.h).
 #pragma once
 
 #include <cstdint>
@@ -57,11 +57,13 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("sentence", rests_on.sentence);
 }
 
-// What binds a layout, for who reads only that: it follows from the estimate.
+// What limits a layout: the largest part of its memory, and the largest part of its step time
+// besides compute. It follows from the estimate, so it is written for readers of an answer but
+// never read back.
 struct BindingReport {
-  std::string memory_part;  // as PartName()
+  std::string memory_part;  // one of kMemoryPartNames
   int64_t memory_bytes = 0;
-  std::string time_part;  // as PartName()
+  std::string time_part;  // one of kTimePartNames
   double time_s = 0.0;
   std::string sentence;
 };
@@ -114,8 +116,8 @@ void VisitFields(Effect& effect, Visitor& visit) {
   visit("sentence", effect.sentence);
 }
 
-// The smallest change of a layout that makes it fit, as texts have it: what changes, and the two
-// figures that decide.
+// The smallest change that makes a layout fit, in the JSON form: what changes, and the memory and
+// the step time after it. A message has the whole changed layout with its estimate instead.
 struct SmallestChange {
   std::string layout;
   std::vector<std::string> changes;
@@ -131,7 +133,7 @@ void VisitFields(const SmallestChange& change, Visitor& visit) {
   visit({"step_s", "Time of a step then, seconds"}, change.step_s);
 }
 
-// An explanation, with the layout that it is about.
+// An explanation and the layout that it explains.
 struct ExplainedLayout {
   RankedLayout ranked;
   Explanation explanation;
@@ -178,8 +180,8 @@ void VisitFields(Group& group, Visitor& visit) {
   visit("estimate", group.best);
 }
 
-// The layout that is over by the least, as texts have it: messages have by how much beside it, for
-// others share its message.
+// The layout that exceeds the memory criterion by the least, in the JSON form. A message has
+// `over_bytes` outside the layout, because other fields use the layout's message type as well.
 struct NearestLayout {
   RankedLayout ranked;
   int64_t over_bytes = 0;

@@ -21,7 +21,7 @@ struct RecommendAnswer {
   std::vector<std::string> notes;  // what the reader should know about the figures
   int64_t parameters = 0;          // of the model
   RestsOn rests_on;
-  std::optional<UserLayoutReport> mine;  // set where the query names a layout
+  std::optional<UserLayoutReport> mine;  // set if the query names a layout
 };
 
 struct EstimateAnswer {
@@ -31,7 +31,7 @@ struct EstimateAnswer {
   std::vector<std::string> notes;
   Explanation explanation;
   int64_t parameters = 0;          // of the model
-  int64_t parameters_per_gpu = 0;  // that the device with the most of them computes with
+  int64_t parameters_per_gpu = 0;  // of the device that computes with the most
   RestsOn rests_on;
 
   RankedLayout ranked() const { return {layout, estimate}; }
@@ -44,25 +44,27 @@ struct PresetNames {
   std::vector<std::string> profiles;
 };
 
-// Errors as for Search() and Resolve().
+// Returns the best layouts for the query. Returns every error of Resolve() and Search() as it is.
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
                                                 SearchRun run = {});
-// `layout` is in text form. Cancelled once `cancelled` returns true.
+// Returns the estimate of `layout`, given in text form, and its explanation. Returns Cancelled once
+// `cancelled` returns true.
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
                                               int32_t host_cores, const Cancelled& cancelled = {});
 PresetNames AnswerPresets();
 
-// Returns the evidence behind the cluster and the profile of a question, under the names that it
-// uses for them.
+// Returns the evidence behind the cluster and the framework profile of a question. Both have the
+// names that the question uses.
 RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request);
 
-// Returns the name of the memory criterion in answers: "the 80 % memory rule".
+// Returns the name of the query's memory criterion in answers, such as "the 80 % memory rule".
 std::string MemoryCriterion(const PlanQuery& query);
 
-// Returns what a reader of the figures should know about the question.
+// Returns what a reader of the answer's figures should know about the model, the load of experts
+// and the cluster.
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request);
-// Returns the notes about the cluster: where ranks share processor cores, and where devices fill
-// the last node only partly.
+// Returns a note on the cluster if ranks share processor cores, and another if the devices fill the
+// last node only partly.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// The fields of the answers that hold layouts or sizes side by side (planner/codec/fields.h).
+// Names the fields of answers that compare layouts, numbers of devices or sizes of a problem
+// (planner/codec/fields.h).
 #pragma once
 
 #include "planner/codec/fields.h"

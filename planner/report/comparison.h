@@ -1,5 +1,5 @@
-// Compares layouts of one question: what each takes, which wins, and which parts of the step
-// decide.
+// Compares layouts for one question: the memory and time of each, which is the fastest, and which
+// parts of the step make the difference.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ namespace meshwright::planner {
 
 struct ComparedLayout {
   std::string layout;  // text form
-  // The rule that it breaks, such as "heads_division"; empty where it can run. If set, only
-  // `sentence` is set in addition.
+  // The rule that the layout breaks, such as "heads_division"; empty if it can run. If the rule is
+  // set, no other field but `layout` and `sentence` is set.
   std::string rule;
   std::optional<RankedLayout> estimate;
   bool fits = false;  // under the memory criterion of the question
-  // Rank from 1, by step time among the layouts that fit; 0 where it does not fit.
+  // Rank from 1, by step time among the layouts that fit; 0 if this one does not fit.
   int64_t place = 0;
-  double slower = 0.0;              // its step time over that of the first, less 1
-  std::vector<SlowerPart> because;  // why it is slower than the first, largest part first
+  double slower = 0.0;              // its step time over that of the fastest that fits, less 1
+  std::vector<SlowerPart> because;  // why it is slower than that one, largest part first
   std::string sentence;
 
   friend bool operator==(const ComparedLayout&, const ComparedLayout&) = default;
 };
 
 struct CompareAnswer {
-  std::vector<ComparedLayout> layouts;  // in the order asked
+  std::vector<ComparedLayout> layouts;  // in the order of the question
   int64_t allowed_bytes = 0;            // per device under the memory criterion
   // Layouts whose step times differ by at most this share tie: the estimate can't tell them apart.
   double within = 0.0;
@@ -46,9 +46,10 @@ struct CompareAnswer {
   bool any_fits() const;
 };
 
-// Compares `layouts`, in text form, 1 to kMostCompared of them. InvalidArgument names a layout that
-// can't be read; one that can't run is part of the answer.
+// The most layouts that one question compares.
 inline constexpr size_t kMostCompared = 16;
+// Compares `layouts`, given in text form. Returns InvalidArgument if there are none or more than
+// kMostCompared, or if one can't be read. A layout that can't run is part of the answer.
 absl::StatusOr<CompareAnswer> AnswerCompare(const PlanQuery& query,
                                             const std::vector<std::string>& layouts,
                                             int32_t host_cores);

@@ -1,5 +1,5 @@
-// The fields of an estimate and of a search's counts (planner/codec/fields.h), as commands print
-// them, the store keeps them and messages have them.
+// Names the fields of an estimate and of a search's counts (planner/codec/fields.h). They are the
+// same in what commands print, in the store and in messages.
 #pragma once
 
 #include <string>
@@ -14,13 +14,14 @@ namespace meshwright::planner {
 
 inline constexpr TextForm kLayoutText{&FormatLayout, &ParseLayout};
 
-// A layout's axes one by one, beside the text that says them all. What each is, the table of keys
-// says.
+// A layout's axes one by one, in addition to its text form. The table of keys says what each axis
+// is (planner/layout/keys.h).
 struct LayoutAxes {
   Layout layout;
 };
 
-// A word is there also where the layout's text does not name it.
+// Returns the value of a key whose value is a text or a word. Returns a word even if it is a
+// default that the layout's text form leaves out.
 inline std::string AxisText(const LayoutKey& key, const Layout& layout) {
   const bool is_named = key.kind == KeyKind::kText || !HasDefault(key, layout);
   return is_named ? ValueText(key, layout) : ConditionText(key, layout);
@@ -88,7 +89,7 @@ void VisitFields(Ranked& ranked, Visitor& visit) {
   visit("tokens_per_joule", estimate.tokens_per_joule);
 }
 
-// `invalid_by_rule` by the rules' names; those that dropped nothing are left out.
+// Returns `invalid_by_rule` under the rules' names. Rules that dropped nothing are left out.
 inline OrderedMap<int64_t> InvalidByName(const Funnel& funnel) {
   OrderedMap<int64_t> by_name;
   for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
@@ -98,7 +99,8 @@ inline OrderedMap<int64_t> InvalidByName(const Funnel& funnel) {
   return by_name;
 }
 
-// Passes over names of other versions.
+// Sets `invalid_by_rule` from counts under the rules' names. Ignores the names of rules that only
+// other versions have.
 inline void SetInvalidByName(const OrderedMap<int64_t>& by_name, Funnel& funnel) {
   for (const auto& [name, count] : by_name) {
     for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {

@@ -1,4 +1,5 @@
-// The JSON form of an estimate and of a search, which every command prints and the store keeps.
+// Writes an estimate, and a search's counts, in the JSON form that the store keeps. Its fields are
+// those that commands print (planner/report/estimate_fields.h).
 #pragma once
 
 #include "nlohmann/json.hpp"
@@ -6,9 +7,10 @@
 
 namespace meshwright::planner {
 
-// By their fields (planner/report/estimate_fields.h). The store keeps the first and reads it as
+// Returns a layout with its estimate. The server reads it back from the store as
 // v1::LayoutEstimate.
 nlohmann::ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate);
+// Returns a search's counts.
 nlohmann::ordered_json FunnelToJson(const Funnel& funnel);
 
 }  // namespace meshwright::planner

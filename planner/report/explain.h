@@ -1,9 +1,9 @@
 // Explains an estimate: what fills the fullest device, what the step waits for in addition to
-// compute, the smallest change after which a layout that does not fit would, the effect of another
-// load of experts, and what the layout moves to the host.
+// compute, the effect of another load of experts, and what the layout moves to the host. For a
+// layout that does not fit, it also finds the smallest change that makes it fit.
 //
-// The structs hold codes and numbers; the functions that return text turn them into sentences, the
-// same on a terminal, in JSON and from a server.
+// The structs hold codes and numbers. The functions that return text turn them into sentences,
+// which are the same on a terminal, in JSON and from a server.
 #pragma once
 
 #include <array>
@@ -37,16 +37,17 @@ inline constexpr std::array kMemoryParts = {MemoryPart::kWeights,       MemoryPa
                                             MemoryPart::kLoss,          MemoryPart::kWorkspace,
                                             MemoryPart::kFragmentation, MemoryPart::kOverhead};
 
-// By part.
+// Indexed by MemoryPart.
 inline constexpr std::array<std::string_view, kMemoryParts.size()> kMemoryPartNames = {
     "weights", "gradients", "optimizer",     "activations",
     "loss",    "workspace", "fragmentation", "overhead"};
 
-std::string_view PartName(MemoryPart part);  // "activations"
-std::string_view Subject(TimePart part);     // "the pipeline bubble"
+std::string_view PartName(MemoryPart part);  // such as "activations"
+std::string_view Subject(TimePart part);     // such as "the pipeline bubble"
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);
 
-// The largest part of the fullest device's memory, and the largest of the step without compute.
+// The largest part of the fullest device's memory, and the largest part of the step's time besides
+// compute.
 struct Binding {
   MemoryPart memory_part = MemoryPart::kWeights;
   int64_t memory_bytes = 0;
@@ -64,7 +65,7 @@ struct StageMemory {
 
 struct Explanation {
   std::vector<StageMemory> stages;  // by pipeline rank
-  NeighbourSearch neighbours;       // of a layout that does not fit; empty for others
+  NeighbourSearch neighbours;       // empty for a layout that fits
   // For models with experts: the effect of another load of the fullest rank's experts.
   std::optional<ImbalanceEffect> other_imbalance;
   std::optional<ExpertShare> experts;           // of models with experts
@@ -74,21 +75,22 @@ struct Explanation {
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts, and its estimate. Once `cancelled` returns true,
-// returns an incomplete explanation.
+// Explains a layout's estimate. Returns an incomplete explanation once `cancelled` returns true.
+// REQUIRES: CheckLayout() accepts the layout, and the estimate is the one under `context`.
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
                     int64_t allowed_bytes, const Cancelled& cancelled = {});
 
 Binding BindingOf(const Estimate& estimate);
 
-// Returns what fills the fullest device, with numbers.
+// Returns a sentence that says what fills the fullest device, with numbers.
 std::string MemorySentence(const Estimate& estimate);
-// Returns what the step spends most on apart from compute, and what would shrink it.
+// Returns a sentence that says what the step spends most on apart from compute, and what would
+// shrink it.
 std::string TimeSentence(const RankedLayout& ranked);
-// Returns both sentences.
+// Returns MemorySentence() and TimeSentence() together.
 std::string BindingSentence(const RankedLayout& ranked);
-// Returns the smallest change that makes the layout fit, or that there is none; empty where it
-// fits.
+// Returns a sentence that names the smallest change that makes the layout fit. If none was found,
+// the sentence says so. Returns "" for a layout that fits.
 std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation);
 
 }  // namespace meshwright::planner

@@ -1,9 +1,10 @@
-// Exports a layout in the form in which the user's own framework launches it: flags for
-// Megatron-LM, a TOML file for torchtitan.
+// Exports a layout in a form that the user's own framework can launch: flags for Megatron-LM, a
+// TOML file for torchtitan.
 //
-// A comment in the text says where the framework only approximates what the estimate is about. What
-// the framework cannot express is InvalidArgument naming the part of the layout, or the key of the
-// model's config.json, and what is accepted.
+// If the framework only approximates what was estimated, a comment in the exported text says so. If
+// the framework cannot express a part of the layout or of the model, the export fails with
+// InvalidArgument. The error names that part, or its key in the model's config.json, and what is
+// accepted.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ enum class ExportTarget : uint8_t { kMegatron, kTorchtitan };
 std::string_view ExportTargetName(ExportTarget target);
 absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text);
 
-// Checks the layout against the model, the batch and what the framework can do, then writes it.
+// Returns the exported text. Checks the layout against the model, the batch and what the framework
+// can do.
 absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// ExportJob is what an exporter writes. Below it stand the exporters of all frameworks, for
-// planner/report/export.h, and the helpers that they share.
+// ExportJob is what an exporter writes. This file also declares the exporter of each framework,
+// which planner/report/export.h chooses among, and the helpers that exporters share.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,23 @@ struct ExportJob {
   ModelSpec model;
   TrainingSpec training;
   Layout layout;
-  int32_t devices_per_node = 8;         // those that one torchrun can start processes on
+  int32_t devices_per_node = 8;         // the most processes that one torchrun starts
   std::vector<std::string> notes = {};  // for the reader, written as comments
 };
 
 // Returns a shell script that starts Megatron-LM's pretrain_gpt.py, with flags as in
-// megatron/training/arguments.py of Megatron-Core 0.14. Data, tokenizer, learning rate and
-// checkpoints are the user's: the script passes its arguments on. Requires the checks of Export().
-// InvalidArgument for a schedule that Megatron-LM does not have.
+// megatron/training/arguments.py of Megatron-Core 0.14. The script passes its own arguments on,
+// because the user chooses data, tokenizer, learning rate and checkpoints. Returns InvalidArgument
+// if Megatron-LM lacks what the job uses, such as its schedule.
+// REQUIRES: the model, the training and `devices_per_node` passed the checks of Export().
 absl::StatusOr<std::string> ExportMegatron(const ExportJob& job);
 
 // Returns a configuration file of torchtitan, with keys as in torchtitan/config/job_config.py of
-// the releases that read TOML (0.2); later releases moved to Python, with the same names. Requires
-// the checks of Export(). InvalidArgument for ZeRO-1, block recompute, tensor parallel without
-// sequence parallel, zb_h1, and replicated data parallel combined with other axes: torchtitan has
-// none of them.
+// the releases that read TOML (0.2); later releases moved to Python, with the same names. Returns
+// InvalidArgument if torchtitan lacks what the job uses. Among what it lacks are ZeRO-1, recompute
+// of some layers only, tensor parallelism without sequence parallelism, zb_h1, and replicated data
+// parallelism combined with other axes.
+// REQUIRES: the model, the training and `devices_per_node` passed the checks of Export().
 absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job);
 
 // Returns the nodes and processes for torchrun. The last node may have fewer processes than the

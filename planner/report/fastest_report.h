@@ -1,5 +1,5 @@
 // The answer of `meshwright fastest`: the shortest time in which a model can be trained on a
-// cluster, with any number of its devices, and the effect of layered gradient accumulation on it.
+// cluster, with any number of its devices, and how layered gradient accumulation changes that time.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,19 @@ struct FastestQuery {
   double overlap = 1.0;  // as in ShortestRequest
 };
 
-// Thresholds for the claims of the abstract of Lamy-Poirier (arXiv 2106.02679) about the layered
-// strategy: "about half", "fast" and "small" are chosen here.
+// The abstract of Lamy-Poirier (arXiv 2106.02679) makes claims about the layered strategy without
+// giving thresholds. These three, which decide whether a claim holds, are chosen here.
+//
+// The largest share of the contiguous strategy's time that counts as about half.
 inline constexpr double kAboutHalf = 0.6;
-// Per device, one way: 400 Gb/s for a node of eight.
+// Up to this bandwidth per device, one way, a network between nodes counts as slow. It is 400 Gb/s
+// for a node of eight devices.
 inline constexpr double kSlowBytesPerS = 6.25e9;
+// The largest share of a device's memory that counts as small.
 inline constexpr double kSmallShareOfMemory = 0.25;
 
 struct Claim {
-  std::string name;  // "half_the_time"
+  std::string name;  // such as "half_the_time"
   std::string text;  // in words
   Verdict verdict = Verdict::kOpen;
   std::string sentence = {};  // the verdict with its numbers
@@ -46,11 +50,12 @@ struct FastestAnswer {
   RestsOn rests_on;
 
   bool any_fits() const;
-  // The shortest run over all strategies; null where nothing fits.
+  // Returns the strategy whose shortest run is the shortest of all; null if nothing fits.
   const ShortestRun* Shortest() const;
 };
 
-// InvalidArgument where a field is out of range.
+// Returns InvalidArgument if a field of the query is out of range, and every error of Resolve() and
+// ShortestRuns() as it is.
 absl::StatusOr<FastestAnswer> AnswerFastest(const FastestQuery& query, int32_t host_cores,
                                             SearchRun run = {},
                                             const ShortestProgress& progress = {});

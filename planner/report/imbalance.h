@@ -12,12 +12,12 @@
 
 namespace meshwright::planner {
 
-// The load that an answer compares with, over that of an average rank. Where the question has at
-// least this load, it is compared with balanced routing instead.
+// The other load that an answer compares with, as a multiple of the mean over ranks. If the
+// question's own load is at least as high, the answer compares with balanced routing instead.
 inline constexpr double kOtherImbalance = 1.2;
 
 struct ImbalanceEffect {
-  double imbalance = 1.0;
+  double imbalance = 1.0;   // the other load, as a multiple of the mean over ranks
   int64_t total_bytes = 0;  // on the fullest device
   double oom_probability = 0.0;
   double step_s = 0.0;
@@ -26,12 +26,12 @@ struct ImbalanceEffect {
   friend bool operator==(const ImbalanceEffect&, const ImbalanceEffect&) = default;
 };
 
-// Returns the effect on a layout that CheckLayout() accepts, whose estimate under `context` is
-// `ranked`; nullopt for models without experts.
+// Returns the effect of the other load on a layout, or nullopt if the model has no experts.
+// REQUIRES: CheckLayout() accepts the layout, and the estimate is the one under `context`.
 std::optional<ImbalanceEffect> OtherImbalance(const EstimateContext& context,
                                               const RankedLayout& ranked);
 
-// Returns the load that figures of a model with experts assume, for their reader.
+// Returns a note for readers that says which load of experts an answer's figures assume.
 std::string ImbalanceNote(double imbalance);
 
 }  // namespace meshwright::planner

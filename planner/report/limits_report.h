@@ -18,13 +18,16 @@ struct FitAnswer {
   int64_t allowed_bytes = 0;           // per device under the query's memory criterion
   std::vector<std::string> sentences;  // one for each limit
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model as asked
+  int64_t parameters = 0;  // of the model that was asked about
   RestsOn rests_on;
 
   bool any_fits() const;
 };
 
-// `layout` is in text form; empty: any layout of a search. Errors as for Resolve() and Search().
+// Finds how large the problem may be for `layout`, given in text form, or for the layouts of a
+// search if `layout` is empty. Returns InvalidArgument if `layout` can't be read. Also returns it
+// if the query sets `where` or `offload` in addition to a layout, because both are about searches.
+// Returns every error of Resolve() and FindLimits() as it is.
 absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view layout,
                                     int32_t host_cores, SearchRun run = {});
 

@@ -1,7 +1,7 @@
 // Writes a model as flags of Megatron-LM's pretrain_gpt.py.
 //
-// Layers may differ in whether they have experts and in whether attention sees a window: those are
-// the differences that Megatron-LM takes a list of layers for.
+// Layers may differ only in whether they have experts and in whether attention has a window. For
+// these two differences Megatron-LM takes a list of layers.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct MegatronScript {
   std::vector<std::string> flags;
 };
 
-// The parts that AddModel has flags for; biases only on all products or on none.
+// The parts that AddModel() has flags for. Biases must be on all linear layers, on the QKV
+// projections alone, or on none.
 inline constexpr EnumSet<ModelPart> kMegatronParts = {ModelPart::kRotaryPositions,
                                                       ModelPart::kPartialRotary,
                                                       ModelPart::kRmsNorm,
@@ -39,9 +40,10 @@ inline constexpr EnumSet<ModelPart> kMegatronParts = {ModelPart::kRotaryPosition
                                                       ModelPart::kSlidingWindow,
                                                       ModelPart::kFurtherTokens};
 
-// Appends the model's flags, for sequences of `seq_len` tokens. InvalidArgument names the key of
-// the model's config, its value and what Megatron-LM accepts. Requires a model that passed
-// Validate() and whose parts are among kMegatronParts.
+// Appends the model's flags, for sequences of `seq_len` tokens. Returns InvalidArgument if
+// Megatron-LM has no flags for the model. The error names the key of the model's config, its value
+// and what Megatron-LM accepts.
+// REQUIRES: Validate() accepts the model, and its parts are among kMegatronParts.
 absl::Status AddModel(const ModelSpec& model, int64_t seq_len, MegatronScript& script);
 
 }  // namespace meshwright::planner

@@ -10,20 +10,20 @@
 
 namespace meshwright::planner {
 
-// Figures of the devices that move the most.
+// Each figure is that of the device where it is largest.
 struct OffloadEffect {
-  int64_t moved_bytes = 0;        // activations of a micro-batch, to the host and back
-  int64_t update_bytes = 0;       // gradients to the host and weights back, per step
+  int64_t moved_bytes = 0;        // activations of a micro-batch, which go to the host and back
+  int64_t update_bytes = 0;       // gradients to the host plus weights back, per step
   double link_bytes_per_s = 0.0;  // the rate at which a device copies
-  double exposed_s = 0.0;         // seconds of a step
+  double exposed_s = 0.0;         // copies of a step that nothing hides
   int64_t host_bytes = 0;         // of one device, in its host's memory
   std::string sentence;
 
   friend bool operator==(const OffloadEffect&, const OffloadEffect&) = default;
 };
 
-// Returns the effect for a layout that CheckLayout() accepts, with its estimate; nullopt where it
-// moves nothing.
+// Returns the effect, or nullopt if the layout moves nothing.
+// REQUIRES: CheckLayout() accepts the layout, and the estimate is the one under `context`.
 std::optional<OffloadEffect> OffloadEffectOf(const EstimateContext& context,
                                              const RankedLayout& ranked);
 

@@ -1,4 +1,4 @@
-// The fields of sweeps that were run again on recorded results (planner/codec/fields.h).
+// Names the fields of sweeps that were replayed on recorded results (planner/codec/fields.h).
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ inline constexpr EnumNames<TrialStop, 4> kTrialStopNames = {{
     {TrialStop::kAllRan, "all_ran"},
 }};
 
-// A sweep, and whether what relatives gave it is shown.
+// A replayed sweep, and whether to show the results of related sweeps with which it began.
 struct ReplayRow {
   SweepReplay sweep;
   bool with_relatives = false;

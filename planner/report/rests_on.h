@@ -1,5 +1,5 @@
-// RestsOn is the evidence behind an answer's presets: measured runs and whose, a benchmark, a data
-// sheet.
+// RestsOn is the evidence behind the cluster and the framework of an answer: measured runs and who
+// measured them, a benchmark, a data sheet, or only an assumption.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace meshwright::planner {
 
 struct PresetEvidence {
   std::string name;
-  std::string kind;                  // as EvidenceName()
+  std::string kind;                  // one of kEvidenceNames
   int64_t rows = 0;                  // measured steps that the preset was fitted to
   std::vector<std::string> sources;  // who measured them
 
@@ -23,8 +23,8 @@ struct PresetEvidence {
 struct RestsOn {
   PresetEvidence cluster;
   PresetEvidence framework;
-  double step_time_sigma = 0.0;  // deviation of ln(step time), which gives the interval
-  std::string sentence;          // one line
+  double step_time_sigma = 0.0;  // standard deviation of ln(step time), behind the interval
+  std::string sentence;          // all of this in one line
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;
 };

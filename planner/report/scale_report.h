@@ -1,5 +1,5 @@
-// The answer of `meshwright scale`, and of `meshwright recommend` for a range of sizes: what more
-// devices return, in numbers and words.
+// The answer of `meshwright scale`, and of `meshwright recommend` for a range of numbers of
+// devices: what adding devices gains, in numbers and words.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace meshwright::planner {
 struct ScaleQuery {
   PlanQuery plan;  // `devices` is ignored
   DeviceRange devices;
-  // Weak scaling if set: the plan's batch is that of the smallest size.
+  // If set, the batch grows with the devices (weak scaling). The plan's batch is then that of the
+  // smallest size.
   bool weak = false;
-  // Also tries sizes between those of the range where the budget's answer may be one of them.
-  // Strong scaling alone.
+  // If set, PointsForBudget() also tries sizes between those of the range, and `weak` is ignored.
   bool refine = false;
   Budget budget;
 };
 
 struct ScaleAnswer {
   std::vector<ScalePoint> points;
-  std::vector<RunCost> costs;  // of each point; 0 without tokens in the budget
+  std::vector<RunCost> costs;  // one for each point; zeros if the budget has no tokens
   BudgetAnswer answer;
   std::vector<std::string> sentences;  // findings about the points
   std::vector<std::string> notes;

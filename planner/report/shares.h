@@ -13,7 +13,7 @@ namespace meshwright::planner {
 
 struct ExpertShare {
   int64_t activations_bytes = 0;  // kept by experts on the fullest device
-  double exposed_s = 0.0;         // of a step: the experts' all-to-alls that compute does not hide
+  double exposed_s = 0.0;         // the experts' all-to-alls of a step that compute does not hide
   std::string sentence;
 
   friend bool operator==(const ExpertShare&, const ExpertShare&) = default;
@@ -22,16 +22,19 @@ struct ExpertShare {
 // Parts of the fullest device's activations.
 struct LatentShare {
   int64_t projected_bytes = 0;  // queries, keys and values of all heads
-  int64_t latent_bytes = 0;     // the latents of those
+  int64_t latent_bytes = 0;     // the latents that these are projected from
   std::string sentence;
 
   friend bool operator==(const LatentShare&, const LatentShare&) = default;
 };
 
-// Return the shares for a layout that CheckLayout() accepts, with its estimate; nullopt for models
-// without such a part.
+// REQUIRES, for both functions: CheckLayout() accepts the layout, and the estimate is the one under
+// `context`.
+
+// Returns the share of the experts, or nullopt if the model has none.
 std::optional<ExpertShare> ExpertShareOf(const EstimateContext& context,
                                          const RankedLayout& ranked);
+// Returns the share of latent attention, or nullopt if the model has none.
 std::optional<LatentShare> LatentShareOf(const EstimateContext& context,
                                          const RankedLayout& ranked);
 

@@ -1,4 +1,5 @@
-// Says why one step takes longer than another: the parts that do, and a clause about them.
+// Says why one step takes longer than another: which of its parts take longer, and a clause that
+// names them.
 #pragma once
 
 #include <string>
@@ -8,20 +9,20 @@
 
 namespace meshwright::planner {
 
-// A part of the step that takes longer than in the other one.
+// A part of a step that takes longer than in the other step.
 struct SlowerPart {
-  std::string part;  // as PartName()
+  std::string part;  // one of kTimePartNames
   double more_s = 0.0;
 
   friend bool operator==(const SlowerPart&, const SlowerPart&) = default;
 };
 
-// Returns the parts that take longer in `mine`, largest first: at most three, without those that
-// lose little compared with the others.
+// Returns at most three parts that take longer in `mine`, the largest loss first. Leaves out parts
+// whose loss is a small share of the total.
 std::vector<SlowerPart> SlowerParts(const TimeEstimate& mine, const TimeEstimate& other);
 
-// Returns ", because the pipeline bubble takes 1.20 s and the optimizer 0.90 s more"; empty without
-// parts.
+// Returns a clause such as ", because the pipeline bubble takes 1.20 s and the optimizer 0.90 s
+// more". Returns "" if there are no parts.
 std::string Reasons(const std::vector<SlowerPart>& because);
 
 }  // namespace meshwright::planner

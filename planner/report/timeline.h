@@ -1,6 +1,6 @@
-// Renders a simulated pipeline step as a trace, as a picture or as lines of text.
+// Renders a simulated pipeline step as a trace or as lines of text.
 //
-// All are pure functions of the timeline, which must hold its events (Record::kEvents).
+// Both are pure functions of the timeline, which must hold its events (Record::kEvents).
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace meshwright::planner {
 
-// What was simulated, which a reader needs in addition to the timeline.
+// What was simulated. Readers need it in addition to the timeline.
 struct TimelineSubject {
   const Layout& layout;
   int32_t micro_batches = 0;
 };
 
-// Returns Chrome's trace format, which Perfetto opens: one process, one thread per pipeline rank, a
-// complete event per action in microseconds, named as by FormatAction. Reductions are on separate
-// threads next to their rank's.
+// Returns a trace in Chrome's format, which Perfetto opens. It has one process with a thread for
+// each pipeline rank, and a complete event for each action, with FormatAction() as its name and
+// times in microseconds. A rank's reductions are on a separate thread next to its own.
 std::string TimelineTrace(const TimelineSubject& subject, const Timeline& timeline);
 
-// Returns one line per rank with a mark for each duration of the shortest action: F B I W as in
-// FormatAction, lower case for odd chunks, and a dot for idle time. Empty where that takes more
-// than `columns` marks, and for a step without duration.
+// Returns one line per rank. Each mark stands for as much time as the shortest action takes. It is
+// the letter of FormatAction() (F, B, I or W), in lower case for odd chunks, or a dot for idle
+// time. Returns "" if a line would have more than `columns` marks, or if the step takes no time.
 std::string TimelineText(const Timeline& timeline, int32_t columns);
 
 }  // namespace meshwright::planner

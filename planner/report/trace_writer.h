@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// Threads are shown in the order of their numbers.
+// The number of a process, and of a thread in it. Threads are shown in the order of their numbers.
 struct TraceThread {
   int32_t process = 0;
   int32_t thread = 0;
@@ -21,7 +21,7 @@ struct TraceEvent {
   const char* category = "";
   double begin_s = 0.0;
   double end_s = 0.0;
-  nlohmann::ordered_json arguments;  // an object
+  nlohmann::ordered_json arguments;  // a JSON object
 };
 
 // Appends events to a text one by one, so that a long trace is never held twice.
@@ -31,7 +31,7 @@ class TraceWriter {
   void NameThread(TraceThread thread, const std::string& name);
   void Complete(TraceThread thread, TraceEvent event);
 
-  // Returns the whole trace. Nothing may be added after it.
+  // Returns the whole trace. Nothing may be added afterwards.
   std::string Finish();
 
  private:

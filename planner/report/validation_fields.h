@@ -1,5 +1,5 @@
-// The fields of a comparison of predictions with measurements, and of the rows that it leaves out
-// (planner/codec/fields.h).
+// Names the fields of a comparison of predictions with measurements, and of the rows that it leaves
+// out (planner/codec/fields.h).
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ void VisitFields(const SweepReport& report, Visitor& visit) {
         report.inside_interval);
 }
 
-// All rows together: the figures of a sweep, and those that only all of them have.
+// The figures of all rows together: those that a sweep has, and those that exist only for all rows.
 struct TotalText {
   ValidationReport report;
 };
@@ -72,7 +72,7 @@ void VisitFields(const UnreadableRow& row, Visitor& visit) {
   visit({"reason", "What could not be read"}, row.reason);
 }
 
-// How many rows have one value.
+// A value that was refused, and how many rows have it.
 struct RefusedValue {
   std::string value;
   int64_t rows = 0;
@@ -102,7 +102,7 @@ void VisitFields(const Refusals& refusals, Visitor& visit) {
         refusals.not_modelled);
 }
 
-// What `validate` prints.
+// What `meshwright validate` prints.
 struct ValidationText {
   ValidationReport report;
   Refusals refusals;

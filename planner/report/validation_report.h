@@ -1,5 +1,5 @@
-// A comparison of predictions with measurements, row by row, as scripts read it; its figures are
-// printed by their fields (planner/report/validation_fields.h).
+// Writes a comparison of predictions with measurements as CSV for scripts, row by row. The figures
+// over many rows are the fields of planner/report/validation_fields.h.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace meshwright::planner {
 
 // Returns "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason" and one line
-// per row. The figures are empty where the row could not be modelled, and `reason` says why. No
-// value holds a comma or a quote: commas of a reason become semicolons.
+// per row. If a row could not be modelled, its figures are empty and `reason` says why. No value
+// needs quoting: a comma in a name or a reason becomes a semicolon, a double quote a single one.
 std::string RowsToCsv(absl::Span<const RowPrediction> rows);
 
 }  // namespace meshwright::planner

@@ -36,7 +36,7 @@ inline bool ExpertMeshDoesNotFit(const RuleInput& input, const Layout& layout, O
   return Broken(StageRanks(layout), int64_t{layout.ep} * layout.etp, operands);
 }
 
-// Without sequence parallel all tp ranks would route the same tokens.
+// Without sequence parallelism all tp ranks would route the same tokens.
 inline bool ExpertsLackSequenceParallel(const RuleInput& input, const Layout& layout,
                                         Operands& operands) {
   if (layout.tp == 1 || layout.sequence_parallel || !input.model.has_experts()) return false;

@@ -1,5 +1,5 @@
-// The rule that a framework must have what a layout uses: ZeRO stage, schedule, recompute mode,
-// axes.
+// The rule that a framework must have what a layout uses, such as its ZeRO stage, schedule,
+// recompute mode and axes.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// What a framework may lack; the value of the rule's operands.
+// What a framework may lack. Stored in Operands::value.
 enum class FrameworkPart : int64_t {
   kZeroStage,
   kZeroMinimum,
@@ -49,12 +49,14 @@ inline bool HasSchedule(const Supports& supports, ScheduleKind schedule) {
   return SchedulesOf(supports).Has(schedule);
 }
 
+// Stores `part` as what the framework lacks, and `bound` as a number for the rule's sentence.
+// Returns true.
 inline bool Lacks(FrameworkPart part, int64_t bound, Operands& operands) {
   return Broken(static_cast<int64_t>(part), bound, operands);
 }
 
-// The parts of the rule, by what they look at in addition to the model, the training and the
-// profile.
+// The parts of the rule. Each returns whether the framework lacks something that the model or some
+// of the layout's axes need. They are separate so that each depends on few axes (RuleLevel).
 
 inline bool LacksForModel(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const Supports& has = input.profile.supports;
@@ -105,7 +107,8 @@ inline bool LacksContextParallel(const RuleInput& input, const Layout& layout, O
          Lacks(FrameworkPart::kContext, 0, operands);
 }
 
-// In a framework whose attention keeps no scores, core_attn may free nothing.
+// If the framework's attention keeps no scores, recomputing core_attn would free nothing. The
+// sentence then gives this as the reason.
 inline bool LacksModules(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.recompute != Recompute::kModules) return false;
   const RecomputeModules has = input.profile.supports.recompute_modules;

@@ -1,5 +1,6 @@
-// Rules about the model, the number format and the kernels that the layers of a program can run
-// (planner/profile/kernel_support.h). The sentences say what they accept instead.
+// Rules about what the layers of a program can run: parts of a model, number formats and kernels
+// (planner/profile/kernel_support.h). Each function returns whether the layout breaks its rule
+// (planner/rules/rule.h). The rules' sentences say what would be accepted instead.
 #pragma once
 
 #include <string>
@@ -10,8 +11,9 @@
 
 namespace meshwright::planner {
 
-// Returns whether `device` lacks `kind`. Operands::divisor gets the kinds of both devices, so that
-// the sentence can say whether the other device has it.
+// Returns whether `device` lacks `kind`. An empty set of kinds means that the device has all of
+// them. Operands::divisor gets the kinds of both devices, so that the sentence can say whether the
+// other device has `kind`.
 template <typename Kind>
 bool Lacks(Kind kind, DeviceKind device, const EnumSet<Kind>& on_cpu, const EnumSet<Kind>& on_cuda,
            Operands& operands) {
@@ -40,7 +42,7 @@ inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operan
   });
 }
 
-// Where a part of the model runs that does not run on this device.
+// Where a part of the model can run instead, if it can't run on this device as the layout asks.
 enum class RunsPart : int64_t { kNowhere, kOnCpu, kWithFlash2 };
 
 inline bool LacksModelPart(const RuleInput& input, const Layout& layout, Operands& operands) {
@@ -83,13 +85,13 @@ inline bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*
   });
 }
 
-// For flash attention values are padded to the keys' width; other kernels take values of their own
-// width.
+// In bf16, flash2 pads the values of latent attention to the keys' width, so only that width
+// counts. Other kernels take values of their own width.
 inline bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (input.device != DeviceKind::kCuda) return false;
   const AttentionKernel attention = input.profile.AttentionOf(layout);
   for (const HeadSizes& sizes : input.profile.supports.kernels.cuda_head_sizes) {
-    // Narrowed products do not change attention.
+    // Quantised products do not change attention.
     const NumberFormat activations = NumberFormatsOf(sizes.precision).activations;
     if (activations != input.training.formats().activations) continue;
     if (sizes.attention.value_or(attention) != attention) continue;
@@ -117,7 +119,8 @@ inline bool LacksPrecision(const RuleInput& input, const Layout& /*layout*/, Ope
                operands);
 }
 
-// This rule and the next apply to kernels that the layout names; a default is the framework's own.
+// This rule and the next apply only to kernels that the layout names. A layout that names none gets
+// the framework's own.
 inline bool LacksAttention(const RuleInput& input, const Layout& layout, Operands& operands) {
   const AttentionKernel named = layout.attention;
   if (named == AttentionKernel::kDefault) return false;

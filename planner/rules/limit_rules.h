@@ -1,4 +1,6 @@
-// Rules about the largest sizes that the planner can count and that a program can run.
+// Rules about the largest sizes that the planner can count and that a program can run, and about
+// the number formats of the device. Each rule's function returns whether the layout breaks it
+// (planner/rules/rule.h).
 #pragma once
 
 #include <algorithm>
@@ -9,13 +11,13 @@
 
 namespace meshwright::planner {
 
+// From this number of bytes on, a size counts as too large. int64_t holds about twice as many.
 inline constexpr double kMostBytes = 4e18;
 
-// An upper bound of the bytes kept per token, per layer and per element of the widest tensor.
+// An upper bound on the bytes kept per token, per layer and per element of the widest tensor.
 inline constexpr double kBytesPerElement = 64.0;
 
-// Returns whether the largest number of bytes that the planner would count comes near the limit of
-// 64 bits.
+// Returns whether an upper bound on the bytes that the planner would count reaches kMostBytes.
 inline bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& operands) {
   const ModelSpec& model = input.model;
   int64_t width = std::max({model.hidden, model.vocab});
@@ -33,7 +35,8 @@ inline bool DeviceLacksFormat(const RuleInput& input, const Layout&, Operands& o
          Broken(static_cast<int64_t>(input.training.precision), 0, operands);
 }
 
-// Returns a sentence that names the key of a cluster that is 0.
+// Returns a sentence that names the figure of the cluster that is 0: the device's peak FLOP/s in
+// the precision's format.
 std::string DescribeDeviceFormat(const Operands& operands);
 
 inline bool IsOver(int32_t value, int32_t most, Operands& operands) {

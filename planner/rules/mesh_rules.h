@@ -18,7 +18,7 @@ inline bool DevicesDiffer(const RuleInput& input, const Layout& layout, Operands
   return Broken(layout.devices(), input.devices, operands);
 }
 
-// What is wrong with a layout's own stages; the value of the rule's operands.
+// What is wrong with the stages that a layout names. Stored in Operands::value.
 enum class StagesProblem : int64_t { kCount, kLayers, kEmptyStage };
 
 inline bool StagesDoNotFit(const RuleInput& input, const Layout& layout, Operands& operands) {
@@ -54,7 +54,7 @@ inline bool HeadsDoNotDivide(const RuleInput& input, const Layout& layout, Opera
   });
 }
 
-// A framework may replicate key/value heads where tp is a multiple of them.
+// A framework may replicate key/value heads if tp is a multiple of their number.
 inline bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   return AnyGroup(input.model, [&](const LayerGroup& group) {
     const int64_t kv_heads = group.attention.kv_heads;
@@ -74,7 +74,8 @@ inline bool VocabDoesNotDivide(const RuleInput& input, const Layout& layout, Ope
   return DoesNotDivide(input.model.vocab, layout.tp, operands);
 }
 
-// Causal balance gives each context-parallel rank one early and one late piece of the sequence.
+// To balance causal attention, each context-parallel rank gets one early and one late piece of the
+// sequence.
 inline bool ContextDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.cp == 1) return false;
   return DoesNotDivide(input.training.seq_len, 2 * int64_t{layout.cp}, operands);
@@ -127,15 +128,15 @@ inline bool ReplicasDoNotDivide(const RuleInput& input, const Layout& layout, Op
   return Broken(GroupSize(GroupRole::kReplicas, layout), layout.shard_ranks, operands);
 }
 
-// Rules about the global batch. They are checked last, because a layout that breaks only these
-// could run with another batch.
+// The rules below are about the global batch. They are checked last, because a layout that breaks
+// only these could run with another batch.
 
 inline bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   return DoesNotDivide(input.training.global_batch, int64_t{layout.dp} * layout.micro_batch,
                        operands);
 }
 
-// This rule and the next require a global batch that passes BatchDoesNotDivide().
+// REQUIRES, for this rule and the next: the layout keeps the rule of BatchDoesNotDivide().
 inline bool TooFewMicroBatches(const RuleInput& input, const Layout& layout, Operands& operands) {
   const int64_t least = LeastMicroBatches(NeedsOf(layout.schedule), layout.pp);
   if (least == 0) return false;

@@ -9,10 +9,11 @@
 
 namespace meshwright::planner {
 
-// A figure of the host that a cluster may leave out; the value of the rule's operands.
+// A figure of the host that a cluster may leave out. Stored in Operands::value.
 enum class HostFigure : int64_t { kLink, kMemory, kMemoryRate };
 
-// Copies need the link and the memory; an update on the host also needs the memory's rate.
+// Every offload needs the rate of the link and the size of the host's memory. An update on the host
+// also needs the memory's rate.
 inline bool LacksHostFigures(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!layout.offload.any() || input.cluster == nullptr) return false;
   const HostProfile& host = input.cluster->host;
@@ -28,7 +29,8 @@ inline bool LacksHostFigures(const RuleInput& input, const Layout& layout, Opera
 // Returns a sentence that names the missing key of a cluster.
 std::string DescribeHostFigures(const Operands& operands);
 
-// Checks the fullest chunk; chunks with fewer layers offload all of theirs.
+// Compares the offloaded layers with those of the fullest chunk. Chunks with fewer layers offload
+// all of theirs.
 bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands);
 
 inline bool OffloadsRecomputed(const RuleInput& /*input*/, const Layout& layout,
@@ -45,11 +47,12 @@ inline bool OffloadsOrthogonalised(const RuleInput& input, const Layout& layout,
          Broken(1, 0, operands);
 }
 
-// Returns whether the devices of a node move more to their host than its memory holds. Requires a
-// layout that keeps all other rules. Computes its memory where the layout moves anything.
+// Returns whether the devices of a node move more to their host than its memory holds. Estimates
+// the layout's memory unless the layout moves nothing.
+// REQUIRES: the layout keeps all rules that come before this one in the list.
 bool OverfillsHost(const RuleInput& input, const Layout& layout, Operands& operands);
 
-// Returns a sentence with both sizes.
+// Returns a sentence with the bytes that the devices move and the size of the host's memory.
 std::string DescribeHostMemory(const Operands& operands);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// Helpers with which rules fill in their operands.
+// Helpers for rules that fill in their operands.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,13 @@
 
 namespace meshwright::planner {
 
+// Stores the operands of a broken rule. Returns true.
 inline bool Broken(int64_t value, int64_t divisor, Operands& operands) {
   operands = {.value = value, .divisor = divisor};
   return true;
 }
 
+// Returns whether `divisor` does not divide `value`, and if so, stores both as operands.
 inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
   return value % divisor != 0 && Broken(value, divisor, operands);
 }

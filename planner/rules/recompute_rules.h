@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// Returns the modules that free something in some layer of the model.
+// Returns the modules whose recompute frees memory in at least one layer of the model.
 RecomputeModules RecomputeModulesOf(const ModelSpec& model);
 
 inline bool RecomputesMissingModules(const RuleInput& input, const Layout& layout,
@@ -29,8 +29,9 @@ inline bool RecomputesTwice(const RuleInput& /*input*/, const Layout& layout, Op
   return !twice.empty() && Broken(twice.bits(), 0, operands);
 }
 
-// Scales of the previous step belong to a forward that runs once: Megatron-Core's TransformerConfig
-// rejects modules of which only the output is freed.
+// With delayed scaling, a forward pass takes scales from the previous step and may run only once.
+// Megatron-Core's TransformerConfig therefore rejects the modules whose recompute frees only their
+// output.
 inline bool RecomputesUnderDelayedScales(const RuleInput& input, const Layout& layout,
                                          Operands& operands) {
   if (input.training.precision != Precision::kFp8Delayed) return false;
@@ -39,9 +40,9 @@ inline bool RecomputesUnderDelayedScales(const RuleInput& input, const Layout& l
   return !freed.empty() && Broken(freed.bits(), 0, operands);
 }
 
-// A layout that can run, but that a simpler one beats in memory and in time; searches drop it.
-// Selective recompute of attention exists to avoid keeping the score matrix. Where no kernel keeps
-// one it frees nothing and costs time.
+// Returns whether a simpler layout is as small and faster. Searches drop such a layout, although it
+// can run. Selective recompute of attention exists to avoid keeping the score matrix. If the
+// attention kernel keeps none, it frees nothing and costs time.
 inline bool IsDominated(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!input.drops_dominated || layout.recompute != Recompute::kSelective) return false;
   const bool only_scores =
@@ -49,7 +50,7 @@ inline bool IsDominated(const RuleInput& input, const Layout& layout, Operands& 
   return only_scores && !KeepsScores(input.profile, layout) && Broken(0, 0, operands);
 }
 
-// Return sentences with the modules' names.
+// Each returns a sentence with the modules' names.
 std::string DescribeMissingModules(const Operands& operands);
 std::string DescribeTwice(const Operands& operands);
 std::string DescribeDelayedScales(const Operands& operands);

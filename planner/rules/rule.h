@@ -1,8 +1,8 @@
-// A Rule decides whether layouts can run; RuleEntry is its name, its test, and the sentence for a
-// layout that breaks it.
+// A Rule decides whether layouts can run. Its RuleEntry has its name, its test, and the sentence
+// for a layout that breaks it.
 //
-// A search checks these rules at millions of points, so tests allocate nothing, and a broken rule
-// stores numbers that become a sentence only when it is read.
+// A search checks these rules at millions of points, so tests allocate nothing. A broken rule
+// stores numbers, which become a sentence only when someone reads it.
 #pragma once
 
 #include <array>
@@ -19,58 +19,59 @@
 
 namespace meshwright::planner {
 
-// In the order in which counts by rule are shown.
+// Each comment says what is wrong with a layout that breaks the rule. The order is the one in which
+// counts by rule are shown.
 enum class Rule : uint8_t {
   kDevices,                   // tp * cp * pp * dp is not the number of devices
-  kStages,                    // stages= against pp, vpp and the model's layers
-  kLayersDivision,            // layers % (pp * vpp)
-  kHeadsDivision,             // heads % tp
-  kKvHeadsDivision,           // kv_heads % tp
-  kFfnDivision,               // FFN width % tp
+  kStages,                    // stages= does not match pp * vpp or the model's layers
+  kLayersDivision,            // the layers can't be divided over pp * vpp stages
+  kHeadsDivision,             // heads are not a multiple of tp
+  kKvHeadsDivision,           // kv_heads are not a multiple of tp
+  kFfnDivision,               // the FFN width is not a multiple of tp
   kExpertsMissing,            // ep or etp without experts
-  kExpertsDivision,           // experts % ep
-  kExpertWidthDivision,       // expert width % etp
-  kExpertMesh,                // tp * cp * dp % (ep * etp)
-  kExpertSequenceParallel,    // experts under tp without sequence parallel
+  kExpertsDivision,           // experts are not a multiple of ep
+  kExpertWidthDivision,       // the expert width is not a multiple of etp
+  kExpertMesh,                // tp * cp * dp ranks can't be divided into groups of ep * etp
+  kExpertSequenceParallel,    // experts and tp without sequence parallelism
   kExpertHsdp,                // hs= with experts
-  kVocabDivision,             // vocabulary % tp, where the framework does not pad it
-  kContextDivision,           // seq_len % (2 * cp)
-  kSequenceParallelTp,        // sequence parallel without tp
-  kSequenceParallelDivision,  // seq_len % (tp * cp)
-  kScheduleChunks,            // vpp against pp and the schedule
-  kBatchDivision,             // global batch % (dp * micro-batch)
-  kInterleaveBatches,         // micro-batches % pp under interleaving
+  kVocabDivision,             // the vocabulary is not a multiple of tp and is not padded to one
+  kContextDivision,           // seq_len is not a multiple of 2 * cp
+  kSequenceParallelTp,        // sequence parallelism without tp
+  kSequenceParallelDivision,  // seq_len is not a multiple of tp * cp
+  kScheduleChunks,            // the schedule does not take this vpp and pp
+  kBatchDivision,             // the global batch is not a multiple of dp * micro-batch
+  kInterleaveBatches,         // interleaved micro-batches are not a multiple of pp
   kZeroBubbleBatches,         // fewer micro-batches than a zero-bubble schedule needs
   kRecomputeLayers,           // more recomputed layers than a chunk has
   kRecomputeModules,          // recomputed modules that the model does not have
   kRecomputeTwice,            // a recomputed module inside another
-  kRecomputeScales,           // recomputed modules under delayed scales
+  kRecomputeScales,           // recomputed modules that delayed scaling does not allow
   kZeroRanks,                 // ZeRO without ranks to shard over
   kHsdpZero,                  // hs= without ZeRO
-  kHsdpDivision,              // dp * cp % hs
+  kHsdpDivision,              // dp * cp ranks can't be divided into groups of hs
   kHostFigures,               // offload= without the cluster's figures of its host
   kOffloadLayers,             // more offloaded layers than a chunk has
   kOffloadRecompute,          // offloaded activations of layers that keep none
   kOffloadOptimizer,          // an offloaded optimizer that no host runs
-  kDeviceFormat,              // the precision's products against what the device multiplies
+  kDeviceFormat,              // the device has no products in the precision's format
   kFramework,                 // the framework lacks what the layout uses
   kTooLarge,                  // sizes beyond what the planner can count
-  kMaxCp,                     // more context-parallel ranks than can be run
-  kMaxVpp,                    // more chunks than can be run
+  kMaxCp,                     // more context-parallel ranks than the program can run
+  kMaxVpp,                    // more chunks than the program can run
   kFfnKind,                   // an FFN that the program has no layer for
-  kQkNorm,                    // normed heads that the program has no layer for
+  kQkNorm,                    // normalised queries and keys that the program has no layer for
   kModelPart,                 // another part of the model that the program has no layer for
   kHeadDim,                   // head_dim that no kernel takes
-  kOneHeadDim,                // heads of several sizes, of which only one can be run
+  kOneHeadDim,                // heads of several sizes in a program that runs only one size
   kCudaHeadDim,               // head_dim that attention on a GPU does not take
   kPrecision,                 // a number format that the device does not run in
   kAttentionKernel,           // attn= names a kernel that the device does not have
   kNormKernel,                // norm= names a kernel that the program does not have
-  kNarrowedPart,              // a part of the model that has no narrowed products
-  kWidthTiles,                // widths on a rank that would cut tiles of narrowed factors
-  kTokenTiles,                // tokens on a rank that would cut tiles of narrowed factors
+  kNarrowedPart,              // a part of the model that has no quantised products
+  kWidthTiles,                // a width on a rank that cuts scale tiles (tile_rules.h)
+  kTokenTiles,                // a number of tokens on a rank that cuts scale tiles
   kHostMemory,                // more in the host's memory than it holds
-  kDominated,                 // a simpler layout is as small and faster; only searches apply it
+  kDominated,                 // a simpler layout is as small and faster; checked only by searches
   kCount,
 };
 
@@ -83,17 +84,18 @@ struct RuleInput {
   const FrameworkProfile& profile;  // of the program that runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
-  bool device_has_products = true;  // in the format that the training's precision narrows them to
-  // Null where the cluster is not known, as in an export; rules about its hosts are then skipped.
+  // Whether the device multiplies in the format to which the training's precision quantises.
+  bool device_has_products = true;
+  // Null if the cluster is not known, as in an export. Rules about its hosts are then skipped.
   const ClusterSpec* cluster = nullptr;
-  // Whether a layout that another one dominates is dropped although it can run.
+  // Whether Rule::kDominated is checked, as in a search.
   bool drops_dominated = false;
 };
 
 // The numbers of a broken rule.
 struct Operands {
   int64_t value = 0;              // the value that breaks the rule
-  int64_t divisor = 0;            // its required divisor or its bound; 0 where there is none
+  int64_t divisor = 0;            // its required divisor or its bound; 0 if there is none
   std::array<int64_t, 3> more{};  // other numbers of the sentence
 
   friend bool operator==(const Operands&, const Operands&) = default;
@@ -104,15 +106,15 @@ struct Violation {
   Operands operands;
 };
 
-// The axes that decide whether a layout breaks a rule, in the order in which a search fixes them.
-// Applies to layouts without offload, named kernels and rc=block:N, which only kLayout takes into
-// account.
+// The level of a rule names the axes that decide whether a layout breaks it. This holds for layouts
+// without offload, named kernels and rc=block:N; only kLayout takes these into account. The levels
+// are in the order in which a search fixes the axes.
 enum class RuleLevel : uint8_t {
   kMesh,        // the axes of the mesh, ep and etp
-  kPipeline,    // and schedule, vpp and stages=
-  kMicroBatch,  // and the micro-batch
-  kSequence,    // and sequence parallel
-  kStates,      // ZeRO and hs= with the mesh
+  kPipeline,    // those of kMesh, schedule, vpp and stages=
+  kMicroBatch,  // those of kPipeline and the micro-batch
+  kSequence,    // those of kMicroBatch and sequence parallelism
+  kStates,      // those of kMesh, ZeRO and hs=
   kRecompute,   // recompute alone
   kLayout,      // all axes
 };
@@ -123,7 +125,8 @@ struct RuleEntry {
   std::string_view name;
   // Returns whether the layout breaks the rule. Writes `operands` only if it does.
   bool (*broken)(const RuleInput& input, const Layout& layout, Operands& operands) = nullptr;
-  // The sentence, in which $0 is the value and $1 the divisor. Empty where `describe` makes it.
+  // The sentence, in which $0 is the value and $1 the divisor. Empty if `describe` makes the
+  // sentence.
   std::string_view text;
   std::string (*describe)(const Operands& operands) = nullptr;
   RuleLevel level = RuleLevel::kMesh;

@@ -2,9 +2,9 @@
 // the program that runs them. The search, estimates, exports, validation and the programs that run
 // trials all check this list.
 //
-// No rule names a framework: its profile says what a framework, or the project's own worker, can
-// run. What a schedule needs of a pipeline comes from planner/schedule/schedule_needs.h, which the
-// generators of schedule lists read as well.
+// No rule names a framework. What a framework, or the project's own worker, can run is data in its
+// profile. What a schedule needs of a pipeline comes from planner/schedule/schedule_needs.h, which
+// the generators of schedule lists read as well.
 #pragma once
 
 #include <array>
@@ -27,34 +27,35 @@ std::string_view RuleName(Rule rule);
 // Returns one sentence that says with numbers what is wrong.
 std::string Describe(const Violation& violation);
 
-// Returns the first rule that `layout` breaks, or nullopt where it can run. Allocates nothing.
+// Returns the first rule that `layout` breaks, or nullopt if it can run. Allocates nothing.
 std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layout);
 
 // The first rule of a level that a layout breaks.
 struct RuleVerdict {
-  size_t place = kRuleCount;  // index in Rules(); kRuleCount where it breaks none
+  size_t place = kRuleCount;  // index in Rules(); kRuleCount if it breaks none
   Operands operands = {};
 };
 
-// Returns the first broken rule of the level among those before index `before` of the list. The
-// first of all levels' verdicts is CheckLayout(), for layouts without offload, named kernels and
-// rc=block:N.
+// Returns the first broken rule of the level among those before index `before` of Rules(). For a
+// layout without offload, named kernels and rc=block:N, the verdict with the lowest index over all
+// levels is the result of CheckLayout().
 RuleVerdict CheckLevel(RuleLevel level, const RuleInput& input, const Layout& layout,
                        size_t before);
 
-// Returns the index of the level's first rule; kRuleCount where there is none.
+// Returns the index of the level's first rule in Rules(), or kRuleCount if it has none.
 size_t FirstPlaceOf(RuleLevel level);
 
-// Returns the rules' input for layouts on `devices` under an estimate's specs, which must outlive
-// it.
+// Returns the rules' input for layouts on `devices` devices. It refers to the specs of `context`,
+// which must outlive it.
 RuleInput RuleInputOf(const EstimateContext& context, int64_t devices);
 
-// Returns the same as CheckLayout() above, under the specs of an estimate.
+// Returns the first rule that `layout` breaks on `devices` devices under the specs of `context`, or
+// nullopt if it can run.
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,
                                      const Layout& layout);
 
-// Returns whether the rule is about the layers and kernels of a program. Among layouts that name no
-// kernel, such as those of a search space, either all break such a rule or none does.
+// Returns whether the rule is about the layers and kernels of a program. If layouts name no kernel,
+// as in a search space, either all of them break such a rule or none does.
 bool IsAboutKernels(Rule rule);
 
 }  // namespace meshwright::planner

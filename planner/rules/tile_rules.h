@@ -1,11 +1,11 @@
-// Rules that keep Meshwright's worker from cutting tiles of narrowed factors
-// (planner/block/scale_tiles.h). Where no tile is cut, tiles are the same in every layout, and so
-// are their numbers and scales.
+// Rules that keep Meshwright's worker from cutting scale tiles: blocks of a quantised tensor that
+// share one scale (planner/block/scale_tiles.h). If no tile is cut, every layout has the same
+// tiles, and their numbers and scales are the same too.
 //
-// Tensor parallelism cuts the rows or columns of a matrix into consecutive parts: each must be a
-// multiple of 128 on a rank. Tokens are cut into sequences, into the two blocks of a sequence that
-// a rank of context parallelism has, and with sequence parallel into its share of the micro-batch.
-// No rule covers an expert's tokens, whose number its router decides
+// The widths and the numbers of tokens on a rank must be multiples of 128. Tensor parallelism cuts
+// the rows or columns of a matrix into consecutive parts. Tokens are cut into sequences. Context
+// parallelism gives a rank two blocks of each sequence, and sequence parallelism gives it a share
+// of the micro-batch. No rule covers an expert's tokens, because the router decides their number
 // (executor/worker/model/projection.h).
 #pragma once
 
@@ -18,15 +18,18 @@
 
 namespace meshwright::planner {
 
-// The size that tiles divide; Operands::more[0] of both rules.
+// The width that is divided into tiles. Stored in Operands::more[0].
 enum class TiledWidth : int64_t { kHidden, kQueries, kKeys, kFfn, kExpert };
+// The tokens that are divided into tiles. Stored in Operands::more[0].
 enum class TiledTokens : int64_t { kSequence, kContextBlock, kShare };
 
+// Returns whether the worker runs the layout with scale tiles. If not, no rule here applies.
 inline bool CutsTiles(const RuleInput& input) {
   return input.profile.engine == Engine::kWorker && input.training.quantisation().scales_blocks;
 }
 
-// Requires that `ranks` divide `width`, which other rules check.
+// Returns whether a rank's part of `width` cuts a tile. Returns false if `ranks` does not divide
+// `width`, because other rules report that.
 inline bool CutsWidth(int64_t width, int64_t ranks, TiledWidth what, Operands& operands) {
   if (width % ranks != 0 || width / ranks % kScaleTile == 0) return false;
   operands = {.value = width / ranks,
@@ -70,7 +73,7 @@ inline bool CutsTokenTiles(const RuleInput& input, const Layout& layout, Operand
 std::string DescribeWidthTiles(const Operands& operands);
 std::string DescribeTokenTiles(const Operands& operands);
 
-// Returns whether the model has a part that the worker's narrowed products have no layer for.
+// Returns whether the model has a part that the worker can't run with quantised products.
 inline bool NarrowsMissingPart(const RuleInput& input, const Layout& /*layout*/,
                                Operands& operands) {
   if (!CutsTiles(input)) return false;

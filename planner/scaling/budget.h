@@ -1,5 +1,5 @@
-// Answers which number of devices a training run should take: the fewest that fit, the fewest that
-// finish in time, and the cheapest.
+// Answers how many devices a training run should take: the fewest that fit, the fewest that finish
+// in time, and the cheapest number.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,54 @@ struct Budget {
   std::optional<Objective> objective = std::nullopt;  // ranks the sizes
 };
 
-// Parse "1T", "300B", "15e12" (tokens), "10d", "36h", "2w", "90m", "30s" (seconds) and "2.5/h"
-// (price of a device-hour; the "/h" may be left out). InvalidArgument about the flag says what is
-// accepted.
+// The three parsers return InvalidArgument about their flag if they can't read the text. The error
+// says what is accepted.
+
+// Returns a number of tokens, from a text such as "1T", "300B" or "15e12".
 absl::StatusOr<double> ParseTokens(std::string_view text);
+// Returns seconds, from a text such as "2w", "10d", "36h", "90m" or "30s".
 absl::StatusOr<double> ParseDuration(std::string_view text);
+// Returns the price of a device-hour, from a text such as "2.5/h" or "2.5".
 absl::StatusOr<double> ParsePrice(std::string_view text);
 
 // The cost of a run at one size.
 struct RunCost {
   double seconds = 0.0;
   double device_hours = 0.0;
-  double price = 0.0;   // 0 without a price
-  double joules = 0.0;  // 0 where the cluster does not give its devices' power
+  double price = 0.0;   // 0 if the budget has no price
+  double joules = 0.0;  // 0 if the cluster does not give its devices' power
 };
+// Returns the cost of a run at a point. Returns zeros if no layout fits there, or if the budget has
+// no tokens.
 RunCost CostOfRun(const ScalePoint& point, const Budget& budget);
 
-// Indices into the list of points; not set where no point answers the question, or where the budget
-// does not ask it.
+// Each answer is an index into the list of points. It is not set if no point qualifies, or if the
+// budget does not ask for it.
 struct BudgetAnswer {
   std::optional<int64_t> fewest_that_fit;
   std::optional<int64_t> fewest_in_time;
-  std::optional<int64_t> cheapest;  // by price where there is one, else by device-hours; among
-                                    // those in time where that is asked
-  std::optional<int64_t> best = std::nullopt;  // by the budget's objective; in time where asked
+  // The point with the fewest device-hours, which also has the lowest price. If the budget has a
+  // deadline, only points that meet it qualify.
+  std::optional<int64_t> cheapest;
+  // The best point by the budget's objective. If the budget has a deadline, only points that meet
+  // it qualify.
+  std::optional<int64_t> best = std::nullopt;
 };
 
-// InvalidArgument where the budget has a deadline or a price without tokens.
+// Returns InvalidArgument if the budget has a deadline or a price but no tokens.
 absl::Status Validate(const Budget& budget);
+// Returns the answers to the budget's questions.
+// REQUIRES: points in ascending order of devices.
 BudgetAnswer Answer(const std::vector<ScalePoint>& points, const Budget& budget);
 
-// Returns the points of the range's sizes under strong scaling, and of sizes between two of them
-// where the larger is the fewest that fit or that finish in time. The sizes in between are whole
-// nodes, at most kMostBetween of them evenly spread, up to the first that does as well; those
-// without a layout are left out. Errors as ScaleCurve().
+// The most sizes that are tried between two sizes of a range.
 inline constexpr int64_t kMostBetween = 15;
+
+// Returns the points of the range's sizes under strong scaling, and of some sizes between them. If
+// a size of the range is the smallest that fits, a size between it and the one before may fit as
+// well. Such sizes are tried in ascending order until one fits. They are whole nodes, evenly
+// spread. The same is done for the smallest size that finishes in time. Sizes in between without a
+// layout are left out. Returns every error of ScaleCurve() as it is.
 absl::StatusOr<std::vector<ScalePoint>> PointsForBudget(const SearchRequest& request,
                                                         const DeviceRange& range,
                                                         const Budget& budget,

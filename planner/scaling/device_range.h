@@ -16,15 +16,15 @@ struct DeviceRange {
   int64_t high = 0;
 
   bool is_one() const { return low == high; }
-  // Returns `low` and its doublings, and `high` where no doubling equals it. Requires 1 <= low <=
-  // high.
+  // Returns `low`, its doublings below `high`, and `high`.
+  // REQUIRES: 1 <= low <= high.
   std::vector<int64_t> Sizes() const;
 
   friend bool operator==(const DeviceRange&, const DeviceRange&) = default;
 };
 
-// Parses one number, or two with ".." between them. InvalidArgument about `gpus` says what is
-// accepted.
+// Parses one number, or two with ".." between them. Returns InvalidArgument about `gpus` if it
+// can't read the text. The error says what is accepted.
 absl::StatusOr<DeviceRange> ParseDeviceRange(std::string_view text);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
 // Finds how large a problem may be before it no longer fits: the largest micro-batch, the longest
-// sequence and the deepest model, everything else unchanged.
+// sequence and the deepest model, each with everything else unchanged.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +15,45 @@ namespace meshwright::planner {
 
 enum class LimitKind : uint8_t { kMicroBatch, kSequence, kDepth };
 inline constexpr EnumNames<LimitKind, 3> kLimitKindNames = {{
-    {LimitKind::kMicroBatch, "micro_batch"},  // sequences
-    {LimitKind::kSequence, "seq_len"},        // tokens
+    {LimitKind::kMicroBatch, "micro_batch"},  // in sequences
+    {LimitKind::kSequence, "seq_len"},        // in tokens
     {LimitKind::kDepth, "layers"},
 }};
 
 struct Limit {
   LimitKind kind = LimitKind::kMicroBatch;
-  std::optional<int64_t> asked;      // the value asked for; not set where a search chooses it
-  std::optional<int64_t> largest;    // not set where nothing that was tried fits
+  std::optional<int64_t> asked;      // the value asked for; not set if a search chooses it
+  std::optional<int64_t> largest;    // not set if nothing that was tried fits
   std::optional<RankedLayout> best;  // the best layout at `largest`, by the request's objective
   int64_t parameters = 0;            // of the model at `largest`
-  std::optional<int64_t> next;       // the smallest value tried that does not fit, if any was tried
-  std::optional<int64_t> over_bytes;  // at `next`: the least excess of a layout that can run there
-  // Why no layout can run at `next`, or why nothing larger was tried; empty where one can.
+  std::optional<int64_t> next;       // smallest tried value that does not fit; not set if all fit
+  // By how much the nearest layout at `next` is over; not set if no layout can run there.
+  std::optional<int64_t> over_bytes;
+  // Why no layout can run at `next`, or why nothing larger was tried. Otherwise empty.
   std::string problem;
 };
 
-// Sequences are tried in multiples of the largest power of two up to this that divides the one
-// asked for. Depths are tried, in a search, at steps of kDepthStep from the model's own: others
-// have few pipelines.
+// Sequence lengths are tried in steps of a power of two. It is the largest that divides the length
+// asked for, up to this maximum.
 inline constexpr int64_t kMostSequenceStep = 1024;
+// A search tries depths in steps of this many layers from the model's own depth, because few
+// pipelines divide other depths.
 inline constexpr int64_t kDepthStep = 8;
 
-// Returns one limit of each kind. Every micro-batch is tried. Of the others, first the doublings
-// and halvings of the value asked for are tried, and then the interval between the largest that
-// fits and the next is bisected: a larger value that suits the layouts' divisors better may fit as
-// well. With `layout`, only that layout is tried, with a variable micro-batch for the limit of
-// micro-batches. Errors as Search() has them where they are not about one of the three.
+// Returns one limit of each kind. Micro-batches are tried from the largest down until one fits.
+// Sequence lengths and depths are tried in two passes: first the doublings and halvings of the
+// value asked for, from the largest down until one fits; then the interval above that one is
+// bisected. A larger value that was passed over may fit as well, if layouts divide it better.
+//
+// If `layout` is set, only this layout is tried; for the largest micro-batch, with other
+// micro-batches. An error of Search() that is about one tried value becomes the limit's `problem`.
+// Returns every other error as it is.
 absl::StatusOr<std::vector<Limit>> FindLimits(const SearchRequest& request,
                                               const std::optional<Layout>& layout);
 
-// Returns the model with this number of layers: its first ones, and after its last one copies of
-// its shortest period of layers. Requires layers > 0.
+// Returns the model, cut or extended to `layers` layers. Added layers continue the shortest pattern
+// that the model's last layers repeat.
+// REQUIRES: layers > 0.
 ModelSpec WithDepth(const ModelSpec& model, int64_t layers);
 
 }  // namespace meshwright::planner

@@ -20,34 +20,38 @@ enum class ScalingMode : uint8_t { kStrong, kWeak };
 struct ScalePoint {
   int64_t devices = 0;
   int64_t global_batch = 0;
-  // The best layout that fits, by the request's objective; not set where there is none, and
-  // `problem` then says why.
+  // The best layout that fits, by the request's objective. If there is none, it is not set and
+  // `problem` says why.
   std::optional<RankedLayout> best;
   std::string problem;
   Energy energy;
   // Exposed communication, bubble and waiting, as a share of the step.
   double exposed = 0.0;
-  // Relative to the last point before it that fits: throughput gained over devices added, both as
-  // shares; 1 is perfect scaling. Not set for the first.
+  // The relative gain in throughput over the relative gain in devices, since the previous point
+  // that fits. 1 is perfect scaling. Not set for the first point that fits.
   std::optional<double> marginal_return;
-  // How the kind of layout differs from that point's: "FSDP -> tp + FSDP"; empty where it does not.
+  // How the kind of the layout changed since the previous point that fits, such as
+  // "FSDP -> tp + FSDP". Empty if the kind is the same.
   std::string change;
 };
 
+// Called before each search: `done` of `of` sizes are finished, and the next has `devices` devices.
 using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
-// Searches each of `sizes`, in ascending order, in place of `request.devices`. Under weak scaling
-// the request's global batch is that of the first. InvalidArgument as Search() gives it where it is
-// not about one size alone; Cancelled once the request's run says so.
+// Searches once for each of `sizes`, which are in ascending order and take the place of
+// `request.devices`. Under weak scaling the request's global batch is that of the first size. An
+// error of Search() that is about one size or its batch becomes the point's `problem`. Returns
+// every other error as it is, and Cancelled once the request's run says so.
 absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const std::vector<int64_t>& sizes,
                                                    ScalingMode mode,
                                                    const ScaleProgress& progress = {});
 
-// Sets `marginal_return` and `change` of points in the order of their sizes.
+// Sets `marginal_return` and `change` of all points.
+// REQUIRES: points in ascending order of devices.
 void CompareEach(std::vector<ScalePoint>& points);
 
-// Returns the kind of a layout, which is what divides its work: "tp + pp + FSDP".
+// Returns the kind of a layout, which names what divides its work, such as "tp + pp + FSDP".
 std::string LayoutKindOf(const Layout& layout);
 
 }  // namespace meshwright::planner

@@ -25,7 +25,7 @@ inline constexpr EnumNames<ActionKind, 4> kActionKindNames = {{
     {ActionKind::kBackwardWeight, kActionLetters.substr(3, 1)},
 }};
 
-// Whether the action adds to the weights' gradients.
+// Returns whether an action of this kind adds to the weights' gradients.
 constexpr bool AddsWeightGradients(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kBackwardWeight;
 }
@@ -41,7 +41,7 @@ struct Action {
 // One list per pipeline rank.
 using ScheduleLists = std::vector<std::vector<Action>>;
 
-// Returns the kind's letter, the micro-batch and the chunk: "F3.c0".
+// Returns the kind's letter, the micro-batch and the chunk, such as "F3.c0".
 inline std::string FormatAction(const Action& action) {
   const char letter = kActionLetters[static_cast<size_t>(action.kind)];
   return letter + std::to_string(action.micro_batch) + ".c" + std::to_string(action.chunk);

@@ -8,13 +8,15 @@
 
 namespace meshwright::planner {
 
-// OK when `lists`, one per pipeline rank of `layout`, are a schedule of `micro_batches`:
+// Returns OK if `lists`, one per pipeline rank of `layout`, are a schedule of `micro_batches`
+// micro-batches:
 //  - every rank has, for each of its chunks and each micro-batch, one forward and one backward,
 //    either whole or as an input part and a weight part, in that order;
 //  - the lists run to their end when receives block and sends do not (no deadlock);
 //  - messages of one kind between two ranks are received in the order in which they were sent.
-// InvalidArgument otherwise, naming ranks and actions; for a deadlock every rank that is stuck, the
-// action it stands at and what that waits for.
+// Otherwise returns InvalidArgument, which names ranks and actions. For a deadlock, these are the
+// first eight stuck ranks. Each is named with the action at which it is stuck and what the action
+// waits for.
 absl::Status CheckSchedule(const Layout& layout, int32_t micro_batches, const ScheduleLists& lists);
 
 }  // namespace meshwright::planner

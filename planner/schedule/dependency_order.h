@@ -56,10 +56,11 @@ class DoneActions {
   std::vector<uint8_t> done_;
 };
 
-// Calls visit(rank, stage, action) for every action that can be reached: after all actions that it
-// depends on, and for each rank in the order of its list. Returns by rank how many of its actions
-// were visited: fewer than its list has where lists block each other. Linear in the number of
-// actions. Requires one list per rank, with chunks and micro-batches in range.
+// Calls visit(rank, stage, action) for every action that can be reached. An action comes after all
+// actions that it depends on, and the actions of a rank come in the order of its list. Returns how
+// many actions of each rank were visited. If lists block each other, these are fewer than the list
+// has. Takes time linear in the number of actions.
+// REQUIRES: one list per rank, with chunks and micro-batches in range.
 template <typename Visit>
 std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_batches,
                                            const ScheduleLists& lists, const Visit& visit) {

@@ -2,19 +2,20 @@
 // receives around them. The plan is a pure function of the list. The worker executes it, the memory
 // estimate adds up the messages that it holds, and planner/schedule/synchronous_sends.h times it.
 //
-// A message moves on a lane: a lane carries activations or gradients from one rank to one other.
-// Lanes don't wait for each other. On a lane messages are received in the order in which they are
-// sent, and a message is done once both ranks have issued their side and the one before it is done.
+// A message moves on a lane, which carries either activations or gradients from one rank to
+// another. Lanes don't wait for each other. On one lane, messages are received in the order in
+// which they are sent. A message is done once both ranks have issued their side and the message
+// before it is done.
 //
 // Before an action computes, the rank posts the receive of the next message that its list needs, so
 // that the sender need not wait for this rank. Only one receive is posted ahead. This can't cause a
-// deadlock: a rank's sends never wait for its receives, which are on other lanes, and the receives
-// after a posted one belong to later actions.
+// deadlock. A rank's sends never wait for its receives, because these are on other lanes, and
+// receives after the posted one belong to later actions.
 //
 // The result of an action is sent right after it, once fewer than `open_sends` messages of its lane
-// are open. A message is open from its send until the rank has waited for it. A rank waits for
-// sends only there and at the end of its list, so how long it holds a message follows from its own
-// actions.
+// are open. A message is open from its send until the rank has waited for it. A rank waits for its
+// sends only to make room for another on the same lane, and at the end of its list. How long it
+// holds a message therefore follows from its own actions.
 #pragma once
 
 #include <array>
@@ -26,26 +27,28 @@
 
 namespace meshwright::planner {
 
-// Where an action's input comes from, or its output goes.
+// Where an action's input comes from, or where its output goes.
 enum class Way : uint8_t {
-  kNone,  // nowhere: an end of the model, or a weight gradient, which needs no message
+  kNone,  // no other stage: at an end of the model, and for a weight gradient
   kOwn,   // another chunk of the same rank
   kUp,    // a higher rank
-  kDown   // a lower one
+  kDown   // a lower rank
 };
 
+// The other end of an action's input or output.
 struct MessageEnd {
   Way way = Way::kNone;
   int32_t stage = 0;  // at the other end
   int32_t rank = 0;   // the rank that holds this stage
 
+  // Returns whether a message moves, which is so if the other end is on another rank.
   bool on_lane() const { return way == Way::kUp || way == Way::kDown; }
 };
 
 MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action);
 MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action);
 
-// The ends of many actions of a rank, computed once.
+// Holds InputOf() and OutputOf() for all actions of one rank, computed once.
 class MessageEnds {
  public:
   MessageEnds(const Layout& layout, int32_t rank);
@@ -72,18 +75,18 @@ class MessageEnds {
 
 // A one-way channel between two pipeline ranks.
 struct Lane {
-  bool activations = false;  // else gradients
-  bool up = false;           // to a higher rank
+  bool activations = false;  // true for activations, false for gradients
+  bool up = false;           // true if `to` is the higher rank
   int32_t from = 0;
   int32_t to = 0;
 
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
-// Calls visit(lane) for the lanes that `rank` sends or receives on: at most one each for
-// activations and gradients, up and down. The order lets both ends of each lane wait for each other
-// to set it up without a deadlock, and sets up lanes without a common rank at the same time. Does
-// not allocate.
+// Calls visit(lane) for the lanes on which `rank` sends or receives. For activations and for
+// gradients, up and down, it sends on at most one lane and receives on at most one. Both ends of a
+// lane may wait for each other to set it up: the order of the lanes prevents a deadlock and lets
+// lanes without a common rank be set up simultaneously. Does not allocate.
 template <typename Visit>
 void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   if (layout.pp == 1) return;
@@ -91,10 +94,11 @@ void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   const int32_t last = layout.pp - 1;
   for (const bool activations : {true, false}) {
     for (const bool up : {true, false}) {
-      // Activations go up the ranks and their gradients down; the second half of a V comes back the
-      // same way, other chunks close a ring of all ranks.
+      // Activations go up the ranks and their gradients down. In a V, the second half comes back
+      // through the same ranks. In other schedules, a lane between the last rank and the first
+      // closes a ring for the next chunk.
       if (is_v || activations == up) {
-        // Every other lane between neighbours shares no rank with the next.
+        // Of the lanes between neighbours, those with an even sender share no rank and come first.
         const Lane below = {activations, up, up ? rank - 1 : rank, up ? rank : rank - 1};
         const Lane above = {activations, up, up ? rank : rank + 1, up ? rank + 1 : rank};
         const bool below_first = below.from % 2 == 0;
@@ -123,8 +127,9 @@ struct Instruction {
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
-// Calls visit(instruction) for the instructions of a rank's plan, in order. Requires open_sends
-// >= 1. Linear in the number of actions; does not allocate.
+// Calls visit(instruction) for the instructions of a rank's plan, in order. Takes time linear in
+// the number of actions. Does not allocate.
+// REQUIRES: open_sends >= 1.
 template <typename Visit>
 void ForEachInstruction(const MessageEnds& ends, const std::vector<Action>& actions,
                         int64_t open_sends, const Visit& visit) {
@@ -132,7 +137,7 @@ void ForEachInstruction(const MessageEnds& ends, const std::vector<Action>& acti
   const auto on = [&](InstructionKind kind, int32_t action) {
     visit(Instruction{.kind = kind, .action = action});
   };
-  int32_t next = 0;  // the first action whose input was not asked for
+  int32_t next = 0;  // the first action whose receive is not posted yet
   const auto post_next = [&] {
     while (next < count && !ends.InputOf(actions[next]).on_lane()) ++next;
     if (next < count) on(InstructionKind::kPostReceive, next++);

@@ -24,7 +24,8 @@ enum class Traffic : uint8_t { kCollectives, kMessages };
 struct OpenGroup {
   GroupRole role = GroupRole::kWorld;
   Traffic traffic = Traffic::kCollectives;
-  // The pair of ranks; set for role kPipeline alone, whose groups are pairs.
+  // The sender and the receiver, as pipeline ranks. Set only for the role kPipeline, whose groups
+  // are such pairs.
   std::optional<Lane> lane = {};
 };
 
@@ -35,21 +36,22 @@ struct GroupNeeds {
 };
 GroupNeeds NeedsOf(const ModelSpec& model);
 
+using meshwright::NameOf;  // keeps the overloads for enumerators visible
 // Returns the group's name in records and traces: the role's name, or for a lane activations_up,
-// activations_down, gradients_up or gradients_down. A rank may have two lanes of one name, one that
-// it sends on and one that it receives on.
-using meshwright::NameOf;  // in addition to the names of other enumerators
+// activations_down, gradients_up or gradients_down. A rank may have two lanes of one name: one for
+// its sends and one for its receives.
 std::string_view NameOf(const OpenGroup& group);
 
 // Returns whether `name` is that of a pipeline lane in records.
 bool IsLaneName(std::string_view name);
 
-// Returns the ranks of the group that `rank` is in; for a lane the sender, then the receiver.
+// Returns the ranks of the group to which `rank` belongs. For a lane these are the sender and then
+// the receiver.
 std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t rank);
 
 // Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens, in
-// the order in which all ranks open theirs. The replicas are one group, or two where HSDP has
-// copies of the shards; those of experts are another. Does not allocate.
+// the order in which all ranks open theirs. The replicas of dense parameters are one group, or two
+// if HSDP keeps copies of the shards. The replicas of experts are another group. Does not allocate.
 template <typename Visit>
 void ForEachOpenGroup(const Layout& layout, const GroupNeeds& needs, int32_t pipeline_rank,
                       const Visit& visit) {

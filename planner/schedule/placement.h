@@ -1,7 +1,7 @@
 // Maps the stages of the model to pipeline ranks.
 //
 // The model is cut into pp * vpp stages, numbered in the order in which a micro-batch passes them
-// forward. In every schedule but zb_v chunk j of rank r is stage j * pp + r. zb_v lays the stages
+// forward. In every schedule but zb_v, chunk j of rank r is stage j * pp + r. zb_v lays the stages
 // out as a V: rank r holds stages r and 2 * pp - 1 - r. The first and the last stage are then on
 // rank 0, and the two middle stages on the last rank, without a send between them.
 #pragma once
@@ -22,13 +22,15 @@ struct ChunkPlace {
 
 inline int32_t StageCount(const Layout& layout) { return layout.pp * layout.vpp; }
 
-// Returns the stage of a chunk. Requires 0 <= rank < pp and 0 <= chunk < vpp; under zb_v vpp is 2.
+// Returns the stage of a chunk.
+// REQUIRES: 0 <= rank < pp, 0 <= chunk < vpp, and vpp == 2 under zb_v.
 inline int32_t StageOfChunk(const Layout& layout, int32_t rank, int32_t chunk) {
   const bool turns_back = layout.schedule == ScheduleKind::kZbV && chunk == 1;
   return turns_back ? 2 * layout.pp - 1 - rank : chunk * layout.pp + rank;
 }
 
-// Returns the rank and chunk of a stage. Requires 0 <= stage < StageCount(layout).
+// Returns the rank and chunk of a stage.
+// REQUIRES: 0 <= stage < StageCount(layout), and vpp == 2 under zb_v.
 inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
   const int32_t chunk = stage / layout.pp;
   const int32_t position = stage % layout.pp;
@@ -36,7 +38,8 @@ inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
   return {.rank = turns_back ? layout.pp - 1 - position : position, .chunk = chunk};
 }
 
-// Returns whether one rank holds both the first and the last stage: without a pipeline, and in a V.
+// Returns whether one rank holds both the first and the last stage. This is so without a pipeline
+// and in a V.
 inline bool EndsShareRank(const Layout& layout) {
   return PlaceOfStage(layout, 0).rank == PlaceOfStage(layout, StageCount(layout) - 1).rank;
 }

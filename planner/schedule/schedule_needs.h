@@ -14,12 +14,13 @@ struct ScheduleNeeds {
   int32_t least_chunks = 1;  // chunks per pipeline rank
   int32_t most_chunks = 1;
   // The least number of micro-batches is micro_batches_per_rank * pp + more_micro_batches. With
-  // fewer, a split backward hides no bubble.
+  // fewer, splitting the backward does not hide the bubble.
   int32_t micro_batches_per_rank = 0;
   int32_t more_micro_batches = 0;
   bool whole_rounds = false;  // the number of micro-batches must be a multiple of pp
 };
 
+// The value of ScheduleNeeds::most_chunks for a schedule that takes any number of chunks.
 inline constexpr int32_t kAnyChunks = std::numeric_limits<int32_t>::max();
 
 constexpr ScheduleNeeds NeedsOf(ScheduleKind schedule) {
@@ -47,8 +48,8 @@ constexpr bool ChunksFit(const ScheduleNeeds& needs, const Layout& layout) {
          layout.pp >= needs.least_ranks;
 }
 
-// Returns the fewest micro-batches that the schedule takes on `pipeline_ranks`, 0 where it takes
-// any number.
+// Returns the fewest micro-batches that the schedule takes on `pipeline_ranks` ranks, or 0 if it
+// takes any number.
 constexpr int64_t LeastMicroBatches(const ScheduleNeeds& needs, int32_t pipeline_ranks) {
   return int64_t{needs.micro_batches_per_rank} * pipeline_ranks + needs.more_micro_batches;
 }

@@ -23,16 +23,16 @@ enum class HopMode : uint8_t {
 
 // Times of one step. Vectors over stages are in the order of planner/schedule/placement.h.
 struct PipelineTimes {
-  std::vector<StageDurations> stages;  // pp * vpp, one micro-batch each
+  std::vector<StageDurations> stages;  // of one micro-batch on each of the pp * vpp stages
 
-  // Seconds of a message from each stage to the next, or one value for all; empty stands for 0. A
-  // hop between two stages of one rank is always free.
+  // The time of a message from each stage to the next, or one value for all. If empty, messages
+  // take no time. A hop between two stages of one rank is always free.
   std::vector<double> hop_s;
   HopMode hop_mode = HopMode::kOverlapped;
 
-  std::vector<double> reduction_s;  // gradient reduction of each stage; empty: none
+  std::vector<double> reduction_s;  // gradient reduction of each stage; empty if there is none
   double optimizer_s = 0.0;         // of each rank, once its gradients are reduced
-  bool optimizer_barrier = false;   // no rank steps before all gradients are there
+  bool optimizer_barrier = false;   // whether every optimizer waits for the gradients of all ranks
 };
 
 struct TimedAction {
@@ -50,41 +50,43 @@ struct TimedReduction {
 };
 
 struct RankTimeline {
-  double first_start_s = 0.0;    // the first action
-  double busy_s = 0.0;           // actions
-  double transfer_s = 0.0;       // blocking sends and receives
-  double compute_end_s = 0.0;    // the last action, with its send
-  double reduction_end_s = 0.0;  // the last reduction; 0 without any
-  double end_s = 0.0;            // the optimizer
-  int32_t peak_in_flight = 0;    // chunks (PeakInFlight)
+  double first_start_s = 0.0;    // start of the first action
+  double busy_s = 0.0;           // spent in actions
+  double transfer_s = 0.0;       // spent in blocking sends and receives
+  double compute_end_s = 0.0;    // end of the last action, with its send
+  double reduction_end_s = 0.0;  // end of the last reduction; 0 if there is none
+  double end_s = 0.0;            // end of the optimizer
+  int32_t peak_in_flight = 0;    // chunks, as PeakInFlight() counts them
 };
 
 struct Timeline {
   double makespan_s = 0.0;
   std::vector<RankTimeline> ranks;
   std::vector<TimedAction> actions;        // those of one rank in order; ranks interleave
-  std::vector<TimedReduction> reductions;  // likewise
+  std::vector<TimedReduction> reductions;  // those of one rank in order; ranks interleave
 
   // Returns the share of all ranks' time up to the makespan in which no action runs.
   double BubbleShare() const;
+  // Returns the share of one rank's time up to the makespan in which no action runs.
   double BubbleShare(int32_t rank) const;
 
-  // Returns the seconds from one step to the next where steps follow each other without a barrier:
-  // a rank may begin the next step while others finish this one, so the longest span of a rank
+  // Returns the seconds from one step to the next if steps follow each other without a barrier. A
+  // rank may then begin the next step while others finish this one, so the longest span of a rank
   // counts.
   double RepeatedStepTime() const;
 };
 
 enum class Record : uint8_t { kTotals, kEvents };
 
-// Times `lists`, which must be ones that CheckSchedule accepts. InvalidArgument when `times` does
-// not fit the layout, has a negative or infinite duration, or when the lists deadlock.
-// Record::kTotals leaves `actions` and `reductions` empty.
+// Simulates one step of `lists`. With Record::kTotals, `actions` and `reductions` stay empty.
+// Returns InvalidArgument if `times` does not fit the layout, if it has a negative or infinite
+// duration, or if the lists deadlock.
+// REQUIRES: CheckSchedule() accepts `lists`, unless they deadlock.
 absl::StatusOr<Timeline> Simulate(const Layout& layout, int32_t micro_batches,
                                   const ScheduleLists& lists, const PipelineTimes& times,
                                   Record record = Record::kEvents);
 
-// Times the layout's own schedule.
+// Simulates the layout's own schedule. Returns every error of MakeSchedules() and Simulate().
 absl::StatusOr<Timeline> SimulateLayout(const Layout& layout, int32_t micro_batches,
                                         const PipelineTimes& times,
                                         Record record = Record::kEvents);

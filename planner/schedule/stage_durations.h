@@ -1,4 +1,4 @@
-// The seconds of one micro-batch on one stage (a chunk of a pipeline rank), by part.
+// StageDurations is the time of one micro-batch on one stage (a chunk of a pipeline rank), by part.
 #pragma once
 
 #include "planner/schedule/schedule.h"

@@ -1,10 +1,10 @@
 // Plans when a rank that holds shards of its weights (ZeRO-3) gathers and releases them. The plan
 // is a pure function of the order in which the rank computes.
 //
-// The weights of a computation are gathered while the one before it runs, and released after it
-// unless the next computation needs them as well. At most one computation's weights are gathered
-// ahead. Layered gradient accumulation (arXiv 2106.02679) keeps the weights of a chunk for all
-// micro-batches of its pass.
+// The weights of a computation are gathered while the computation before it runs. They are released
+// after it unless the next computation needs them as well. At most one computation's weights are
+// gathered ahead. Layered gradient accumulation (arXiv 2106.02679) keeps the weights of a chunk for
+// all micro-batches of its pass.
 //
 // The worker executes the plan, and the memory estimate adds up its bytes.
 #pragma once
@@ -20,14 +20,13 @@ namespace meshwright::planner {
 // Units of parameters that are gathered together. Units are numbered over all chunks of a rank.
 using UnitGroup = absl::InlinedVector<int32_t, 2>;
 
-// The weights that a chunk computes with in its forward pass, in order. Its backward uses them in
-// reverse.
+// The weights that a chunk uses in its forward pass, in order. Its backward uses them in reverse.
 struct ChunkWeights {
   std::vector<UnitGroup> groups;
   bool has_embedding = false;  // the first group is the embedding, whose backward needs no weights
 };
 
-// The weights of one computation. They stay whole from one use to the next of the same pass.
+// The weights of one computation. A unit stays gathered from one use to its next in the same pass.
 struct WeightUse {
   UnitGroup units;
   int32_t pass = 0;
@@ -41,7 +40,7 @@ std::vector<WeightUse> WeightUses(const std::vector<Action>& actions,
 // The gathers and releases around one use. Every unit that is gathered is used, and later released.
 struct GatherStep {
   UnitGroup gather;    // before this use, units that no earlier step could prefetch
-  UnitGroup prefetch;  // for a later use, once this use's weights are whole
+  UnitGroup prefetch;  // for a later use, once this use's weights are gathered
   UnitGroup release;   // once the computation is over
 };
 

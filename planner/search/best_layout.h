@@ -1,5 +1,5 @@
-// The best layout of a search alone, or why there is none: for callers that ask the same question
-// at many values.
+// BestLayout is the best layout of a search, or the reason why there is none. It serves callers
+// that ask the same question at many values, such as numbers of devices.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,24 @@
 namespace meshwright::planner {
 
 struct BestLayout {
-  std::optional<RankedLayout> best;   // by the request's objective
-  absl::Status refused;               // what Search() said where none can run
-  std::string problem;                // why there is none; empty where there is one
-  std::optional<int64_t> over_bytes;  // by how much the nearest is over, where some can run
+  std::optional<RankedLayout> best;  // by the request's objective
+  absl::Status refused;              // Search()'s error if no layout can run
+  std::string problem;               // why there is no layout; empty if there is one
+  // By how much the nearest layout exceeds the allowed memory; set if layouts can run but none
+  // fits.
+  std::optional<int64_t> over_bytes;
 };
 
-// Returns the same question about those of its layouts that `where` takes as well, whose text
-// ParseLayoutCondition() reads; empty: about all of them.
+// Returns the request with `where` as a further condition on its layouts. ParseLayoutCondition()
+// reads `where` and gives the errors; an empty `where` changes nothing.
 absl::StatusOr<SearchRequest> Narrowed(SearchRequest request, std::string_view where);
 
-// Whether a search was refused for one of these fields of its request.
+// Returns whether `status` is InvalidArgument about one of `fields`.
 bool IsAbout(const absl::Status& status, absl::Span<const std::string_view> fields);
 
-// Searches for one layout, whatever `top` says. A request that Search() refuses for one of `fields`
-// has none; all other errors are its own.
+// Searches for one layout, whatever `top` says. If Search() returns InvalidArgument about one of
+// `fields`, the result has no layout and `refused` is that error. Every other error is returned as
+// it is.
 absl::StatusOr<BestLayout> FindBest(SearchRequest request,
                                     absl::Span<const std::string_view> fields);
 

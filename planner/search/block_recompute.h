@@ -27,8 +27,8 @@ inline Layout WithBlockRecompute(Layout layout, int64_t layers) {
 }
 
 // Returns the layout that recomputes the fewest layers, from 1 to `enough`, for which fits(layout)
-// is true. Requires that fits is true at `enough` and that one more layer never makes it false.
-// Bisects: it calls fits about log2(enough) times.
+// is true. Calls fits about log2(enough) times. REQUIRES: fits is true at `enough`, and one more
+// layer never makes it false.
 template <typename Fits>
 Layout LeastBlockRecompute(const Layout& layout, int64_t enough, const Fits& fits) {
   int64_t too_few = 0;

@@ -10,22 +10,22 @@
 
 namespace meshwright::planner {
 
-// Of equals the first in the order of the search space stays, so that the threads that share a
-// search arrive at the front that one thread would find.
+// Of equal layouts the first in the order of the search space stays. The threads that share a
+// search therefore find the same front as one thread would.
 class Front {
  public:
-  // Without merits the front takes nothing.
+  // If `merits` is empty, the front takes no layout.
   explicit Front(std::vector<Merit> merits) : merits_(std::move(merits)) {}
 
   bool wanted() const { return !merits_.empty(); }
-  // Returns whether a layout whose scores are at most `most`, and which comes after all that were
-  // offered, may belong to the front.
+  // Returns whether a layout may belong to the front, if its scores are at most `most` and it comes
+  // after all layouts that were offered.
   bool Takes(const Scores& most) const { return wanted() && !IsBeaten(most); }
   void Offer(const Layout& layout, const Estimate& estimate, PointOrder order);
   // Adds what another part of the same search found.
   void Merge(const Front& other);
 
-  // Returns the front, the best by the first merit first.
+  // Returns the front. The best layout by the first merit comes first.
   std::vector<RankedLayout> Take();
 
  private:
@@ -41,10 +41,10 @@ class Front {
   void Insert(const Entry& entry);
 
   const std::vector<Merit> merits_;
-  std::vector<Entry> entries_;  // by the first merit, the best first
+  std::vector<Entry> entries_;  // the best by the first merit first
 };
 
-// Returns at most `most` layouts spread evenly over the front, its two ends among them. Requires
+// Returns at most `most` layouts spread evenly over the front, including its two ends. REQUIRES:
 // most > 1.
 std::vector<RankedLayout> EvenlySpread(std::vector<RankedLayout> front, size_t most);
 

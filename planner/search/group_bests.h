@@ -1,4 +1,5 @@
-// The best layout of every group that some axes divide the layouts of a search into.
+// GroupBests finds the best layout of every group of a search's layouts. Layouts belong to one
+// group if they agree in some chosen keys.
 #pragma once
 
 #include <array>
@@ -15,16 +16,18 @@
 
 namespace meshwright::planner {
 
-// The most axes that groups have in common.
+// The most keys by which layouts can be grouped.
 inline constexpr size_t kMostGroupFields = 4;
 
-// Returns the keys of a list such as "tp,offload", by their places in planner/layout/keys.h: one to
-// kMostGroupFields, none of them twice. InvalidArgument about `field` lists what would be accepted.
+// Parses a list of keys such as "tp,offload". Returns their indices in kLayoutKeys
+// (planner/layout/keys.h): one to kMostGroupFields, all different. Returns InvalidArgument about
+// `field`, with what would be accepted, if `text` is no such list.
 absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field, std::string_view text);
 
 struct GroupBest {
-  std::string group;  // the condition that its layouts meet, as ParseLayoutCondition() reads it
-  int64_t fit = 0;    // that fit
+  // The condition that the group's layouts meet, as ParseLayoutCondition() reads it.
+  std::string group;
+  int64_t fit = 0;  // layouts of the group that fit
   RankedLayout best;
 
   friend bool operator==(const GroupBest&, const GroupBest&) = default;
@@ -32,24 +35,24 @@ struct GroupBest {
 
 class GroupBests {
  public:
-  // Without fields it takes nothing.
+  // If `keys` is empty, no layout is taken.
   GroupBests(std::vector<size_t> keys, Merit merit) : keys_(std::move(keys)), merit_(merit) {}
 
-  // Of every layout that fits.
+  // Counts `layout`, which fits, in its group.
   void Count(const Layout& layout);
-  // Whether a layout that has at most these scores, and stands behind all that were offered, may be
-  // the best of its group.
+  // Returns whether `layout` may be the best of its group, if its scores are at most `most` and it
+  // comes after all layouts that were offered.
   bool Takes(const Layout& layout, const Scores& most) const;
   void Offer(const Layout& layout, const Estimate& estimate, PointOrder order);
-  // Takes what another part of the same search found.
+  // Adds what another part of the same search found.
   void Merge(GroupBests&& other);
 
-  // The group of the best layout first; at most `most`.
+  // Returns at most `most` groups. The group of the best layout comes first.
   std::vector<GroupBest> Take(size_t most);
 
  private:
-  // The values that the layouts of a group have in common: numbers, and texts of keys that have no
-  // number for each value. Texts are short enough to take no memory of their own.
+  // The values that the layouts of a group have in common: a text for each key whose values are
+  // texts, a number for every other key. The texts are short enough to need no heap allocation.
   struct Key {
     std::array<int64_t, kMostGroupFields> numbers{};
     std::array<std::string, kMostGroupFields> texts{};

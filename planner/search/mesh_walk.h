@@ -1,9 +1,11 @@
 // MeshWalk visits the points of a search space mesh by mesh, and checks each rule once for all
 // points on which it must give the same answer.
 //
-// Rules have levels (planner/rules/rule.h). Where a few axes already determine a layout's first
-// broken rule, all points that share these axes are counted and none is visited. The counts equal
-// those of a loop that calls CheckLayout() on every point.
+// Rules have levels (planner/rules/rule.h). If a few axes already determine a layout's first broken
+// rule, all points that share these axes are counted and none is visited. The counts equal those of
+// a loop that calls CheckLayout() on every point.
+//
+// A cell is the set of points that differ only in recompute and in the way to divide states.
 #pragma once
 
 #include <algorithm>
@@ -23,27 +25,30 @@ namespace meshwright::planner {
 // A point that keeps every rule.
 struct ValidPoint {
   const Layout& layout;
-  size_t pipeline;   // index of its pipeline among those of its mesh
-  size_t way;        // index of its division of states among those of its mesh
+  size_t pipeline;   // index among SearchSpace::pipelines() of its mesh
+  size_t way;        // index among SearchSpace::WaysToDivide() of its mesh
   size_t recompute;  // index of its recompute in kSearchedRecomputes
-  bool is_first;     // of the points that differ only in recompute and division of states
-  PointOrder order;  // grows by more than 2 from point to point
+  bool is_first;     // whether it is the first valid point of its cell
+  PointOrder order;  // grows by at least 3 from point to point
 };
 
 // MeshWalk reports its points to a Sink, which has
 //   void EnterMesh(size_t ways_to_divide);
 //   void Drop(const Violation& violation, int64_t points, PointOrder order);
-//   int64_t Visit(const ValidPoint& point);  // returns its work, in points
-//   bool GoesOn(int64_t points);  // returns whether to go on; `points`: since the last call;
-//                                 // called once the work of kPointsPerPoll points is done
+//   int64_t Visit(const ValidPoint& point);
+//   bool GoesOn(int64_t points);
+// EnterMesh() takes the number of the mesh's ways to divide states. Drop() takes the number of
+// points that break the same rule. Visit() returns its work, measured in points. GoesOn() is called
+// once the work of kPointsPerPoll points is done. It takes the number of points seen since its last
+// call, and returns whether to go on.
 template <typename Sink>
 class MeshWalk {
  public:
-  // All arguments must outlive it.
+  // All arguments must outlive the walk.
   MeshWalk(const RuleInput& rules, const SearchSpace& space, Sink& sink)
       : rules_(rules), space_(space), sink_(sink) {}
 
-  // Returns false where the sink stopped the walk.
+  // Returns false if the sink stopped the walk.
   bool Walk(size_t mesh) {
     EnterMesh(mesh);
     const RuleVerdict of_mesh = CheckLevel(RuleLevel::kMesh, rules_, layout_, kRuleCount);
@@ -54,7 +59,7 @@ class MeshWalk {
   }
 
  private:
-  // A mesh has fewer than 2 to this many points.
+  // A mesh has fewer than 2^kOrderBits points.
   static constexpr int kOrderBits = 40;
 
   void EnterMesh(size_t mesh) {
@@ -114,7 +119,7 @@ class MeshWalk {
     return true;
   }
 
-  // Visits the points that differ only in recompute and division of states.
+  // Visits the points of a cell.
   bool WalkCell(const RuleVerdict& verdict) {
     if (verdict.place < least_inner_) {
       Drop(verdict, PointsOfBatch() / 2);
@@ -142,7 +147,7 @@ class MeshWalk {
     return true;
   }
 
-  // Visits the same points without levels: what is moved to the hosts may break a rule at any
+  // Visits the points of a cell one by one, without levels. An offload may break a rule at any
   // level.
   bool VisitEach() {
     bool is_first = true;
@@ -212,10 +217,11 @@ class MeshWalk {
   static int64_t Count(const List& list) {
     return static_cast<int64_t>(list.size());
   }
-  // The points of one micro-batch and offload, without and with sequence parallel.
+  // Returns the number of points of one micro-batch and offload, without and with sequence
+  // parallelism.
   int64_t PointsOfBatch() const { return 2 * Count(ways_) * Count(kSearchedRecomputes); }
 
-  // Leaves room for points that a sink adds behind a point of the space.
+  // Leaves numbers for the points that a sink adds after a point of the space.
   static constexpr PointOrder kOrderStep = 3;
 
   const RuleInput& rules_;
@@ -225,13 +231,13 @@ class MeshWalk {
   const std::vector<PipelineChoice>* pipelines_ = nullptr;
   const std::vector<int32_t>* micro_batches_ = nullptr;
   std::vector<DividedStates> ways_;
-  std::vector<RuleVerdict> of_ways_;                                  // by index of the way
-  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // by index in the list
-  size_t least_recompute_ = kRuleCount;  // the first rule of its level that any recompute breaks
-  size_t least_inner_ = kRuleCount;      // the first of both levels
+  std::vector<RuleVerdict> of_ways_;                                  // by index in ways_
+  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // by mode of recompute
+  size_t least_recompute_ = kRuleCount;  // the first rule of its level that any mode breaks
+  size_t least_inner_ = kRuleCount;      // the first that any mode or way to divide breaks
   size_t pipeline_ = 0;
-  int64_t seen_ = 0;     // points since the sink was asked last
-  int64_t unasked_ = 0;  // work since then, in points
+  int64_t seen_ = 0;     // points since the last GoesOn()
+  int64_t unasked_ = 0;  // work since the last GoesOn(), in points
   PointOrder order_ = 0;
 };
 

@@ -9,8 +9,9 @@
 
 namespace meshwright::planner {
 
-// Returns the modules that a search considers: those that the framework has and the model uses.
-// Attention alone is left out, since Recompute::kSelective covers it where it frees anything.
+// Returns the modules that a search considers: those that the framework can recompute and the model
+// has. Attention alone is left out, because Recompute::kSelective covers it. Modules that can't be
+// recomputed under delayed scales are left out too.
 inline RecomputeModules SearchedModules(const RuleInput& input) {
   RecomputeModules modules =
       RecomputeModulesOf(input.model).And(input.profile.supports.recompute_modules);
@@ -29,7 +30,7 @@ inline Layout WithModules(Layout layout, const RecomputeModules& modules) {
   return layout;
 }
 
-// Recomputing experts as a whole replaces recomputing their parts.
+// Adds a module. Recomputing experts as a whole (kMoe) replaces recomputing their parts.
 inline void AddModule(RecomputeModule module, RecomputeModules& modules) {
   if (module == RecomputeModule::kMoe) {
     modules.Remove(RecomputeModule::kMoeAct);
@@ -38,8 +39,8 @@ inline void AddModule(RecomputeModule module, RecomputeModules& modules) {
   modules.Add(module);
 }
 
-// Calls visit(layout) for the layout with the first module of `all` that it lacks, with the first
-// two, and so on, until visit returns false.
+// Calls visit with the layout that also recomputes the first of the modules of `all` that `layout`
+// lacks, then the first two, and so on, until visit returns false.
 template <typename Visit>
 void ForEachMoreModules(const Layout& layout, const RecomputeModules& all, const Visit& visit) {
   RecomputeModules modules = layout.recompute_modules;
@@ -64,8 +65,8 @@ inline Layout WithAllModules(const Layout& layout, const RecomputeModules& all) 
   return most;
 }
 
-// Returns the layout with the fewest leading modules of `all` for which fits(layout) is true, less
-// those that the last one makes needless. Requires that fits is true with all of them.
+// Adds modules of `all` in order until fits(layout) is true, and then removes those without which
+// it stays true. Returns the resulting layout. REQUIRES: fits is true with all modules of `all`.
 template <typename Fits>
 Layout LeastModules(const Layout& layout, const RecomputeModules& all, const Fits& fits) {
   RecomputeModules least;

@@ -1,11 +1,10 @@
-// Finds the smallest change that makes a layout fit, among the layouts that differ from it in one
-// axis and then among those that differ in two.
+// Finds the smallest change that makes a layout fit. It looks first at the layouts that differ in
+// one axis, and then at those that differ in two.
 //
-// A neighbour fills the same number of devices and passes CheckLayout(). Each change is one that
-// saves memory: more ranks of tp, cp or pp in place of dp, experts
-// over more ranks or whole ones in place of parts, 1f1b in place of chunks, a smaller
-// micro-batch, sequence parallel, a higher ZeRO stage, more recompute. The size of a change is the
-// number of axes that differ, not how far they move.
+// A neighbour fills the same number of devices and passes CheckLayout(). Every change saves memory:
+// more ranks of tp, cp or pp in place of dp; experts over more ranks, or whole experts in place of
+// parts; 1F1B in place of chunks; a smaller micro-batch; sequence parallelism; a higher ZeRO stage;
+// more recompute. The size of a change is the number of axes that differ, not how far they move.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +18,15 @@ namespace meshwright::planner {
 
 struct NeighbourSearch {
   int64_t tried = 0;  // neighbours that can run and whose memory was estimated
-  // The one that fits with the fewest changed axes, and among those the fastest.
+  // The neighbour that fits with the fewest changed axes; the fastest if there are several.
   std::optional<RankedLayout> smallest;
 
   friend bool operator==(const NeighbourSearch&, const NeighbourSearch&) = default;
 };
 
-// Returns the smallest change of a layout that CheckLayout() accepts on layout.devices(). Tries
-// pairs of axes only where no single one helps, and stops once `cancelled` returns true.
+// Returns the smallest change of `layout`. Tries pairs of axes only if no single axis helps, and
+// stops once `cancelled` returns true. REQUIRES: CheckLayout() accepts `layout` on
+// layout.devices().
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
                                    int64_t allowed_bytes, const Cancelled& cancelled = {});
 

@@ -1,4 +1,5 @@
-// Objectives that a search can rank layouts by: speed, energy, memory and what follows from them.
+// Objective is what a search ranks layouts by: speed, energy, memory, or a figure that follows from
+// them.
 #pragma once
 
 #include <array>
@@ -31,14 +32,14 @@ inline constexpr EnumNames<Objective, 6> kObjectiveNames = {{
     {Objective::kMemory, "memory"},
 }};
 
-// The distinct orders of layouts of one number of devices and one batch: the first four objectives
-// rank these alike.
+// The distinct ways in which objectives rank layouts. For one number of devices and one batch, the
+// first four objectives all rank by kSpeed.
 enum class Merit : uint8_t { kSpeed, kEnergy, kMemory };
 inline constexpr size_t kMerits = 3;
 
 Merit MeritOf(Objective objective);
 
-// Scores by merit; more is better.
+// One score for each merit; more is better.
 struct Scores {
   std::array<double, kMerits> of{};
 
@@ -46,22 +47,25 @@ struct Scores {
   double& operator[](Merit merit) { return of[static_cast<size_t>(merit)]; }
 };
 
-// Returns MFU, tokens per joule (0 where the cluster does not give its devices' power) and the
-// negated bytes.
+// Returns the scores of an estimate: its MFU, its tokens per joule (0 if the cluster does not state
+// its devices' power), and its negated bytes.
 Scores ScoresOf(const Estimate& estimate);
 
-// Returns the score over any numbers of devices, more is better. By objective: MFU, tokens per
-// second, tokens per second and device, tokens per second, tokens per joule, negated bytes.
+// Returns a score that compares estimates for different numbers of devices; more is better. It is
+// the MFU for kMfu, tokens per second for kTokensPerS and kTimeToLoss, tokens per second and device
+// for kCost, tokens per joule for kEnergy, and the negated bytes for kMemory.
 double ScoreOf(Objective objective, const Estimate& estimate);
 
-// Returns the objective of a name. InvalidArgument about `field` lists the names that are accepted.
+// Parses the name of an objective. Returns InvalidArgument about `field`, with the accepted names,
+// for any other text.
 absl::StatusOr<Objective> ParseObjective(std::string_view field, std::string_view text);
 
-// Returns the merits of a list such as "mfu,memory": two or three different ones. InvalidArgument
-// as above.
+// Parses a list of objectives such as "mfu,memory" into two or three different merits. Returns
+// InvalidArgument about `field`, with what is accepted, for any other list.
 absl::StatusOr<std::vector<Merit>> ParseMerits(std::string_view field, std::string_view text);
 
-// InvalidArgument where energy is asked for on a cluster that does not give its devices' power.
+// Returns InvalidArgument about `field` if the cluster does not state its devices' power, without
+// which there is no estimate of energy.
 absl::Status CheckPower(std::string_view field, const ClusterSpec& cluster);
 
 }  // namespace meshwright::planner

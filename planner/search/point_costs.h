@@ -1,5 +1,6 @@
-// Memory and time of one layout of a search, as precisely as the search needs them to decide about
-// it: StagedCosts from a computation shared by many layouts, PlannedCosts for one layout by itself.
+// Computes memory and time of one layout of a search, as precisely as the search needs to decide
+// about it. StagedCosts shares its computation with many other layouts. PlannedCosts computes one
+// layout by itself.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 
 namespace meshwright::planner {
 
-// Relative error that an MFU is allowed; far more than StagedEstimate's (kStagedError).
+// Relative error that a search allows for in an MFU. It is far larger than the error of
+// StagedEstimate (kStagedError).
 inline constexpr double kMfuSlack = 1e-9;
 
 struct MfuRange {
@@ -25,23 +27,23 @@ inline double MostMfuOf(const EstimateContext& context, const Layout& layout) {
   return EstimateLayout(PlannedLayout(context, layout), MemoryEstimate()).mfu;
 }
 
-// Costs of a layout of the cell that `staged` is in, with division of states `way`. Both must
-// outlive it.
+// The costs of `layout`, from the mesh and cell that `staged` has entered. `way` is the number of
+// the layout's way to divide states. All arguments must outlive the object.
 class StagedCosts {
  public:
-  static constexpr bool kIsSlow = false;  // whether a layout takes milliseconds
+  static constexpr bool kIsSlow = false;  // whether the costs of a layout take milliseconds
   StagedCosts(StagedEstimate& staged, const Layout& layout, size_t way, const ClusterSpec& cluster)
       : staged_(&staged), layout_(&layout), way_(way), cluster_(&cluster) {}
 
-  // Costs of a layout that differs in recompute.
+  // Returns the costs of a layout that differs only in recompute.
   StagedCosts Of(const Layout& layout) const { return {*staged_, layout, way_, *cluster_}; }
 
-  // Returns a lower bound of the memory, which exceeds the allowed bytes exactly where the memory
-  // does.
+  // Returns a lower bound of the memory. The bound exceeds the allowed bytes if and only if the
+  // memory does.
   int64_t LeastBytes() const { return staged_->MemoryBytes(*layout_, way_); }
-  // Returns the MFU with none of the device's memory filled.
+  // Returns the MFU that the layout would have if it filled none of the device's memory.
   double MostMfu() const { return MfuOf(0.0); }
-  // Returns the range of the MFU where at least `least_bytes` are filled.
+  // Returns the range of the MFU if at least `least_bytes` are filled.
   MfuRange MfuAt(int64_t least_bytes) const {
     const double mfu = MfuOf(static_cast<double>(least_bytes) /
                              static_cast<double>(cluster_->device.memory_bytes));
@@ -60,8 +62,8 @@ class StagedCosts {
   const ClusterSpec* cluster_;
 };
 
-// Costs of a layout by itself. The full memory estimate, the slowest part, runs only where bounds
-// don't decide.
+// The costs of a layout by itself. The full memory estimate is the slowest part, so it runs only if
+// bounds don't decide.
 class PlannedCosts {
  public:
   static constexpr bool kIsSlow = true;
@@ -74,7 +76,7 @@ class PlannedCosts {
 
   int64_t LeastBytes() const { return BoundMemoryAgainst(planned_, allowed_bytes_); }
   double MostMfu() const { return EstimateLayout(planned_, MemoryEstimate()).mfu; }
-  // How far the bytes exceed the least is not known.
+  // It is not known how far the bytes exceed `least_bytes`, so the lower end is 0.
   MfuRange MfuAt(int64_t /*least_bytes*/) const {
     return {.least = 0.0, .most = (1.0 + kMfuSlack) * MostMfu()};
   }

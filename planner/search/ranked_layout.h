@@ -1,4 +1,5 @@
-// The results of a search: layouts with their estimates, and those of them that tie.
+// RankedLayout is one result of a search: a layout with its estimate. Ties are the results that the
+// estimate can't tell apart from the best one.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +21,15 @@ struct RankedLayout {
 // The most tied layouts that an answer lists.
 inline constexpr size_t kMostSimplest = 3;
 
-// The layouts that fit and that the estimate can't tell from the best (planner/search/ties.h).
+// The layouts that fit and that the estimate can't tell apart from the best
+// (planner/search/ties.h).
 struct Ties {
-  int64_t count = 0;    // including the best itself; 0 where nothing fits, and where memory decides
-  double within = 0.0;  // a layout ties if it is worse than the best by at most this share
-  // The simplest first, at most kMostSimplest. Each of the others is the best of its kind, and
-  // better than those before it.
+  // The number of these layouts, including the best. It is 0 if nothing fits, or if the objective
+  // is memory.
+  int64_t count = 0;
+  double within = 0.0;  // a layout ties if the best score exceeds its own by at most this share
+  // The simplest first, at most kMostSimplest. Each is the best layout of its complexity, and
+  // better than all simpler ones.
   std::vector<RankedLayout> simplest;
 
   friend bool operator==(const Ties&, const Ties&) = default;

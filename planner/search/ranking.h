@@ -12,11 +12,12 @@
 
 namespace meshwright::planner {
 
-// A layout's position in the order of the search space. It breaks ties, so that the threads that
-// share a search arrive at the answer that one thread would find.
+// A layout's position in the order of the search space. It breaks ties, so the threads that share a
+// search find the same answer as one thread would.
 using PointOrder = uint64_t;
 
-// The best offered layouts by one merit. Layouts are offered in their order.
+// Keeps the best of the offered layouts by one merit. REQUIRES: layouts are offered in rising
+// PointOrder.
 class Ranking {
  public:
   Ranking(int32_t top, Merit merit) : top_(static_cast<size_t>(top)), merit_(merit) {
@@ -33,12 +34,12 @@ class Ranking {
     for (const Entry& entry : other.best_) Insert(entry);
   }
 
-  // Returns whether a layout of this score that comes after all that were offered would enter the
-  // list.
+  // Returns whether a layout of this score would enter the list, if it comes after all layouts that
+  // were offered.
   bool Takes(double score) const { return best_.size() < top_ || score > best_.back().score; }
 
   const RankedLayout* best() const { return best_.empty() ? nullptr : &best_.front().ranked; }
-  // Returns the score of the best that was offered; 0 before the first.
+  // Returns the best score that was offered, or 0 before the first offer.
   double BestScore() const { return best_.empty() ? 0.0 : best_.front().score; }
   void DropNoBetterThan(double score) {
     std::erase_if(best_, [score](const Entry& entry) { return entry.score <= score; });

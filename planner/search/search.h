@@ -7,21 +7,23 @@
 
 namespace meshwright::planner {
 
-// InvalidArgument for a spec or a number of the problem that is out of range, naming the field.
+// Returns InvalidArgument, naming the field, if a spec or a number of the problem is out of range.
 absl::Status ValidateProblem(const SearchRequest& request);
 
-// Runs the search. Errors:
-// - InvalidArgument for a spec or a number that is out of range, for a search space of more than
-//   kMostPoints, and where no enumerated layout is valid (the message names the rule that dropped
-//   the most);
-// - Cancelled once `run.cancelled` returns true, saying what was seen until then;
-// - DeadlineExceeded where the time limit came before the first valid layout.
-// A search in which nothing fits is OK: `layouts` is then empty and `nearest` set, and
-// `worth_a_trial` may still have entries. Memory is constant but for the ties, 8 bytes each
-// (planner/search/ties.h), and, where requested, the front and a layout for each group.
+// Runs the search. A search in which nothing fits is OK: `layouts` is then empty, `nearest` is set,
+// and `worth_a_trial` may have entries. Returns
+// - InvalidArgument if the request is not valid, if the space has more than kMostPoints points, or
+//   if no layout can run (the message says why);
+// - Cancelled once `run.cancelled` returns true; the message says what was seen until then;
+// - DeadlineExceeded if the time limit ends the search before the first layout that can run and
+//   that `where` takes.
+//
+// Memory is constant, except for 8 bytes per tie (planner/search/ties.h) and, if the request asks
+// for them, the front and one layout per group.
 absl::StatusOr<SearchResult> Search(const SearchRequest& request);
 
-// Returns the estimate of one layout. InvalidArgument where it can't run, naming the rule.
+// Returns the estimate of one layout. Returns InvalidArgument if the problem is not valid, or if
+// the layout can't run; the message then names the broken rule.
 absl::StatusOr<Estimate> CheckAndEstimate(const SearchRequest& request, const Layout& layout);
 
 }  // namespace meshwright::planner

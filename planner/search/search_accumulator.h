@@ -1,9 +1,9 @@
-// SearchAccumulator collects the answer of a search: it counts why layouts fall out and keeps those
-// that the answer lists.
+// SearchAccumulator collects the answer of a search. It counts why layouts fall out, and keeps the
+// layouts that the answer lists.
 //
-// A layout is estimated with shared costs (planner/search/point_costs.h), and in full only where it
-// may enter the answer. Each thread of a search has an accumulator of its own; merged at the end,
-// they give the same answer whichever thread visited which layouts.
+// A layout is estimated with shared costs (planner/search/point_costs.h), and in full only if it
+// may enter the answer. Each thread of a search has an accumulator of its own. The merged
+// accumulators give the same answer whichever thread visited which layouts.
 #pragma once
 
 #include <array>
@@ -26,12 +26,13 @@
 
 namespace meshwright::planner {
 
-// What a search without a single valid layout remembers of those that it dropped.
+// What a search remembers of the layouts that it dropped, in case it finds no valid one.
 struct Dropped {
-  int64_t by_runner = 0;                // valid for the framework, but not for what runs them
+  int64_t by_runner = 0;                // layouts that the framework runs, but the runner does not
   std::optional<Violation> by_kernels;  // the first violation of a rule about kernels
   PointOrder by_kernels_order = 0;
-  int64_t smallest_batch = 0;  // the smallest batch that would divide; 0 where none would
+  // The smallest dp * micro-batch that does not divide the global batch; 0 if there is none.
+  int64_t smallest_batch = 0;
 
   void Merge(const Dropped& other);
 };
@@ -41,28 +42,30 @@ class SearchAccumulator {
  public:
   SearchAccumulator(const SearchRequest& request, const SearchSpace& space);
 
-  // Visits the layouts of one mesh until goes_on(points seen since the last call) returns false;
-  // returns whether it never did. An accumulator may visit any meshes, in rising order.
+  // Visits the layouts of one mesh. Calls goes_on with the number of points seen since its last
+  // call; stops and returns false once goes_on returns false. An accumulator may skip meshes, but
+  // must visit them in rising order.
   bool VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_on);
 
   // Adds what another accumulator of the same request found.
   void Merge(SearchAccumulator&& other);
 
-  // The best that fits so far, if any.
+  // Returns the best layout that fits so far, or null.
   const RankedLayout* best() const { return ranking_.best(); }
   const Funnel& funnel() const { return funnel_; }
 
-  // Returns what was found; errors as for Search().
+  // Returns what was found, or InvalidArgument, with the reason, if no layout can run.
   absl::StatusOr<SearchResult> Take();
 
  private:
   class Sink;
 
-  // The outcome of a layout that divides states among all replicas. HSDP, which divides among a
-  // part of them, takes more memory and is useful only where it is faster.
+  // The outcome of a layout that divides states among all replicas. HSDP divides states among a
+  // part of them. It takes more memory, so it is useful only if it is faster.
   struct Undivided {
-    bool is_over = false;  // over the memory that a trial may take
-    double mfu = 0.0;      // where it fits
+    // Whether the layout needs more memory than a trial may take.
+    bool is_over = false;
+    double mfu = 0.0;  // 0 if the layout does not fit
   };
 
   void Visit(const ValidPoint& point, bool is_staged);
@@ -79,17 +82,18 @@ class SearchAccumulator {
     return ranking_.Takes(score) || (has_ties() && ties_.Takes(score)) || front_.Takes(most) ||
            groups_.Takes(layout, most);
   }
-  // Bytes are precise enough to tell every two layouts apart.
+  // Layouts don't tie in memory, because bytes tell every two layouts apart.
   bool has_ties() const { return merit_ != Merit::kMemory; }
   UserLayoutRank Place(const Layout& layout) const;
   absl::Status NoValidLayout() const;
 
-  // The following take a layout that keeps every rule; Costs give its memory and time
+  // The following functions take a layout that keeps every rule. `costs` are its memory and time
   // (planner/search/point_costs.h).
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
-  // Returns whether the condition takes layouts that recompute a part of what this one does, which
-  // recomputes nothing or everything. The condition need not take the layout itself.
+  // Returns whether the request's condition takes layouts that recompute only a part of each layer
+  // or chunk and otherwise equal `layout`. Returns false unless `layout` recomputes nothing or
+  // everything. The condition need not take `layout` itself.
   bool AsksForPartsOf(const Layout& layout) const;
   template <typename Costs>
   void LookAtParts(const Layout& layout, const Costs& costs);
@@ -101,7 +105,7 @@ class SearchAccumulator {
   void RecomputeModulesAlone(const Layout& full, const Costs& costs);
   template <typename Costs>
   void Rank(const Layout& layout, const Costs& costs, int64_t least_bytes);
-  // Returns the largest scores that the layout may have where it fills at least `least_bytes`.
+  // Returns the largest scores that the layout may have if it fills at least `least_bytes`.
   template <typename Costs>
   Scores MostScores(const Costs& costs, double most_mfu, int64_t least_bytes) const;
   template <typename Costs>
@@ -113,26 +117,27 @@ class SearchAccumulator {
   const EstimateContext context_;
   const RuleInput planned_;         // for a layout that the caller names
   const RuleInput searched_;        // for the search's own layouts
-  const RecomputeModules modules_;  // those that layouts of the search may recompute
+  const RecomputeModules modules_;  // the modules that a search may recompute
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   const bool has_hsdp_;
   StagedEstimate staged_;
-  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // of the current mesh
+  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // for the current mesh
   PointOrder order_ = 0;                                   // of the current layout
   size_t way_ = 0;  // the current layout's division of states
   Funnel funnel_;
   const Merit merit_;
-  // Upper bound of tokens per joule for each 1 of MFU that a layout would have with none of its
-  // device's memory filled; 0 where energy is not asked for.
+  // Upper bound of a layout's tokens per joule, divided by the MFU that it would have with none of
+  // its device's memory filled. 0 if energy is not asked for.
   const double most_energy_per_mfu_;
   Ranking ranking_;
   Ranking trials_{kMostTrials, Merit::kSpeed};
   Front front_;
   GroupBests groups_;
-  bool keeping_all_is_over_ = false;  // of the current layout, the memory without recompute
-  // The outcomes of layouts that differ from the current one in no other axis, by ZeRO stage and
-  // index of the recompute.
+  // Whether the current layout would exceed the allowed memory if it recomputed nothing.
+  bool keeping_all_is_over_ = false;
+  // The outcomes of the layouts that differ from the current one only in recompute and division of
+  // states, by ZeRO stage and by index in kSearchedRecomputes.
   std::array<std::array<Undivided, kSearchedRecomputes.size()>, kMostZero + 1> undivided_{};
   TieFinder ties_;
   std::optional<UserLayoutRank> mine_;

@@ -12,8 +12,8 @@ namespace meshwright::planner {
 // Returns true once nobody waits for the answer any more. May be empty.
 using Cancelled = std::function<bool()>;
 
-// Points that each thread visits between two checks whether to stop. A layout that is estimated by
-// itself counts as this many.
+// The number of points that each thread visits between two checks of whether to stop. A layout that
+// is estimated by itself counts as this many points.
 inline constexpr int64_t kPointsPerPoll = 64;
 
 struct SearchProgress {
@@ -27,14 +27,15 @@ inline double MonotonicSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The functions are called by the thread that called the search alone, and the answer does not
-// depend on the number of threads.
+// Only the thread that called the search calls `cancelled`, `progress` and `now_s`. The answer does
+// not depend on the number of threads.
 struct SearchRun {
-  int32_t threads = 1;  // the caller's among them; 1 to kMostThreads
+  int32_t threads = 1;  // including the caller's; 1 to kMostThreads
   Cancelled cancelled = {};
   // Called now and then while the search goes on. May be empty.
   std::function<void(const SearchProgress&)> progress = {};
-  std::function<double()> now_s = MonotonicSeconds;  // clock of the request's time limit, seconds
+  // The clock of the request's time limit, in seconds.
+  std::function<double()> now_s = MonotonicSeconds;
 };
 
 inline constexpr int32_t kMostThreads = 1024;

@@ -17,9 +17,10 @@ namespace meshwright::planner {
 // The largest micro-batch of a search.
 inline constexpr int64_t kMaxMicroBatch = 64;
 
-// Sizes of the groups that HSDP divides states in: a node, a few of them, a rack. Smaller groups
-// leave each rank most of the states, larger ones are no faster than all replicas, and sizes
-// between those of the search would change little.
+// HSDP divides states in groups of kLeastShardRanks to kMostShardRanks ranks: a node, a few nodes,
+// or a rack. Each size is at least kShardRanksStep times the one before. Smaller groups leave each
+// rank most of the states. Larger groups are no faster than all replicas together, and sizes in
+// between would change little.
 inline constexpr int32_t kLeastShardRanks = 8;
 inline constexpr int32_t kMostShardRanks = 128;
 inline constexpr int32_t kShardRanksStep = 4;
@@ -27,50 +28,58 @@ inline constexpr int32_t kShardRanksStep = 4;
 // The most layers by which the first and the last stage may be shorter than the others.
 inline constexpr int64_t kMostFewerLayers = 2;
 
+// The highest ZeRO stage.
 inline constexpr int32_t kMostZero = 3;
 
 // The recompute modes of a search, in the order of its points.
 inline constexpr std::array kSearchedRecomputes = {Recompute::kNone, Recompute::kSelective,
                                                    Recompute::kFull};
 
-// A pipeline's schedule, and how its stages are cut.
+// How a pipeline is scheduled, and how its layers are cut into stages.
 struct PipelineChoice {
   ScheduleKind schedule = ScheduleKind::k1f1b;
   int32_t vpp = 1;
   StageSplit stages;
 };
 
-// How a layout divides states: its ZeRO stage and hs=.
+// How a layout divides states: its ZeRO stage and, for HSDP, its hs=.
 struct DividedStates {
   int32_t zero = 0;
   int32_t shard_ranks = 0;
 };
 
-// Every axis but dp takes divisors of the number of devices, and dp takes what remains.
-// Micro-batches are the divisors of what the global batch leaves each data-parallel rank, up to
-// kMaxMicroBatch; 1 where dp does not divide the batch. rc=block:N is not a point: how many layers
-// to recompute follows from the memory (planner/search/block_recompute.h). vpp takes divisors of
-// the number of layers, and of that number plus two (the embedding and the head). One chunk stands
-// for 1F1B, more for the interleaved schedule. Where the framework takes stages=, splits are
-// added whose first and last stage are up to kMostFewerLayers shorter than the others, for the
-// embedding and the head take time and memory of their own. Under ZeRO, frameworks that have HSDP
-// add hs = cp * smaller divisors of dp, from kLeastShardRanks to kMostShardRanks, each at least
-// kShardRanksStep times the one before; the search drops those that are no faster than dividing
-// among all replicas where that fits. Frameworks that have them add breadth-first with any number
-// of chunks (without a pipeline only where it accumulates gradients layer by layer), ZB-H1 and
-// ZB-V. Nothing is moved to the hosts but in the copies of the space that the caller asks for, one
-// for each of `offloads`.
+// The values of each axis are:
+//
+//   tp, cp, pp    Divisors of the number of devices; dp takes what remains.
+//   ep, etp       With experts, ep takes the common divisors of the number of experts and of a
+//                 stage's ranks. etp is 1, or tp if ep * tp ranks can't hold whole experts.
+//   micro-batch   Divisors of the sequences that each data-parallel rank gets, up to
+//                 kMaxMicroBatch. Only 1 if dp does not divide the global batch.
+//   recompute     kSearchedRecomputes. rc=block:N is not a point: how many layers to recompute
+//                 follows from the memory (planner/search/block_recompute.h).
+//   vpp           Divisors of the number of layers, and of that number plus two (the embedding and
+//                 the head).
+//   schedule      1F1B with one chunk, interleaved with more. Frameworks that have them add ZB-H1,
+//                 ZB-V, and breadth-first with any of these numbers of chunks. Without a pipeline,
+//                 breadth-first needs a framework that accumulates gradients layer by layer.
+//   stages=       If the framework takes it, splits whose first and last stage are up to
+//                 kMostFewerLayers shorter than the others, because the embedding and the head take
+//                 time and memory of their own.
+//   zero, hs=     Stages 0 to kMostZero. Under ZeRO, frameworks that have HSDP add hs = cp times a
+//                 smaller divisor of dp, unless the model has experts. The search drops such a
+//                 layout if dividing states among all replicas fits and is no slower.
+//   offload=      Nothing, or one of `offloads`.
 class SearchSpace {
  public:
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
               const FrameworkProfile& profile, const std::vector<Offload>& offloads = {});
 
   // The points of the space are those of its meshes, one mesh after another. The points of a mesh
-  // are every combination of the lists below, the last of which varies fastest: pipelines,
-  // micro-batches, offloads, without and with sequence parallel, ways to divide states,
+  // are every combination of the following lists, the last of which varies fastest: pipelines,
+  // micro-batches, offloads, without and with sequence parallelism, ways to divide states,
   // kSearchedRecomputes.
   size_t meshes() const { return meshes_.size(); }
-  // Returns tp, cp, pp, dp, ep and etp of mesh `number`, the other axes at their defaults.
+  // Returns mesh `number`: its tp, cp, pp, dp, ep and etp, with the other axes at their defaults.
   const Layout& mesh(size_t number) const { return meshes_[number]; }
   const std::vector<PipelineChoice>& pipelines(const Layout& mesh) const {
     return pipelines_.at(mesh.pp);
@@ -79,10 +88,11 @@ class SearchSpace {
     return micro_batches_.at(mesh.dp);
   }
   const std::vector<Offload>& offloads() const { return offloads_; }  // the empty one first
-  // Division among all replicas comes before division among a part of them (HSDP).
+  // Returns the ways to divide states. At each ZeRO stage, division among all replicas comes before
+  // division among a part of them (HSDP).
   std::vector<DividedStates> WaysToDivide(const Layout& mesh) const;
 
-  // Calls visit(layout) for every point in this order.
+  // Calls visit(layout) for every point in the order above.
   template <typename Visit>
   void ForEach(const Visit& visit) const {
     for (const Layout& mesh : meshes_) {
@@ -126,8 +136,7 @@ class SearchSpace {
     }
   }
 
-  // Returns the sizes of groups that HSDP may divide states in, all replicas together not among
-  // them.
+  // Returns the sizes of groups in which HSDP may divide states, without the group of all replicas.
   std::vector<int32_t> ShardGroupsOf(const Layout& mesh) const;
 
   const bool has_hsdp_;

@@ -1,8 +1,9 @@
-// Layouts that the estimate can't tell from the best one, and the simplest among them.
+// TieFinder finds the layouts that the estimate can't tell apart from the best one, and the
+// simplest among them.
 //
-// A predicted step has an interval that 80 % of runs fall into. A layout that is slower than the
-// fastest by less than half of that interval ties with it: which of the two is faster, only a run
-// can say. Then the simpler one is the better choice. The same holds for tokens a joule, which are
+// A predicted step has an interval that 80 % of runs fall into. A layout ties with the fastest one
+// if it is slower by less than half of that interval. Only a run can say which of the two is
+// faster, so the simpler one is the better choice. The same holds for tokens per joule, which are
 // as uncertain as the step.
 #pragma once
 
@@ -16,8 +17,8 @@
 
 namespace meshwright::planner {
 
-// How much a layout asks of whoever runs it, by Burden: axes with more than one rank, HSDP being
-// one; chunks; recompute; ZeRO's stage; a schedule that is not plain. Less is simpler.
+// How much a layout asks of whoever runs it, by Burden (planner/layout/keys.h): axes in use, such
+// as tp or HSDP; chunks; recompute; the ZeRO stage; a schedule that is not plain. Less is simpler.
 struct Complexity {
   std::array<int32_t, kBurdens> burdens{};
 
@@ -26,20 +27,20 @@ struct Complexity {
 
 Complexity ComplexityOf(const Layout& layout);
 
-// Collects, from all layouts that a search evaluates, those that tie. Remembers one layout a
-// complexity, and 8 bytes for each layout that may still tie.
+// Collects, from all layouts that a search evaluates, those that tie. It remembers one layout for
+// each complexity, and 8 bytes for each layout that may still tie.
 class TieFinder {
  public:
-  // `spread` is the upper end of the interval over the predicted step, at least 1.
+  // `spread` is the upper end of the interval divided by the predicted step, at least 1.
   explicit TieFinder(double spread) : spread_(spread) {}
 
-  // Whether a layout of this score, 0 or more, would tie with the best so far.
+  // Returns whether a layout of this score, 0 or more, would tie with the best so far.
   bool Takes(double score) const { return score * spread_ >= best_score_; }
   void Offer(const Layout& layout, double score, PointOrder order);
-  // Takes what another part of the same search found.
+  // Adds what another part of the same search found.
   void Merge(const TieFinder& other);
 
-  // Returns the ties with their estimates under `context`. None before the first offer.
+  // Returns the ties with their estimates under `context`. There are none before the first offer.
   Ties Take(const EstimateContext& context);
 
  private:
@@ -50,12 +51,12 @@ class TieFinder {
   };
 
   void Keep(const Complexity& complexity, const Best& candidate);
-  void Forget();  // those that no longer tie
+  void Forget();  // removes the scores that no longer tie
 
   const double spread_;
   double best_score_ = 0.0;
-  std::vector<double> scores_;  // of those that tied when they were offered
-  size_t forget_at_ = 1024;     // as many of them as make it worth looking for some to forget
+  std::vector<double> scores_;  // of the layouts that tied when they were offered
+  size_t forget_at_ = 1024;     // Forget() runs once scores_ has this size
   std::map<Complexity, Best> best_;
 };
 

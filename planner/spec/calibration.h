@@ -7,22 +7,24 @@
 
 namespace meshwright::planner {
 
-// One fitted constant. Standard deviations are those of its logarithm, that is, relative.
+// One fitted constant. Standard deviations are relative: they are those of the constant's
+// logarithm.
 struct CalibratedConstant {
   std::string name;  // the profile's field
   double prior = 0.0;
   double prior_sigma = 0.0;
   double value = 0.0;
-  double sigma = 0.0;     // as large as prior_sigma where the data say nothing about it
+  double sigma = 0.0;     // as large as prior_sigma if the data say nothing about it
   bool at_bound = false;  // the data ask for more than is physical: a term may be missing
 
   friend bool operator==(const CalibratedConstant&, const CalibratedConstant&) = default;
 };
 
 struct Calibration {
-  std::string command;     // the command that made the profile; empty: not fitted
-  int64_t rows = 0;        // measured steps that were used
-  int64_t prior_rows = 0;  // rows behind the fit that this one started from; 0: data sheets
+  std::string command;  // the command that made the profile; empty if not fitted
+  int64_t rows = 0;     // measured steps that were used
+  // Measured steps behind the fit that this one started from; 0 if it started from data sheets.
+  int64_t prior_rows = 0;
   std::vector<std::string> sources;  // who measured `rows`, each once
   // Errors of the measured step times: |predicted / measured - 1|.
   double median_error = 0.0;

@@ -13,12 +13,13 @@ enum class DeviceKind : uint8_t {
   kCuda,  // a GPU of its own
 };
 
-std::string_view DeviceKindName(DeviceKind kind);  // cpu, cuda
-// InvalidArgument about `device` that names what is accepted.
+std::string_view DeviceKindName(DeviceKind kind);  // "cpu" or "cuda"
+// Parses such a name. Returns InvalidArgument about `device`, with the accepted names, for any
+// other text.
 absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
 
-// Returns whether the ranks of one host share its processor cores and memory, so that each has less
-// of them the more ranks there are.
+// Returns whether the ranks of one host share its processor cores and memory, so that more ranks
+// leave less for each.
 constexpr bool SharesCores(DeviceKind kind) { return kind == DeviceKind::kCpu; }
 
 }  // namespace meshwright::planner

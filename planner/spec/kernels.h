@@ -1,4 +1,4 @@
-// The kernels that frameworks choose from for attention and for norms.
+// AttentionKernel and NormKernel name the kernels that frameworks choose from.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace meshwright::planner {
 
-// kDefault: the framework profile's. kFusedSoftmax writes out the score matrix and scales, masks
-// and normalises it in one kernel; kEager in a kernel each.
+// kDefault stands for the framework profile's kernel. kFusedSoftmax writes out the score matrix,
+// and scales, masks and normalises it in one kernel. kEager takes a kernel for each of these steps.
 enum class AttentionKernel : uint8_t {
   kDefault,
   kFlash3,
@@ -22,7 +22,7 @@ enum class AttentionKernel : uint8_t {
 };
 enum class NormKernel : uint8_t { kDefault, kFused, kEager };
 
-// The default comes first; no text of a user's names it but a condition's.
+// In both tables the default comes first. Conditions may name it; a layout's text may not.
 inline constexpr EnumNames<AttentionKernel, 7> kAttentionKernelNames = {{
     {AttentionKernel::kDefault, "default"},
     {AttentionKernel::kFlash3, "flash3"},
@@ -42,7 +42,8 @@ inline constexpr EnumNames<NormKernel, 3> kNormKernelNames = {{
 std::string_view AttentionKernelName(AttentionKernel kernel);  // "" for kDefault
 std::string_view NormKernelName(NormKernel kernel);            // "" for kDefault
 
-// InvalidArgument names what is accepted.
+// Return the kernel of a name. They return InvalidArgument about `attn` or `norm`, with the
+// accepted names, for any other text.
 absl::StatusOr<AttentionKernel> ParseAttentionKernel(std::string_view text);
 absl::StatusOr<NormKernel> ParseNormKernel(std::string_view text);
 

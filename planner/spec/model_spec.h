@@ -1,7 +1,7 @@
 // ModelSpec is the model to train: a decoder-only transformer, as a list of layer groups.
 //
-// In a spec that passed Validate() every size is positive, there is at least one group, each holds
-// at least one layer, and its heads are a multiple of its kv_heads.
+// In a spec that passed Validate() every size is positive, and there is at least one group. Each
+// group has at least one layer, and its heads are a multiple of its kv_heads.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +18,18 @@ enum class AttentionKind : uint8_t {
   kGroupedQuery,  // multi-head and multi-query are its extremes
   kLatent  // DeepSeek-V2 (arXiv 2405.04434): keys and values are projected from one narrow latent
 };
-// Three matrices (SwiGLU) or two. ReLU keeps its result alone.
+// kSwiGlu has three matrices, the others have two. For the backward, kRelu keeps only its result.
 enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu };
-// Norms of the residual stream: RMSNorm, or LayerNorm with weight and bias, with a weight alone, or
-// with neither.
+// The norms of the residual stream. kRms is RMSNorm. kLayer is LayerNorm with weight and bias,
+// kLayerWithoutBias with a weight alone, kLayerPlain with neither.
 enum class StreamNorm : uint8_t { kRms, kLayer, kLayerWithoutBias, kLayerPlain };
-// How attention knows a token's position: queries and keys are rotated, a table is added to the
-// embedding, a slope is added to the scores, or not at all.
+// How attention knows a token's position. kRotary rotates queries and keys, kLearned adds a table
+// to the embedding, kAlibi adds a slope to the scores, and kNone does nothing.
 enum class Positions : uint8_t { kRotary, kLearned, kAlibi, kNone };
-// The order of norms and branches in a block: norms before attention and before the FFN; the same
-// with the FFN parallel to attention, on the same input; that with one norm for both (GPT-J, Falcon
-// 7B); or a norm after each of them, before its result is added (OLMo 2).
+// The order of norms and branches in a block. kSequential has norms before attention and before the
+// FFN. kParallel has the FFN parallel to attention, on the same input. kParallelOneNorm does so
+// with one norm for both (GPT-J, Falcon 7B). kNormBehind has a norm after attention and one after
+// the FFN, each before the result is added (OLMo 2).
 enum class Arrangement : uint8_t { kSequential, kParallel, kParallelOneNorm, kNormBehind };
 
 struct Attention {
@@ -38,24 +39,25 @@ struct Attention {
   int64_t head_dim = 0;             // heads * head_dim may differ from ModelSpec::hidden
   bool qkv_bias = false;            // Qwen2
   bool qk_norm = false;             // Qwen3: RMSNorm over head_dim of q and k
-  bool qk_norm_over_width = false;  // OLMo 2: with qk_norm, over all heads of q, and of k, together
+  bool qk_norm_over_width = false;  // OLMo 2: one norm over all heads of q, and one over those of k
   bool output_bias = false;         // of the output projection
-  int64_t window = 0;               // tokens that a query sees, including its own; 0: all before it
-  // Llama 4: the sequence is cut into chunks of `window` tokens, and a query sees those of its own
-  // chunk.
+  // The newest tokens that a query sees, including its own; 0 if it sees all tokens before it.
+  int64_t window = 0;
+  // Llama 4: the sequence is cut into chunks of `window` tokens, and a query sees only tokens of
+  // its own chunk.
   bool chunked = false;
   bool sinks = false;  // GPT-OSS: a learned score of each head joins the softmax
 
   // For kLatent alone. Queries and keys have head_dim elements, of which rotary_dim are rotated;
   // all heads share the rotated part of a key.
-  int64_t query_rank = 0;  // width of the queries' latent; 0: projected from the hidden state
+  int64_t query_rank = 0;  // width of the queries' latent; 0 if they come from the hidden state
   int64_t kv_rank = 0;     // width of the latent of keys and values
   int64_t rotary_dim = 0;
   int64_t value_dim = 0;  // elements of a head's values
 
   bool is_latent() const { return kind == AttentionKind::kLatent; }
   int64_t query_width() const { return heads * head_dim; }
-  int64_t key_width() const { return kv_heads * head_dim; }  // values' width too, unless latent
+  int64_t key_width() const { return kv_heads * head_dim; }  // values' width too unless latent
 
   friend bool operator==(const Attention&, const Attention&) = default;
 };
@@ -67,27 +69,30 @@ enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 struct Experts {
   int64_t count = 0;  // 0: one FFN serves all tokens
   int64_t top_k = 0;
-  int64_t shared_hidden = 0;  // width of a parallel FFN that every token passes; 0: none
-  bool shared_gate = false;   // Qwen2-MoE: the hidden state weighs its result
+  int64_t shared_hidden = 0;  // width of a parallel FFN that every token passes; 0 if none
+  bool shared_gate = false;   // Qwen2-MoE: a gate of the hidden state weighs its result
   RouterScore score = RouterScore::kSoftmax;
-  bool router_bias = false;     // GPT-OSS: of the router's projection
-  bool selection_bias = false;  // DeepSeek-V3: added when picking, not trained by gradients
-  // Its change after a step, up or down: DeepSeek-V3's value, and Megatron-LM's default.
+  bool router_bias = false;     // GPT-OSS: bias of the router's projection
+  bool selection_bias = false;  // DeepSeek-V3: added for picking only, not trained by gradients
+  // How far a selection bias moves up or down after a step. The default is the value of
+  // DeepSeek-V3, and Megatron-LM's default.
   double bias_update_rate = 1e-3;
-  int64_t groups = 1;  // of experts; a token takes experts from `top_groups` of them
+  int64_t groups = 1;  // groups of experts; a token takes experts from `top_groups` of them
   int64_t top_groups = 1;
-  double capacity_factor = 0.0;  // most tokens of an expert, over its even share; 0: no limit
-  // Weights of two auxiliary losses of the router; 0: none. The first penalises sending a
-  // sequence's tokens to few experts, the second large logits.
+  double capacity_factor = 0.0;  // most tokens of an expert, over its even share; 0 if no limit
+  // Weights of two auxiliary losses of the router; 0 means no such loss. balance_loss penalises
+  // sending a sequence's tokens to few experts, z_loss penalises large logits.
   double balance_loss = 0.0;
   double z_loss = 0.0;
 
-  // Returns the number of best scores whose sum ranks a group: two as in DeepSeek-V3 (arXiv
-  // 2412.19437, section 2.1.2), one for softmax scores as in DeepSeek-V2.
+  // Returns how many of a group's best scores are added up to rank the group: two for sigmoid
+  // scores, as in DeepSeek-V3 (arXiv 2412.19437, section 2.1.2), and one for softmax scores, as in
+  // DeepSeek-V2.
   int64_t group_best() const {
     return score == RouterScore::kSigmoid ? std::min<int64_t>(2, count / groups) : 1;
   }
-  // Returns the slots of a sequence that one expert takes where there is a capacity factor.
+  // Returns how many slots of a sequence one expert takes under its capacity factor. A slot is one
+  // of the top_k picks of a token.
   int64_t capacity(int64_t seq_len) const;
 
   friend bool operator==(const Experts&, const Experts&) = default;
@@ -95,10 +100,10 @@ struct Experts {
 
 struct Ffn {
   FfnKind kind = FfnKind::kSwiGlu;
-  int64_t hidden = 0;  // inner width; with experts, that of each expert
-  bool bias = false;   // of each of its matrices
+  int64_t hidden = 0;  // inner width; if there are experts, that of each expert
+  bool bias = false;   // whether each of its matrices has a bias
   // GPT-OSS (`swiglu_limit`): SwiGLU's gate and up are clamped to this value, the gate's sigmoid
-  // has a slope of 1.702, and up counts as up + 1. 0: plain SwiGLU.
+  // has a slope of 1.702, and up counts as up + 1. 0 means plain SwiGLU.
   double clamp = 0.0;
   Experts experts = {};
 
@@ -129,26 +134,27 @@ struct ModelSpec {
   StreamNorm norm = StreamNorm::kRms;
   Arrangement arrangement = Arrangement::kSequential;
   Positions positions = Positions::kRotary;
-  int64_t learned_positions = 0;  // rows of the table, where positions are learned
+  int64_t learned_positions = 0;  // rows of the position table, for kLearned
   double rotary_share = 1.0;      // the share of a head's elements that are rotated
   double norm_epsilon = 1e-5;
   double rope_theta = 10000.0;
   RopeScaling rope_scaling = {};
   double initializer_range = 0.02;  // standard deviation of the matrices' initial values
-  // DeepSeek-V3 (arXiv 2412.19437, section 2.2): layers after the last one, each with a projection
-  // [hidden, 2 hidden] and the head once more, that predict tokens further ahead.
+  // Layers after the last one that predict tokens further ahead. Each has a projection [hidden, 2
+  // hidden] and uses the head once more (DeepSeek-V3, arXiv 2412.19437, section 2.2).
   int64_t mtp_layers = 0;
   std::vector<LayerGroup> groups;
 
   int64_t layers() const;
   bool has_experts() const;
-  // Returns the group of layer `layer` of layers(), counted from 0.
+  // Returns the group of layer `layer`, counted from 0. REQUIRES: layer < layers().
   const LayerGroup& GroupOf(int64_t layer) const;
 
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
-// InvalidArgument naming the field, its value and what is accepted.
+// Returns InvalidArgument, with the field, its value and what is accepted, if a field is out of
+// range.
 absl::Status Validate(const ModelSpec& model);
 
 }  // namespace meshwright::planner

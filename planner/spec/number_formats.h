@@ -1,8 +1,8 @@
 // NumberFormats gives the number format of everything that a training step stores, keeps,
 // multiplies, adds up and sends.
 //
-// A training spec names a precision, one word for all of them; NumberFormatsOf() says what that
-// word means, and every size in bytes follows from the formats. Where a framework differs in one of
+// A training spec names a precision, one word for all formats. NumberFormatsOf() says what that
+// word means, and every size in bytes follows from the formats. If a framework differs in one of
 // them (its gradients, what it reduces), its profile gives the bytes.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace meshwright::planner {
 
 enum class NumberFormat : uint8_t { kBf16, kFp32, kFp64, kFp8, kFp4 };
 
-// Returns the bytes that hold one element; two of fp4 fit into one byte.
+// Returns the bytes that hold one element. For fp4 this is the byte that two elements share.
 constexpr int64_t BytesOf(NumberFormat format) {
   switch (format) {
     case NumberFormat::kBf16:
@@ -31,9 +31,9 @@ constexpr int64_t BytesOf(NumberFormat format) {
   return 0;
 }
 
-// The precision that a user asks for: bf16 is mixed precision with fp32 sums and optimizer states;
+// The precision that a user asks for. bf16 is mixed precision with fp32 sums and optimizer states;
 // fp32 and fp64 are one format throughout. The others are bf16 except for the products of blocks,
-// which a recipe narrows (planner/spec/quantisation.h).
+// which a recipe quantises (planner/spec/quantisation.h).
 enum class Precision : uint8_t {
   kBf16,
   kFp32,
@@ -46,8 +46,8 @@ enum class Precision : uint8_t {
 };
 
 std::string_view PrecisionName(Precision precision);
-// Parses "bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8" or "nvfp4";
-// InvalidArgument about `dtype` otherwise.
+// Parses "bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8" or "nvfp4".
+// Returns InvalidArgument about `dtype` for any other text.
 absl::StatusOr<Precision> ParsePrecision(std::string_view text);
 
 // The format of both factors of a matmul, by the pass that multiplies them.
@@ -61,16 +61,17 @@ struct MatmulInputs {
 
 struct NumberFormats {
   NumberFormat weights = NumberFormat::kBf16;      // as stored, gathered and read by a forward pass
-  NumberFormat activations = NumberFormat::kBf16;  // as kept for backward; and their gradients
+  NumberFormat activations = NumberFormat::kBf16;  // as kept for backward, and their gradients
   MatmulInputs matmul_inputs = {};
-  NumberFormat wire = NumberFormat::kBf16;       // activations between ranks of tp, cp and pp
+  NumberFormat wire = NumberFormat::kBf16;       // activations sent between ranks of tp, cp and pp
   NumberFormat gradients = NumberFormat::kFp32;  // of weights, added up over the micro-batches
-  // Never narrower than fp32: statistics, sums and tables that are multiplied into activations.
+  // The format of statistics, sums, and tables that are multiplied into activations; never narrower
+  // than fp32.
   NumberFormat accumulator = NumberFormat::kFp32;
   NumberFormat optimizer_states = NumberFormat::kFp32;
 
-  // Returns whether the optimizer's states include a master copy, as weights are narrower than they
-  // are.
+  // Returns whether the optimizer's states include a master copy of the weights. They do if the
+  // stored weights are narrower than the states.
   constexpr bool HasMasterWeights() const { return BytesOf(weights) < BytesOf(optimizer_states); }
 
   friend bool operator==(const NumberFormats&, const NumberFormats&) = default;

@@ -12,12 +12,12 @@ namespace meshwright::planner {
 
 // What an update keeps and moves per parameter.
 struct UpdateRule {
-  // Values that persist from step to step, each in NumberFormats::optimizer_states, without the
-  // master copy of narrower weights.
+  // Values that persist from step to step, each in NumberFormats::optimizer_states. They don't
+  // include the master copy of narrower weights.
   int32_t states = 0;
-  // Bytes of device memory that an update reads and writes under mixed precision. Its arithmetic,
-  // some twenty operations per parameter, hides behind this traffic on every device, so its time is
-  // that of these bytes alone.
+  // Bytes of device memory that an update reads and writes under mixed precision. On every device
+  // the traffic hides the arithmetic, some twenty operations per parameter. The time of an update
+  // is therefore the time of these bytes alone.
   double traffic_bytes = 0.0;
 
   friend bool operator==(const UpdateRule&, const UpdateRule&) = default;
@@ -25,10 +25,10 @@ struct UpdateRule {
 
 struct Optimizer {
   std::string_view name;  // static storage
-  UpdateRule matrices;    // of the products of blocks
-  UpdateRule others;      // embeddings, the head, norms and biases
-  // Newton-Schulz iterations that turn the momentum of each of those matrices, undivided, into the
-  // nearest orthogonal one; 0: the update needs no whole matrix.
+  UpdateRule matrices;    // for the matrices of blocks' products
+  UpdateRule others;      // for embeddings, the head, norms and biases
+  // Newton-Schulz iterations that turn the momentum of a block's whole matrix into the nearest
+  // orthogonal matrix. 0 if the update needs no whole matrix.
   int32_t orthogonal_iterations = 0;
 
   bool orthogonalises() const { return orthogonal_iterations > 0; }
@@ -36,8 +36,8 @@ struct Optimizer {
   friend bool operator==(const Optimizer&, const Optimizer&) = default;
 };
 
-// Two moments. An update reads the gradient, reads and writes the master weight and both moments in
-// fp32, and writes the weight in bf16: 4 + 3 * (4 + 4) + 2.
+// AdamW keeps two moments. An update reads the gradient, reads and writes the master weight and
+// both moments in fp32, and writes the weight in bf16: 4 + 3 * (4 + 4) + 2.
 inline constexpr UpdateRule kAdamWRule = {.states = 2, .traffic_bytes = 30.0};
 
 // AdamW (Loshchilov and Hutter, arXiv 1711.05101).
@@ -45,19 +45,20 @@ inline constexpr Optimizer kAdamW = {
     .name = "adamw", .matrices = kAdamWRule, .others = kAdamWRule, .orthogonal_iterations = 0};
 
 // Muon as Liu et al. train with it (arXiv 2502.16982, sections 2.1 and 2.3): one momentum and five
-// iterations in bf16 for matrices, AdamW for the rest. An update reads the gradient, reads and
-// writes momentum and master weight in fp32, writes the momentum in bf16 and reads the iterations'
-// result, and writes the weight: 4 + 2 * (4 + 4) + 2 + 2 + 2.
+// iterations in bf16 for matrices, AdamW for the rest. An update of a matrix reads the gradient,
+// and reads and writes momentum and master weight in fp32. It writes the momentum in bf16, reads
+// the iterations' result, and writes the weight: 4 + 2 * (4 + 4) + 2 + 2 + 2.
 inline constexpr Optimizer kMuon = {.name = "muon",
                                     .matrices = {.states = 1, .traffic_bytes = 26.0},
                                     .others = kAdamWRule,
                                     .orthogonal_iterations = 5};
 
 constexpr std::string_view OptimizerName(const Optimizer& optimizer) { return optimizer.name; }
-// InvalidArgument names what is accepted.
+// Parses "adamw" or "muon". Returns InvalidArgument about `optimizer` for any other text.
 absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text);
 
-// Returns the bytes per parameter of the states and, where there is one, of the master copy.
+// Returns the bytes per parameter of the optimizer's states, including the master copy if there is
+// one.
 constexpr int64_t StateBytes(const UpdateRule& rule, const NumberFormats& formats) {
   const int64_t values = rule.states + (formats.HasMasterWeights() ? 1 : 0);
   return values * BytesOf(formats.optimizer_states);

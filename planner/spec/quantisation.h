@@ -1,9 +1,9 @@
-// Quantisation says how a precision narrows the products of a model's blocks: the format of their
-// factors, and what is stored of them in addition to the 16-bit tensors.
+// Quantisation says how a precision quantises the products of a model's blocks: the format of their
+// factors, and what is stored in addition to the 16-bit tensors.
 //
 // Attention, norms, embedding, head, gradients and optimizer states are unchanged, and so are the
-// weights that gradients are applied to. fp8 may therefore take more memory than bf16: it adds
-// copies of weights, and shrinks only what is kept of products' inputs.
+// weights to which gradients are applied. fp8 may therefore take more memory than bf16: it adds
+// copies of weights, and saves only on the inputs that products keep.
 #pragma once
 
 #include "planner/spec/number_formats.h"
@@ -11,13 +11,13 @@
 namespace meshwright::planner {
 
 struct Quantisation {
-  // The format of both factors in every pass; bf16 where products are as wide as activations.
+  // The format of both factors in every pass; kBf16 if the precision quantises nothing.
   NumberFormat products = NumberFormat::kBf16;
-  // Bytes per element of a product's input that is kept for backward, including its part of a
-  // scale.
+  // Bytes per element of a product's input that is kept for backward, including the element's part
+  // of a scale.
   double kept_bytes = 2.0;
-  // Bytes in addition to the 16-bit weight, per element of a block's matrices: a copy for the
-  // forward product and one for the input gradient, which reads it transposed.
+  // Bytes per element of a block's matrices, in addition to the 16-bit weight. There are two
+  // copies: one for the forward product, and a transposed one for the input gradient.
   double weight_copy_bytes = 0.0;
   // Whether each block of a tensor has a scale, stored in a separate tensor.
   bool scales_blocks = false;
@@ -27,9 +27,10 @@ struct Quantisation {
   friend bool operator==(const Quantisation&, const Quantisation&) = default;
 };
 
-// As in Transformer Engine's recipes: delayed and current scaling have one scale per tensor;
-// blockwise has fp32 scales for 1 x 128 of an activation and 128 x 128 of a weight; mxfp8 a byte
-// for 1 x 32 (OCP Microscaling Formats 1.0); nvfp4 a byte for 1 x 16, with two elements per byte.
+// Returns the quantisation of a precision, after Transformer Engine's recipes. Delayed and current
+// scaling have one scale per tensor. Blockwise has an fp32 scale for each 1 x 128 block of an
+// activation and each 128 x 128 block of a weight. mxfp8 has a byte for each 1 x 32 block (OCP
+// Microscaling Formats 1.0). nvfp4 has a byte for each 1 x 16 block, and two elements per byte.
 constexpr Quantisation QuantisationOf(Precision precision) {
   const auto in = [](NumberFormat products, double kept_bytes, double copy_bytes) {
     return Quantisation{

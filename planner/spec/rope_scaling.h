@@ -18,15 +18,16 @@ enum class RopeScalingKind : uint8_t {
   kLlama3   // Llama 3.1: low frequencies divided, high ones kept, a ramp between them
 };
 
-std::string_view RopeScalingName(RopeScalingKind kind);  // default, linear, llama3: rope_type
-// InvalidArgument about `field` otherwise.
+// Returns a rope_type: "default", "linear" or "llama3".
+std::string_view RopeScalingName(RopeScalingKind kind);
+// Parses a rope_type. Returns InvalidArgument about `field` for any other name.
 absl::StatusOr<RopeScalingKind> ParseRopeScalingKind(std::string_view field, std::string_view name);
 
 struct RopeScaling {
   RopeScalingKind kind = RopeScalingKind::kNone;
   double factor = 1.0;
-  // For kLlama3 alone. A wavelength is high where original_max_positions holds at most
-  // low_freq_factor of it, low where it holds at least high_freq_factor.
+  // Only for kLlama3. A frequency is low if at most low_freq_factor of its wavelengths fit into
+  // original_max_positions, and high if at least high_freq_factor do.
   double low_freq_factor = 1.0;
   double high_freq_factor = 4.0;
   int64_t original_max_positions = 8192;
@@ -37,7 +38,8 @@ struct RopeScaling {
 // Returns the frequency, in radians per position, that replaces `frequency`.
 double ScaledFrequency(const RopeScaling& scaling, double frequency);
 
-// InvalidArgument naming the field, its value and what is accepted.
+// Returns InvalidArgument, with the field, its value and what is accepted, if a field is out of
+// range.
 absl::Status Validate(const RopeScaling& scaling);
 
 }  // namespace meshwright::planner

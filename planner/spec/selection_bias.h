@@ -1,4 +1,5 @@
-// Decides whether Meshwright's own worker updates the biases that a router picks experts by.
+// Decides whether Meshwright's own worker updates selection biases, which a router adds to its
+// scores when it picks experts.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,12 @@
 
 namespace meshwright::planner {
 
-// A count for each expert of a layer whose selection biases are updated: how often a step's tokens
-// picked it, summed over the ranks that route them.
+// The bytes of one expert's count, which an update of its selection bias needs. It counts how often
+// a step's tokens picked the expert, summed over the ranks that route them.
 inline constexpr int64_t kSelectionCountBytes = 8;
 
-// Where routing is fixed, nothing is picked, and no bias is updated.
+// Returns whether a step updates the selection biases. Fixed routing picks no experts, so it
+// updates no bias.
 inline bool MovesSelectionBias(const Experts& experts, const TrainingSpec& training) {
   return experts.selection_bias && experts.bias_update_rate > 0.0 &&
          training.routing == Routing::kLearned;

@@ -1,5 +1,5 @@
 // TrainingSpec says what one training step processes, in which number formats, and which optimizer
-// ends it.
+// updates the weights.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace meshwright::planner {
 
 // Where the routers of Meshwright's own worker send tokens.
 enum class Routing : uint8_t {
-  kBalanced,  // slot k of the token at position t of its sequence to expert (t top_k + k) % experts
-  kLearned    // to the experts of the best scores
+  kBalanced,  // pick k of the token at position t goes to expert (t * top_k + k) % experts
+  kLearned    // to the experts with the best scores
 };
 
 struct TrainingSpec {
   int64_t seq_len = 0;       // tokens per sequence
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices
   Precision precision = Precision::kBf16;
-  // The precision of everything around the products that a recipe narrows: bf16 for users. Tests
+  // The precision of everything around the products that a recipe quantises: bf16 for users. Tests
   // that compare sums without rounding take a wider one.
   Precision around_products = Precision::kBf16;
   Optimizer optimizer = kAdamW;
-  // Tokens that the fullest rank's experts take, over those of an average rank: 1 where routing is
-  // balanced.
+  // Tokens that the fullest rank's experts take, divided by those of an average rank; 1 if routing
+  // is balanced.
   double expert_load = 1.0;
   Routing routing = Routing::kBalanced;
 
@@ -38,7 +38,8 @@ struct TrainingSpec {
   friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
 };
 
-// InvalidArgument naming the field, its value and what is accepted.
+// Returns InvalidArgument, with the field, its value and what is accepted, if a field is out of
+// range.
 absl::Status Validate(const TrainingSpec& training);
 
 }  // namespace meshwright::planner

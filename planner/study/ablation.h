@@ -1,7 +1,8 @@
-// Measures what one choice of a layout, or of its kernels, is worth: the fastest layout under each
-// of its values, everything else free. The choices are those that Hagemann et al. (arXiv
-// 2311.05610) varied, with their recommendations. They held the rest of a layout fixed; here it
-// follows each value.
+// Ablation measures what one choice of a layout, or of its kernels, is worth. It compares the
+// fastest layouts under each value of that choice, with everything else free.
+//
+// The choices and recommendations are those of Hagemann et al. (arXiv 2311.05610). The paper held
+// the rest of a layout fixed; here the rest is chosen anew for each value.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +19,17 @@ namespace meshwright::planner {
 
 // The layouts with one value of the choice.
 struct Arm {
-  std::string name;                  // "micro-batch 1"
+  std::string name;                  // such as "micro-batch 1"
   bool recommended = false;          // by the paper
-  std::optional<RankedLayout> best;  // the fastest that fits
-  std::string problem;               // why there is no layout; empty where there is one
+  std::optional<RankedLayout> best;  // the fastest layout that fits
+  std::string problem;               // why there is no layout; empty if there is one
 };
 
 enum class Verdict : uint8_t {
-  kOpen,         // only one side has layouts, or neither
+  kOpen,         // the recommended arms, or the others, have no layout
   kHolds,        // the fastest recommended arm is faster than all others
-  kTies,         // faster or slower by less than the estimate can tell
-  kDoesNotHold,  // another arm is faster
+  kTies,         // the difference is less than the estimate can tell
+  kDoesNotHold,  // another arm is faster than all recommended ones
 };
 inline constexpr EnumNames<Verdict, 4> kVerdictNames = {{
     {Verdict::kOpen, "open"},
@@ -38,23 +39,25 @@ inline constexpr EnumNames<Verdict, 4> kVerdictNames = {{
 }};
 
 struct Ablation {
-  std::string name;            // "micro_batch"
+  std::string name;            // such as "micro_batch"
   std::string recommendation;  // the paper's, in words
   std::vector<Arm> arms = {};  // at least two
   Verdict verdict = Verdict::kOpen;
-  // Throughput of the fastest recommended arm over that of the fastest other, less 1; not set where
-  // a side has no layout.
+  // Throughput of the fastest recommended arm, divided by that of the fastest other arm, minus 1.
+  // Not set if one of the two does not exist.
   std::optional<double> gain = std::nullopt;
   std::string sentence = {};  // the verdict with its numbers
 
-  const Arm* Fastest(bool recommended) const;  // among these arms; null where none fits
+  // Returns the fastest of the recommended arms, or of the others; null if none of them has a
+  // layout.
+  const Arm* Fastest(bool recommended) const;
 };
 
 using StudyProgress = std::function<void(int64_t done, int64_t of)>;
 
-// Runs the request's search under each value of each choice. Its `where` applies to all of them.
-// `within`: a difference of throughput up to this share is a tie. Errors as Search() for the whole
-// space; a value without a layout is part of the answer.
+// Runs the request's search under each value of each choice. The request's `where` applies to every
+// search. A difference of throughput up to the share `within` is a tie. A value without a layout is
+// part of the answer; errors are those of Search() for the whole space.
 absl::StatusOr<std::vector<Ablation>> Study(const SearchRequest& request, double within,
                                             const StudyProgress& progress = {});
 

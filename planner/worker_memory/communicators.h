@@ -21,9 +21,9 @@ struct OpenCommunicators {
 OpenCommunicators CommunicatorsOf(const Layout& layout, const GroupNeeds& needs,
                                   int32_t pipeline_rank);
 
-// Returns the bytes that the communicators hold outside the allocator, by the bytes per
-// communicator that the cluster gives for each kind. NCCL allocates buffers for each channel to
-// each neighbour, so the number of ranks does not matter.
+// Returns the bytes that the communicators hold outside the allocator. The cluster gives the bytes
+// of one communicator of each kind. The number of ranks does not matter, because NCCL allocates
+// buffers for each channel to each neighbour.
 int64_t BufferBytes(const HardwareProfile& device, const OpenCommunicators& open);
 
 }  // namespace meshwright::planner

@@ -1,24 +1,26 @@
 // Liveness computes how many bytes Meshwright's own worker holds while it runs a list of operators,
-// for one micro-batch on one rank. A tensor is held from the operator that makes it to the last one
-// that reads it.
+// for one micro-batch on one rank. A tensor is held from the operator that makes it to the last
+// operator that reads it.
 //
-// The list says what each operator returns, saves and frees; WorkspaceBytes() says what it holds in
-// addition while it runs. executor/worker/model runs the operators in this order:
+// The list says what each operator returns, saves and frees. WorkspaceBytes() says what an operator
+// holds in addition while it runs. executor/worker/model runs the operators in this order:
 //
-//   forward            in list order. A result is freed when the next one is there, unless it is
+//   forward            In list order. A result is freed when the next one is there, unless it is
 //                      saved. What recompute does not keep is freed at the end of the part.
-//   recompute          the operators that are marked, in list order, up to the last one that makes
-//                      anything saved.
-//   branches           experts and the FFN beside them read one norm. The result of the first is
-//                      held while the second runs. A backward holds the norm's gradient of the
-//                      second while it goes through the first.
-//   input gradients    in reverse order. The incoming gradient is held until the norm's operator,
-//                      which adds it to its own.
-//   weight gradients   that of a projection is computed when the input gradient of the projection
-//                      before it is about to be, or while its own input gradient is being sent to
-//                      the other ranks; two projections that read the same wait together, and the
-//                      gradient of what they read is one tensor. With sequence parallel its input
-//                      is gathered before the product that precedes it.
+//   recompute          The marked operators, in list order, up to the last one that makes anything
+//                      saved.
+//   branches           The experts and the FFN beside them read the output of one norm. A forward
+//                      holds the result of the first branch while the second runs. A backward goes
+//                      through the second branch first. It holds that branch's gradient of the
+//                      norm's output while it goes through the first.
+//   input gradients    In reverse order. The incoming gradient is held until the operator of the
+//                      norm, which adds it to its own.
+//   weight gradients   A projection's weight gradient waits. It is computed right before the input
+//                      gradient of the projection before it, or while the projection's own input
+//                      gradient is sent to the other ranks. Two projections that read the same
+//                      tensor wait together, and share one gradient of it. With sequence
+//                      parallelism a projection's input is gathered as soon as the backward reaches
+//                      the projection.
 #pragma once
 
 #include <array>
@@ -38,13 +40,14 @@ struct Gradients {
 
 class Liveness {
  public:
-  // The operators [begin, end) of the list: a norm and everything up to the residual stream.
+  // The operators [begin, end) of the list: a norm and everything after it up to the residual
+  // stream.
   struct Part {
     size_t begin = 0;
     size_t end = 0;
   };
 
-  // `kept` is the same list after the edit for recompute.
+  // `kept` is the same list after recompute has edited it (Apply() of planner/block/recompute.h).
   Liveness(const OperatorList& operators, const OperatorList& kept, const WorkerShape& shape);
 
   // Returns the bytes of saved tensors that are made before the list begins.
@@ -59,30 +62,30 @@ class Liveness {
 
   void Forward(const Part& part);
   void Recompute(const Part& part);
-  // Requires that the gradient of the part's result, of `gradient_bytes`, is held. Returns the
-  // bytes of the gradient of its input.
+  // Follows the backward of a part, and returns the bytes of the gradient of its input. REQUIRES:
+  // the gradient of the part's result, of `gradient_bytes`, is held.
   int64_t Backward(const Part& part, const Gradients& gradients, int64_t gradient_bytes);
 
  private:
   // Bytes that an operator makes in addition to its result.
   struct Beside {
     int64_t bytes = 0;
-    int64_t narrow_copy_bytes = 0;  // of a narrow copy of its result, made after it
+    int64_t narrow_copy_bytes = 0;  // a quantised copy of its result, made after the result
   };
 
-  // An operator's bytes.
+  // The bytes that an operator makes, saves and frees, and what decides when.
   struct Step {
     OperatorKind kind = OperatorKind::kElementwise;
-    std::array<int64_t, 3> result_bytes = {};  // by PassKind, as for workspace_bytes
-    std::array<int64_t, 3> workspace_bytes = {};
-    Beside beside = {};         // saved in addition to the result
+    std::array<int64_t, 3> result_bytes = {};     // by PassKind
+    std::array<int64_t, 3> workspace_bytes = {};  // by PassKind
+    Beside beside = {};                           // saved in addition to the result
     int64_t dropped_bytes = 0;  // the part of what it saves that recompute does not keep
     Beside dropped_beside = {};
     int64_t freed_input_bytes = 0;   // saved tensors that are freed with its input gradient
     int64_t freed_weight_bytes = 0;  // saved tensors that are freed with its weight gradient
-    bool result_saved = false;       // by an operator of the list
-    bool result_kept = false;        // saved under recompute too
-    bool takes_place = false;        // its input's gradient overwrites what it saved
+    bool result_saved = false;       // an operator of the list saves the result
+    bool result_kept = false;        // the result is saved under recompute too
+    bool takes_place = false;        // the gradient of its input overwrites what it saved
     bool repeats_forward = false;
     bool recomputed = false;
     bool starts_branch = false;
@@ -100,9 +103,9 @@ class Liveness {
   // A projection whose weight gradient is still to be computed.
   struct Waiting {
     const Step* step = nullptr;
-    int64_t input_bytes = 0;      // gathered for the weight gradient
-    int64_t gradient_bytes = 0;   // of its result, where that is a tensor of its own
-    const Step* other = nullptr;  // the projection before it, where both read the same tensor
+    int64_t input_bytes = 0;      // its input, gathered for the weight gradient
+    int64_t gradient_bytes = 0;   // of its result, if that is a tensor of its own
+    const Step* other = nullptr;  // the projection before it, if both read the same tensor
   };
 
   // The state of a backward.
@@ -112,8 +115,8 @@ class Liveness {
     int64_t gradient_bytes = 0;  // of the current operator's result, in addition to stream_bytes
     bool on_stream = true;       // the current gradient is the incoming one
     bool in_place = false;       // the current gradient has overwritten what was saved
-    bool keeps_stream = false;   // for a later weight gradient
-    int64_t branch_bytes = 0;    // the norm's gradient, of finished branches
+    bool keeps_stream = false;   // the incoming gradient is kept for a later weight gradient
+    int64_t branch_bytes = 0;    // gradients of the norm's output from finished branches
     Waiting waiting;
   };
 
@@ -122,9 +125,9 @@ class Liveness {
   void Give(int64_t bytes) { held_bytes_ -= bytes; }
   void Touch(int64_t bytes);
 
-  // Returns the end of the branch from `begin`, up to the last operator whose result a backward
-  // needs.
+  // Returns the index after the last operator of [begin, end) whose result a backward needs.
   size_t EndOfNeeded(size_t begin, size_t end) const;
+  // Returns the end of the branch that begins at `begin`.
   size_t EndOfBranch(size_t begin, size_t end) const;
   void Compute(const Step& step, const Beside& beside, Current& current);
   // Returns whether the next operator reads the same tensor as this one.

@@ -1,9 +1,10 @@
-// ShardedPeaks computes the most bytes that an action holds at once under ZeRO 2 and 3 without
-// layered accumulation, transient states (planner/worker_memory/transient_states.h) included.
+// ShardedPeaks computes the most bytes that an action holds simultaneously under ZeRO 2 and 3
+// without layered accumulation. They include the transient states
+// (planner/worker_memory/transient_states.h).
 //
-// These depend on the action, on the buckets that earlier actions left under reduction, and on the
-// weights that the next action begins with. A schedule repeats only a few such cases, so each is
-// computed once.
+// The peak depends on the action, on the buckets that earlier actions left under reduction, and on
+// the weights that the next action begins with. A schedule repeats only a few such cases, so each
+// case is computed once.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,9 @@ class ShardedPeaks {
   ShardedPeaks(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                const std::vector<Action>& actions);
 
-  // Returns the bytes that the micro-batch of the next action holds at its peak, on a `stage` whose
-  // blocks are those of the action's chunk. Transient states count as workspace. `stage` must
-  // outlive the object.
+  // Returns the bytes that the micro-batch of the next action holds at its peak, with transient
+  // states counted as workspace. `stage` has the bytes of the action's chunk for this micro-batch,
+  // and must outlive the object.
   WorkerActivations Next(const WorkerStageBytes& stage);
 
  private:
@@ -34,22 +35,26 @@ class ShardedPeaks {
   struct Case {
     const WorkerStageBytes* stage = nullptr;
     ActionKind kind = ActionKind::kForward;
-    int64_t newest_bytes = 0;  // of the buckets under reduction when it begins
-    int64_t older_bytes = 0;
-    int64_t ahead_bytes = 0;  // weights gathered for the next action after its last use of weights
-    int64_t between_bytes = 0;  // weights that are whole after that
-    bool last = false;          // adds the chunk's last weight gradients of the step
+    int64_t newest_bytes = 0;  // the newest bucket under reduction when the action begins
+    int64_t older_bytes = 0;   // the buckets before it that are still held
+    // Weights that are gathered for a later action during the action's last use of weights.
+    int64_t ahead_bytes = 0;
+    // Weights that are whole between that use and the next one.
+    int64_t between_bytes = 0;
+    // Whether the action adds the step's last weight gradients to a chunk that has the head.
+    bool last = false;
 
     friend bool operator==(const Case&, const Case&) = default;
   };
   struct Solved {
     Case of;
     WorkerActivations peak;
-    int64_t newest_bytes = 0;  // afterwards
+    int64_t newest_bytes = 0;  // after the action
     int64_t older_bytes = 0;
   };
 
-  // A position in a chunk's forward order: the embedding, blocks, the head.
+  // A position in a chunk's forward order: the embedding, blocks, the head. A use is a position
+  // that an action needs the weights of.
   struct PeakPosition {
     int32_t chunk = 0;
     int64_t part = 0;
@@ -57,9 +62,9 @@ class ShardedPeaks {
     friend bool operator==(const PeakPosition&, const PeakPosition&) = default;
   };
 
-  // The first use after the last one whose weights are not all whole by then.
+  // The first use after last_use_ whose weights are not all whole by then.
   struct Missing {
-    size_t action = 0;       // the use's action; the number of actions where there is none
+    size_t action = 0;       // the use's action; the number of actions if there is none
     int64_t bytes = 0;       // to be gathered
     int64_t left_bytes = 0;  // left whole by the use before it
   };
@@ -72,7 +77,8 @@ class ShardedPeaks {
   void LookAhead(size_t index, Case& next);
   int64_t WeightBytes(const WorkerStageBytes& stage, int64_t part) const;
   int64_t GradientBytes(const WorkerStageBytes& stage, int64_t part) const;
-  // Returns the bytes of the bucket, among those that a part fills, whose reduction begins last.
+  // Returns the bytes of the bucket whose reduction begins last, among the buckets that a part
+  // fills.
   int64_t LastGradientBytes(const WorkerStageBytes& stage, int64_t part) const;
   Solved Solve(const Case& of) const;
 
@@ -82,7 +88,7 @@ class ShardedPeaks {
   absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions left, by chunk
   std::vector<Solved> solved_;
   size_t next_ = 0;
-  PeakPosition last_use_;  // the last use of weights in the next action
+  PeakPosition last_use_;  // the last use of weights up to the current action
   Missing missing_;
   int64_t newest_bytes_ = 0;
   int64_t older_bytes_ = 0;

@@ -1,11 +1,12 @@
 // TransientStates computes the bytes of model states that a rank of Meshwright's own worker holds
-// only temporarily: under ZeRO 2 and 3 buckets of gradients on their way to the shards, under ZeRO
-// 3 gathered weights.
+// only temporarily. Under ZeRO 2 and 3 these are buckets of gradients on their way to the shards,
+// and under ZeRO 3 also gathered weights.
 //
-// The rank's actions decide what is held, by the worker's rules:
-// executor/worker/state/gradient_reducer.h for buckets, planner/schedule/weight_gathers.h for
-// weights. A bucket that is open or under reduction is held until a later one opens, so the last
-// two are held during the forwards in between.
+// The rank's actions decide what is held, by the worker's rules.
+// executor/worker/state/gradient_reducer.h has the rules for buckets,
+// planner/schedule/weight_gathers.h those for weights. A bucket that is open or under reduction is
+// held until a later one opens. The last two buckets are therefore held during the forwards in
+// between.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +22,11 @@
 
 namespace meshwright::planner {
 
-// Bytes of one unit of each kind: the embedding or the head, a layer, the final norm. A unit that
-// is not sharded has 0.
+// The bytes of one unit of each kind. A unit that is not sharded has 0 bytes.
 struct UnitBytes {
-  int64_t table = 0;
-  absl::InlinedVector<int64_t, 4> layers = {};  // by layer group; empty stands for 0
-  // By layer group: of a layer's experts, which are a unit of their own; empty stands for 0.
+  int64_t table = 0;                            // the embedding or the head
+  absl::InlinedVector<int64_t, 4> layers = {};  // a layer, by layer group; if empty, 0
+  // A layer's experts, which are a unit of their own, by layer group; if empty, 0.
   std::vector<int64_t> experts = {};
   int64_t final_norm = 0;
 
@@ -40,11 +40,11 @@ struct UnitBytes {
 
 struct TransientUnits {
   UnitBytes gradients;        // of a unit's bucket
-  UnitBytes weights = {};     // of a unit's gathered weights; 0 where ranks keep weights whole
+  UnitBytes weights = {};     // of a unit's gathered weights; 0 if ranks keep weights whole
   bool shared_table = false;  // the head uses the embedding's matrix, which this rank holds
   bool layered = false;       // layered gradient accumulation
 
-  // Experts may be sharded where the rest is not.
+  // Returns whether weights are gathered. Experts may be sharded even if the rest is not.
   bool gathers() const {
     return weights.table > 0 || std::any_of(weights.experts.begin(), weights.experts.end(),
                                             [](int64_t bytes) { return bytes > 0; });
@@ -58,8 +58,8 @@ class TransientStates {
   TransientStates(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                   const std::vector<Action>& actions);
 
-  // Returns the bytes held while the next part of the actions computes (ForEachPart() of
-  // planner/worker_memory/worker_memory.h).
+  // Returns the bytes held while a part of an action computes. REQUIRES: calls come in the order of
+  // the actions and, within an action, of ForEachPart() (planner/worker_memory/worker_memory.h).
   int64_t Next(const Action& action, int64_t part);
 
  private:

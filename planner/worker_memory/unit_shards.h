@@ -13,8 +13,8 @@ namespace meshwright::planner {
 inline constexpr int64_t kShardAlignmentBytes = 128;
 
 // Returns the elements of each of `ranks` equal shards that together hold `unit_elements` and
-// padding. Weights have the narrowest elements, so that a number of elements that aligns them
-// aligns gradients and states as well.
+// padding. Weights have the narrowest elements, so a number of elements that aligns weights also
+// aligns gradients and states.
 constexpr int64_t ShardElements(int64_t unit_elements, int64_t ranks,
                                 const NumberFormats& formats) {
   const int64_t aligned = kShardAlignmentBytes / BytesOf(formats.weights);

@@ -12,13 +12,13 @@ namespace meshwright::planner {
 // The bytes that one micro-batch takes in one block.
 struct WorkerBlockBytes {
   // The moment at which a half of the block holds the most. `kept` is what the block keeps when the
-  // half begins (for a forward, when it ends); `workspace` is everything else that is held, the
-  // incoming gradient included.
+  // half begins, or in a forward when it ends. `workspace` is everything else that is held,
+  // including the incoming gradient.
   struct Moment {
     int64_t kept = 0;
     int64_t workspace = 0;
   };
-  // The two halves in the order in which a backward runs them.
+  // The two halves, in the order in which a backward runs them.
   struct Halves {
     Moment ffn = {};
     Moment attention = {};
@@ -26,6 +26,7 @@ struct WorkerBlockBytes {
 
   int64_t kept = 0;   // between forward and backward
   int64_t split = 0;  // between the two parts of a split backward
+  // The peaks of a forward, of a whole backward, and of the two parts of a split backward.
   Moment forward = {};
   Halves backward = {};
   Halves input = {};
@@ -38,10 +39,15 @@ WorkerBlockBytes BlockBytes(const WorkerShape& shape, const LayerRecompute& reco
 struct WorkerEndBytes {
   int64_t stream = 0;  // the rank's part of the residual stream
   int64_t token_ids = 0;
+  // The most that the forward and the backward of the embedding hold.
   int64_t embedding_forward = 0;
   int64_t embedding_gathered = 0;
+  // What the head keeps between forward and backward, and between the two parts of a split
+  // backward.
   int64_t head_kept = 0;
   int64_t head_split = 0;
+  // The workspace of the head in a forward, a whole backward, and the two parts of a split
+  // backward.
   int64_t head_forward = 0;
   int64_t head_backward = 0;
   int64_t head_input = 0;

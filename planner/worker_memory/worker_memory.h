@@ -1,36 +1,40 @@
 // Computes the bytes that Meshwright's own worker holds for one stage, in addition to the weights,
 // gradients and optimizer states that it always holds.
 //
-// The worker's allocations follow fixed rules, so its peak is computed to the byte, not estimated:
+// The worker's allocations follow fixed rules, so its peak is computed to the byte, not estimated.
+// It holds
 //
-//   blocks and ends       the tensors that their operators make, save and free
-//                         (planner/worker_memory/worker_block.h). The output of a block is the kept
-//                         input of the next one; that of the last block is the head's input or a
-//                         message.
-//   always                a RoPE table of seq_len / cp rows of head_dim statistics; on the last
-//                         stage a loss accumulator of 8 bytes; where routing is learned a statistic
-//                         for each expert of layers with selection biases.
-//   offloaded layers      what a block keeps leaves at the end of its forward and is back right
-//                         before its backward, or the input part of a split one. What the input
-//                         part leaves for the weight part stays.
-//   messages              each has the size of the rank's part of the residual stream. A message
+//   blocks and ends       The tensors that the operators of blocks, embedding and head make, save
+//                         and free (planner/worker_memory/worker_block.h). The output of a block is
+//                         the kept input of the next block. The output of the last block is the
+//                         input of the head, or a message.
+//   always                A RoPE table of seq_len / cp rows of head_dim numbers. On the last stage,
+//                         a loss accumulator of 8 bytes. If routing is learned, a number for each
+//                         expert of layers with selection biases.
+//   offloaded layers      What a block keeps leaves the device at the end of its forward. It is
+//                         back right before the block's backward, or right before the input part of
+//                         a split backward. What the input part leaves for the weight part stays on
+//                         the device.
+//   messages              Each has the size of the rank's part of the residual stream. A message
 //                         that was sent is held until OpenSends() later actions that send on its
 //                         lane have computed, or until the step ends. The buffer of the next
-//                         message to receive is held as long as there is one, and each message to
-//                         another chunk of the same rank until that chunk takes it.
-//   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded as in
-//                         planner/worker_memory/unit_shards.h. Two are held: the bucket that a part
-//                         of an action fills, and the one before it, which is under reduction and
-//                         is held until a later one opens. Under layered accumulation a chunk's
-//                         buckets and one more are held.
-//   ZeRO 3                gathered weights of the unit in use and of the next unit. Under layered
-//                         accumulation those of a chunk's units and of the next chunk's first one.
+//                         message to receive is held as long as there is such a message. A message
+//                         to another chunk of the same rank is held until that chunk takes it.
+//   ZeRO 2 and 3          Buckets of a unit's gradients in the accumulator type, padded as in
+//                         planner/worker_memory/unit_shards.h. Two buckets are held: the one that a
+//                         part of an action fills, and the one before it. The latter is under
+//                         reduction, and is held until a later bucket opens. Under layered
+//                         accumulation a chunk's buckets and one more are held.
+//   ZeRO 3                Gathered weights of the unit in use and of the next unit. Under layered
+//                         accumulation, those of a chunk's units and of the next chunk's first
+//                         unit.
 //
-// The optimizer works in place, except for 8 KiB of sums for the norm of the gradients
-// (kGradientNormBytes), and so do selection biases, except for a count of 8 bytes for each
-// (kSelectionCountBytes). Below ZeRO-3 weights are gathered in place. The order of a rank's actions
-// decides what it holds at once: planner/worker_memory/worker_peak.h, and
-// planner/worker_memory/transient_states.h for ZeRO.
+// AdamW updates weights in place, and needs only 8 KiB of sums for the norm of the gradients
+// (kGradientNormBytes). Selection biases are updated in place, and need a count of 8 bytes each
+// (kSelectionCountBytes). Below ZeRO 3 weights are gathered in place.
+//
+// The order of a rank's actions decides what it holds simultaneously:
+// planner/worker_memory/worker_peak.h, and planner/worker_memory/transient_states.h for ZeRO.
 #pragma once
 
 #include <array>
@@ -57,13 +61,13 @@ struct WorkerLayers {
 struct WorkerStage {
   // In the order of the model. Empty for a stage that holds only an end of the model.
   absl::InlinedVector<WorkerLayers, 2> layers = {};
-  bool first = false;
-  bool last = false;
+  bool first = false;  // has the embedding
+  bool last = false;   // has the head
 
   friend bool operator==(const WorkerStage&, const WorkerStage&) = default;
 };
 
-// Held bytes, by part.
+// Held bytes, by what they are for.
 struct WorkerActivations {
   int64_t kept_bytes = 0;       // blocks and token ids of micro-batches in flight
   int64_t loss_bytes = 0;       // head and loss
@@ -82,7 +86,7 @@ struct WorkerRun {
   int32_t group = 0;
   bool offloaded = false;  // what the blocks keep is on the host between forward and backward
 
-  // Bytes that one block keeps between forward and backward.
+  // Return the bytes that one block keeps between forward and backward.
   int64_t kept_on_device() const { return offloaded ? 0 : block.kept; }
   int64_t kept_on_host() const { return offloaded ? block.kept : 0; }
 };
@@ -93,10 +97,10 @@ struct WorkerStageBytes {
   int64_t layers = 0;
   bool first = false;
   bool last = false;
-  WorkerEndBytes ends = {};           // 0 for an end that the stage does not have
+  WorkerEndBytes ends = {};           // kept bytes of an end that the stage lacks are 0
   WorkerActivations kept = {};        // between forward and backward
   WorkerActivations kept_split = {};  // between the two parts of a split backward
-  // The most bytes that the micro-batch holds at once during an action, by ActionKind.
+  // The most bytes that the micro-batch holds simultaneously during an action, by ActionKind.
   std::array<WorkerActivations, 4> peak = {};
 
   int64_t boundary_bytes() const { return ends.stream; }
@@ -105,18 +109,18 @@ struct WorkerStageBytes {
 // Computes the bytes of a layout's stages from those of one block of each layer group.
 class WorkerStages {
  public:
-  // `shapes` has one shape per layer group, at least one. `layout` gives the layers that are
-  // recomputed and offloaded.
+  // `shapes` has one shape per layer group, at least one. `layout` says which layers are recomputed
+  // and which are offloaded.
   WorkerStages(absl::Span<const WorkerShape> shapes, const Layout& layout);
 
   WorkerStageBytes BytesOf(const WorkerStage& stage) const;
-  // Returns the bytes of a micro-batch whose tokens went to experts as `rows` says: one entry for
-  // each layer with experts, in the order of the stage.
+  // Returns the bytes of a micro-batch whose tokens are routed to experts as `rows` says. `rows`
+  // has one entry for each layer with experts, in the order of the stage.
   WorkerStageBytes BytesOf(const WorkerStage& stage, absl::Span<const ExpertRows> rows) const;
 
  private:
-  // The two kinds of blocks of a layer group: the first ones of a chunk, which kBlock recomputes,
-  // and the others.
+  // The two kinds of blocks of a layer group: the first blocks of a chunk, which Recompute::kBlock
+  // recomputes, and the others.
   struct Group {
     WorkerShape shape;
     WorkerBlockBytes first;
@@ -138,7 +142,7 @@ class WorkerStages {
 inline constexpr int64_t kEmbeddingPart = -1;
 inline int64_t HeadPart(const WorkerStageBytes& stage) { return stage.layers; }
 
-// Returns the layer group of a block. Requires 0 <= block < stage.layers.
+// Returns the layer group of a block. REQUIRES: 0 <= block < stage.layers.
 int32_t GroupOf(const WorkerStageBytes& stage, int64_t block);
 
 // Calls visit(part) in the order in which the action computes. The input part of a backward skips
@@ -154,7 +158,7 @@ void ForEachPart(const WorkerStageBytes& stage, ActionKind kind, const Visit& vi
   }
 }
 
-// Returns the most bytes that the micro-batch holds at once during one part of an action.
+// Returns the most bytes that the micro-batch holds simultaneously during one part of an action.
 WorkerActivations PartPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t part);
 
 }  // namespace meshwright::planner

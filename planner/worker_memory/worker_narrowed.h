@@ -1,12 +1,13 @@
-// Computes the bytes that a product of Meshwright's own worker with factors in E4M3 holds while it
-// is computed, in addition to what it reads and returns: the factors that are narrowed for it
+// Computes the bytes that a product with factors in E4M3 holds in Meshwright's own worker while it
+// is computed, in addition to what it reads and returns: the factors that are quantised for it
 // alone, and the scratch memory of the product.
 //
-// A CPU has no such products: pieces of both factors are widened to fp32, or fp64 where sums are in
-// fp64, and multiplied into a piece of the result, which is then rounded or added up. Each of the
-// three has at most kMatmulPieceElements, unless one row has more. A GPU reads both factors along
-// the contracted dimension, so some are transposed; a weight gradient is a product of its own
-// before it is added.
+// A CPU has no such products. The worker widens a piece of each factor to fp32 (to fp64 if sums are
+// in fp64) and multiplies the two into a piece of the result, which is then rounded or added up. A
+// piece of a factor has at most kMatmulPieceElements, unless one row has more.
+//
+// A GPU reads both factors along the contracted dimension, so some factors are transposed. It
+// computes a weight gradient as a separate product before it adds it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace meshwright::planner {
 
-// The pieces of a product [rows, columns] that contracts `contracted`; sizes in elements.
+// The pieces of a product [rows, columns] that contracts `contracted` elements.
 struct NarrowedPieces {
   NarrowedPieces(int64_t rows, int64_t columns, int64_t contracted);
 
@@ -24,9 +25,11 @@ struct NarrowedPieces {
 
   int64_t row_count;     // rows of the result at a time
   int64_t column_count;  // columns of the result at a time
+  // The elements that are contracted.
   int64_t depth;
 };
 
+// Returns the bytes of one pass.
 int64_t NarrowedPassBytes(const MatmulShape& matmul, PassKind pass, const BlockShape& shape);
 
 }  // namespace meshwright::planner

@@ -1,10 +1,11 @@
-// Computes the most bytes that a rank of Meshwright's own worker holds at once during a training
-// step, in addition to the weights, gradients and optimizer states that it always holds. It follows
-// the rank's schedule list with the bytes of planner/worker_memory/worker_memory.h and
-// planner/worker_memory/transient_states.h. Like the worker itself it supports any schedule.
+// Computes the most bytes that a rank of Meshwright's own worker holds simultaneously during a
+// training step, in addition to the weights, gradients and optimizer states that it always holds.
+// It follows the rank's schedule list, under any schedule, and takes the bytes from
+// planner/worker_memory/worker_memory.h and planner/worker_memory/transient_states.h.
 //
-// Exact to the byte in fp32 on a CPU, and an upper bound in bf16 there. On CUDA it leaves out the
-// allocator's rounding and what cuDNN's engines hold in addition to the tensors of their graph.
+// The figure is exact to the byte in fp32 on a CPU, and an upper bound in bf16 there. On CUDA it
+// leaves out the allocator's rounding, and what cuDNN's engines hold in addition to the tensors of
+// their graph.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ namespace meshwright::planner {
 inline constexpr int64_t kLossAccumulatorBytes = 8;
 
 // Held while the norm of the gradients is computed, after the step's last action: 1,024 partial
-// sums and their sum in fp64. Only a rank with next to nothing else reaches its peak there, such as
-// one that holds the embedding of a very small model alone.
+// sums and their sum in fp64. Only a rank that holds next to nothing else has its peak there, such
+// as one with only the embedding of a very small model.
 inline constexpr int64_t kGradientNormBytes = int64_t{1024 + 1} * 8;
 
 struct WorkerRank {
@@ -32,13 +33,14 @@ struct WorkerRank {
   int64_t rope_table_bytes = 0;
   int64_t selection_bias_bytes = 0;
   absl::InlinedVector<const WorkerStageBytes*, 8> chunks = {};
-  // Where micro-batches differ, the stages of each one's chunks; otherwise empty.
+  // If micro-batches differ, the stage of each chunk for each micro-batch, by micro-batch and then
+  // by chunk; otherwise empty.
   std::vector<WorkerStageBytes> by_micro_batch = {};
   std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
-  // Held while the optimizer or selection biases are updated, after the step's last action, in
+  // Held while the optimizer or the selection biases are updated after the step's last action, in
   // addition to the sums of the norm.
   int64_t update_bytes = 0;
-  // Held on the host during that update.
+  // Held on the host during the same update.
   int64_t host_update_bytes = 0;
 
   const WorkerStageBytes& StageOf(const Action& action) const {
@@ -48,8 +50,9 @@ struct WorkerRank {
   }
 };
 
-// Returns the peak of one pipeline rank of `layout`, whose schedule must exist for this number of
-// micro-batches. The run time does not grow with their number where they are alike.
+// Returns the peak of one pipeline rank of `layout`. If micro-batches are alike, the run time does
+// not grow with their number. REQUIRES: the layout's schedule exists for this number of
+// micro-batches.
 WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank);
 
 }  // namespace meshwright::planner

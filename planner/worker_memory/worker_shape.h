@@ -1,5 +1,5 @@
-// Holds everything that decides the sizes of a micro-batch's tensors on one rank of Meshwright's
-// own worker.
+// WorkerShape holds everything that decides the sizes of a micro-batch's tensors on one rank of
+// Meshwright's own worker.
 #pragma once
 
 #include <cstdint>

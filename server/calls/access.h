@@ -1,9 +1,11 @@
 // Access authenticates callers and decides which methods they may call.
 //
-// A server with TLS authenticates every call, by a token in its metadata or otherwise by the
-// certificate of its connection. A plain-text server, which listens on loopback only, authenticates
-// nobody. Callers may rely on: a token counts from its creation until it is revoked or expires,
-// whoever does that while the server runs.
+// A server with TLS authenticates every call: by the token in the call's metadata or, without one,
+// by the certificate of its connection. A plain-text server listens on loopback only and
+// authenticates nobody.
+//
+// Callers may rely on: a token is valid from its creation until it expires or is revoked. This also
+// holds for tokens that another process creates or revokes while the server runs.
 #pragma once
 
 #include <atomic>
@@ -30,41 +32,43 @@ struct Caller {
   By by = By::kToken;
   db::Role role = db::Role::kViewer;
   std::string name;        // the token's name, or the name in the certificate
-  std::string agent;       // the agent that it belongs to; set for the role agent only
-  std::string token_hash;  // set for callers by token only
+  std::string agent;       // the agent to which the credentials belong; set for the role agent only
+  std::string token_hash;  // set only if the caller used a token
 
   // Returns the caller as events name it: "token ann", "certificate ann".
   std::string ToText() const;
 };
 
-// Returns the caller that `uri`, a subject alternative name of a certificate, stands for:
-// meshwright://ROLE/NAME, where NAME is an agent's name for the role agent. Returns nullopt for any
-// other kind of URI; Unauthenticated where ROLE or NAME is not valid.
+// Returns the caller that `uri` names. `uri` is a subject alternative name of a certificate and has
+// the form meshwright://ROLE/NAME; for the role agent, NAME is the agent's name. Returns nullopt
+// for a URI with another scheme, and Unauthenticated if ROLE or NAME is not valid.
 absl::StatusOr<std::optional<Caller>> CallerOfUri(std::string_view uri);
 
 class Access {
  public:
   using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
 
-  // `asks`: whether callers have to authenticate.
+  // `asks` says whether callers have to authenticate.
   Access(bool asks, std::function<absl::Time()> clock, LogFunction log);
 
-  // Sets the token store, which outlives this. To be called before calls are let in where callers
-  // have to authenticate.
+  // Sets the token store, which must outlive this object. Before that, calls with a token get
+  // Unavailable. REQUIRES: if callers have to authenticate, it is called before calls are admitted.
   void Begin(db::TokenStore* tokens) { tokens_.store(tokens); }
 
   bool asks() const { return asks_; }
 
-  // Returns the caller; nullopt where callers need not authenticate. Unauthenticated, with what to
-  // do, for a caller without credentials or with a token that no longer counts; Unavailable where
-  // that can't be determined now.
+  // Returns the caller, or nullopt if callers need not authenticate. Returns Unauthenticated, with
+  // advice, if the caller has no credentials, or a token that is unknown, revoked or expired.
+  // Returns Unavailable if the token can't be looked up now.
   absl::StatusOr<std::optional<Caller>> CallerOf(const grpc::CallbackServerContext& context) const;
 
-  // Returns the statuses of CallerOf() for a caller that was let in before.
+  // Returns OK if the credentials of an earlier caller are still valid, and otherwise an error of
+  // CallerOf(). A certificate is not checked again.
   absl::Status StillCounts(const Caller& caller) const;
 
-  // Returns who calls `method`, where they may; nullopt for a method that needs no authentication.
-  // PermissionDenied names the roles that may call it.
+  // Returns the caller of `method`, or nullopt if the method needs no authentication. Returns the
+  // errors of CallerOf(), Unimplemented for an unknown method, and PermissionDenied, which names
+  // the roles that may call the method.
   absl::StatusOr<std::optional<Caller>> Check(std::string_view method, const Metadata& metadata,
                                               const grpc::AuthContext& connection) const;
 

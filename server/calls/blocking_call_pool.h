@@ -1,6 +1,6 @@
-// BlockingCallPool runs calls that wait until their changes are stored, on threads of its own. They
-// would otherwise hold up reads, agents' streams and health checks, for all of which gRPC has few
-// threads: two, on two cores.
+// BlockingCallPool runs calls that wait until their changes are stored, on threads of its own. On
+// gRPC's threads, such calls would hold up reads, agents' streams and health checks: on two cores,
+// gRPC has only two threads for all of them.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace meshwright::server {
 
-// Callers may rely on: tasks begin in the order of submission; each task's `done` is called once,
-// with what `work` returned or, where the pool stopped before its turn, with Unavailable. Whoever
-// submits tasks bounds how many wait. All functions may be called from any thread.
+// Callers may rely on: tasks begin in the order of submission, and each task's `done` is called
+// once. `done` gets what `work` returned, or Unavailable if the pool stopped before the task's
+// turn. All functions may be called from any thread. The callers have to bound how many tasks wait.
 class BlockingCallPool {
  public:
   struct Task {

@@ -1,8 +1,8 @@
-// CallChecker checks every call to a port with credentials before a service sees it: who calls,
-// whether they may, and how often they call.
+// CallChecker checks every call to a TLS port before a service sees it: who calls, whether they may
+// call the method, and whether they call too often.
 //
-// gRPC runs it on threads of gRPC's own and keeps it alive for as long as it likes. Callers may
-// rely on: after Close() has returned, it uses no other object of the server.
+// gRPC runs it on gRPC's threads and decides when to destroy it. Callers may rely on: once Close()
+// has returned, it uses no other object of the server.
 #pragma once
 
 #include "absl/base/thread_annotations.h"
@@ -17,15 +17,15 @@ namespace meshwright::server {
 
 class CallChecker final : public grpc::AuthMetadataProcessor {
  public:
-  // Both outlive the return of Close().
+  // REQUIRES: `access` and `rates` outlive the return of Close().
   CallChecker(const Access* access, CallRates* rates) : access_(access), rates_(rates) {}
 
-  // Returns the statuses of Access::Check() (Unauthenticated, PermissionDenied, Unimplemented),
-  // ResourceExhausted as CallRates::Take() does, and Unavailable after Close().
+  // Returns the errors of Access::Check() (Unauthenticated, Unavailable, PermissionDenied,
+  // Unimplemented) and of CallRates::Take() (ResourceExhausted), and Unavailable after Close().
   grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* connection,
                        OutputMetadata* consumed, OutputMetadata* response) override;
 
-  // Waits for the checks that are running; refuses all later calls.
+  // Waits for the checks that are running, and refuses all later calls.
   void Close();
 
  private:

@@ -1,10 +1,11 @@
-// CallDispatcher admits every call that its port let in before a service handles it, and sends the
-// answer.
+// CallDispatcher admits each call before a service handles it, and sends the answer.
 //
-// Callers may rely on: no service is entered before Open(), so that its dependencies may be made
-// after the port is bound; every request that a service gets is within the limits of the wire. A
-// unary call holds a slot among the pending calls (server/calls/limits.h) from its admission until
-// just before it is answered, whatever it waits for in between.
+// Callers may rely on:
+// - No service handles a call before Open(). What services depend on may therefore be created after
+//   the port is bound.
+// - Every request that reaches a service is within the limits of executor/wire/field_limits.h.
+// - A unary call holds a slot among the pending calls (server/calls/limits.h) from its admission
+//   until just before it is answered, whatever it waits for in between.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,7 @@ namespace meshwright::server {
 
 class CallDispatcher {
  public:
-  // All outlive this. `stopping` turns true when the server stops.
+  // `stopping` turns true when the server stops. REQUIRES: all arguments outlive the dispatcher.
   CallDispatcher(SearchPool* searches, BlockingCallPool* blocking_calls,
                  const std::atomic<bool>* stopping, const Access* access, Limits* limits)
       : searches_(searches),
@@ -43,24 +44,25 @@ class CallDispatcher {
   // Starts to admit calls.
   void Open() { open_.store(true); }
 
-  // Unavailable before Open(); InvalidArgument for a field that is too long.
+  // Returns Unavailable before Open(), and InvalidArgument if a field is too long.
   absl::Status Admit(const google::protobuf::Message& request) const;
 
-  // Leases a slot for a call that stays open as an agent's or a watcher's stream. The dispatcher
-  // outlives the lease. ResourceExhausted where the limit is reached.
+  // Leases a slot for an agent's stream, which stays open. Returns ResourceExhausted if the limit
+  // is reached. REQUIRES: the dispatcher outlives the lease.
   absl::StatusOr<StreamLease> LeaseAgentStream(const grpc::CallbackServerContext& context) const {
     return Lease(context, limits_->agents());
   }
+  // Leases a slot for a watcher's stream, under the contract of LeaseAgentStream().
   absl::StatusOr<StreamLease> LeaseWatcherStream(const grpc::CallbackServerContext& context) const {
     return Lease(context, limits_->watchers());
   }
 
-  // Returns the caller as events name it; empty where callers need not authenticate. The port has
-  // already checked that they may call (server/calls/access.h).
+  // Returns the caller as events name it, or an empty text if callers need not authenticate.
+  // Whether the caller may call was checked before (server/calls/call_checker.h).
   absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
-  // Answers with what `work` returns. `work` must only read and never block: it runs on the thread
-  // that receives other calls and agents' messages.
+  // Answers with what `work` returns. REQUIRES: `work` only reads and never blocks, since it runs
+  // on a thread that also receives other calls and agents' messages.
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
                                    const google::protobuf::Message& request,
                                    const std::function<absl::Status()>& work) const;
@@ -70,16 +72,17 @@ class CallDispatcher {
                                              const google::protobuf::Message& request,
                                              std::function<absl::Status()> work) const;
 
-  // Runs `search` on a search thread and then calls `done` once, with what it returned or with why
-  // it never began. `search` has to end soon after its SearchRun says that it is cancelled: the
-  // client is gone, the deadline has passed, the longest time of a search is over, or the server
-  // stops.
+  // Runs `search` on a search thread, and then calls `done` once. `done` gets what `search`
+  // returned, or why `search` never began. The search is cancelled if the client is gone, the
+  // call's deadline has passed, LimitOptions::max_search is over, or the server stops. REQUIRES:
+  // `search` ends soon after its SearchRun says that it is cancelled.
   using SearchCall = std::function<absl::Status(const planner::SearchRun&)>;
   void Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
               SearchCall search, std::function<void(const absl::Status&)> done) const;
 
-  // Answers with what such a search returns. The call holds a slot among the pending calls and one
-  // among the searches, which are scarcer and which streams use too.
+  // Runs `search` as Search() does, and answers with what it returns. The call holds a slot among
+  // the pending calls and one among the searches. Slots for searches are scarcer, and Ask streams
+  // take them too.
   grpc::ServerUnaryReactor* AnswerWithSearch(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              SearchCall search) const;
@@ -88,16 +91,16 @@ class CallDispatcher {
   // A unary call between its admission and its answer.
   struct Pending {
     std::string caller;
-    std::shared_ptr<ConcurrencyLimit::Slot> slot;  // shared, since std::function copies
+    std::shared_ptr<ConcurrencyLimit::Slot> slot;  // shared, since std::function copies its target
   };
   absl::StatusOr<Pending> Enter(const grpc::CallbackServerContext& context,
                                 const google::protobuf::Message& request) const;
-  // As Search(), for a request that was admitted.
+  // Does what Search() does, for a request that is already admitted.
   void SubmitSearch(grpc::CallbackServerContext* context, const std::string& caller,
                     SearchCall search, std::function<void(const absl::Status&)> done) const;
   absl::StatusOr<StreamLease> Lease(const grpc::CallbackServerContext& context,
                                     ConcurrencyLimit& limit) const;
-  // Runs `search` for at most the longest time of a search.
+  // Runs `search` for at most LimitOptions::max_search.
   absl::Status RunBounded(const SearchCall& search, int32_t threads,
                           const planner::Cancelled& cancelled) const;
 

@@ -6,7 +6,7 @@
 
 namespace meshwright::server {
 
-// Returns `status` for the wire, with the field that it names, if any, as a field violation. Texts
+// Returns `status` as it is sent. A field that it names becomes a field violation. Texts that are
 // too long for a status on the wire are shortened.
 grpc::Status Reply(const absl::Status& status);
 

@@ -19,8 +19,8 @@
 
 namespace meshwright::server {
 
-// Called for each call that a limit refused, with the limit's name in metrics, the caller as events
-// name it, and the refusal.
+// Is called for each call that a limit refused. It gets the limit's name in metrics, the caller as
+// events name it, and the refusal.
 using RefusalSink = std::function<void(std::string_view limit, const std::string& caller,
                                        const absl::Status& refusal)>;
 
@@ -28,10 +28,11 @@ class ConcurrencyLimit {
  public:
   struct Options {
     std::string_view things;  // what is limited, as messages and metrics name it: "watchers"
-    std::string_view flag;    // the flag of `serve` that sets `most`; empty where none does
-    std::string_view flag_per_caller;  // the flag that sets `most_per_caller`; likewise
-    int32_t most = 0;                  // active at once; 0: no limit
-    int32_t most_per_caller = 0;       // active at once of one caller; 0: no limit
+    std::string_view flag;    // the flag of `serve` that sets `most`; empty if none does
+    // The flag of `serve` that sets `most_per_caller`; empty if none does.
+    std::string_view flag_per_caller;
+    int32_t most = 0;             // active simultaneously; 0 means no limit
+    int32_t most_per_caller = 0;  // active simultaneously of one caller; 0 means no limit
   };
 
   class Slot {
@@ -51,13 +52,14 @@ class ConcurrencyLimit {
   ConcurrencyLimit(const Options& options, RefusalSink refused)
       : options_(options), refused_(std::move(refused)) {}
 
-  // Takes a slot for `caller`, named as in events; empty where callers need not authenticate, when
-  // no limit per caller applies. ResourceExhausted says which limit is reached. The limit outlives
-  // the Slot.
+  // Takes a slot for `caller`, who is named as in events. An empty `caller`, on a server whose
+  // callers need not authenticate, has no limit per caller. Returns ResourceExhausted, which says
+  // which limit is reached. REQUIRES: the limit outlives the slot.
   absl::StatusOr<std::unique_ptr<Slot>> Take(const std::string& caller);
 
  private:
-  // Returns the refusal and sets the limit's name; OK where a slot is free.
+  // If a limit is reached, returns the refusal and sets `limit` to the name of that limit. Returns
+  // OK if a slot is free.
   absl::Status Find(const std::string& caller, std::string& limit) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Free(const std::string& caller);

@@ -1,9 +1,9 @@
-// Limits bounds what callers may take of a server, so that neither one of them nor all together
-// starve the rest.
+// Limits bounds how much of a server callers may use, so that neither one caller nor all of them
+// together starve the rest.
 //
-// Callers are told apart by their credentials (server/calls/access.h). On loopback, where nobody
-// authenticates, all callers may be one person's, and only the limits on all together apply. A
-// refused caller gets ResourceExhausted with what was found, the limit, and what to do. Limits on
+// Callers are told apart by their credentials (server/calls/access.h). On loopback nobody
+// authenticates, and all calls may come from one person; only the limits on the total apply there.
+// A refused caller gets ResourceExhausted with the number found, the limit, and advice. Limits on
 // the lengths of texts and messages are the same for every server: executor/wire/field_limits.h.
 #pragma once
 
@@ -21,21 +21,21 @@ namespace meshwright::server {
 // The defaults leave headroom over a thousand agents and hundreds of watchers.
 struct LimitOptions {
   int32_t max_agents = 4000;  // concurrent streams
-  // Its own stream, and earlier ones that broke without anyone having noticed yet.
+  // An agent's stream, and its earlier streams that broke without anyone having noticed yet.
   int32_t max_agents_per_caller = 4;
   int32_t max_watchers = 2000;  // concurrent streams
   int32_t max_watchers_per_caller = 200;
-  // Running and waiting searches of one caller; ServerOptions limits those of all together.
+  // Running and waiting searches of one caller; ServerOptions limits the total.
   int32_t max_searches_per_caller = 16;
   double max_calls_per_s = 100.0;  // of each caller
-  // Unary calls that were admitted and not answered yet: reads, for a moment; calls that wait for a
-  // change to be stored; calls that a search answers, which count as searches too.
+  // Unary calls that were admitted and not answered yet: short reads, calls that wait for a change
+  // to be stored, and calls that a search answers. The last kind counts as searches too.
   int32_t max_calls = 4000;
   int32_t max_calls_per_caller = 200;
   absl::Duration max_search = absl::Hours(1);
 };
 
-// InvalidArgument for a limit that admits nothing.
+// Returns InvalidArgument for a limit that is out of range, such as one that admits nothing.
 absl::Status CheckLimitOptions(const LimitOptions& options);
 
 class Limits {
@@ -46,19 +46,19 @@ class Limits {
   ConcurrencyLimit& agents() { return agents_; }
   ConcurrencyLimit& watchers() { return watchers_; }
   ConcurrencyLimit& searches() { return searches_; }
-  // Pending unary calls. A call that a search answers holds a slot here and one among searches(),
-  // which limits search threads and counts streams too.
+  // Limits pending unary calls. A call that a search answers holds a slot here and one of
+  // searches(), which counts Ask streams too.
   ConcurrencyLimit& calls() { return calls_; }
   CallRates& rates() { return rates_; }
 
   // Returns the time by which a search that begins now has to end.
   MonotonicTime SearchEnd() const { return now_() + options_.max_search; }
   bool IsOver(MonotonicTime end) const { return now_() >= end; }
-  // Returns the status of a search that did not end by then.
+  // Returns the status of a search that did not end by SearchEnd().
   absl::Status SearchTookTooLong() const;
 
-  // Returns how many calls and streams one connection may carry at once: as many as all other
-  // limits admit together, since they may all share one.
+  // Returns how many calls and streams one connection may carry simultaneously. All callers may
+  // share one connection, so that is as many as the other limits admit together.
   int32_t MaxStreamsOfAConnection() const;
 
  private:

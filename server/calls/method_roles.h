@@ -1,4 +1,4 @@
-// The only list of which role each method requires.
+// The list of all methods, with the role that each requires. There is no other such list.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace meshwright::server {
 
 enum class Needs : uint8_t {
   kNothing,  // anybody who reaches the port
-  kViewer,   // or an operator
+  kViewer,   // a viewer or an operator
   kOperator,
   kAgent
 };
@@ -25,14 +25,14 @@ struct MethodRole {
 // Returns all methods of all services that the server offers.
 absl::Span<const MethodRole> MethodRoles();
 
-// Returns the entry of the method at `path`; nullptr for a method that is not listed, which nobody
-// may call.
+// Returns the entry of the method at `path`, or nullptr if the method is not listed. Nobody may
+// call an unlisted method.
 const MethodRole* RoleOfMethod(std::string_view path);
 
 // Returns whether a caller of `role` may call a method that needs `needs`.
 bool MayCall(db::Role role, Needs needs);
 
-// Returns the roles that may call it, for messages: "viewer or operator".
+// Returns the roles that may call a method that needs `needs`, for messages: "viewer or operator".
 std::string RolesThatMay(Needs needs);
 
 }  // namespace meshwright::server

@@ -9,34 +9,36 @@
 
 namespace meshwright::server {
 
-// A page's start and length. Its token is the position after the last entry of the page before;
-// callers treat it as opaque.
+// Where a page starts, and how long it is. The token of a page is its position as text; clients
+// treat it as opaque.
 struct Page {
-  int64_t position = 0;  // 0: the first page
+  int64_t position = 0;  // where the page before ended; 0 for the first page
   int32_t size = 0;
 };
 
-// A page ends with the entry that brings it above this many bytes: by default a client accepts
+// A page ends with the entry that brings it above this many bytes. By default, a client accepts
 // messages of up to 4 MiB.
 inline constexpr size_t kMostPageBytes = 2 << 20;
 
-// Returns the size, 50 for 0. InvalidArgument for a size below 0 or above 1000.
+// Returns `page_size`, or 50 if it is 0. Returns InvalidArgument if it is below 0 or above 1000.
 absl::StatusOr<int32_t> ReadPageSize(int32_t page_size);
 
-// Reads both. InvalidArgument also for a token that no call gave.
+// Reads the page of a request. Returns InvalidArgument for a size that ReadPageSize() refuses and
+// for a token that no call gave out.
 absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token);
+// Returns the token of the page with this position.
 std::string PageToken(int64_t position);
 
-// Returns a token for `place` that is valid only for the query that it was given for: `words` is
-// everything that the entries and their order depend on.
+// Returns a token for `place` that is valid for one query only. `words` is everything on which the
+// query's entries and their order depend.
 std::string BoundPageToken(const std::string& place, const std::string& words);
 
-// Returns the place; empty for an empty token. InvalidArgument for a token of other `words`, or
-// that no call gave.
+// Returns the place of a token, or an empty text for an empty token. Returns InvalidArgument for a
+// token of other `words`, and for one that no call gave out.
 absl::StatusOr<std::string> ReadBoundPageToken(const std::string& page_token,
                                                const std::string& words);
 
-// Returns InvalidArgument for a token that no call gave.
+// Returns InvalidArgument, which says that no call gave out this token.
 absl::Status NotAPageToken(const std::string& page_token);
 
 }  // namespace meshwright::server

@@ -9,8 +9,8 @@
 
 namespace meshwright::server {
 
-// Returns the query of a request. Where it names no precision: fp32 on clusters of processor cores,
-// otherwise bf16.
+// Returns the query of a request. If the request names no precision, the query has fp32 on clusters
+// of processor cores and bf16 on all others. `host_cores` is as in planner::FindCluster().
 absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                             std::string_view default_framework, int32_t host_cores);
 

@@ -12,19 +12,20 @@
 namespace meshwright::server {
 
 struct SearchTask {
-  planner::Cancelled cancelled;  // whether the client is gone; required
-  // Gets the number of threads that it may use: an equal share of the cores among the searches that
-  // run when it begins, at least one.
+  // Says whether the client is gone. Must not be empty.
+  planner::Cancelled cancelled;
+  // Gets the number of threads that it may use, at least one. The searches that run when it begins
+  // share the cores equally.
   std::function<absl::Status(int32_t threads)> work;
   std::function<void(const absl::Status&)> done;
 };
 
-// Callers may rely on: each task's `done` is called once, with what `work` returned or with why it
-// never began: ResourceExhausted where too many wait, Cancelled where the client left before its
-// turn, Unavailable where the pool has stopped.
+// Callers may rely on: each task's `done` is called once. It gets what `work` returned, or why
+// `work` never began: ResourceExhausted if too many tasks wait, Cancelled if the client left before
+// its turn, Unavailable if the pool has stopped.
 class SearchPool {
  public:
-  // At most `searches` tasks run at once, on `cores`, and at most `most_waiting` wait.
+  // At most `searches` tasks run simultaneously, on `cores` cores, and at most `most_waiting` wait.
   SearchPool(int32_t searches, int32_t most_waiting, int32_t cores);
   ~SearchPool() { Stop(); }
 

@@ -1,5 +1,5 @@
-// StreamLease lets one stream stay open: it holds a slot of the stream's ConcurrencyLimit and
-// the caller, whose credentials have to stay valid.
+// StreamLease allows one stream to stay open. It holds a slot of a ConcurrencyLimit, and the
+// caller, whose credentials have to stay valid.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@ namespace meshwright::server {
 
 class StreamLease {
  public:
-  // `access` outlives it. `caller`: nullopt where callers need not authenticate.
+  // `caller` is nullopt if callers need not authenticate. REQUIRES: `access` outlives the lease.
   StreamLease(const Access* access, std::optional<Caller> caller,
               std::unique_ptr<ConcurrencyLimit::Slot> slot)
       : access_(access), caller_(std::move(caller)), slot_(std::move(slot)) {}
 
   const std::optional<Caller>& caller() const { return caller_; }
 
-  // Unauthenticated once the caller's token is revoked or expired. To be checked at every
-  // heartbeat, since streams outlive tokens.
+  // Returns Unauthenticated once the caller's token is revoked or has expired. Must be called at
+  // every heartbeat, since a stream may outlive the token.
   absl::Status CheckStillCounts() const {
     if (!caller_) return absl::OkStatus();
     const absl::Status status = access_->StillCounts(*caller_);

@@ -1,5 +1,5 @@
-// ActiveSweep is the engine's in-memory state of a sweep that has not ended: everything that
-// decisions about its trials depend on, and none of their texts.
+// ActiveSweep is the engine's in-memory state of a sweep that has not ended. It has everything on
+// which decisions about the sweep's trials depend, and none of the trials' texts.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,13 @@ namespace meshwright::server {
 // An agent's share of an attempt.
 struct GivenMember {
   db::AttemptMember part;
-  // While the attempt is held: the lease, by whose end the agent must have been heard of.
+  // When the agent's lease expires, while the attempt is held. The agent must be heard from before
+  // then.
   MonotonicTime lease_ends = MonotonicTime::Never();
-  // An earlier server assigned it, and the agent has not confirmed it yet.
+  // An earlier server process assigned the share, and the agent has not confirmed it yet.
   bool may_be_unsent = false;
-  // In an attempt of several agents: the port on which it meets the others, set once it is ready;
-  // the leader's port counts.
+  // In an attempt of several agents, the port that this agent reported once it was ready. The
+  // agents meet on the port of the leader.
   std::optional<int32_t> ready_port = {};
 };
 
@@ -32,45 +33,49 @@ struct GivenMember {
 struct GivenAttempt {
   int32_t number = 0;
   std::vector<GivenMember> members;  // in the order of their ranks; the first one leads
-  bool lost = false;                 // a member's agent vanished with it
-  bool broken = false;               // a fault in what a member's agent runs on ended it
-  bool counts = false;               // it is among its agent's consecutive failures
+  bool lost = false;                 // an agent vanished, or the network between agents failed
+  // An infrastructure fault (executor/trial/trial.h) of an agent ended the attempt.
+  bool broken = false;
+  // The attempt counts as one of its agent's consecutive failures.
+  bool counts = false;
 
   bool is_of_several() const { return members.size() > 1; }
   const std::string& leader() const { return members.front().part.agent; }
-  // Null where the agent was given no rank.
+  // Returns the agent's share; null if the agent has none.
   GivenMember* Find(const std::string& agent);
   const GivenMember* Find(const std::string& agent) const;
 };
 
-// A candidate of the sweep, and how far its run is.
+// A candidate of the sweep, and the state of its run.
 struct ActiveTrial {
   int32_t number = 0;
   std::string layout;
   int32_t tp = 1;         // tensor-parallel degree of the layout
   bool has_begun = true;  // whether it is a trial; otherwise it waits to be chosen
   db::TrialState state = db::TrialState::kPending;
-  int32_t attempt = 1;  // the one that runs, comes next or gave the result
+  int32_t attempt = 1;  // number of the attempt that runs, comes next or gave the result
   int32_t lost_attempts = 0;
   bool measured = false;
-  std::optional<double> step_s = {};      // median, where one was measured
+  std::optional<double> step_s = {};      // median; nullopt if none was measured
   std::optional<double> step_noise = {};  // as in db::MeasuredTrial
-  std::vector<GivenAttempt> given = {};   // by number
+  std::vector<GivenAttempt> given = {};   // all assigned attempts, by number
 
-  // Null where no attempt of that number was ever assigned.
+  // Returns the attempt of that number; null if none was ever assigned.
   GivenAttempt* FindAttempt(int32_t attempt_number);
-  // Returns the attempt that agents hold; null where none do.
+  // Returns the attempt that agents hold; null if none is held.
   GivenAttempt* Held();
-  // Returns the share of this attempt that `agent` holds; null where it holds none.
+  // Returns the share of this attempt that `agent` holds; null if it holds none.
   GivenMember* HeldBy(const std::string& agent, int32_t attempt_number);
-  // Whether an attempt was lost, or broke, because of this agent.
+  // Returns whether an attempt was lost (GivenAttempt::lost) because of this agent.
   bool WasLostBy(const std::string& agent_name) const;
+  // Returns whether an attempt was broken (GivenAttempt::broken) by this agent.
   bool BrokeOn(const std::string& agent_name) const;
 };
 
 class ActiveSweep {
  public:
-  // `summaries` are by number, from 1 without a gap; `attempts` by trial and number.
+  // REQUIRES: `summaries` are ordered by number, from 1 without a gap; `attempts` are ordered by
+  // trial and number.
   ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialSummary>& summaries,
               const std::vector<db::AttemptSummary>& attempts,
               planner::RelatedSweeps related_sweeps = {});
@@ -79,55 +84,58 @@ class ActiveSweep {
   const std::string& name() const { return name_; }
   const std::string& device_kind() const { return device_kind_; }
   int64_t devices() const { return devices_; }
-  int32_t steps() const { return steps_; }  // of a trial, at most
+  int32_t steps() const { return steps_; }  // most steps of a trial
   const std::optional<int64_t>& memory_limit_bytes() const { return memory_limit_bytes_; }
 
   db::SweepState state = db::SweepState::kPending;
   std::string reason;
-  // The shortest measured step of its trials, in seconds.
+  // The shortest measured step of the sweep's trials.
   std::optional<double> best_step_s;
-  // Since when no trial of the sweep runs, and when to work out next what it waits for: Never after
-  // `reason` was set to that, until its trials or the agents change.
+  // Since when no trial of the sweep runs. Never while a trial runs or is being chosen.
   MonotonicTime waits_since = MonotonicTime::Never();
+  // When to work out next what the sweep waits for. Never once `reason` says what, until the
+  // sweep's trials or the agents change.
   MonotonicTime look_at_wait = MonotonicTime::Always();
-  // The engine's count of assigned trials, of all sweeps, when this sweep was last given one.
+  // The engine's count of assigned trials, over all sweeps, when this sweep was last assigned one.
   int64_t last_turn = 0;
 
-  // Includes candidates that wait to be chosen.
+  // Returns all candidates, including those that wait to be chosen.
   const std::vector<ActiveTrial>& trials() const { return trials_; }
-  // Null where there is none of that number.
+  // Returns the candidate of that number; null if there is none.
   ActiveTrial* Find(int32_t number);
-  const std::set<int32_t>& pending() const { return pending_; }  // numbers of trials
-  const std::set<int32_t>& held() const { return held_; }
+  const std::set<int32_t>& pending() const { return pending_; }  // numbers of the pending trials
+  const std::set<int32_t>& held() const { return held_; }        // numbers of the held trials
   const db::TrialCounts& counts() const { return counts_; }
   bool AllEnded() const { return pending_.empty() && held_.empty(); }
 
-  // Makes a candidate a trial, or changes a trial's state.
+  // Makes a candidate a trial.
   void Begin(ActiveTrial& trial);
+  // Changes a trial's state.
   void SetState(ActiveTrial& trial, db::TrialState to);
 
-  // Whether candidates are left that may be chosen, as far as is known.
+  // Returns whether candidates are left that may be chosen, as far as is known.
   bool MayChoose() const { return open_ > 0 && stop_reason_.empty(); }
-  // Returns how many trials could run at once if there were agents for them: pending ones, and as
-  // many candidates as the sweep may still choose.
+  // Returns how many trials could run simultaneously if there were agents for them: the pending
+  // ones, and as many candidates as the sweep may still choose.
   int64_t WaitingTrials() const;
-  // Why no further candidate is chosen, by what is known now; empty where one may be.
+  // Returns why no further candidate is chosen, given what is known now; empty if one may be.
   const std::string& stop_reason() const { return stop_reason_; }
-  // Asks for up to `most` trials. Returns nothing while an answer is pending, or while a valid one
-  // is there.
+  // Returns a question for up to `most` trials. Returns nullopt if none may be chosen, if an answer
+  // is pending, or if the last answer is still valid.
   std::optional<ChoiceQuestion> AskFor(int32_t most);
   bool WaitsForAnswer() const { return waits_for_answer_; }
-  // A late answer is taken too, so that a sweep whose results come fast makes progress; only its
-  // verdict to stop is ignored.
+  // Takes an answer, even a late one, so that a sweep whose results come fast makes progress. Only
+  // the advice to stop is ignored in a late answer.
   void TakeAnswer(const ChoiceMade& made);
-  // Returns the next trial that was chosen by what is known now; null where there is none.
+  // Returns the next chosen trial; null if there is none.
   const ChosenTrial* NextChosen();
+  // Returns the next chosen trial and removes it; nullopt if there is none.
   std::optional<ChosenTrial> TakeChosen();
 
  private:
   void Count(const ActiveTrial& trial, int32_t by);
   void DropChosen();
-  // More is known of the candidates than before, so that those chosen are chosen anew.
+  // Drops the chosen trials, since more is now known about the candidates.
   void Learn();
 
   int64_t id_;
@@ -143,10 +151,10 @@ class ActiveSweep {
 
   std::shared_ptr<const ChoiceSet> set_;
   planner::TrialPolicyOptions policy_;
-  int64_t open_ = 0;      // candidates of the set that have not begun
-  int64_t revision_ = 0;  // of what is known of the candidates
+  int64_t open_ = 0;      // candidates of set_ that are not trials yet
+  int64_t revision_ = 0;  // counts the changes of what is known about the candidates
   bool waits_for_answer_ = false;
-  bool has_answer_ = false;  // by what is known now
+  bool has_answer_ = false;  // an answer that is still valid
   std::deque<ChosenTrial> chosen_;
   std::string stop_reason_;
 };

@@ -1,16 +1,19 @@
-// AgentPool holds the agents with free devices that a sweep's trials may go to, and divides the
-// ranks of a trial over them.
+// AgentPool holds the agents with free devices to which a sweep's trials may go, and divides a
+// trial's ranks over them.
 //
-// Callers may rely on: a trial gets all of its ranks at once or none, on devices that nothing else
-// uses. Where one connected agent has enough devices, the trial runs on one agent; among equal
-// agents, one that runs nothing is preferred. Otherwise it is divided over agents that run nothing,
-// in the same way as it would be over all connected ones, so that trials of a sweep are comparable:
-// over as few agents as have the devices, those with the most first, each with consecutive ranks
-// and with the tp groups inside one agent where that is possible. Only agents of one version that
-// can reach each other share a trial. An agent under which the trial failed for a fault in what the
-// agent runs on gets no rank of it; one that vanished with it gets ranks only where the other
-// connected agents could not run it. Same agents, same answer. The agents and the sweep must
-// outlive the pool.
+// Callers may rely on:
+// - A trial gets all of its ranks or none, on devices that nothing else uses.
+// - If one connected agent has enough devices, the trial runs on one agent. Among equal agents, one
+//   that runs nothing is preferred.
+// - Otherwise the trial is divided over agents that run nothing: over as few as have the devices,
+//   those with the most devices first, each with consecutive ranks. Tensor-parallel groups stay
+//   inside one agent if possible. The ranks are divided into the same numbers as if all connected
+//   agents were idle, so that trials of a sweep are comparable.
+// - Only agents of one version that can reach each other share a trial.
+// - An agent that broke an attempt of the trial (ActiveTrial::BrokeOn()) gets no rank of the trial.
+//   An agent that lost one (WasLostBy()) gets ranks only if the other connected agents could not
+//   run the trial.
+// - The same agents give the same answer.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +29,26 @@
 
 namespace meshwright::server {
 
-// Agents that are kept for what another sweep waits for.
+// Names of agents that are kept for trials of other sweeps.
 using Reserved = std::set<std::string>;
 
 class AgentPool {
  public:
-  // Takes the agents that have a free slot, are not reserved and were heard of within the last two
-  // heartbeats.
+  // Takes the agents that have the sweep's kind of device and a free slot, take trials, are not
+  // reserved, and were heard from within the last kMissedHeartbeats heartbeats. REQUIRES: the sweep
+  // and the agents outlive the pool.
   AgentPool(MonotonicTime now, const ActiveSweep& sweep, const ConnectedAgents& agents,
             const Reserved& reserved, const EngineOptions& options);
 
   bool has_room() const { return !rooms_.empty(); }
-  // Assigns the trial's ranks now and takes the devices. Empty where they can't be assigned.
+  // Assigns the trial's ranks and takes their devices. Returns an empty list if they can't be
+  // assigned now.
   std::vector<db::AttemptMember> Take(const ActiveTrial& trial);
-  // The same for a trial that has not been chosen yet.
+  // Does the same for a trial that has not been chosen yet.
   std::vector<db::AttemptMember> TakeForOne() { return Take(ActiveTrial()); }
-  // Returns the agents of the pool that the trial gets once they, and others, run nothing else.
-  // They are kept for it: nobody else gets them from this pool. Only the first waiting trial has
-  // agents kept.
+  // Removes from the pool, and returns, the agents that the trial gets once running trials end. No
+  // other trial gets them from this pool. Agents are kept for one trial only: later calls return an
+  // empty list.
   std::vector<std::string> Keep(const ActiveTrial& trial);
 
  private:
@@ -56,26 +61,28 @@ class AgentPool {
   const Room* RoomOf(const std::string& agent) const;
   bool IsIdle(const AgentInfo* agent) const;
   std::vector<const AgentInfo*> IdleOf(std::vector<const AgentInfo*> agents) const;
-  // Assigns the trial to one agent; to idle agents together.
+  // Returns the ranks assigned to one agent; empty if no agent has enough free devices.
   std::vector<db::AttemptMember> Alone(const ActiveTrial& trial) const;
+  // Returns the ranks assigned to several idle agents; empty if that is not possible.
   std::vector<db::AttemptMember> Together(const ActiveTrial& trial) const;
 
   const ActiveSweep& sweep_;
   const ConnectedAgents& agents_;
   std::vector<Room> rooms_;  // by name
-  // The tp degrees of trials without an attempt for which no agents were found: another trial of
-  // the same degree finds none either.
+  // Tensor-parallel degrees for which no agents were found, for trials without an earlier attempt.
+  // Another such trial of the same degree would find none either.
   std::set<int32_t> hopeless_tp_;
   bool keeps_ = false;
 };
 
-// Whether the connected agents that take trials, except `without`, could run the trial if all were
-// idle.
+// Returns whether the connected agents that take trials, except `without`, could run the trial if
+// all of them were idle.
 bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,
               const std::string& without);
 
-// Returns who would get which of `ranks` if all of `agents` were idle; of agents with equally many
-// devices the first ones. Empty where they can't take them.
+// Returns which agent would get which of the `ranks` ranks if all `agents` were idle. Of agents
+// with equally many devices, the first ones get ranks. Returns an empty list if the agents can't
+// take all ranks.
 std::vector<db::AttemptMember> DivideRanks(int64_t ranks, int64_t tp,
                                            const std::vector<const AgentInfo*>& agents);
 

@@ -1,5 +1,5 @@
-// The question which candidates of a sweep become trials next, and its answer. The engine asks;
-// something beside it answers, since that takes longer than the engine may.
+// ChoiceQuestion asks which candidates of a sweep become trials next, and ChoiceMade is the answer.
+// The engine only asks, since answering takes longer than the engine may wait.
 //
 // Callers may rely on: the same question has the same answer.
 #pragma once
@@ -17,27 +17,29 @@
 
 namespace meshwright::server {
 
-// The candidates of which enough is known to choose among them, by number.
+// The candidates about which enough is known to choose among them, ordered by number.
 struct ChoiceSet {
   std::vector<planner::TrialCandidate> candidates;
-  std::vector<int32_t> numbers;           // of the sweep's candidates, in the same order
-  planner::RelatedSweeps related_sweeps;  // of the sweep
+  std::vector<int32_t> numbers;           // the candidates' numbers, in the same order
+  planner::RelatedSweeps related_sweeps;  // those of the sweep
 };
 
 ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> summaries,
                       planner::RelatedSweeps related_sweeps);
 
-// Returns why this was chosen, and whose results that is based on.
+// Returns why the trial was chosen, and which related sweeps' results that is based on.
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
                      const planner::RelatedSweeps& related_sweeps);
 
-// Returns what a trial in this state says of its layout. `step_s`: its median step, where it was
-// measured; `step_noise` as in db::MeasuredTrial.
+// Returns what a trial in this state says about its layout. `candidate` is the index of the layout
+// in ChoiceSet::candidates. `step_s` is the median step, if it was measured; `step_noise` is as in
+// db::MeasuredTrial.
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
                                 const std::optional<double>& step_s,
                                 const std::optional<double>& step_noise);
-// Returns what is known of those of a sweep's candidates that are trials. `all`: the candidates by
-// number, from 1 without a gap, as the store or the engine has them.
+// Returns what is known about those candidates of a sweep that are trials. `Candidate` is the type
+// that the store or the engine has. REQUIRES: `all` has all candidates of the sweep by number, from
+// 1 without a gap.
 template <typename Candidate>
 std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
                                               const std::vector<Candidate>& all) {
@@ -54,8 +56,8 @@ planner::TrialPolicyOptions PolicyOf(const db::SweepRecord& sweep);
 
 struct ChoiceQuestion {
   int64_t sweep_id = 0;
-  int64_t revision = 0;  // of what the sweep knew
-  int32_t most = 1;      // trials: one per idle agent, and one where none is idle
+  int64_t revision = 0;  // of what the sweep knew when it asked
+  int32_t most = 1;      // trials: as many as idle agents could run, at least one
   std::shared_ptr<const ChoiceSet> set;
   std::vector<planner::TrialFinding> findings;
   planner::TrialPolicyOptions options;
@@ -63,18 +65,19 @@ struct ChoiceQuestion {
 
 struct ChosenTrial {
   int32_t number = 0;
-  std::string reason;          // with the numbers that decided
-  std::optional<double> gain;  // expected, as a share of the best step; nullopt before there is one
+  std::string reason;  // with the numbers that decided
+  // Expected, as a share of the best step time; nullopt before there is a best one.
+  std::optional<double> gain;
 
   friend bool operator==(const ChosenTrial&, const ChosenTrial&) = default;
 };
 
-// The answer; an input of the engine.
+// The answer to a ChoiceQuestion. It is an input of the engine.
 struct ChoiceMade {
   int64_t sweep_id = 0;
   int64_t revision = 0;
   std::vector<ChosenTrial> trials;
-  // Why no trial follows these; empty where one may.
+  // Why no trial follows `trials`; empty if one may.
   std::string stop_reason;
   planner::TrialStop stop = planner::TrialStop::kNone;
 };

@@ -19,12 +19,13 @@ namespace meshwright::server {
 struct HeldAttempt {
   wire::AttemptKey key;
   bool confirmed = false;  // the agent confirmed it; before that the assignment is on its way
-  // The agent's devices that it runs on. nullopt where the engine no longer knows the attempt: it
-  // may use all of them.
+  // Consecutive devices of an agent.
   struct Devices {
     int32_t first = 0;
     int32_t count = 0;
   };
+  // The agent's devices on which the attempt runs. nullopt if the engine no longer knows the
+  // attempt, which may then use all of them.
   std::optional<Devices> devices = {};
 };
 
@@ -33,14 +34,14 @@ struct ConnectedAgent {
   ConnectionId connection = 0;
   std::vector<HeldAttempt> held = {};
   FreeDevices free{1, 1};  // what `held` leaves
-  // Attempts whose results were answered; heartbeats that were sent before the answer arrived still
-  // name them.
+  // Attempts whose results were answered. Heartbeats that the agent sent before the answer arrived
+  // still name them.
   std::vector<wire::AttemptKey> answered = {};
   MonotonicTime last_heard = {};
   MonotonicTime idle_since = {};  // while it holds nothing
-  // The instance of a restarted process that claims to be this agent, and since when.
+  // The instance of a restarted process that claims to be this agent; empty if there is none.
   std::string claimant = {};
-  MonotonicTime claimed = {};
+  MonotonicTime claimed = {};  // when `claimant` made its claim
 };
 
 class ConnectedAgents {
@@ -51,33 +52,34 @@ class ConnectedAgents {
   // Changes whenever an agent comes or goes, or a decision about one changes.
   int64_t generation() const { return generation_; }
 
-  // Returns the quarantine of an agent, connected or not; an agent without one takes trials.
+  // Returns the quarantine record of an agent, connected or not. An agent without one takes trials.
   db::AgentQuarantine QuarantineOf(const std::string& name) const;
   bool HasQuarantine(const std::string& name) const { return quarantines_.contains(name); }
   void SetQuarantine(const db::AgentQuarantine& quarantine);
-  // Whether it gets trials: it is not quarantined, drained or released.
+  // Returns whether the agent gets trials: it is neither quarantined, drained nor released.
   bool TakesTrials(const std::string& name) const;
   // Returns the names of agents that were drained or quarantined.
   std::set<std::string> Closed() const;
 
-  // A released agent gets nothing, since whoever brought it up is about to end it. Kept in memory
-  // only, by name, connected or not.
+  // Releases an agent, connected or not: it gets no trials, since whoever started it is about to
+  // end it. Releases are kept in memory only, by name.
   void Release(const std::string& name);
+  // Ends the release.
   void Admit(const std::string& name);
   bool IsReleased(const std::string& name) const { return released_.contains(name); }
 
-  // Null where none of that name is connected.
+  // Returns the connected agent of that name; null if there is none.
   ConnectedAgent* Find(const std::string& name);
-  // Returns the agent of this name and connection; null where there is none.
+  // Returns the agent of this name and connection; null if there is none.
   ConnectedAgent* Find(const std::string& name, ConnectionId connection);
   ConnectedAgent& Add(ConnectedAgent agent);
   void Remove(const std::string& name);
 
   void Hold(ConnectedAgent& agent, const wire::AttemptKey& key, const db::AttemptMember& part);
   void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held, MonotonicTime now);
-  // The agent said that it has the attempt.
+  // Notes that the agent said that it has the attempt.
   void Confirm(ConnectedAgent& agent, const wire::AttemptKey& key);
-  // A result of the attempt was answered: the agent no longer holds it.
+  // Notes that a result of the attempt was answered. The agent no longer holds the attempt.
   void Answer(ConnectedAgent& agent, const wire::AttemptKey& key, MonotonicTime now);
 
  private:

@@ -1,14 +1,19 @@
 // EngineCore makes every decision about sweeps, trials and agents: from its state and one input it
 // derives an output.
 //
-// Callers may rely on: the same inputs give the same outputs, since the core reads no clock, no
-// store and no random number; a trial takes the first result that any of its attempts gives, and no
-// second one; what an agent holds is what its heartbeats say. The core treats its decisions as done
-// at once. Its caller stores the ops in order, sends only what has been stored, and makes a new
-// core from the store where a change could not be made.
+// Callers may rely on:
+// - The same inputs give the same outputs, since the core reads no clock, no store and no random
+//   number.
+// - A trial takes the first result that any of its attempts gives, and no second one.
+// - An agent holds the attempts that its heartbeats name.
+//
+// The core treats its decisions as done immediately. Its caller therefore has to store the ops in
+// order, to send messages only after the ops are stored, and to make a new core from the store if
+// an op can't be stored.
 //
 // While the store can't be written, nothing is decided: no trial is assigned or given up, and
-// results have to be delivered again. Once it is back every held trial has a whole lease.
+// results have to be delivered again. Once it can be written again, every held trial gets a whole
+// lease.
 #pragma once
 
 #include <map>
@@ -33,15 +38,15 @@ class EngineCore {
  public:
   explicit EngineCore(EngineOptions options) : options_(options) {}
 
-  // Adds a sweep without deciding anything, as when a server starts.
+  // Adds a sweep without deciding anything, for a server that starts.
   void Load(const SweepStored& stored, MonotonicTime now);
   // Sets the agents' quarantines, as stored.
   void Load(const std::vector<db::AgentQuarantine>& quarantines);
   EngineOutput Handle(const EngineInput& input);
 
-  // By id, which is the order of their creation.
+  // Returns the active sweeps by id, which is the order of their creation.
   const std::map<int64_t, ActiveSweep>& sweeps() const { return sweeps_; }
-  // Null where no sweep of that name is active.
+  // Returns the active sweep of that name; null if there is none.
   const ActiveSweep* FindSweep(std::string_view name) const;
   const ConnectedAgents& agents() const { return agents_; }
   bool store_is_up() const { return store_is_up_; }
@@ -77,62 +82,69 @@ class EngineCore {
   void On(const StoreFailed& event);
   void On(const StoreBack& event);
 
-  // Does what is due: drops silent agents, gives up lapsed leases, ends sweeps, assigns trials to
-  // idle agents.
+  // Does what is due: drops silent agents, gives up trials whose leases have expired, ends sweeps,
+  // and assigns trials to idle agents.
   void Advance();
   void DropSilentAgents();
   void GiveUpLapsed();
-  // Gives up a held trial since `member` has not been heard of.
+  // Gives up a held trial because `member` was not heard from.
   void GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::string& member);
   void EndSweeps();
-  // Sweeps take turns, least recently served first: while all wait, each gets a trial before any
-  // gets its second. What the first of them waits for is reserved, so that it waits at most for the
-  // turns of those before it and then for what runs.
+  // Assigns trials. Sweeps take turns, the least recently served first: while all wait, each gets a
+  // trial before any gets its second. Agents for which a sweep waits are reserved from sweeps with
+  // later turns. The sweep therefore waits at most for the turns of those before it, and then for
+  // running trials.
   void PlaceInTurns();
   std::vector<ActiveSweep*> InTurns();
   // Assigns at most `most` trials of the sweep. Returns whether it assigned any.
   bool GiveTurn(ActiveSweep& sweep, size_t most);
-  // Assigns chosen candidates to agents that are still idle, and asks for more where there are too
-  // few; the agents left over are reserved until the answer comes. Returns how many it assigned.
+  // Assigns chosen candidates to agents that are still idle. If too few are chosen, asks for more,
+  // and reserves the agents that are left over until the answer comes. Returns how many it
+  // assigned.
   size_t PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most);
   void Reserve(const std::vector<std::string>& agents);
   void TellWait(ActiveSweep& sweep);
-  // `gain`: by how much a chosen trial is expected to be faster than the best.
+  // `gain` is the expected gain of a chosen trial, as a share of the best step time.
   void Assign(ActiveSweep& sweep, ActiveTrial& trial, const std::vector<db::AttemptMember>& members,
               const std::string& reason, std::optional<double> gain = std::nullopt);
 
-  // Whether `info` may replace the agent that is connected under its name.
+  // Returns OK if `info` may replace the agent that is connected under its name.
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);
-  // The agent says that it holds `named`.
+  // Takes an agent's word that it holds `named`.
   void TakeHeld(ConnectedAgent& agent, const std::vector<wire::AttemptKey>& named);
-  // Returns which of the agent's devices the attempt uses; nullopt where that is not known.
+  // Returns which of the agent's devices the attempt uses; nullopt if that is not known.
   std::optional<HeldAttempt::Devices> DevicesOf(const ConnectedAgent& agent,
                                                 const wire::AttemptKey& key);
-  // The agent says that it has its share of the attempt. Returns the share; null where it no longer
-  // counts.
+  // Takes an agent's word that it has its share of the attempt. Returns the share; null if the
+  // agent no longer holds it.
   GivenMember* Confirm(const std::string& agent, const wire::AttemptKey& key, const Found& found);
-  // Renews the lease, or tells the agent to stop what no longer counts.
+  // Renews the lease. If the agent no longer holds the attempt, gives the trial back to it or tells
+  // it to stop.
   void Renew(ConnectedAgent& agent, const wire::AttemptKey& key);
-  // Gives a pending trial back to the agent that has run it all along.
+  // Gives a pending trial back to the agent that has run it all along. Returns whether it did.
   bool TakeBack(const ConnectedAgent& agent, const wire::AttemptKey& key, const Found& found);
-  // Returns the trials that `agent` holds ranks of, as far as the core knows.
+  // Returns the trials of which `agent` holds ranks, as far as the core knows.
   std::vector<Found> HeldBy(const std::string& agent);
 
-  // Counts one more consecutive failure of what the agent runs on, which may quarantine it.
+  // Counts one more consecutive failure of the agent, which may quarantine it.
   void NoteFailure(const std::string& agent, const std::string& why);
-  // The agent vanished with the attempt. That is one failure, however many attempts it had.
+  // Counts a failure, since the agent vanished with the attempt. Vanishing with several attempts
+  // counts as one failure.
   void NoteLoss(const std::string& agent, const std::string& why, GivenAttempt& attempt);
-  // An attempt of the agent ended without such a failure: its count starts anew.
+  // Resets the agent's count, since an attempt of it ended without such a failure.
   void NoteWorks(const std::string& agent);
   // Takes back a failure that turned out to be none.
   void TakeFailureBack(const std::string& agent);
   void SetQuarantine(const db::AgentQuarantine& quarantine);
-  // NotFound where no agent ever had this name, Unavailable while the store can't be written.
+  // Returns NotFound if the agent is neither connected nor has a quarantine record, and Unavailable
+  // while the store can't be written.
   absl::Status CheckHasAgent(const std::string& agent) const;
-  // FailedPrecondition where it holds something, did within `idle_for`, or is kept for a trial.
+  // Returns FailedPrecondition if the agent holds something, held something within the last
+  // `idle_for`, or is kept for a trial.
   absl::Status CheckIsIdle(const std::string& name, absl::Duration idle_for);
 
-  // Whether results can be taken; otherwise they have to be delivered again.
+  // Returns whether results can be taken. If not, sets the verdict that they have to be delivered
+  // again.
   bool CanTakeResults();
   FinishVerdict Take(const TrialFinished& event, const Found& found);
   FinishVerdict TakeCancelled(const TrialFinished& event, const Found& found,
@@ -140,12 +152,13 @@ class EngineCore {
   FinishVerdict Store(const TrialFinished& event, const GivenAttempt& attempt, const Found& found);
   FinishVerdict Refuse(const TrialFinished& event, absl::StatusCode code, const std::string& reason,
                        const Found& found);
-  // Returns the event that the trial ends with its sweep, which `actor` cancelled.
+  // Returns the event that says that the trial ended because `actor` cancelled its sweep.
   db::EventRecord CancelledTrialEvent(const ActiveSweep& sweep, const ActiveTrial& trial,
                                       const std::string& actor) const;
-  // Takes a result that reports a fault in what its agents run on, or in the network between them.
-  // The trial goes to another agent or, where there is none, takes this result; but not before
-  // agents that were connected to the previous server have had time to come back.
+  // Takes a result that reports an infrastructure fault of an agent, or a fault of the network
+  // between agents. The trial goes to another agent. If no other agent could run the trial, the
+  // trial takes this result, but not before agents of the previous server process have had time to
+  // come back.
   FinishVerdict TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                           const Found& found);
 
@@ -154,8 +167,8 @@ class EngineCore {
   db::TrialTransition TransitionOf(const Found& found) const;
   // Why an attempt gave no result.
   enum class Left : uint8_t { kReturned, kLost, kBroken };
-  // Makes the trial pending with its next attempt, or failed, because of what `member` did; the
-  // other members end theirs.
+  // Makes the trial pending with its next attempt, or failed, because of what `member` did. Tells
+  // the other members to end their shares.
   void Unassign(const Found& found, const AfterLoss& after, Left left, const std::string& member);
   // Tells all members of the attempt except `except` to end it.
   void CancelMembers(const ActiveSweep& sweep, const ActiveTrial& trial,
@@ -175,16 +188,17 @@ class EngineCore {
   std::map<std::string, int64_t, std::less<>> ids_;  // of active sweeps, by name
   ConnectedAgents agents_;
   bool store_is_up_ = true;
-  // Until then, agents that the server's start cut off may come back.
+  // Until this time, agents that the restart of the server cut off may come back.
   MonotonicTime agents_return_until_ = MonotonicTime::Always();
-  std::set<std::string> noted_losses_;  // agents whose loss this input has counted as a failure
-  // No lease ends before.
+  std::set<std::string> noted_losses_;  // agents whose loss was counted while handling this input
+  // No lease ends before this time.
   MonotonicTime first_lease_end_ = MonotonicTime::Never();
-  // No agent has been silent for a lease before.
+  // No agent will have been silent for a lease before this time.
   MonotonicTime first_silence_ = MonotonicTime::Always();
-  Reserved reserved_;            // by the sweeps that come earlier in this round of turns
-  int64_t turns_ = 0;            // trials assigned so far
-  int64_t told_generation_ = 0;  // of the agents, when sweeps last worked out what they wait for
+  Reserved reserved_;  // agents kept by sweeps with earlier turns in this round
+  int64_t turns_ = 0;  // trials assigned so far
+  // Generation of agents_ when sweeps last worked out what they wait for.
+  int64_t told_generation_ = 0;
 
   // State of the input being handled.
   absl::Time wall_;

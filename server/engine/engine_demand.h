@@ -1,4 +1,4 @@
-// EngineDemand says which trials wait for agents and which agents there are, for whoever starts
+// EngineDemand says which trials wait for agents and which agents there are. Its reader starts
 // agents and lets them go (tools/cli/serve).
 #pragma once
 
@@ -14,12 +14,12 @@ namespace meshwright::server {
 struct SweepDemand {
   std::string sweep;
   std::string device_kind;
-  int64_t devices = 0;  // of a trial
-  // How many could run at once if there were agents for all, including those that may still be
-  // chosen.
+  int64_t devices = 0;  // of one trial
+  // Trials that could run simultaneously if there were agents for all, including trials that may
+  // still be chosen.
   int64_t waiting_trials = 0;
-  // Agents with free devices that no waiting trial may go to, since each of these trials failed
-  // there for a fault in what the agent runs on.
+  // Agents with free devices to which no waiting trial may go, since every waiting trial has failed
+  // there by an infrastructure fault.
   std::set<std::string> unfit = {};
 };
 
@@ -30,7 +30,7 @@ struct AgentLoad {
   int32_t devices = 0;
   bool takes_trials = true;
   bool busy = false;
-  MonotonicTime idle_since = {};  // where it is not busy
+  MonotonicTime idle_since = {};  // if it is not busy
 };
 
 struct EngineDemand {

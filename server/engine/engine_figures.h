@@ -9,7 +9,7 @@ namespace meshwright::server {
 struct EngineFigures {
   int64_t sweeps = 0;
   int64_t pending_trials = 0;
-  int64_t held_trials = 0;  // assigned to an agent
+  int64_t held_trials = 0;  // assigned to agents, or running
   int64_t idle_agents = 0;
   int64_t busy_agents = 0;
   bool store_is_up = true;

@@ -1,4 +1,4 @@
-// EngineInput: one event that the engine handles, with the time at which it came.
+// EngineInput is one event that the engine handles, with the time at which it came.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@
 
 namespace meshwright::server {
 
-// What an agent reports of itself when it connects.
+// What an agent reports about itself when it connects.
 struct AgentInfo {
   std::string name;
-  std::string instance;       // tells this process from another one of the same name
+  std::string instance;       // distinguishes this process from another one of the same name
   std::string identity = {};  // stays the same when the agent restarts; may be empty
   std::string host;
   std::string device_kind;  // cpu or cuda
   int32_t devices = 0;
   int32_t slots = 1;         // equal parts of its devices that run trials side by side
-  int64_t memory_bytes = 0;  // per device; 0 where it is not limited
+  int64_t memory_bytes = 0;  // per device; 0 if it is not limited
   std::string version;
-  std::string address = {};       // where other agents reach it; empty where none do
-  std::string cluster_json = {};  // its devices as it measured them; empty where it did not
+  std::string address = {};       // where other agents reach it; empty if none do
+  std::string cluster_json = {};  // its devices as it measured them; empty if it did not
   absl::Time connect_time;
 };
 
@@ -46,15 +46,16 @@ struct SweepStored {
   db::SweepRecord sweep;
   std::vector<db::TrialSummary> trials;  // all candidates
   std::vector<db::AttemptSummary> attempts;
-  planner::RelatedSweeps related_sweeps = {};  // the same whenever they are read
+  planner::RelatedSweeps related_sweeps = {};  // do not depend on when they are read
 };
 
 struct CancelRequested {
   std::string sweep;
-  std::string actor = {};  // who asks for it; empty where callers need not authenticate
+  std::string actor = {};  // who asks for it; empty if callers need not authenticate
 };
 
-// `held`: attempts that the agent runs or still has results of.
+// The agent opened a stream. `held` names the attempts that it runs or of which it still has
+// results.
 struct AgentConnected {
   AgentInfo info;
   ConnectionId connection = 0;
@@ -74,26 +75,28 @@ struct AgentLeft {
   std::string reason;
 };
 
-// Somebody wants the agent to get nothing new, or to get trials again.
+// Somebody wants the agent to get no new trials.
 struct DrainRequested {
   std::string agent;
   std::string actor = {};  // as in CancelRequested
 };
+// Somebody wants the agent to get trials again.
 struct ResumeRequested {
   std::string agent;
-  std::string actor = {};
+  std::string actor = {};  // as in CancelRequested
 };
 
-// Whoever started the agent wants to end it, if it has been idle for `idle_for`: from now on it
-// gets nothing, until its name is admitted again. Nothing of this is stored, and the agent's
-// quarantine does not change. FailedPrecondition where it is not idle, not for long enough, or is
-// kept for a trial. An agent that is not connected is released too.
+// Whoever started the agent wants to end it, if it has been idle for `idle_for`. From then on the
+// agent gets no trials, until its name is admitted again (AdmitRequested). EngineOutput::status is
+// FailedPrecondition if the agent is not idle, not for long enough, or is kept for a trial. An
+// agent that is not connected is released too. Nothing of this is stored, and the agent's
+// quarantine does not change.
 struct ReleaseRequested {
   std::string agent;
   absl::Duration idle_for;
 };
-// The next agent of this name gets trials again. FailedPrecondition while a released one is
-// connected.
+// The next agent of this name gets trials again. EngineOutput::status is FailedPrecondition while a
+// released agent of this name is connected.
 struct AdmitRequested {
   std::string agent;
 };
@@ -108,8 +111,8 @@ struct TrialStarted {
   wire::AttemptKey key;
 };
 
-// The agent is ready to begin with its ranks of an attempt that several agents hold. Where it
-// leads, it meets the others on this port.
+// The agent is ready to begin with its ranks of an attempt that several agents hold. If it leads
+// the attempt, it meets the others on `port`.
 struct MemberReady {
   std::string agent;
   wire::AttemptKey key;
@@ -125,9 +128,10 @@ struct TrialProgressed {
 // What is stored of a result, computed before the engine handles it.
 struct DigestedResult {
   trial::TrialResult delivered;
-  trial::TrialResult result;                // as it is stored
-  db::MeasuredTrial measured;               // the columns of `result`
-  absl::Status problem = absl::OkStatus();  // why what was delivered can't be right
+  trial::TrialResult result;   // as it is stored
+  db::MeasuredTrial measured;  // the columns of `result`
+  // Why the delivered result is invalid; OK if it is valid.
+  absl::Status problem = absl::OkStatus();
 };
 
 struct TrialFinished {
@@ -136,14 +140,16 @@ struct TrialFinished {
   std::shared_ptr<const DigestedResult> digested;
 };
 
-// A result of a sweep that is not active: the agent that delivered it no longer holds the attempt.
+// A result came for a sweep that is not active. The agent that delivered it no longer holds the
+// attempt.
 struct ResultCameLate {
   std::string agent;
   wire::AttemptKey key;
 };
 
-// The store can't be written, and decisions wait for it; the store can be written again.
+// The store can't be written, and decisions wait for it.
 struct StoreFailed {};
+// The store can be written again.
 struct StoreBack {};
 
 using EngineEvent =
@@ -154,7 +160,7 @@ using EngineEvent =
 
 struct EngineInput {
   absl::Time wall;          // the time that records show to people
-  MonotonicTime monotonic;  // the time that leases are measured by
+  MonotonicTime monotonic;  // the time by which leases are measured
   EngineEvent event;
 };
 

@@ -1,5 +1,6 @@
 // EngineOutput is what the engine derives from an input: changes to store, messages to send once
-// they are stored, questions that take longer to answer, and its answer to the input.
+// the changes are stored, questions that take too long for the engine to answer itself, and the
+// answer to the input.
 #pragma once
 
 #include <cstdint>
@@ -29,22 +30,22 @@ struct SweepCancellation {
 using StoreOp = std::variant<db::TrialTransition, db::SweepTransition, SweepCancellation,
                              db::AgentQuarantine, db::EventRecord>;
 
-// Makes the change. Aborted where the store differs from what the engine believed.
+// Makes the change. Returns Aborted if the store differs from what the engine believed.
 absl::Status Apply(const StoreOp& op, db::SweepAccess& store);
 
-// The agent is registered; precedes everything else on its stream.
+// Tells the agent that it is registered. Precedes everything else on its stream.
 struct WelcomeOrder {};
 struct AssignOrder {
   wire::AttemptKey key;
   int64_t sweep_id = 0;
-  std::optional<double> beat_step_s;  // the shortest step of the sweep so far, seconds
+  std::optional<double> beat_step_s;  // the shortest step of the sweep so far
   std::string reason;
-  // Which agent gets which ranks, and which of them this order is for. A single agent begins at
-  // once; several begin when told to, after all are ready.
+  // Which agent gets which ranks. A single agent begins immediately; several begin on a StartOrder,
+  // which they get once all are ready.
   std::vector<db::AttemptMember> members = {};
-  size_t member = 0;
+  size_t member = 0;  // index in `members` of the agent that this order is for
 };
-// All members are ready: they meet at `rendezvous`.
+// Tells the agent that all members are ready and that they meet at `rendezvous`.
 struct StartOrder {
   wire::AttemptKey key;
   std::string rendezvous;
@@ -64,20 +65,21 @@ struct Send {
 };
 
 struct EngineOutput {
-  std::vector<StoreOp> ops;  // in this order
-  std::vector<Send> sends;   // once the ops are stored, in this order
-  // Sent at once, since they depend on nothing that has to be stored.
+  std::vector<StoreOp> ops;  // to be stored in this order
+  std::vector<Send> sends;   // to be sent in this order, once the ops are stored
+  // Sent immediately, since they depend on nothing that has to be stored.
   std::vector<Send> sends_at_once;
   std::vector<LogEntry> log;
-  // To be answered with one ChoiceMade each.
+  // Each has to be answered with one ChoiceMade.
   std::vector<ChoiceQuestion> questions;
   // The progress of a running trial, which is not stored.
   std::optional<db::EventRecord> progress;
 
-  // The answer to the input itself. `status` holds once the ops are stored.
+  // The answer to the input itself. It holds once the ops are stored.
   absl::Status status;
-  std::optional<FinishVerdict> verdict;  // holds once the ops are stored, except kRetry
-  // The result is of a sweep that is not active: the store decides what to do with it.
+  std::optional<FinishVerdict> verdict;  // holds once the ops are stored; kRetry holds immediately
+  // The result is of a sweep that is not active. What becomes of it has to be decided from the
+  // store.
   bool result_is_late = false;
 };
 

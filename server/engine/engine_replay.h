@@ -1,5 +1,5 @@
-// Runs the engine on recorded results, without a store, with one agent that has each result at
-// once. It runs the same trials as a server would, and stops after the same one.
+// RunByEngine() runs the engine on recorded results. There is no store, and the only agent has each
+// result immediately. The engine runs the same trials as on a server, and stops after the same one.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,12 @@
 // Placement decides which pending trial goes to which agents with free devices, and says what a
-// sweep waits for: pure functions of the engine's state, each with the reason that is stored and
-// shown.
+// sweep waits for. Its functions depend on the engine's state alone. They also give the reasons
+// that are stored and shown.
 //
-// Callers may rely on: a slot of an agent gets at most one trial; inside a sweep, pending trials
-// come in order of their number, before any candidate is chosen (server/engine/choosing.h); the
-// same input gives the same answer. A drained or quarantined agent gets nothing.
+// Callers may rely on:
+// - A slot of an agent gets at most one trial. A drained or quarantined agent gets none.
+// - Inside a sweep, pending trials are placed in the order of their numbers, before any candidate
+//   is chosen (server/engine/choosing.h).
+// - The same input gives the same answer.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +33,9 @@ struct Placement {
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-// Returns the first of the sweep's pending trials that agents of its pool can take, and takes them
-// from the pool; nullopt where there is none. The agents that the first waiting trial gets once
-// others are idle are kept for it and become reserved.
+// Returns the first of the sweep's pending trials that agents of the pool can take, and takes their
+// devices from the pool. Returns nullopt if there is none. The agents that the first waiting trial
+// gets later are kept for it (AgentPool::Keep()) and added to `reserved`.
 std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved);
 
 // Returns why a trial goes to these agents; `why_next` says why it is the next.
@@ -46,25 +48,26 @@ struct WaitReason {
   std::string text;
   bool is_for_a_turn = false;  // there are agents for it, but other trials use their devices
 };
+// Returns what the sweep's next trial waits for.
 WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents);
 
-// Returns "3 trials: 2 ok, 1 oom", and why there are no more, for a sweep whose trials have all
-// ended.
+// Returns why a sweep whose trials have all ended is finished: "3 trials: 2 ok, 1 oom", and why
+// there are no more trials.
 std::string FinishReason(const ActiveSweep& sweep);
 
 // The next state of a held trial whose attempt gives no result.
 struct AfterLoss {
   bool fails = false;                 // the trial fails; otherwise it is pending again
-  std::string reason;                 // `why` says how the attempt ended
-  bool for_want_of_an_agent = false;  // it fails since no other agent is connected
+  std::string reason;                 // how the attempt ended, and what comes next
+  bool for_want_of_an_agent = false;  // it fails since no other agent could run it
 
   friend bool operator==(const AfterLoss&, const AfterLoss&) = default;
 };
-// Decides for a trial when an agent that held it is gone.
+// Decides about a trial when an agent that held it is gone. `why` says how the attempt ended.
 AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
                           const EngineOptions& options);
-// Decides for a trial when what `agent`, which holds ranks of it, runs on failed. The trial fails
-// where that happened too often, or where no other connected agents could run it.
+// Decides about a trial after an infrastructure fault of `agent`, which holds ranks of it. The
+// trial fails if that happened too often or if no other connected agents could run it.
 AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
                            const std::string& why, const ActiveSweep& sweep,
                            const ConnectedAgents& agents, const EngineOptions& options);

@@ -1,5 +1,6 @@
-// What becomes of a delivered result, as far as the trial and its attempts alone decide: for sweeps
-// that run, whose engine has them in memory, and for those that have ended, which the store knows.
+// VerdictOn() decides what becomes of a delivered result, as far as that depends on the trial and
+// its attempts alone. It serves active sweeps, which the engine has in memory, and ended ones,
+// which the store has.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +13,30 @@
 namespace meshwright::server {
 
 struct FinishVerdict {
-  // kRetry: the store can't take it now.
+  // kRetry: the result can't be taken now and has to be delivered again.
   enum class Outcome : uint8_t { kStored, kRefused, kRetry };
   Outcome kind = Outcome::kStored;
   std::string reason;
-  absl::StatusCode code = absl::StatusCode::kOk;  // of why it was refused
+  absl::StatusCode code = absl::StatusCode::kOk;  // why it was refused
 };
 
-// Returns the verdict on a result that is not taken, for good: who delivered it may forget it.
+// Returns the verdict on a result that is refused for good. Its agent may forget it.
 inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
   return {FinishVerdict::Outcome::kRefused, std::move(reason), code};
 }
 
-// What was delivered, and what is known of its trial.
+// What was delivered, and what is known about its trial.
 struct ResultClaim {
-  int32_t attempt = 0;        // that the result is of
+  int32_t attempt = 0;        // number of the attempt that gave the result
   bool is_cancelled = false;  // the result says that the attempt was cancelled
-  bool was_given = false;     // the attempt was given out
-  // The agent that leads the attempt, where it was not given to the one that delivered the result.
+  bool was_given = false;     // the attempt was assigned to an agent
+  // The agent that leads the attempt, if the one that delivered the result has no share of it;
+  // otherwise empty.
   std::string_view given_to = {};
   std::optional<int32_t> measured = std::nullopt;  // the attempt whose result the trial has
 };
 
-// Returns the verdict that follows from the claim alone; nothing where it stands in no result's
-// way.
+// Returns the verdict that follows from the claim alone, or nullopt if the claim does not decide.
 std::optional<FinishVerdict> VerdictOn(const ResultClaim& claim);
 
 }  // namespace meshwright::server

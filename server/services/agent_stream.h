@@ -31,13 +31,13 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
  private:
   class Link;
 
-  // A status other than OK ends the stream.
+  // Handles one message. A status other than OK ends the stream.
   absl::Status Handle(const v1::AgentMessage& message);
   absl::Status Register(const v1::Register& message);
-  // PermissionDenied for a name that is not the caller's.
+  // Returns PermissionDenied if the name is not that of the caller's agent.
   absl::Status CheckName(const std::string& name) const;
   void Finished(const v1::TrialFinished& message);
-  // Returns the attempts of this server's store that the agent holds.
+  // Returns the attempts of this server's store that the agent says it holds.
   std::vector<wire::AttemptKey> HeldOf(const v1::Register& message) const;
 
   SweepEngine* const engine_;

@@ -1,5 +1,5 @@
-// AgentsService implements meshwright.v1.Agents: one stream per agent, and the list of the
-// connected ones.
+// AgentsService implements meshwright.v1.Agents: one stream per agent, the list of connected
+// agents, and requests to drain or resume an agent.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ namespace meshwright::server {
 
 class AgentsService final : public v1::Agents::CallbackService {
  public:
-  // `dispatcher` outlives it.
+  // `dispatcher` must outlive the service.
   explicit AgentsService(const CallDispatcher* dispatcher) : dispatcher_(dispatcher) {}
-  // To be called before calls are let in. `engine` outlives the service. `version` and `clock` are
-  // the server's.
+  // `version` and `clock` are the server's. REQUIRES: called before calls are admitted; `engine`
+  // outlives the service.
   void Begin(SweepEngine* engine, std::string store_id, std::string version,
              std::function<absl::Time()> clock);
 

@@ -17,15 +17,17 @@ namespace meshwright::server {
 // The least time between two progress messages.
 inline constexpr absl::Duration kBetweenProgress = absl::Milliseconds(100);
 
-// Deletes itself when the call is over. Callers may rely on: it lives until End() was called.
+// The stream deletes itself when the call is over. Callers may rely on: that does not happen before
+// End() was called.
 class AskStream final : public grpc::ServerWriteReactor<v1::AskResponse> {
  public:
   explicit AskStream(MonotonicClock now) : now_(std::move(now)) {}
 
-  // Sends progress, unless the previous message is still being sent or was sent less than
-  // kBetweenProgress ago: a slow reader does not hold up the search.
+  // Sends progress. Drops it if the previous message is still being sent or was sent less than
+  // kBetweenProgress ago, so that a slow reader does not hold up the search.
   void Tell(const v1::Progress& progress);
-  // To be called once: sends the answer behind what is being sent, or ends the call with an error.
+  // Ends the call after the message that is being sent: with `answer` if `status` is OK, and
+  // otherwise with that error. REQUIRES: called once.
   void End(const absl::Status& status, v1::AskResponse answer);
 
   void OnWriteDone(bool ok) override;

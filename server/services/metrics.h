@@ -4,7 +4,7 @@
 //   meshwright_call_seconds{method}        durations of unary calls
 //   meshwright_events_total{kind}          stored events of sweeps: results, losses …
 //   meshwright_refusals_total{limit}       calls refused by a limit (server/calls/limits.h)
-//   meshwright_agents{state}               connected agents: idle, or with a trial
+//   meshwright_agents{state}               connected agents, idle or busy with a trial
 //   meshwright_trials{state}               pending or held trials of sweeps that have not ended
 //   meshwright_sweeps                      sweeps that have not ended
 //   meshwright_store_up                    1, or 0 while the store can't be written
@@ -44,12 +44,12 @@ class Metrics {
   // Counts a call that a limit of server/calls/limits.h refused.
   void CountRefusal(const std::string& limit);
   void CountEvents(const std::vector<db::EventRecord>& events);
-  // Sets the function that each scrape calls for the engine's figures; empty once there is no
-  // engine.
+  // Sets the function that each scrape calls for the engine's figures. An empty function means that
+  // there is no engine.
   void SetFigures(std::function<EngineFigures()> figures);
 
-  // Returns interceptors that count and time every call of the server they are given to. The
-  // metrics outlive the server.
+  // Returns interceptors that count every call of a server and time its unary calls. REQUIRES: the
+  // metrics outlive the server that gets the interceptors.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Interceptors();
 
   // Returns the sources of all metrics above.
@@ -70,12 +70,13 @@ class Metrics {
 // MetricsPage serves the metrics at http://HOST:PORT/metrics.
 class MetricsPage {
  public:
-  // Port 0 picks a free one. InvalidArgument for an address that other machines reach, since the
-  // page has no authentication. Unavailable where it can't be bound.
+  // Serves the page at `listen`; port 0 picks a free port. Returns InvalidArgument for an address
+  // that other machines can reach, since the page has no authentication. Returns Unavailable if the
+  // address can't be bound.
   static absl::StatusOr<std::unique_ptr<MetricsPage>> Open(const std::string& listen,
                                                            const Metrics& metrics);
 
-  // HOST:PORT with the real port.
+  // Returns HOST:PORT with the port that was bound.
   const std::string& address() const { return address_; }
 
  private:

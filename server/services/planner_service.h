@@ -19,7 +19,7 @@ using Recommender = std::function<absl::StatusOr<planner::RecommendAnswer>(
 
 class PlannerService final : public v1::Planner::CallbackService {
  public:
-  // `dispatcher` outlives it.
+  // `dispatcher` must outlive the service.
   PlannerService(const CallDispatcher* dispatcher, int32_t host_cores, Recommender recommend,
                  MonotonicClock now)
       : dispatcher_(dispatcher),
@@ -54,8 +54,8 @@ class PlannerService final : public v1::Planner::CallbackService {
                                         v1::ListPresetsResponse* response) override;
 
  private:
-  // Reports the progress of a search, and at which number of devices; 0 for a search that is not
-  // over sizes.
+  // Reports that `done` of `of` parts of a search are done. `gpus` is the number of devices that is
+  // searched now; it is 0 if the search is not over several numbers of devices.
   using Teller = std::function<void(int64_t done, int64_t of, int64_t gpus)>;
   absl::Status Find(const v1::AskRequest& request, planner::SearchRun run, const Teller& tell,
                     v1::AskResponse* response) const;

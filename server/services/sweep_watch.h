@@ -1,9 +1,10 @@
-// SweepWatch answers one WatchSweep call: it sends a sweep's events in order and once each, and its
-// trials' progress, until the sweep has ended, is deleted (NOT_FOUND), the caller's token no longer
-// counts (UNAUTHENTICATED, within a heartbeat, as for an agent's stream) or the server stops.
+// SweepWatch answers one WatchSweep call. It sends a sweep's events, in order and each once, and
+// the progress of the sweep's trials. The call ends when the sweep has ended, when the sweep is
+// deleted (NOT_FOUND), or when the server stops. It also ends within a heartbeat of the moment when
+// the caller's token is revoked or expires (UNAUTHENTICATED).
 //
-// Events older than the call come from the store; later ones from the hub. A watcher that reads too
-// slowly is sent back to the store.
+// Events older than the call come from the store, later ones from the hub. If a watcher reads too
+// slowly, the hub drops events, and these come from the store too.
 #pragma once
 
 #include <atomic>
@@ -22,20 +23,21 @@
 
 namespace meshwright::server {
 
-// Share of a heartbeat between two checks of the caller: what one check is too early to see, the
-// next sees in time.
+// Time between two checks of the caller, as a share of a heartbeat. A token that becomes invalid
+// just after a check is noticed by the next one, still within a heartbeat.
 inline constexpr double kCheckShare = 0.5;
 
-// What watches work with; everything outlives them.
+// What watches work with. REQUIRES: all of it outlives them.
 struct WatchParts {
   db::SweepReader* store = nullptr;
-  EventHub* hub = nullptr;  // also runs all callbacks every kCheckShare of a heartbeat
+  // The server also runs all callbacks of the hub every kCheckShare of a heartbeat.
+  EventHub* hub = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
   MonotonicClock now;
-  absl::Duration heartbeat;  // within which a caller whose token no longer counts is noticed
+  absl::Duration heartbeat;  // a revoked or expired token is noticed within this time
 };
 
-// Deletes itself when the call is over.
+// The watch deletes itself when the call is over.
 class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
   SweepWatch(const WatchParts& parts, const db::SweepRecord& sweep, int64_t after_sequence,
@@ -52,7 +54,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   void Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromStore() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromHub() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Ends the call where nothing more may be sent.
+  // Ends the call if nothing more may be sent.
   void EndWhereDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Add(const db::EventRecord& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -71,7 +73,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   v1::SweepEvent sending_;                        // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
-  MonotonicTime next_check_ ABSL_GUARDED_BY(mutex_);  // of the caller
+  MonotonicTime next_check_ ABSL_GUARDED_BY(mutex_);  // when the caller is checked next
   std::unique_ptr<EventHub::Subscription> subscription_;
 };
 

@@ -16,7 +16,7 @@
 
 namespace meshwright::server {
 
-// What the service needs; everything outlives it.
+// What the service needs. REQUIRES: all of it outlives the service.
 struct SweepsServiceParts {
   db::SweepStore* store = nullptr;
   SweepEngine* engine = nullptr;
@@ -31,9 +31,9 @@ struct SweepsServiceParts {
 
 class SweepsService final : public v1::Sweeps::CallbackService {
  public:
-  // `dispatcher` outlives it.
+  // `dispatcher` must outlive the service.
   explicit SweepsService(const CallDispatcher* dispatcher) : dispatcher_(dispatcher) {}
-  // To be called before calls are let in.
+  // REQUIRES: called before calls are admitted.
   void Begin(SweepsServiceParts parts) {
     parts_ = std::move(parts);
     queries_ = SweepQueries(parts_.store);

@@ -1,5 +1,5 @@
-// AgentLink is the server's end of one agent's stream, as the engine sees it: no protobuf, never
-// blocks.
+// AgentLink is the server's end of one agent's stream, as the engine sees it. It hides protobuf,
+// and none of its functions blocks.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,26 @@
 
 namespace meshwright::server {
 
-// An agent's part of an attempt, as it is sent.
+// An agent's share of an attempt, as the agent gets it.
 struct AssignedAttempt {
   wire::AttemptKey key;
   std::string token;  // to be sent back with the attempt's result (server/sweeps/attempt_tokens.h)
   std::string plan_json;
   std::string reason;
-  // Which agent has which ranks, the index of this agent among them, and the secret by which
-  // several members authenticate to each other.
-  std::vector<db::AttemptMember> members;
-  size_t member = 0;
+  std::vector<db::AttemptMember> members;  // which agent has which ranks
+  size_t member = 0;                       // index of this agent in `members`
+  // The secret by which several members authenticate to each other; empty for a single member.
   std::string gang_secret;
 };
 
-// Messages wait for Flush(), so that those that belong together are sent at once; Close() sends
-// them too.
+// Messages wait for Flush() or Close(), so that messages that belong together are sent together.
 class AgentLink {
  public:
   virtual ~AgentLink() = default;
-  // The agent is registered; precedes everything else.
+  // Tells the agent that it is registered. Precedes every other message.
   virtual void Welcome() = 0;
   virtual void Assign(const AssignedAttempt& attempt) = 0;
-  // All members of the attempt are ready: they meet at `rendezvous`.
+  // Tells the agent that all members of the attempt are ready and that they meet at `rendezvous`.
   virtual void Start(const wire::AttemptKey& key, const std::string& rendezvous) = 0;
   virtual void Cancel(const wire::AttemptKey& key, const std::string& reason) = 0;
   virtual void Flush() = 0;

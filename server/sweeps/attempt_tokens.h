@@ -1,10 +1,10 @@
-// AttemptTokens makes and checks the tokens that prove that a result comes from an agent which was
-// given its attempt.
+// AttemptTokens makes and checks attempt tokens. A token proves that a result comes from an agent
+// to which the attempt was assigned.
 //
-// A token is an HMAC-SHA256 of the attempt's sweep, trial and number under a secret of the store,
-// rather than a random number kept with the attempt: none has to be stored or loaded, decisions
-// about attempts need no randomness, and every token is valid for as long as the store, over
-// restarts of the server. Whether the attempt may still bring a result is for the engine.
+// A token is an HMAC-SHA256 of the attempt's sweep, trial and number under a secret of the store.
+// Unlike a random number, it need not be stored or loaded, and it keeps randomness out of decisions
+// about attempts. A token stays valid as long as the store exists, even if the server restarts. The
+// engine decides whether the attempt may still bring a result.
 #pragma once
 
 #include <openssl/types.h>
@@ -25,18 +25,19 @@ namespace meshwright::server {
 // The tokens of one store. Functions may be called from any thread.
 class AttemptTokens {
  public:
-  // Internal where OpenSSL lacks the algorithm.
+  // Returns Internal if OpenSSL lacks the algorithm.
   static absl::StatusOr<AttemptTokens> Make(std::string_view secret);
 
-  // Returns the token in hexadecimal. A sweep's id is never given to another sweep, unlike its
-  // name.
+  // Returns the token in hexadecimal. It is made from the sweep's id, not from its name, since the
+  // name of a deleted sweep may be given to another one.
   std::string TokenOf(int64_t sweep_id, const wire::AttemptKey& key) const;
 
-  // Unauthenticated for a result without a token, PermissionDenied for one with another token.
+  // Returns Unauthenticated for a result without a token, and PermissionDenied if the token is not
+  // the attempt's.
   absl::Status Check(int64_t sweep_id, const wire::AttemptKey& key, std::string_view token) const;
 
   // Returns, in hexadecimal, the secret by which the members of an attempt of several agents
-  // authenticate to each other. It is made like the token, but differs from it.
+  // authenticate to each other. It is made as the token is, but differs from it.
   std::string GangSecretOf(int64_t sweep_id, const wire::AttemptKey& key) const;
 
  private:
@@ -49,7 +50,8 @@ class AttemptTokens {
   explicit AttemptTokens(Mac mac) : mac_(std::move(mac)) {}
   std::string Keyed(absl::string_view purpose, int64_t sweep_id, const wire::AttemptKey& key) const;
 
-  // Keyed once: OpenSSL looks algorithms up by name whenever one begins.
+  // Initialised once and copied for each use, since OpenSSL looks up the algorithm by name in each
+  // initialisation.
   Mac mac_;
 };
 

@@ -1,8 +1,9 @@
-// EventHub delivers events to the watchers of a sweep once they are stored, and the progress of
-// running trials, which is not stored.
+// EventHub delivers two kinds of events to the watchers of a sweep: stored events, and the progress
+// of running trials, which is not stored.
 //
-// Callers may rely on: a watcher that takes its events in time misses none and sees none twice; for
-// one that does not, the hub drops the events it holds and says so. Nobody waits for a watcher.
+// Callers may rely on: a watcher that takes its events in time misses none and sees none twice. For
+// a watcher that does not, the hub drops the events kept so far and says so (Batch::missed). Nobody
+// waits for a watcher.
 #pragma once
 
 #include <cstdint>
@@ -31,18 +32,18 @@ class EventHub {
   struct Batch {
     std::vector<Event> events;    // by sequence
     std::vector<Event> progress;  // the newest of each trial
-    bool missed = false;          // more events came than are kept: they are in the store
+    bool missed = false;          // more events came than the hub keeps; the store has them
     bool deleted = false;         // the sweep was deleted
   };
 
-  // Destroying it ends the subscription; its callback does not run after that.
+  // Destroying a subscription ends it. Its callback does not run after that.
   class Subscription {
    public:
     ~Subscription();
     Subscription(const Subscription&) = delete;
     Subscription& operator=(const Subscription&) = delete;
 
-    // May be called from the callback.
+    // Returns what came since the last call. May be called from the callback.
     Batch Take();
 
    private:
@@ -64,11 +65,11 @@ class EventHub {
   };
 
   // Subscribes to the sweep's events from now on, and to the newest progress of its trials.
-  // `callback` says that there is something to take; it must not block. The hub must outlive the
-  // subscription.
+  // `callback` runs when there may be something to take; it must not block. REQUIRES: the hub
+  // outlives the subscription.
   std::unique_ptr<Subscription> Subscribe(int64_t sweep_id, std::function<void()> callback);
 
-  // Delivers events that were stored, by sequence.
+  // Delivers stored events. REQUIRES: they are ordered by sequence.
   void Publish(std::vector<db::EventRecord> events);
   void PublishProgress(db::EventRecord event);
   void PublishDeleted(int64_t sweep_id);

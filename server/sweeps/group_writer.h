@@ -1,9 +1,12 @@
-// GroupWriter writes to the store on one thread (group commit). Jobs queue up, and those queued are
-// stored as one group, in one transaction: many jobs share one wait for the disk.
+// GroupWriter writes to the store on one thread, by group commit: queued jobs are stored as one
+// group, in one transaction, and share one wait for the disk.
 //
-// Callers may rely on: jobs are stored in the order of submission; a job's `stored` runs once, on
-// the writer's thread, after its group is durable; while the store can't be written nothing is
-// lost, and the same group is retried until it can.
+// Callers may rely on:
+// - Jobs are stored in the order of submission.
+// - A job's `stored` runs once, on the writer's thread, after the job's group is durable or once
+//   the writer stops.
+// - While the store can't be written, nothing is lost: the same group is retried until it is
+//   stored.
 #pragma once
 
 #include <condition_variable>
@@ -23,51 +26,53 @@ namespace meshwright::server {
 class GroupWriter {
  public:
   struct Job {
-    // Changes the store. May run more than once, each time as if it had never run before. An error
-    // undoes this job alone, except one that says that the store can't be written now, which makes
-    // the group wait. Empty where there is nothing to store.
+    // Changes the store; empty if there is nothing to store. It may run more than once, each time
+    // as if it had never run before. An error undoes this job alone. But if the error says that the
+    // store can't be written now, the whole group is retried later.
     std::function<absl::Status(db::SweepAccess&)> store;
-    // Hears how `store` ended; Cancelled where the writer stopped before it could run. May be
-    // empty.
+    // Gets the status of `store`, or Cancelled if the writer stopped before the job was stored. May
+    // be empty.
     std::function<void(const absl::Status&)> stored;
   };
   struct Hooks {
     // Gets the events of a group that was just stored, before the jobs' `stored` run.
     std::function<void(std::vector<db::EventRecord>)> events;
-    // Called when the store can't be written, and when it can again, on the writer's thread.
+    // Called on the writer's thread when the store can no longer be written.
     std::function<void(const absl::Status&)> failed;
+    // Called on the writer's thread when the store can be written again.
     std::function<void()> back;
   };
 
-  // `store` must outlive it.
+  // `store` must outlive the writer.
   GroupWriter(db::SweepStore* store, Hooks hooks);
   ~GroupWriter();
 
   void Submit(Job job);
-  // Waits until every job submitted before is stored; false where that takes longer than
+  // Waits until every job submitted so far is stored. Returns false if that takes longer than
   // `patience`.
   bool Flush(absl::Duration patience);
-  // Stores what is queued, as far as the store permits, and ends.
+  // Stores what is queued, as far as the store permits, and ends the thread.
   void Stop();
 
  private:
   using Group = std::vector<Job>;
 
   void Run();
-  // Empty when the writer stops and nothing is left.
+  // Waits for jobs and takes them. Returns an empty group if the writer stops and no job is left.
   Group TakeGroup();
   // Retries until the group is stored, or the writer stops.
   void StoreGroup(Group group);
   absl::StatusOr<std::vector<db::EventRecord>> TryGroup(const Group& group,
                                                         std::vector<absl::Status>& statuses);
-  // Runs the jobs in one transaction. A job that fails is undone alone, or ends the transaction.
+  // Runs the jobs in one transaction. A job that fails is undone alone if `undo_alone`; otherwise
+  // it ends the transaction.
   absl::StatusOr<std::vector<db::EventRecord>> TryJobs(const Group& group, bool undo_alone,
                                                        std::vector<absl::Status>& statuses);
 
   db::SweepStore* const store_;
   const Hooks hooks_;
 
-  // A std:: mutex, since timed waits on absl:: ones end by the wall clock.
+  // A std::mutex, since timed waits on an absl::Mutex follow the wall clock.
   std::mutex mutex_;
   std::condition_variable wakes_;
   std::deque<Job> queue_;  // guarded by mutex_

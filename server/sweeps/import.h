@@ -1,9 +1,10 @@
-// Import reads runs that were measured elsewhere, as rows of a CSV file in the format of
-// planner/measurement, for the store.
+// ReadImport() reads runs that were measured elsewhere and prepares them for the store. Each run is
+// a row of a CSV file in the format of planner/measurement.
 //
 // Callers may rely on: an accepted row has a model, a cluster, a training and a layout that the
-// planner accepts, numbers that a run can have, and an outcome; every other row is refused with its
-// line. Two rows that differ only in their CSV form (column order, quotes, blanks) have one hash.
+// planner accepts, numbers that a run can have, and an outcome. Every other row is refused, with
+// its line. Two rows that differ only in their CSV form (column order, quotes, blanks) have the
+// same hash.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +29,18 @@ struct RefusedRow {
 
 struct ReadRuns {
   int64_t rows = 0;
-  std::vector<db::NewImport> runs;  // without who imports them and when
+  std::vector<db::NewImport> runs;  // who imports them, and when, is not set
   std::vector<RefusedRow> refused;
 };
 
-// InvalidArgument about `csv` where it is no file of this format, or has too many rows.
-// `cancelled`, which may be empty, is asked between rows; Cancelled once it returns true.
+// Returns InvalidArgument about `csv` if it is not a file of this format or has too many rows.
+// Calls `cancelled`, which may be empty, between rows, and returns Cancelled once `cancelled`
+// returns true.
 absl::StatusOr<ReadRuns> ReadImport(std::string_view csv, int32_t host_cores,
                                     const std::function<bool()>& cancelled);
 
-// Returns InvalidArgument about `csv` that names the first refused rows, each with its line, column
-// and value; OK where there are none.
+// Returns InvalidArgument about `csv`, which names the first refused rows, each with its line and
+// reason. Returns OK if no row was refused.
 absl::Status StatusOf(const std::vector<RefusedRow>& refused);
 
 }  // namespace meshwright::server

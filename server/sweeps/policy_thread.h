@@ -1,5 +1,5 @@
-// PolicyThread answers which candidates of a sweep to run next on a thread of its own, since that
-// takes longer than the engine may wait.
+// PolicyThread decides which candidates of a sweep run next. It does so on a thread of its own,
+// since a decision takes longer than the engine may wait.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ class PolicyThread {
 
   PolicyThread();
 
-  // Calls `done` with the answer on the policy's thread, from where it may ask again. Drops a
-  // question that comes after Stop().
+  // Calls `done` with the answer, on the policy's thread. `done` may ask again. A question that
+  // comes after Stop() is dropped.
   void Ask(ChoiceQuestion question, Done done);
-  // Returns once every question is answered, and those that the answers led to.
+  // Returns once every question is answered, including questions to which the answers led.
   void Flush() { queue_.Flush(); }
   // Drops the waiting questions, and returns once the running one is answered.
   void Stop();

@@ -7,10 +7,12 @@
 
 namespace meshwright::server {
 
-// Returns the latest of those earlier sweeps that had ended when `sweep` was created and that share
-// its planner version, worker version and kind of device. None for a sweep that chooses no trials
-// or was requested without earlier measurements (`fresh`). The answer is the same whenever it is
-// read, unless a related sweep is deleted.
+// Returns the sweeps whose results inform the choices of `sweep`, the most similar first. They are
+// found among the latest sweeps that were created before it. A related sweep must have ended when
+// `sweep` was created, and must share its planner version, worker version and kind of device.
+//
+// Returns none for a sweep that chooses no trials or was requested without earlier measurements
+// (`fresh`). The answer changes only if an earlier sweep is deleted.
 absl::StatusOr<planner::RelatedSweeps> FindRelatedSweeps(const db::SweepRecord& sweep,
                                                          db::SweepReader& store);
 

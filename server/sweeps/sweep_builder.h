@@ -1,5 +1,5 @@
-// Builds a sweep and its candidates from a request: searches, takes the best layouts and those that
-// the request names, and records the versions and inputs that produced them.
+// BuildSweep() builds a sweep and its candidates from a request. It searches, takes the best
+// layouts and those that the request names, and records the versions and inputs that produced them.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,23 @@
 namespace meshwright::server {
 
 struct SweepOptions {
-  std::string sweep_id;      // empty: the store picks a name
-  std::string request_id;    // empty: none
+  std::string sweep_id;      // if empty, the store picks a name
+  std::string request_id;    // may be empty
   std::string request_json;  // the request, as the store keeps it
-  int32_t trials = 0;        // most trials to choose, beside named layouts
-  int32_t candidates =
-      0;  // best layouts of the search to choose among; 0: kUsualCandidates, or more
-  // Expected gain, as a share of the best step, below which no trial is chosen.
+  int32_t trials = 0;        // most trials to choose, in addition to named layouts
+  // Number of the search's best layouts to choose among. 0 stands for the larger one of
+  // kUsualCandidates and `trials`.
+  int32_t candidates = 0;
+  // Expected gain, as a share of the best step time, below which no trial is chosen.
   double min_gain = 0.01;
-  std::vector<std::string> layouts;  // named ones, in their text form
+  std::vector<std::string> layouts;  // layouts that the request names, in their text form
   int32_t steps = 5;
   bool adaptive = false;  // whether trials may run fewer steps
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank
 };
 
-// Enough to include layouts of other families than the predicted best one.
+// Enough to include layouts that differ in kind from the one that is predicted to be the best.
 inline constexpr int32_t kUsualCandidates = 128;
 
 struct NewSweep {
@@ -40,22 +41,25 @@ struct NewSweep {
   std::vector<db::TrialRecord> candidates;
 };
 
-// Candidates are numbered by predicted MFU. A layout that is both named and found is one candidate,
-// and a trial at once. Where every candidate is to run, whatever its gain, all are trials.
-// InvalidArgument for a number out of range, a request that no layout can serve, or a named layout
-// that can't run, with the rule that it breaks; FailedPrecondition, with the nearest layout and the
-// bytes by which it exceeds the memory, when nothing fits and no layout is named.
+// Returns a sweep whose candidates are numbered by predicted MFU. A layout that the request names
+// is a trial from the start; if the search finds it too, it is still one candidate. If every
+// candidate is to run, whatever its expected gain, all of them are trials from the start.
+//
+// Returns InvalidArgument for a number out of range, for a request that no layout can serve, and
+// for a named layout that can't run, with the rule that it breaks. If nothing fits and no layout is
+// named, returns FailedPrecondition with the nearest layout and by how much it exceeds the memory.
 absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now);
 
-// Returns a sweep of all the same trials, numbered anew and without their results. Only the ids of
-// `options` count.
+// Returns a sweep of the same trials, numbered anew and without their results. Of `options`, only
+// the ids and `request_json` are used.
 NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialRecord>& trials,
                      const SweepOptions& options, absl::Time now);
 
-// Makes candidates whose layouts were measured before trials with that result. The earlier workers
-// must be of this version, and model, cluster, training, memory limit and seed the same.
-// `adaptive`: whether the sweep's trials may run fewer steps than requested.
+// Turns each candidate whose layout was measured before into a trial with that result. The earlier
+// trial must have run under this worker version, and its model, cluster, training, number of
+// devices, memory limit and seed must be the same. `adaptive` says whether the sweep's trials may
+// run fewer steps than requested.
 absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version, bool adaptive,
                           NewSweep& made);
 

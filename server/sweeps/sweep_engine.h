@@ -1,13 +1,17 @@
 // SweepEngine runs sweeps and keeps the store and the connected agents consistent.
 //
-// EngineCore makes every decision, in memory and one at a time; a writer thread stores the
-// decisions in groups, and only then agents and callers hear of them. Callers may rely on: a result
-// is reported as stored only after it is durable; while the store can't be written nothing is lost
-// that was reported, and agents keep what they have; reads come from the store and wait for no
-// decision. All functions may be called from any thread.
+// EngineCore makes every decision, in memory and one at a time. A writer thread stores the
+// decisions in groups; agents and callers hear of a decision only after it is stored.
 //
-// Leases are kept in memory, by a monotonic clock: the wall clock may jump, and after a restart of
-// the server every agent has a whole lease to come back.
+// Callers may rely on:
+// - A result is reported as stored only after it is durable.
+// - While the store can't be written, nothing that was reported is lost, and agents keep what they
+//   hold.
+// - Reads come from the store and wait for no decision.
+// - All functions may be called from any thread.
+//
+// Leases are kept in memory and measured by a monotonic clock, since the wall clock may jump. After
+// a restart of the server, every agent has a whole lease to come back.
 #pragma once
 
 #include <atomic>
@@ -58,35 +62,38 @@ class SweepEngine {
                                                             EngineOptions options, LogFunction log);
   ~SweepEngine();
 
-  // Create, Cancel, Delete and Import return once the change is stored; Unavailable where the store
-  // can't be written for a while. `actor` is who asks for it, as events name them; it may be empty.
+  // Create, Cancel, Delete and Import return once the change is stored. They return Unavailable if
+  // the store can't be written for a while. `actor` is who asks for the change, as events name
+  // callers; it may be empty.
   absl::StatusOr<db::SweepRecord> Create(const NewSweep& made);
   absl::StatusOr<db::SweepRecord> Cancel(std::string_view sweep, std::string_view actor);
-  // FailedPrecondition while the sweep has not ended, unless `force` cancels it first.
+  // Returns FailedPrecondition if the sweep has not ended; with `force`, cancels it first.
   absl::Status Delete(std::string_view sweep, bool force, std::string_view actor);
   // Returns how many runs were new.
   absl::StatusOr<int64_t> Import(std::vector<db::NewImport> runs);
 
-  // AlreadyExists when another agent of that name is connected; Aborted, for one lease, while that
-  // may be the same agent before a restart. An agent that was not heard of for a lease is replaced.
-  // `held`: attempts that the agent runs or still has results of.
+  // Connects an agent. An agent that was not heard from for a lease is replaced. Returns
+  // AlreadyExists if another agent of this name is connected. Returns Aborted instead, for at most
+  // a lease, as long as the connected agent may be the same agent before a restart. `held` names
+  // the attempts that the agent runs or of which it still has results.
   absl::Status Connect(AgentInfo info, const std::vector<wire::AttemptKey>& held,
                        std::shared_ptr<AgentLink> link);
-  // The stream of `link` broke.
+  // Notes that the stream of `link` broke.
   void Disconnect(const std::string& agent, const AgentLink* link);
-  // The agent leaves on purpose: what it holds is queued again and does not count as lost.
+  // Notes that the agent leaves on purpose. What it holds is queued again and does not count as
+  // lost.
   void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
   // Tells the core what an agent says (server/engine/engine_input.h).
   void Hear(EngineEvent event);
-  // Tells the core what a caller asks for, and returns its status at once.
+  // Tells the core what a caller asks for. Returns the status immediately.
   absl::Status Request(EngineEvent event);
-  // The same, once what the core decided is stored; Unavailable where the store can't be written
-  // for a while.
+  // Tells the core what a caller asks for. Returns the status once the decision is stored. Returns
+  // Unavailable if the store can't be written for a while.
   absl::Status RequestAndStore(EngineEvent event);
-  // `done` hears the verdict once, after it is durable.
+  // Gets the verdict once, after whatever it changes is durable.
   using FinishDone = std::function<void(const FinishVerdict&)>;
-  // `token` came with the result; with another token than its assignment's the result is refused,
-  // and nothing changes.
+  // Delivers a result. `token` is the token that came with the result. If that is not the attempt's
+  // token, the result is refused and nothing changes.
   void Finish(const std::string& agent, const wire::AttemptKey& key, const std::string& token,
               const trial::TrialResult& result, FinishDone done);
   std::vector<AgentStatus> ListAgents();
@@ -95,7 +102,7 @@ class SweepEngine {
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
 
-  // Does what is due, and prunes old events. To be called whenever time has passed.
+  // Does what is due, and prunes old events. Must be called repeatedly as time passes.
   void Tick();
   // Waits until everything that was decided so far is stored and sent.
   void Flush() {
@@ -113,63 +120,67 @@ class SweepEngine {
   struct Message {
     std::shared_ptr<AgentLink> link;
     Send send;
-    AssignedAttempt assigned = {};  // of an assignment; the plan is filled in once it is read
+    AssignedAttempt assigned = {};  // set for an assignment; its plan is filled in once it is read
   };
 
   SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock, MonotonicClock monotonic_clock,
               EngineOptions options, LogFunction log);
 
-  // Returns a core that knows every sweep in the store that has not ended.
+  // Returns a core with every sweep in the store that has not ended.
   absl::StatusOr<EngineCore> LoadCore() const;
-  // Replaces the core with one made from the store, which differs from what the core believes.
+  // Replaces the core by one made from the store, since the store differs from what the core
+  // believes.
   void Reload(const absl::Status& why);
 
   // Deletes events past their retention, some at a time.
   void PruneWhenDue();
 
-  // Decides, and submits the outcome to be stored and sent.
+  // Decides, and submits the decision to be stored and sent.
   EngineOutput Decide(EngineEvent event) ABSL_LOCKS_EXCLUDED(mutex_);
   EngineOutput DecideLocked(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Decides; the caller submits the outcome under the same lock.
+  // Decides. The caller has to submit the decision under the same lock.
   EngineOutput Handle(EngineEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Has questions answered on the policy thread.
+  // Has the questions answered on the policy thread.
   void Ask(std::vector<ChoiceQuestion> questions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Submits the ops to be stored. The sends go out after `stored`, which may be empty, was called.
+  // Submits the ops to be stored. The sends go out after `stored` was called; `stored` may be
+  // empty.
   void Submit(std::vector<StoreOp> ops, const std::vector<Send>& sends,
               std::function<void(const absl::Status&)> stored)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Message> MessagesOf(const std::vector<Send>& sends)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Everything but its plan.
+  // Returns the assignment without its plan.
   AssignedAttempt Assigned(const AssignOrder& order) const;
   static absl::Status ReadPlans(std::vector<Message>& messages, db::SweepAccess& access);
   static void Deliver(const Message& message);
   ConnectionId ConnectionOf(const AgentLink* link) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Stores a change that only the store can decide about, and waits for it.
+  // Stores a change about which only the store can decide, and waits until it is stored.
   absl::Status StoreNow(std::function<absl::Status(db::SweepAccess&)> store,
                         std::function<void()> stored);
-  // A result as it was delivered.
+  // A result as an agent delivered it.
   struct Delivery {
     std::string agent;
     wire::AttemptKey key;
     std::string token;
     trial::TrialResult result;
   };
-  // Answers a result of a sweep that is not active: says why it is not taken, and records it there.
+  // Answers a result of a sweep that is not active: says why it is not taken, and records that in
+  // the store.
   void FinishLate(Delivery delivery, FinishDone done);
   static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
                                                  const AttemptTokens& tokens, absl::Time now,
                                                  db::SweepAccess& access);
-  // What of an active sweep a result is judged by; nothing where it is not active.
+  // What is needed to judge a result.
   struct TrialPlace {
     int64_t sweep_id = 0;
     trial::ResultLimits limits;
-    std::optional<StepWork> work = {};  // where it is known already
+    std::optional<StepWork> work = {};  // nullopt until it is known
   };
+  // Returns nullopt if the sweep of the attempt is not active.
   std::optional<TrialPlace> PlaceOf(const wire::AttemptKey& key);
-  // Returns the work of the trial's sweep, read once per sweep from a trial's plan; nullopt where
-  // that can't be read.
+  // Returns the work of the trial's sweep, which is read once per sweep from a trial's plan.
+  // Returns nullopt if the plan can't be read.
   absl::StatusOr<std::optional<StepWork>> WorkOf(const TrialPlace& place, int32_t trial);
 
   db::SweepStore* const store_;
@@ -188,7 +199,8 @@ class SweepEngine {
   std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();
-  std::atomic<int64_t> core_number_{0};  // counts the cores; what an earlier one decided is void
+  // Counts the attempts to replace the core. What was decided under an earlier number is void.
+  std::atomic<int64_t> core_number_{0};
   PolicyThread policy_thread_;
   GroupWriter writer_;  // the last member: its thread uses all others
 };

@@ -11,7 +11,7 @@
 
 namespace meshwright::server {
 
-// What a trial's message says of its sweep.
+// What a trial's message says about its sweep.
 struct TrialsSweep {
   std::string name;
   std::string model;
@@ -23,8 +23,7 @@ struct TrialsSweep {
 TrialsSweep OfSweep(const db::SweepRecord& sweep);
 
 v1::Sweep ToWire(const db::SweepRecord& sweep);
-// Stored JSON that this program would not write is converted as far as it can be read, with a note
-// on the rest.
+// Stored JSON that can't be read is left out of the message, with a note that says so.
 v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::TrialView view);
 v1::Trial ToWire(const db::MeasuredRow& row, v1::TrialView view);
 v1::AttemptMember ToWire(const db::AttemptMember& member);

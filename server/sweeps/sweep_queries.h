@@ -1,7 +1,7 @@
-// SweepQueries answers every read of sweeps and trials, both over gRPC and for a command that has
-// the database file.
+// SweepQueries answers every read of sweeps and trials: for calls over gRPC, and for commands that
+// open the database file themselves.
 //
-// Callers may rely on: no read waits for what an engine decides or writes; an answer is no longer
+// Callers may rely on: no read waits for a decision or a write of the engine. No answer is longer
 // than a client accepts (server/calls/paging.h).
 #pragma once
 
@@ -15,10 +15,10 @@ namespace meshwright::server {
 
 class SweepQueries {
  public:
-  // `store` outlives it.
+  // `store` must outlive this object.
   explicit SweepQueries(db::SweepReader* store) : store_(store) {}
 
-  // Finds a sweep by resource name; NotFound lists the nearest names.
+  // Returns the sweep of this resource name, or NotFound, which lists the nearest names.
   absl::StatusOr<db::SweepRecord> Find(const std::string& name) const;
 
   absl::StatusOr<v1::Sweep> GetSweep(const v1::GetSweepRequest& request) const;
@@ -28,8 +28,9 @@ class SweepQueries {
   absl::StatusOr<v1::Trial> GetTrial(const v1::GetTrialRequest& request) const;
 
  private:
-  // All trials of one sweep, with a result or without.
+  // Lists all trials of one sweep, with or without a result.
   absl::StatusOr<v1::ListTrialsResponse> ListAll(const v1::ListTrialsRequest& request) const;
+  // Lists trials with a result, of one sweep or of all, that match a filter.
   absl::StatusOr<v1::ListTrialsResponse> ListMeasured(const v1::ListTrialsRequest& request) const;
 
   db::SweepReader* store_;

@@ -1,4 +1,4 @@
-// The target step of an adaptive trial.
+// The step time that an adaptive trial has to beat.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace meshwright::server {
 
-// Returns the plan with the step time, in seconds, that the trial has to beat, where the trial is
-// adaptive and there is one. A text that is no plan stays as it is.
+// Returns the plan with `best_step_s` as the step time that the trial has to beat. Returns the text
+// unchanged if it is not the plan of an adaptive trial or if `best_step_s` is nullopt.
 std::string WithTargetStep(const std::string& plan_json, std::optional<double> best_step_s);
 
 }  // namespace meshwright::server

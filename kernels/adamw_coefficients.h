@@ -20,7 +20,7 @@ struct AdamWCoefficients {
   A decay;         // factor that the weight is multiplied by first
 };
 
-// Static, as explained in kernels/element.h.
+// Returns the coefficients of the update `a`. Static, as explained in kernels/element.h.
 template <typename A>
 [[maybe_unused]] static inline AdamWCoefficients<A> CoefficientsOf(const AdamW& a) {
   const auto step = static_cast<double>(a.step);

@@ -1,4 +1,4 @@
-// Element types of the operators: fp32, fp64, and bf16 as its 16 bits.
+// Element types of the operators: fp32, fp64 and bf16. A bf16 number is stored as its 16 bits.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Bf16 {
   uint16_t bits;
 };
 
-// The type in which operators on elements of T compute, and which statistics, gradients of weights
-// and optimizer states have.
+// The type in which operators on elements of T compute. Statistics, gradients of weights and
+// optimizer states have this type too.
 template <typename T>
 struct AccumulatorOf {
   using Type = float;
@@ -33,8 +33,9 @@ struct AccumulatorOf<double> {
 template <typename T>
 using Accumulator = typename AccumulatorOf<T>::Type;
 
-// Static, not inline: including files are compiled for several instruction sets, and one shared
-// copy could need instructions that the machine lacks.
+// The functions below are static, not inline. Files that include this header are compiled for
+// several instruction sets, and one shared copy of a function could need instructions that the
+// machine lacks.
 
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float Widen(float value) { return value; }
 

@@ -1,12 +1,12 @@
-// E4M3 numbers (OCP 8-bit floating point: 4 bits of exponent, 3 of mantissa, no infinity) and the
-// scales of tiles of them. All implementations of the operators use these functions, so that their
-// bytes are equal.
+// E4M3 numbers (OCP 8-bit floating point: 4 bits of exponent, 3 of mantissa, no infinity), and the
+// scales that tiles of them share. All implementations of the operators give the results of these
+// functions, so their bytes are equal.
 //
-// A tile's scale is the smallest power of two s with |x| / s <= 448 throughout, so that
-// dequantising is exact wherever x's exponent is. It is 1 for a tile of zeros and at least 2^-126.
-// Transformer Engine's block scaling uses the same scales (Float8BlockScaling,
-// `force_pow_2_scales`). Numbers round to nearest, ties to even, and saturate at 448; NaN stays
-// NaN.
+// A tile's scale is the smallest power of two s for which |x| / s <= 448 for all numbers x of the
+// tile. It is 1 for a tile of zeros and at least 2^-126. Being a power of two, it only changes
+// exponents, so dequantising is exact as long as these are representable. Transformer Engine's
+// block scaling uses the same scales (Float8BlockScaling, `force_pow_2_scales`). Numbers round to
+// nearest, ties to even, and saturate at 448; NaN stays NaN.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ inline constexpr float kMostE4m3 = 448.0f;
 inline constexpr int kLeastScaleExponent = -126;
 inline constexpr int kMostScaleExponent = 126;
 
-// Static, as explained in kernels/element.h.
+// All functions are static, as explained in kernels/element.h.
 
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline int BoundedScaleExponent(int exponent) {
   if (exponent < kLeastScaleExponent) return kLeastScaleExponent;
   return exponent > kMostScaleExponent ? kMostScaleExponent : exponent;
 }
 
-// Returns the scale's exponent for a tile with the largest magnitude `most`, which is finite. 448
-// is 1.75 * 2^8. Subnormal magnitudes have the least scale.
+// Returns the exponent of the scale of a tile with the largest magnitude `most`. 448 is 1.75 * 2^8.
+// Subnormal magnitudes have the least scale. REQUIRES: `most` is finite.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline int ScaleExponent(float most) {
   if (!(most > 0.0f)) return 0;
   uint32_t bits;
@@ -45,7 +45,7 @@ inline constexpr int kMostScaleExponent = 126;
   return BoundedScaleExponent(static_cast<int>(bits >> 52) - 1023 - 8 + (above ? 1 : 0));
 }
 
-// Returns the magnitude that counts towards a tile's largest: 0 for NaN and infinity.
+// Returns the magnitude that counts towards the largest one of a tile: 0 for NaN and infinity.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float FiniteMagnitude(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof(bits));
@@ -65,7 +65,7 @@ inline constexpr int kMostScaleExponent = 126;
   return magnitude;
 }
 
-// Returns 2^exponent, for exponents of normal numbers.
+// Returns 2^exponent. REQUIRES: the exponent is that of a normal number.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float PowerOfTwo(int exponent) {
   const uint32_t bits = static_cast<uint32_t>(exponent + 127) << 23;
   float power;
@@ -73,8 +73,8 @@ inline constexpr int kMostScaleExponent = 126;
   return power;
 }
 
-// Rounds to a multiple of 2^-9, the spacing of subnormal E4M3 numbers, by adding and removing a
-// large number.
+// Returns the bits of a magnitude below 2^-6, rounded to a multiple of 2^-9, the spacing of
+// subnormal E4M3 numbers. Adding and removing a large number does the rounding.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline uint32_t SmallE4m3Bits(float magnitude) {
   const float shift = 16384.0f;
   const float shifted = magnitude + shift;

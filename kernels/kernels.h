@@ -1,8 +1,8 @@
 // Kernels runs the fused operators on one kind of device.
 //
 // Implementations are a plain reference (the definition, for tests), vectorised CPU code for
-// several instruction sets, and CUDA. CUDA calls are ordered on a stream and return at once; CPU
-// calls are finished on return.
+// several instruction sets, and CUDA. CUDA calls are ordered on a stream and return immediately;
+// CPU calls are finished on return.
 #pragma once
 
 #include <memory>
@@ -55,14 +55,14 @@ class Kernels {
   virtual void Run(const Dequantise& args) const = 0;
 };
 
-// Uses the best instruction set of this machine.
+// Returns kernels for the best instruction set of this machine.
 std::unique_ptr<Kernels> MakeCpuKernels(Parallel parallel);
-// Uses the given instruction set: "base", "v3" (AVX2) or "v4" (AVX-512). Returns null where this
-// machine lacks it.
+// Returns kernels for the given instruction set: "base", "v3" (AVX2) or "v4" (AVX-512). Returns
+// null if this machine lacks it.
 std::unique_ptr<Kernels> MakeCpuKernels(Parallel parallel, std::string_view instruction_set);
 
-// Runs on the stream (a cudaStream_t) that `current_stream` returns at each call. Only in builds
-// with CUDA.
+// Returns kernels that run on the stream (a cudaStream_t) that `current_stream` returns at each
+// call. Exists only in builds with CUDA.
 std::unique_ptr<Kernels> MakeCudaKernels(void* (*current_stream)());
 
 }  // namespace meshwright::kernels

@@ -2,8 +2,8 @@
 //
 // Pointers address dense row-major arrays of the element type `type` unless a comment says
 // otherwise. "acc" is the accumulator type of statistics, gradients of weights and optimizer
-// states: fp32, or fp64 where `type` is fp64. Sizes count elements; rows, widths and heads are
-// below 2^30, but their products may be larger. Arrays may overlap only where a comment says so.
+// states: fp64 if `type` is fp64, else fp32. Sizes count elements; rows, widths and heads are below
+// 2^30, but their products may be larger. Arrays may overlap only if a comment says so.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct RmsNormForward {
   void* rstd;          // [rows], acc
 };
 
-// dx = residual_gradient + gradient through the norm; weight_gradient is added to.
+// dx = residual_gradient + gradient through the norm. Adds to weight_gradient.
 struct RmsNormBackward {
   ElementType type;
   int64_t rows;
@@ -40,7 +40,7 @@ struct RmsNormBackward {
   const void* rstd;               // [rows], acc
   const void* residual_gradient;  // [rows, width], or null for none
   void* dx;                       // [rows, width]; may be dy
-  void* weight_gradient;          // [width], acc, or null where it isn't wanted
+  void* weight_gradient;          // [width], acc, or null if it isn't wanted
 };
 
 // y = (s - mean) * rstd * weight + bias, rstd = 1 / sqrt(mean((s - mean)^2) + epsilon) per row,
@@ -59,7 +59,7 @@ struct LayerNormForward {
   void* statistics;    // [2, rows], acc: rstd, then means
 };
 
-// dx = residual_gradient + gradient through the norm; gradients of weight and bias are added to.
+// dx = residual_gradient + gradient through the norm. Adds to weight_gradient and bias_gradient.
 struct LayerNormBackward {
   ElementType type;
   int64_t rows;
@@ -70,11 +70,12 @@ struct LayerNormBackward {
   const void* statistics;         // [2, rows], acc
   const void* residual_gradient;  // [rows, width], or null for none
   void* dx;                       // [rows, width]; may be dy
-  void* weight_gradient;          // [width], acc, or null where it isn't wanted
-  void* bias_gradient;            // likewise
+  void* weight_gradient;          // [width], acc, or null if it isn't wanted
+  void* bias_gradient;            // [width], acc, or null if it isn't wanted
 };
 
-// RMSNorm of every head with one weight; heads are x_head_stride and rows x_stride apart.
+// RMSNorm of every head, with one weight for all heads. Rows of x are x_stride elements apart,
+// heads of a row x_head_stride; y has strides of its own.
 struct HeadNormForward {
   ElementType type;
   int64_t rows;
@@ -85,13 +86,13 @@ struct HeadNormForward {
   int64_t x_stride;
   int64_t x_head_stride;
   const void* weight;  // [head_dim]
-  void* y;             // likewise; may be x with equal strides
+  void* y;             // [rows, heads, head_dim]; may be x with equal strides
   int64_t y_stride;
   int64_t y_head_stride;
   void* rstd;  // [rows, heads], acc
 };
 
-// dx = gradient through the norm; weight_gradient is added to.
+// dx = gradient through the norm. Adds to weight_gradient.
 struct HeadNormBackward {
   ElementType type;
   int64_t rows;
@@ -100,12 +101,12 @@ struct HeadNormBackward {
   const void* dy;  // [rows, heads, head_dim]
   int64_t dy_stride;
   int64_t dy_head_stride;
-  const void* x;  // likewise
+  const void* x;  // [rows, heads, head_dim]
   int64_t x_stride;
   int64_t x_head_stride;
   const void* weight;  // [head_dim]
   const void* rstd;    // [rows, heads], acc
-  void* dx;            // likewise; may be dy or x with equal strides
+  void* dx;            // [rows, heads, head_dim]; may be dy or x with equal strides
   int64_t dx_stride;
   int64_t dx_head_stride;
   void* weight_gradient;  // [head_dim], acc
@@ -144,7 +145,7 @@ struct ActivationForward {
   void* product;   // [count]
 };
 
-// Writes the gradient of up, in place of dproduct or up if wanted.
+// gradient = the gradient of up: dproduct * the derivative of the activation.
 struct ActivationBackward {
   ElementType type;
   Activation activation;
@@ -160,12 +161,12 @@ struct BiasGradient {
   int64_t rows;
   int64_t width;
   const void* dy;                 // [rows, width]
-  const void* weights = nullptr;  // [rows], acc
+  const void* weights = nullptr;  // [rows], acc, or null for none
   void* bias_gradient;            // [width], acc
 };
 
-// Rotary embedding: rotates the pair (i, i + head_dim / 2) of every head by the angle of its row's
-// position, row % seq_len. `inverse` rotates back, which is the gradient.
+// Rotary embedding: rotates the pair (i, i + head_dim / 2) of every head by the i-th angle of the
+// row's position, which is row % seq_len. `inverse` rotates back, as the gradient needs.
 struct Rope {
   ElementType type;
   int64_t rows;
@@ -178,12 +179,13 @@ struct Rope {
   const void* x;       // [rows, heads, head_dim], rows x_stride and heads x_head_stride apart
   int64_t x_stride;
   int64_t x_head_stride;
-  void* y;  // likewise; may be x with equal strides
+  void* y;  // [rows, heads, head_dim], with strides of its own; may be x with equal strides
   int64_t y_stride;
   int64_t y_head_stride;
 };
 
-// Elements between consecutive batches, queries and heads of a tensor over all three.
+// The strides of a tensor with dimensions for batch, query and head: how many elements consecutive
+// batches, queries and heads are apart.
 struct HeadStrides {
   int64_t batch;
   int64_t query;
@@ -197,11 +199,11 @@ struct HeadStrides {
   return batch * strides.batch + query * strides.query + head * strides.head;
 }
 
-// Merges attention to further keys into `output` and `log_sum_exp`, in place: both outputs are
-// weighted by their keys' share of the softmax. A log-sum-exp of -inf stands for no keys; `output`
-// is not read there.
+// Merges attention to further keys into `output` and `log_sum_exp`, in place. Each of the two
+// outputs is weighted by the share of its keys in the softmax. A log-sum-exp of -inf stands for no
+// keys; the output is then not read.
 struct AttentionMerge {
-  ElementType type;  // of the part
+  ElementType type;  // of part_output
   int64_t batch;
   int64_t queries;
   int64_t heads;
@@ -210,15 +212,15 @@ struct AttentionMerge {
   HeadStrides output_strides;
   void* log_sum_exp;  // of each query and head, acc
   HeadStrides log_sum_exp_strides;
-  const void* part_output;  // of the further keys; same shape, element type `type`
+  const void* part_output;  // of the further keys; shaped like `output`, of type `type`
   HeadStrides part_output_strides;
   const void* part_log_sum_exp;  // acc
   HeadStrides part_log_sum_exp_strides;
 };
 
-// Adds a score per head, its sink, to the softmax of every query, in place: the log-sum-exp becomes
-// that of the keys and the sink, whose value is 0, and the output is scaled by the keys' share
-// (GPT-OSS).
+// Adds a score per head, its sink, to the softmax of every query, in place (GPT-OSS). The sink acts
+// as a key whose value is 0: the log-sum-exp becomes that of the keys and the sink, and the output
+// is scaled by the share of the keys.
 struct AttentionSink {
   ElementType type;
   int64_t batch;
@@ -241,9 +243,9 @@ struct AttentionSinkGradient {
   int64_t queries;
   int64_t heads;
   int64_t head_dim;
-  const void* sinks;  // [heads], sink_stride apart, like its gradient
+  const void* sinks;  // [heads], sink_stride apart, like sink_gradient
   int64_t sink_stride;
-  const void* output;  // [batch, queries, heads, head_dim], and its gradient
+  const void* output;  // [batch, queries, heads, head_dim], like doutput
   HeadStrides output_strides;
   const void* doutput;
   HeadStrides doutput_strides;
@@ -252,9 +254,9 @@ struct AttentionSinkGradient {
   void* sink_gradient;  // acc
 };
 
-// One rank's share of a softmax cross entropy over a vocabulary divided over ranks: columns
-// [vocab_begin, vocab_begin + width). local_sum is relative to local_max; target_logit is 0 where
-// another rank holds the target.
+// One rank's share of a softmax cross entropy over a vocabulary that is divided over ranks. The
+// rank has columns [vocab_begin, vocab_begin + width). target_logit is 0 if another rank holds the
+// target.
 struct CrossEntropyStatistics {
   ElementType type;
   int64_t rows;
@@ -298,7 +300,7 @@ struct CrossEntropyBackward {
   void* logits;             // [rows, width]
 };
 
-// y[r] = table[tokens[r] - vocab_begin], zero where another rank holds the row.
+// y[r] = table[tokens[r] - vocab_begin], or zeros if another rank holds that row of the table.
 struct EmbeddingForward {
   ElementType type;
   int64_t rows;
@@ -323,7 +325,7 @@ struct EmbeddingBackward {
   void* table_gradient;   // [vocab_count, width], acc
 };
 
-// target += source, dense.
+// target += source, element by element.
 struct Accumulate {
   ElementType type;  // of the source
   int64_t count;
@@ -331,8 +333,9 @@ struct Accumulate {
   void* target;  // acc
 };
 
-// *sum += sum of x^2, in fp64. The order of additions depends only on `count`, so that every run
-// and number of threads gives the same bits. A norm is the root of the sum over all buffers.
+// *sum += sum of x^2, in fp64. The order of additions depends only on `count`, so that the bits are
+// the same in every run and for every number of threads. A norm is the root of the sum over all
+// buffers.
 struct SumOfSquares {
   static constexpr int64_t kPartialSums = 1024;
 

@@ -1,9 +1,9 @@
 // Arguments of the operators that convert matrices to E4M3 numbers with a scale per tile, and back.
 // kernels/operators.h has the rules for all arguments, kernels/fp8.h the rounding.
 //
-// Tiles of one row are for a factor whose columns are contracted, tiles of one column for one whose
-// rows are. A matrix's last tiles may be cut off. Scales are stored in rows of tiles along the
-// contracted dimension, as cuBLASLt reads them (VEC128_32F):
+// Tiles of one row are for a factor whose columns are contracted. Tiles of one column are for a
+// factor whose rows are contracted. The last tiles of a matrix may be cut off. Scales are stored as
+// cuBLASLt reads them (VEC128_32F), with padding at the end of the rows of kBlocks:
 //
 //   kRows     1 x 128    scales [ceil(columns / 128), rows]
 //   kColumns  128 x 1    scales [ceil(rows / 128), columns]
@@ -48,7 +48,7 @@ struct Quantise {
   const void* x;  // [rows, columns], rows x_stride apart
   int64_t x_stride;
   uint8_t* values;  // [rows, columns]
-  float* scales;    // of ScalesOf(); padding is not written
+  float* scales;    // of shape ScalesOf(); padding is not written
 };
 
 // y = values * scale for a piece [rows, columns] of a matrix that begins at its row `first_row` and

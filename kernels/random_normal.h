@@ -1,5 +1,5 @@
-// Normal numbers as a pure function of a key and a position, so that any part of a tensor can be
-// computed anywhere and in any order.
+// Computes normal numbers as a pure function of a key and a position, so that any part of a tensor
+// can be computed anywhere and in any order.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct NormalPair {
   float second;
 };
 
-// Elements 2 i and 2 i + 1, by the Box-Muller transform.
+// Returns elements 2 i and 2 i + 1, by the Box-Muller transform.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline NormalPair NormalPairAt(uint64_t key,
                                                                               int64_t i) {
   const uint64_t bits = Mix(key ^ Mix(static_cast<uint64_t>(i)));
@@ -43,8 +43,8 @@ struct NormalPair {
   return element % 2 == 0 ? pair.first : pair.second;
 }
 
-// Fills on the CPU. Not compiled per instruction set, so that different hosts start from the same
-// bits.
+// Fills args.values on the CPU. Not compiled per instruction set, so that different hosts start
+// from the same bits.
 void FillNormal(const RandomNormal& args, const Parallel& parallel);
 
 }  // namespace meshwright::kernels

@@ -11,11 +11,10 @@
 
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 
-// Least elements that are worth a thread.
+// The least number of elements that is worth a thread.
 inline constexpr int64_t kGrainElements = 16384;
 
-// Calls body(begin, end) on ranges of [0, count), where one item stands for `item_elements`
-// elements.
+// Calls body(begin, end) on ranges of [0, count). Each item stands for `item_elements` elements.
 template <typename Body>
 void ForRange(const Parallel& parallel, int64_t count, int64_t item_elements, const Body& body) {
   const int64_t grain = item_elements >= kGrainElements ? 1 : kGrainElements / item_elements;
@@ -40,8 +39,8 @@ void WithElement(ElementType type, const Body& body) {
   }
 }
 
-// exp(x) to about 2 units in the last place for x <= 88, 0 below -87: a polynomial on [-ln2/2,
-// ln2/2] and an exponent shift, so that loops over it vectorise.
+// Returns exp(x) to about 2 units in the last place for x <= 88, and 0 for x below -87. Uses a
+// polynomial on [-ln2/2, ln2/2] and an exponent shift, so that loops over it vectorise.
 static inline float FastExp(float x) {
   const float bounded = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
   const float shifted = bounded * 1.44269504088896341f + 12582912.0f;  // rounds to an integer
@@ -60,7 +59,7 @@ static inline float FastExp(float x) {
   return x < -87.0f ? 0.0f : p * scale;
 }
 
-// The same in fp64 for x <= 709, 0 below -708.
+// Returns exp(x) in fp64 for x <= 709, and 0 for x below -708.
 static inline double FastExp(double x) {
   const double bounded = x < -708.0 ? -708.0 : (x > 709.0 ? 709.0 : x);
   constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer

@@ -15,7 +15,7 @@ Accumulator<T> SquaresOf(const T* x, int64_t width) {
   return squares;
 }
 
-// Returns the reciprocal deviation.
+// Writes the normed row to y. Returns the reciprocal deviation.
 template <typename T>
 Accumulator<T> NormRow(const T* x, const T* weight, T* y, Accumulator<T> squares, double epsilon,
                        int64_t width) {
@@ -26,7 +26,8 @@ Accumulator<T> NormRow(const T* x, const T* weight, T* y, Accumulator<T> squares
   return rstd;
 }
 
-// Adds the row's share of the weight gradient to `sums`; null where it isn't wanted.
+// Returns the sum of dy * weight * x over the row. Adds the row's share of the weight gradient to
+// `sums`, unless it is null.
 template <typename T>
 Accumulator<T> DotOfRow(const T* dy, const T* x, const T* weight, Accumulator<T> rstd,
                         Accumulator<T>* sums, int64_t width) {
@@ -46,7 +47,8 @@ Accumulator<T> DotOfRow(const T* dy, const T* x, const T* weight, Accumulator<T>
   return dot;
 }
 
-// Adds `residual` to dx; null for none. dx may be dy or x.
+// Writes the row's gradient to dx, plus `residual` unless it is null. Adds to `sums` like
+// DotOfRow(). dx may be dy or x.
 template <typename T>
 void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T* dx,
                  Accumulator<T> rstd, Accumulator<T>* sums, int64_t width) {
@@ -73,8 +75,9 @@ void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T*
 template <typename A>
 class RowGroups {
  public:
-  // For `rows` of `width`. Sums are added to `gradient` [width], and a second vector's to `second`;
-  // null where they aren't wanted.
+  // For `rows` rows of `width` elements. The sums are added to `gradient` [width], those of a
+  // second vector to `second`. Either is null if it isn't wanted. REQUIRES: `second` is null if
+  // `gradient` is.
   RowGroups(int64_t rows, int64_t width, A* gradient, A* second = nullptr)
       : all_rows_(rows),
         rows_(rows < kLeastRows * kMostGroups ? kLeastRows
@@ -107,7 +110,7 @@ class RowGroups {
   static constexpr int64_t kLeastRows = 32;
   static constexpr int64_t kMostGroups = 64;
 
-  // `from` is the first group's sums.
+  // Adds the sums of all groups to `gradient`. `from` is those of the first group.
   void Add(const Parallel& parallel, const A* from, A* gradient) const {
     ForRange(parallel, width_, groups_, [&](int64_t begin, int64_t end) {
       for (int64_t group = 0; group < groups_; ++group) {

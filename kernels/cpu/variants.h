@@ -6,7 +6,7 @@
 
 namespace meshwright::kernels {
 
-// The caller owns the result.
+// Each NewKernels() returns the kernels of its instruction set, which the caller owns.
 namespace base {
 Kernels* NewKernels(Parallel parallel);
 }

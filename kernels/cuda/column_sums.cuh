@@ -1,5 +1,5 @@
-// Sums over rows: each thread sums one column of a group of rows, and groups are added up in
-// memory.
+// Sums rows column by column: each thread sums one column of a group of rows, and the groups are
+// added up in memory.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,10 @@
 
 namespace meshwright::kernels::cuda {
 
-// Cuts rows of `width` for a grid of columns times groups.
+// Cuts `rows` rows of `width` elements into groups, for a grid of blocks of columns times groups.
 struct RowGroups {
-  // Few groups, so that many rows are summed before they go to memory, but enough to fill a GPU.
+  // Makes few groups, so that many rows are summed before they go to memory, but enough to fill a
+  // GPU.
   RowGroups(int64_t rows, int64_t width)
       : rows_in_group(std::max<int64_t>(kLeastRows, (rows + kMostGroups - 1) / kMostGroups)),
         groups(std::max<int64_t>((rows + rows_in_group - 1) / rows_in_group, 1)),

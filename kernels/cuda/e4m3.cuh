@@ -1,6 +1,7 @@
-// Converts packs of E4M3 numbers with the GPU's instructions where it has them, two at a time: the
-// functions of kernels/fp8.h take more instructions than the memory bandwidth allows for. The bits
-// are the same, except for the sign of NaN, which products with a scale have lost already.
+// Converts packs of E4M3 numbers, two numbers at a time, by the GPU's own instructions if it has
+// them: the functions of kernels/fp8.h take more instructions than the memory bandwidth allows for.
+// The bits are the same, except for the sign of NaN, which is lost already when a number is
+// multiplied by the scale.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"

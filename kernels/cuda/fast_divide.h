@@ -16,20 +16,21 @@ namespace meshwright::kernels::cuda {
 
 class FastDivide {
  public:
-  // Throws where `divisor` is not in [1, 2^31).
+  // Throws if `divisor` is not in [1, 2^31).
   explicit FastDivide(int64_t divisor) : divisor_(Checked(divisor)) {
     shift_ = static_cast<uint32_t>(std::bit_width(divisor_ - 1));
     const uint64_t excess = (uint64_t{1} << shift_) - divisor_;
     multiplier_ = static_cast<uint32_t>((excess << 32) / divisor_ + 1);
   }
 
-  // number / divisor, exact for numbers below 2^31 (Granlund and Montgomery, "Division by Invariant
-  // Integers using Multiplication", PLDI 1994; the sum fits in 32 bits because numbers have 31).
+  // Returns number / divisor, exact for numbers below 2^31 (Granlund and Montgomery, "Division by
+  // Invariant Integers using Multiplication", PLDI 1994; the sum fits in 32 bits because numbers
+  // have 31).
   MESHWRIGHT_HOST_DEVICE uint32_t Quotient(uint32_t number) const {
     const auto high = static_cast<uint32_t>(uint64_t{number} * multiplier_ >> 32);
     return (high + number) >> shift_;
   }
-  // number % divisor.
+  // Returns number % divisor.
   MESHWRIGHT_HOST_DEVICE uint32_t Remainder(uint32_t number) const {
     return number - Quotient(number) * divisor_;
   }

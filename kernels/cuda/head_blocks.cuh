@@ -23,8 +23,8 @@ struct HeadPack {
 
 class HeadBlocks {
  public:
-  // A block gets as many heads as yield kThreadPacks per thread, but at least one and no more than
-  // threads.
+  // A block gets as many heads as give each thread kThreadPacks packs, but at least one head and no
+  // more heads than threads.
   static constexpr int64_t kThreadPacks = 4;
 
   HeadBlocks(int64_t batch, int64_t queries, int64_t heads, int64_t packs_of_head)
@@ -36,9 +36,9 @@ class HeadBlocks {
 
   dim3 Grid() const { return heads_.Grid(block_heads_); }
 
-  // Of the block.
+  // Returns the number of packs of the block's heads.
   __device__ uint32_t packs() const { return block_heads_ * packs_.divisor(); }
-  // Finds a head of the block. Returns whether it exists.
+  // Finds head `number` of the block. Returns whether it exists.
   __device__ bool Find(uint32_t number, HeadPlace& found) const {
     RowPiece at;
     if (number >= block_heads_) return false;
@@ -49,7 +49,7 @@ class HeadBlocks {
     found.head = static_cast<uint32_t>(at.piece);
     return true;
   }
-  // The same for one of packs().
+  // Finds pack `pack` of the block, in [0, packs()). Returns whether it exists.
   __device__ bool Find(uint32_t pack, HeadPack& found) const {
     found.number = packs_.Quotient(pack);
     found.pack = pack - found.number * packs_.divisor();

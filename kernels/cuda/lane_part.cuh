@@ -1,12 +1,13 @@
-// Keeps a row or head in the registers of its lanes, so that reading it once serves both its sums
-// and its result.
+// Keeps a row or head in the registers of its lanes, so that it is read once for both its sums and
+// its result.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
 
 namespace meshwright::kernels::cuda {
 
-// Returns the weight or bias of a pack of columns; `none` where the vector is null.
+// Loads the weight or bias of a pack of columns into `values`; these are `none` if the vector is
+// null.
 template <int kPack, typename T>
 __device__ void VectorValues(const void* vector, int64_t pack, Accumulator<T> none,
                              Accumulator<T> (&values)[kPack]) {
@@ -18,8 +19,8 @@ __device__ void VectorValues(const void* vector, int64_t pack, Accumulator<T> no
   for (int k = 0; k < kPack; ++k) values[k] = Widen(loaded.values[k]);
 }
 
-// A lane's part of a row: packs Lane(), Lane() + Lanes(), ... of Packs(). `Lanes` provides these
-// numbers.
+// A lane's part of a row: packs Lane(), Lane() + Lanes(), ... of Packs(). The parameter `Lanes` of
+// the functions provides these three numbers.
 template <typename T, int kPack, int kLanePacks>
 struct LanePart {
   Pack<T, kPack> packs[kLanePacks];
@@ -32,7 +33,8 @@ struct LanePart {
       if (at < lanes.Packs()) body(p, at);
     }
   }
-  // Zeros where the lane has no part of the row.
+  // Loads the lane's part of a row. It is zero where the lane has no packs, or if the row does not
+  // exist.
   template <typename Lanes>
   __device__ static LanePart Of(const Lanes& lanes, const T* row, bool exists) {
     LanePart part = {};

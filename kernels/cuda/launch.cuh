@@ -25,28 +25,28 @@ inline void Check(cudaError_t error) {
   }
 }
 
-// Blocks for a grid-stride loop over `items`, one item per thread.
+// Returns the number of blocks for a grid-stride loop over `items`, one item per thread.
 inline unsigned int BlocksFor(int64_t items) {
   const int64_t blocks = (items + kThreads - 1) / kThreads;
   return static_cast<unsigned int>(blocks < 1 ? 1 : (blocks < kMaxBlocks ? blocks : kMaxBlocks));
 }
 
-// Blocks for `items`, one per thread, without a loop.
+// Returns the number of blocks for `items`, one item per thread, without a loop.
 inline unsigned int BlocksToCover(int64_t items) {
   return static_cast<unsigned int>(items < 1 ? 1 : (items + kThreads - 1) / kThreads);
 }
 
-// Blocks for rows, each block taking one row at a time.
+// Returns the number of blocks for `rows`, each block taking one row at a time.
 inline unsigned int BlocksForRows(int64_t rows) {
   return static_cast<unsigned int>(rows < 1 ? 1 : (rows < kMaxBlocks ? rows : kMaxBlocks));
 }
 
-// Shared memory available to every block, and a bound on what kernels declare statically beside
-// their dynamic shared memory.
+// Shared memory that every GPU gives a block by default.
 inline constexpr size_t kDefaultSharedBytes = 48 << 10;
+// A bound on what kernels declare statically beside their dynamic shared memory.
 inline constexpr size_t kDeclaredSharedBytes = 1 << 10;
 
-// Whether the current GPU gives a block `shared_bytes` of dynamic shared memory.
+// Returns whether the current GPU gives a block `shared_bytes` of dynamic shared memory.
 inline bool FitsBlock(size_t shared_bytes) {
   const size_t needed = shared_bytes + kDeclaredSharedBytes;
   if (needed <= kDefaultSharedBytes) return true;
@@ -57,7 +57,7 @@ inline bool FitsBlock(size_t shared_bytes) {
   return needed <= static_cast<size_t>(most);
 }
 
-// Number of multiprocessors of the current GPU, for grids that just fill it.
+// Returns the number of multiprocessors of the current GPU, for grids that just fill it.
 inline int Multiprocessors() {
   thread_local int known_device = -1;
   thread_local int count = 0;
@@ -70,7 +70,7 @@ inline int Multiprocessors() {
   return count;
 }
 
-// Shared memory of a multiprocessor of the current GPU.
+// Returns the bytes of shared memory of a multiprocessor of the current GPU.
 inline size_t MultiprocessorShared() {
   int device = 0;
   int bytes = 0;
@@ -95,7 +95,7 @@ void StartBlocksOf(dim3 threads, void (*kernel)(Args, More...), dim3 blocks, siz
   Check(cudaLaunchKernelEx(&config, kernel, args, more...));
 }
 
-// The same with blocks of kThreads.
+// Runs `kernel` on blocks of kThreads threads.
 template <typename Args, typename... More>
 void Start(void (*kernel)(Args, More...), dim3 blocks, size_t shared_bytes, cudaStream_t stream,
            const Args& args, std::type_identity_t<More>... more) {
@@ -115,7 +115,7 @@ void WithElement(ElementType type, const Body& body) {
   }
 }
 
-// kCount neighbours that are read or written together, 128 bits at a time where they are as many.
+// kCount neighbouring elements that are read or written together, in accesses of up to 128 bits.
 template <typename T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T values[kCount];
@@ -123,8 +123,8 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
 
 inline constexpr int kAccessBytes = 16;
 
-// Whether arrays starting at `arrays` (null for none) with rows of `length` elements can be
-// accessed in packs of 128 bits.
+// Returns whether arrays that start at `arrays`, with rows of `length` elements, can be accessed in
+// packs of 128 bits. Null stands for an array that does not exist.
 template <typename T>
 bool Packs(int64_t length, std::initializer_list<const void*> arrays) {
   if (length % (kAccessBytes / static_cast<int64_t>(sizeof(T))) != 0) return false;
@@ -134,7 +134,8 @@ bool Packs(int64_t length, std::initializer_list<const void*> arrays) {
   return true;
 }
 
-// Calls body with the number of elements in a pack as a constant: those of 128 bits, or 1.
+// Calls body with the number of elements in a pack, as a constant: those of 128 bits if `packs`,
+// else 1.
 template <typename T, typename Body>
 void WithPack(bool packs, const Body& body) {
   if (packs) {
@@ -154,7 +155,8 @@ __device__ void Store(const Pack<T, kCount>& values, T* array, int64_t pack) {
   reinterpret_cast<Pack<T, kCount>*>(array)[pack] = values;
 }
 
-// Blocks for flat arrays of `count` elements with one pack per thread (ForPackOfThread).
+// Returns the number of blocks for flat arrays of `count` elements, one pack per thread
+// (ForPackOfThread).
 template <int kPack>
 unsigned int BlocksForPacks(int64_t count) {
   return BlocksToCover(count / kPack + count % kPack);
@@ -164,8 +166,8 @@ __device__ inline int64_t GlobalThread() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Calls body(elements in the pack as a constant, the pack) for the thread's pack of a flat array,
-// or for one of the elements after the last whole pack.
+// Calls body(elements in the pack as a constant, index of the pack) for the thread's pack of a flat
+// array. Threads after the last whole pack get the remaining elements, one each.
 template <int kPack, typename Body>
 __device__ void ForPackOfThread(int64_t count, const Body& body) {
   const int64_t packs = count / kPack;
@@ -185,16 +187,17 @@ __device__ T* DynamicShared() {
   return reinterpret_cast<T*>(dynamic_shared);
 }
 
-// exp(x); in fp32 to the accuracy of the GPU's instruction.
+// Returns exp(x), in fp32 to the accuracy of the GPU's instruction.
 __device__ inline float FastExp(float x) { return __expf(x); }
 __device__ inline double FastExp(double x) { return exp(x); }
 
-// 1 / x for x >= 1; in fp32 by the GPU's instruction, within 2 ulp, and 0 for x above 2^126.
+// Returns 1 / x for x >= 1. In fp32 the GPU's instruction is within 2 ulp, and gives 0 for x above
+// 2^126.
 __device__ inline float FastReciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ inline double FastReciprocal(double x) { return 1 / x; }
 
-// Returns the sum over `lanes` neighbours (a power of two) to each of them. The whole warp must
-// call it.
+// Returns the sum over a group of `lanes` neighbours (a power of two) to each of them. The whole
+// warp must call it.
 template <typename T>
 __device__ T SumOfLanes(T value, int lanes) {
   for (int offset = lanes / 2; offset > 0; offset /= 2) {
@@ -238,7 +241,7 @@ __device__ T BlockMax(T value) {
   return max;
 }
 
-// One launch per operator, ordered on `stream`.
+// Each launches one operator on `stream`.
 void Launch(const RmsNormForward& args, cudaStream_t stream);
 void Launch(const RmsNormBackward& args, cudaStream_t stream);
 void Launch(const LayerNormForward& args, cudaStream_t stream);

@@ -18,7 +18,7 @@ __device__ inline void FetchPack(int4* shared, const void* from) {
 #endif
 }
 
-// Closes a group of the thread's fetches.
+// Ends a group of the thread's fetches: those since the last call.
 __device__ inline void EndFetches() {
 #if defined(__CUDA_ARCH__)
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -33,8 +33,8 @@ __device__ void AwaitFetches() {
 #endif
 }
 
-// The thread's part of the block's ring of kStages groups of kPacks packs, at the beginning of the
-// dynamic shared memory. Packs that were never fetched are zero.
+// The thread's part of the block's ring, which is at the beginning of the dynamic shared memory.
+// Each thread has kStages groups of kPacks packs. Packs that were never fetched are zero.
 template <int kPacks, int kStages>
 class PackRing {
  public:
@@ -50,7 +50,7 @@ class PackRing {
       DynamicShared<int4>()[first_ + i * kWarp] = int4{0, 0, 0, 0};
     }
   }
-  // Fetches into the group that is closed next.
+  // Starts to fetch pack `pack` of the group that the next End() ends.
   __device__ void Fetch(int pack, const void* from) const {
     FetchPack(DynamicShared<int4>() + first_ + write_ + pack * kWarp, from);
   }
@@ -58,7 +58,7 @@ class PackRing {
     EndFetches();
     Advance(write_);
   }
-  // Returns a pack of the oldest group.
+  // Returns pack `pack` of the oldest group.
   template <int kCount, typename T>
   __device__ Pack<T, kCount> Get(int pack) const {
     static_assert(sizeof(Pack<T, kCount>) == kAccessBytes);

@@ -1,5 +1,5 @@
-// Rows kept in registers: the lanes of a row are whole warps along x of a block, its rows lie along
-// y.
+// Distributes rows that are kept in registers: the lanes of a row are whole warps along x of a
+// block, and the rows of a block lie along y.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ struct RowLanes {
   __device__ static int64_t FirstRow() { return static_cast<int64_t>(blockIdx.x) * blockDim.y; }
 };
 
-// Returns the threads of a block whose lanes have up to `lane_packs` of a row's `packs`: as few
-// warps per row as possible, since they meet at barriers, and several rows where that is one or
-// two.
+// Returns the threads of a block whose lanes have up to `lane_packs` each of a row's `packs` packs.
+// A row gets as few warps as possible, since they meet at barriers. If these are one or two, the
+// block has several rows.
 inline dim3 RowThreads(int64_t packs, int lane_packs) {
   constexpr unsigned int kLeastWarps = 4;
   const int64_t warp_packs = int64_t{kWarp} * lane_packs;
@@ -31,13 +31,13 @@ inline dim3 RowThreads(int64_t packs, int lane_packs) {
   return dim3(warps * kWarp, std::max(kLeastWarps / warps, 1u));
 }
 
-// Blocks that cover each of `rows` once.
+// Returns the number of blocks that cover each of `rows` once.
 inline int64_t BlocksOfRows(int64_t rows, const dim3& threads) {
   return std::max<int64_t>((rows + threads.y - 1) / threads.y, 1);
 }
 
-// As many blocks for rows as the GPU runs concurrently, where a multiprocessor has registers for
-// `threads_at_once` and a block needs `shared_bytes`.
+// Returns as many blocks for rows as the GPU runs concurrently. A multiprocessor has registers for
+// `threads_at_once` threads, and a block needs `shared_bytes`.
 inline unsigned int BlocksAtOnce(int64_t rows, const dim3& threads, int threads_at_once,
                                  size_t shared_bytes) {
   // Includes what the system reserves per block and what kernels declare.
@@ -49,13 +49,14 @@ inline unsigned int BlocksAtOnce(int64_t rows, const dim3& threads, int threads_
       std::min(Multiprocessors() * std::max<int64_t>(blocks, 1), BlocksOfRows(rows, threads)));
 }
 
-// Sums over the lanes of a row. The whole block must take part.
+// Sums values over the lanes of a row. The whole block must take part.
 template <typename A, int kCount>
 class RowTotals {
  public:
   // Replaces each value by its sum.
   __device__ void Take(A (&values)[kCount]) {
-    // Two buffers alternate, so that one barrier suffices: at the next one, all have read this one.
+    // Two buffers alternate, so that one barrier suffices: at the next barrier all threads have
+    // read this buffer.
     __shared__ A partial[2][kCount][kMostRowLanes / kWarp];
     for (A& value : values) value = WarpSum(value);
     const unsigned int warps = blockDim.x / kWarp;

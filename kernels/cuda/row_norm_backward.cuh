@@ -1,4 +1,4 @@
-// Gradients of RMSNorm and LayerNorm, which is RMSNorm of rows minus their mean (kCentred).
+// Gradients of RMSNorm and LayerNorm. The latter is RMSNorm of rows minus their mean (kCentred).
 #pragma once
 
 #include "kernels/cuda/column_sums.cuh"
@@ -7,7 +7,7 @@
 
 namespace meshwright::kernels::cuda {
 
-// Statistics of a row from the forward pass; no mean where rows aren't centred.
+// Statistics of a row from the forward pass. The mean is 0 if rows aren't centred.
 template <typename A>
 struct RowStatistics {
   A rstd = 0;
@@ -22,15 +22,16 @@ struct RowStatistics {
   }
 };
 
-// Sums, later means, over the gradients of a row's normed elements (dy * weight).
+// Sums over the gradients of a row's normed elements (dy * weight). TakeMeans() turns them into
+// means.
 template <typename A>
 struct RowMoments {
   A dot = 0;  // of products with the normed elements
-  A sum = 0;  // 0 where rows aren't centred
+  A sum = 0;  // 0 if rows aren't centred
 };
 
-// Turns a thread's part into the whole row's means, through total(numbers); `share` is one over the
-// number of columns.
+// Turns a thread's sums into the means of the whole row. total(values) replaces values by their
+// sums over the row's threads; `share` is one over the number of columns.
 template <bool kCentred, typename A, typename Total>
 __device__ void TakeMeans(RowMoments<A>& moments, A share, const Total& total) {
   A values[kCentred ? 2 : 1];
@@ -52,7 +53,7 @@ __device__ A ThroughNorm(const RowStatistics<A>& statistics, const RowMoments<A>
 enum class Operand : uint8_t { kDy, kX, kResidual };
 inline constexpr int kOperands = 3;
 
-// A lane's sums over rows: the vectors' gradients for its columns.
+// A lane's sums over rows: the gradients of weight and bias for its columns.
 template <typename T, int kLanePacks>
 struct VectorSums {
   using A = Accumulator<T>;
@@ -69,7 +70,8 @@ class RowRing {
   using Ring = PackRing<kOperands * kLanePacks, kStages>;
   using Part = LanePart<T, kPack, kLanePacks>;
 
-  // Zeros where the lane has no part of the row, or there is no residual.
+  // Starts to fetch the lane's part of a row. Get() then returns zeros where the lane has no part
+  // of the row, or if there is no residual.
   __device__ void Fetch(const LayerNormBackward& a, const RowLanes& lanes, int64_t row) {
     if (row < a.rows) {
       const int64_t first = row * a.width;
@@ -100,7 +102,7 @@ class RowRing {
   Ring ring_;
 };
 
-// Adds the row to the sums, and returns the lane's part of its moments.
+// Adds the row to `sums`. Returns the lane's part of the row's moments.
 template <bool kCentred, typename T, int kLanePacks, int kStages>
 __device__ RowMoments<Accumulator<T>> AddUp(const RowRing<T, kLanePacks, kStages>& ring,
                                             const RowLanes& lanes,
@@ -155,7 +157,8 @@ __device__ void WriteGradient(const RowRing<T, kLanePacks, kStages>& ring, const
   });
 }
 
-// Adds the block's sums for the columns, in `part`, to a vector's gradient, if there is one.
+// Adds a block's sums for the columns to a vector's gradient, unless it is null. `part` is the
+// lane's share of the sums.
 template <typename A, int kPack, int kLanePacks>
 __device__ void AddToColumns(const RowLanes& lanes, const LanePart<A, kPack, kLanePacks>& part,
                              int width, void* gradient) {
@@ -182,23 +185,24 @@ __device__ void AddToColumns(const RowLanes& lanes, const LanePart<A, kPack, kLa
   }
 }
 
-// Parameters of kept rows; wider rows (kWider) have more packs per lane.
+// Parameters for rows that are kept in registers. Wider rows (kWider) have more packs per lane.
 template <typename T, bool kWider>
 struct KeptRows {
   static constexpr int kLanePacks = kWider ? 4 : 2;
-  // Rows in flight or being processed at once.
+  // Rows that are in flight or being processed simultaneously.
   static constexpr int kStages = kWider ? 2 : 3;
-  // The largest blocks, and how many of them fit a multiprocessor's registers.
+  // Threads of the largest blocks.
   static constexpr int kThreads = sizeof(T) == 2 && !kWider ? 256 : kMostRowLanes;
+  // How many of the largest blocks fit a multiprocessor's registers.
   static constexpr int kBlocks = kWider ? 1 : (sizeof(T) == 2 ? 3 : 2);
 
   static constexpr int64_t kMostPacks = int64_t{kLanePacks} * kThreads;
   using Ring = PackRing<kOperands * kLanePacks, kStages>;
 };
 
-// For rows kept in registers. A lane has the same columns of all rows of its block, so it sums the
-// vectors' gradients on its own. dx may be dy: the lanes that have a row read it before they write
-// it.
+// Computes all gradients for rows that are kept in registers. A lane has the same columns of all
+// rows of its block, so it sums the gradients of weight and bias on its own. dx may be dy: the
+// lanes that write a row have read it before.
 template <typename T, bool kCentred, bool kWider>
 __global__ void __launch_bounds__(KeptRows<T, kWider>::kThreads, KeptRows<T, kWider>::kBlocks)
     RowNormBackwardKernel(LayerNormBackward a, RowLanes lanes) {
@@ -237,7 +241,8 @@ __global__ void __launch_bounds__(KeptRows<T, kWider>::kThreads, KeptRows<T, kWi
   if constexpr (kCentred) AddToColumns(lanes, sums.bias, width, a.bias_gradient);
 }
 
-// Computes the vectors' gradients where rows aren't kept, before dx overwrites dy.
+// Computes the gradients of weight and bias for rows that aren't kept in registers. Must run before
+// dx overwrites dy.
 template <typename T, bool kCentred>
 __global__ void WideRowNormVectorsKernel(LayerNormBackward a, RowGroups groups) {
   using A = Accumulator<T>;
@@ -259,7 +264,8 @@ __global__ void WideRowNormVectorsKernel(LayerNormBackward a, RowGroups groups) 
   });
 }
 
-// For rows too wide for registers or not in whole packs: the second read comes from the cache.
+// Computes dx for rows that are too wide for registers or not in whole packs. The second read of a
+// row comes from the cache.
 template <typename T, int kPack, bool kCentred>
 __global__ void WideRowNormBackwardKernel(LayerNormBackward a) {
   using A = Accumulator<T>;
@@ -323,13 +329,13 @@ void LaunchKeptRowNorm(const LayerNormBackward& args, int64_t packs, cudaStream_
   const dim3 threads = RowThreads(packs, Kept::kLanePacks);
   const size_t shared = std::max(Kept::Ring::Bytes(size_t{threads.x} * threads.y),
                                  static_cast<size_t>(args.width) * sizeof(Accumulator<T>));
-  // Just fills the GPU, so that many rows are summed before they go to memory.
+  // The grid just fills the GPU, so that many rows are summed before they go to memory.
   StartBlocksOf(threads, RowNormBackwardKernel<T, kCentred, kWider>,
                 BlocksAtOnce(args.rows, threads, Kept::kThreads * Kept::kBlocks, shared), shared,
                 stream, args, RowLanes{static_cast<int>(packs)});
 }
 
-// Whether lanes can keep rows of `packs` packs.
+// Returns whether lanes can keep rows of `packs` packs.
 template <typename T, bool kWider>
 bool FitsKept(int64_t packs) {
   using Kept = KeptRows<T, kWider>;

@@ -1,4 +1,4 @@
-// RMSNorm and LayerNorm, which is RMSNorm of rows minus their mean (kCentred).
+// RMSNorm and LayerNorm. The latter is RMSNorm of rows minus their mean (kCentred).
 #pragma once
 
 #include "kernels/cuda/row_lanes.cuh"
@@ -12,8 +12,9 @@ __device__ void AddTo(Pack<T, kPack>& sum, const Pack<T, kPack>& branch) {
   }
 }
 
-// Returns the lane's part of the row, or of its sum with the branch, which is also written to
-// memory. Reads everything before writing anything, since the compiler keeps that order.
+// Returns the lane's part of a row of x. If there is a branch, returns the part of x + branch,
+// which is also written to memory. All reads come before the writes, so that they overlap: the
+// compiler keeps the order of reads and writes.
 template <typename Part, typename T>
 __device__ Part SumPart(const LayerNormForward& a, const RowLanes& lanes, int64_t row) {
   Part part = Part::Of(lanes, static_cast<const T*>(a.x) + row * a.width, row < a.rows);
@@ -24,7 +25,7 @@ __device__ Part SumPart(const LayerNormForward& a, const RowLanes& lanes, int64_
   return part;
 }
 
-// The same for one pack.
+// Returns one pack of that row, and also writes it if there is a branch.
 template <int kPack, typename T>
 __device__ Pack<T, kPack> SumPack(const LayerNormForward& a, int64_t row, int64_t pack) {
   auto values = Load<kPack>(static_cast<const T*>(a.x) + row * a.width, pack);
@@ -51,7 +52,7 @@ __device__ Accumulator<T> SquaresOf(const Pack<T, kPack>& values, Accumulator<T>
   return squares;
 }
 
-// From the row's sum of squares.
+// Returns the reciprocal deviation of a row from its sum of squares.
 template <typename A>
 __device__ A ReciprocalDeviation(const LayerNormForward& a, A squares) {
   return 1 / sqrt(squares / static_cast<A>(a.width) + static_cast<A>(a.epsilon));
@@ -76,7 +77,7 @@ __device__ void WriteNormed(const LayerNormForward& a, int64_t row, int64_t pack
   Store<kPack>(values, static_cast<T*>(a.y) + row * a.width, pack);
 }
 
-// For rows kept in registers: all packs of a lane are loaded concurrently.
+// Norms rows that are kept in registers. All packs of a lane are loaded concurrently.
 template <typename T, int kLanePacks, bool kCentred>
 __global__ void __launch_bounds__(kThreads)
     RowNormForwardKernel(LayerNormForward a, RowLanes lanes) {
@@ -102,7 +103,8 @@ __global__ void __launch_bounds__(kThreads)
   Part::ForEach(lanes, [&](int p, int at) { WriteNormed(a, row, at, part.packs[p], rstd, mean); });
 }
 
-// For rows too wide for registers or not in whole packs: read again from the cache each time.
+// Norms rows that are too wide for registers or not in whole packs. Each pass reads a row again,
+// from the cache.
 template <typename T, int kPack, bool kCentred>
 __global__ void WideRowNormForwardKernel(LayerNormForward a) {
   using A = Accumulator<T>;
@@ -137,7 +139,7 @@ __global__ void WideRowNormForwardKernel(LayerNormForward a) {
 inline constexpr int kMostForwardLanePacks = 8;
 inline constexpr int64_t kMostForwardPacks = int64_t{kThreads} * kMostForwardLanePacks;
 
-// Calls body(packs of a lane, as a constant) for rows on as few warps as possible.
+// Calls body(packs of a lane, as a constant) so that a row is on as few warps as possible.
 template <typename Body>
 void WithForwardLanePacks(int64_t packs, const Body& body) {
   constexpr int64_t kWarpPacks = int64_t{kWarp} * kMostForwardLanePacks;

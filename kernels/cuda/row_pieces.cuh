@@ -1,5 +1,5 @@
-// Numbers the pieces of rows for a grid so that no thread needs 64-bit division to find its row:
-// groups of rows lie along y, and the pieces of a group are counted along x in 31 bits.
+// Numbers the pieces of rows for a grid, so that no thread needs a 64-bit division to find its row.
+// Groups of rows lie along y, and the pieces of a group are counted along x in 31 bits.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,12 @@ struct RowPiece {
 
 class RowPieces {
  public:
-  // Leaves room for numbers beyond the last piece, of threads that fill the last block.
+  // The most pieces of a group. The threads that fill the last block have higher numbers, which
+  // still fit in 31 bits.
   static constexpr int64_t kMostPieces = int64_t{1} << 30;
 
-  // A group has at most `most_pieces` pieces, and at least one row. Throws where a row has no
-  // pieces or more than kMostPieces.
+  // A group has at most `most_pieces` pieces, and at least one row. Throws if a row has no pieces
+  // or more than kMostPieces.
   RowPieces(int64_t rows, int64_t pieces_per_row, int64_t most_pieces = kMostPieces)
       : rows_(rows),
         group_rows_(std::clamp<int64_t>(most_pieces / std::max<int64_t>(pieces_per_row, 1), 1,
@@ -37,12 +38,12 @@ class RowPieces {
                 static_cast<unsigned int>(groups));
   }
 
-  // Numbers used by each group, though the last group may have fewer pieces.
+  // Returns how many numbers each group uses, though the last group may have fewer pieces.
   MESHWRIGHT_HOST_DEVICE uint32_t group_pieces() const {
     return static_cast<uint32_t>(group_rows_) * per_row_.divisor();
   }
 
-  // Finds piece `number` of a group. Returns whether it exists.
+  // Finds piece `number` of group `group`. Returns whether it exists.
   MESHWRIGHT_HOST_DEVICE bool Find(uint32_t group, uint32_t number, RowPiece& found) const {
     const uint32_t row = per_row_.Quotient(number);
     found.row = group * group_rows_ + row;

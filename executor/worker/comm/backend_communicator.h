@@ -12,24 +12,27 @@
 
 namespace meshwright::worker {
 
-// Observes the end of a just issued operation; returns null where only waiting for it can tell.
+// Returns an observer of the end of `work`, which was just issued, or null if only waiting for the
+// work can tell when it ends.
 using WatchWork = std::function<std::shared_ptr<const DoneTime>(c10d::Work& work)>;
 
-// Who keeps an operation's tensors alive. A group with threads of its own may release them some
-// time after the operation's end (kOwn); lent ones (kLent) are released by whoever waits for the
-// operation.
+// Who keeps an operation's tensors alive. With kOwn the group has references of its own and may
+// release them some time after the operation's end. With kLent the group only gets aliases, and
+// whoever waits for the operation releases the tensors.
 enum class TensorHold : uint8_t { kOwn, kLent };
 
-// REQUIRES: nobody else uses `group`.
+// Returns a Communicator over `group`. REQUIRES: nobody else uses `group`.
 std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group,
                                                       TensorHold hold, WatchWork watch);
 
-// A rank's index in its group, and the group's own part of the store.
+// A rank's index in its group, the group's size, and the part of the store that only this group
+// uses.
 struct GroupPlace {
   int32_t index = 0;
   int32_t size = 1;
   c10::intrusive_ptr<c10d::Store> store;
 };
+// Returns the place of global rank `rank` in `group`. REQUIRES: `rank` is a member.
 GroupPlace PlaceIn(const c10::intrusive_ptr<c10d::Store>& store, const GroupSpec& group,
                    int32_t rank);
 

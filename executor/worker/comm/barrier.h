@@ -6,8 +6,8 @@
 
 namespace meshwright::worker {
 
-// Returns once all ranks of `world` have called it and `device` has finished the work issued
-// before.
+// Returns once all ranks of `world` have called it and `device` has finished the work that was
+// issued before.
 void Barrier(Communicator& world, Device& device);
 
 }  // namespace meshwright::worker

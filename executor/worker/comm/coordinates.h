@@ -1,5 +1,5 @@
-// RankCoordinates is a rank's position on each axis of its layout (planner/layout/mesh.h, whose
-// default order is the worker's).
+// RankCoordinates is a rank's position on each axis of its layout. The worker numbers ranks in the
+// default order of planner/layout/mesh.h.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct RankCoordinates {
   friend bool operator==(const RankCoordinates&, const RankCoordinates&) = default;
 };
 
-// REQUIRES: 0 <= rank < layout.devices().
+// Returns the coordinates of global rank `rank`. REQUIRES: 0 <= rank < layout.devices().
 RankCoordinates CoordinatesOf(const planner::Layout& layout, int32_t rank);
 
 }  // namespace meshwright::worker

@@ -8,16 +8,16 @@
 
 namespace meshwright::worker {
 
-// The creating thread becomes the rank's thread: its allocations are counted during this object's
-// lifetime. REQUIRES: all of the rank's tensors are destroyed before it.
+// The thread that creates a CpuDevice becomes the rank's thread: its allocations are counted as
+// long as the device exists. REQUIRES: all of the rank's tensors are destroyed before the device.
 class CpuDevice final : public Device {
  public:
-  // Groups use Gloo, bound to `address`, or `hub`, which must outlive them, where all ranks of the
-  // run are threads of one process.
+  // With a `hub`, which must outlive this object, all ranks of the run are threads of this process
+  // and their groups connect through the hub. Without one, groups use Gloo, bound to `address`.
   explicit CpuDevice(ThreadHub* hub = nullptr, std::string address = "127.0.0.1");
 
   at::Device torch_device() const override { return at::kCPU; }
-  // Describes the processor, with the memory that all ranks of the host share.
+  // Describes the processor. The memory is that of the host, which all its ranks share.
   DeviceDescription Describe() const override;
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override {}
@@ -26,7 +26,7 @@ class CpuDevice final : public Device {
   void SetMemoryLimit(int64_t bytes) override { account_.SetLimit(bytes); }
   void ResetPeakMemory() override { account_.ResetPeak(); }
   trial::MemoryPeaks PeakMemory() const override { return {account_.peak_bytes(), std::nullopt}; }
-  // Bytes that the rank holds now.
+  // Returns the bytes that the rank holds now.
   int64_t HeldBytes() const { return account_.held_bytes(); }
   std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                         const GroupSpec& group, int32_t rank) override;
@@ -41,8 +41,8 @@ class CpuDevice final : public Device {
 };
 
 // Restricts oneDNN to instruction sets whose bf16 products need no packing buffers from Torch's
-// allocator, so that a rank's allocations are those of its own operators on every processor. Call
-// before the first product. A user's ONEDNN_MAX_CPU_ISA takes precedence.
+// allocator, so that on every processor a rank allocates only what its own operators do. Must be
+// called before the first product. The user's ONEDNN_MAX_CPU_ISA takes precedence.
 void KeepMatmulsWithoutScratch();
 
 }  // namespace meshwright::worker

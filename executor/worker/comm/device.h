@@ -34,11 +34,11 @@ struct GroupSpec {
   Traffic traffic = Traffic::kCollectives;
 };
 
-// A device as its driver or the kernel describes it.
+// A device, as described by its driver or the operating system.
 struct DeviceDescription {
   std::string name;
   int64_t memory_bytes = 0;
-  int32_t compute_units = 1;  // SMs
+  int32_t compute_units = 1;  // SMs of a GPU; 1 for a CPU
 };
 
 class Device {
@@ -52,23 +52,23 @@ class Device {
   // Waits for everything issued so far.
   virtual void Synchronize() = 0;
 
-  // Returns a clock of when this device reaches what the calling thread issues.
+  // Returns a clock that tells when this device reaches points in the calling thread's work.
   virtual std::unique_ptr<DeviceClock> MakeClock() = 0;
 
   // Limits and measures the allocations of the calling thread's rank. What the limit covers depends
   // on the implementation.
   virtual void SetMemoryLimit(int64_t bytes) = 0;
   virtual void ResetPeakMemory() = 0;
-  // Peaks since ResetPeakMemory().
+  // Returns the peaks since the last ResetPeakMemory().
   virtual trial::MemoryPeaks PeakMemory() const = 0;
 
-  // Returns the communicator of global rank `rank` in `group`, of which it is a member. All ranks
-  // of the group must call this.
+  // Returns the communicator by which global rank `rank` takes part in `group`. All ranks of the
+  // group must call Connect(). REQUIRES: `rank` is a member of `group`.
   virtual std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                 const GroupSpec& group, int32_t rank) = 0;
 
-  // Returns details where `error` means that the device ran out of memory. Called on the rank's
-  // thread.
+  // Returns the shortage if `error` means that the device ran out of memory, else nothing. Must be
+  // called on the rank's thread.
   virtual std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const = 0;
 };
 

@@ -1,5 +1,6 @@
-// DeviceClock marks moments in the order of a rank's work: on a CPU when its thread gets there, on
-// a GPU when the device does, after the work issued before.
+// DeviceClock marks moments in the order of a rank's work. On a CPU a mark is the time when the
+// rank's thread gets there. On a GPU it is the time when the device gets there, after the work
+// issued before.
 #pragma once
 
 #include <chrono>
@@ -17,14 +18,14 @@ class DeviceClock {
 
   // Forgets all marks. On a GPU it also recalibrates the device's time to the host's.
   virtual void Restart() = 0;
-  // Marks the moment when the current stream gets here.
+  // Marks the moment when the thread, or the current stream on a GPU, gets here.
   virtual Mark Now() = 0;
-  // Returns seconds of the host's monotonic clock. REQUIRES: the device was synchronized after the
-  // mark.
+  // Returns the time of `mark` in seconds of the host's monotonic clock. REQUIRES: the device was
+  // synchronized after the mark.
   virtual double Seconds(Mark mark) const = 0;
 };
 
-// Seconds of CLOCK_MONOTONIC, which all processes of a host share.
+// Returns the seconds of CLOCK_MONOTONIC, which all processes of a host share.
 inline double MonotonicSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -1,8 +1,8 @@
-// A Communicator for a rank that runs alone as rank k of a group of N, for slice trials.
+// A Communicator for slice trials, in which a rank runs alone as rank k of a group of N.
 //
-// Nothing is sent and everything completes at once. Shapes are checked, and results have the right
-// shape, type and device but not the right values: other ranks' contributions are taken to be like
-// this rank's own, and messages arrive as noise, since devices are faster on zeros. Each call is
+// Nothing is sent and everything completes immediately. Shapes are checked. Results have the right
+// shape, type and device but not the right values: the other ranks' contributions are assumed to be
+// like this rank's own. Messages arrive as noise, since devices are faster on zeros. Each call is
 // reported, so that its time can be charged from a cost model.
 #pragma once
 
@@ -19,11 +19,12 @@ namespace meshwright::worker {
 struct FakeCall {
   planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
   // The full buffer: what each rank holds before an all-reduce, after an all-gather or before a
-  // reduce-scatter; the message of a send or receive.
+  // reduce-scatter; the larger side of an all-to-all; the message of a broadcast, send or receive.
   int64_t bytes = 0;
 };
 
-// `report` may be empty. Throws CommunicationError where rank is not in [0, size).
+// Returns the communicator of rank `rank` among `size` ranks. Calls `report`, which may be empty,
+// for each operation. Throws CommunicationError if `rank` is not in [0, size).
 std::unique_ptr<Communicator> MakeFakeCommunicator(int32_t rank, int32_t size,
                                                    std::function<void(const FakeCall&)> report);
 

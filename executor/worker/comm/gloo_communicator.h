@@ -6,13 +6,14 @@
 
 namespace meshwright::worker {
 
-// Turns off Torch's flight recorder of collectives, which all groups of a process write to without
-// a lock (seen in torch 2.11). Call once, before the first group and before other threads exist.
+// Turns off Torch's flight recorder of collectives: all groups of a process write to it without a
+// lock (seen in torch 2.11). Must be called once, before the first group and before other threads
+// exist.
 void DisableFlightRecorder();
 
-// Binds sockets to `address`, a numeric address or name of this host at which the other ranks reach
-// it. Blocks until all ranks of the group have connected; throws CommunicationError where they
-// don't within the group's timeout.
+// Connects global rank `rank` to `group`. Binds sockets to `address`, a numeric address or a name
+// of this host at which the other ranks reach it. Blocks until all ranks of the group have
+// connected, and throws CommunicationError if they don't within the group's timeout.
 std::unique_ptr<Communicator> ConnectGloo(const c10::intrusive_ptr<c10d::Store>& store,
                                           const GroupSpec& group, int32_t rank,
                                           const std::string& address);

@@ -1,8 +1,9 @@
-// The fused operators for CPUs, on the threads of LibTorch's own operators.
+// The fused operators for CPUs, run on the threads that LibTorch's own operators use.
 //
-// at::parallel_for uses whichever OpenMP a file is compiled with, and runs serially without one.
-// LibTorch's builds bring runtimes of different names (libgomp-HASH, libiomp5), and a second
-// runtime would have its own threads; so the runtime already in the process is looked up.
+// at::parallel_for uses whichever OpenMP the calling file is compiled with, and runs serially
+// without one. LibTorch brings its own OpenMP runtime, whose name differs between builds
+// (libgomp-HASH, libiomp5); a second runtime would start threads of its own. So these functions
+// look up the runtime that is already in the process.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +14,17 @@
 
 namespace meshwright::worker {
 
-// Calls `body` with disjoint ranges that cover [0, count): as many as at::get_num_threads(), each
-// of at least `grain` but for the last. For equal count, grain and thread count, each range runs on
-// the same thread of the team. Returns when all calls have. `body` must not throw. Runs on the
-// calling thread alone inside another such loop, or where LibTorch was built without OpenMP.
+// Calls `body` with disjoint ranges that cover [0, count). There are at most at::get_num_threads()
+// ranges, and none but the last is shorter than `grain`. For equal count, grain and number of
+// threads, each range runs on the same thread of the team. Returns when all calls have returned.
+// Runs on the calling thread alone if it is called inside another such loop, or if LibTorch was
+// built without OpenMP. `body` must not throw.
 void ParallelFor(int64_t count, int64_t grain, kernels::RangeBody body, void* state);
 
-// The operators' loops run by ParallelFor().
+// Returns kernels whose loops are run by ParallelFor().
 std::unique_ptr<kernels::Kernels> MakeHostKernels();
 
-// Returns one instance for all ranks of the process, created on first use.
+// Returns the kernels that all ranks of the process share; the first call creates them.
 const kernels::Kernels& HostKernels();
 
 }  // namespace meshwright::worker

@@ -1,5 +1,5 @@
 // HostMemory allocates and counts the host memory that a rank uses for what its layout offloads
-// (planner/layout/offload.h). The device's account and limit exclude it.
+// (planner/layout/offload.h). The device's account and limit don't include it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,11 +16,12 @@ class HostMemory {
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
 
-  // Returns an uninitialised tensor of `elements` of `type` that copies to and from `device` can
-  // access directly: pinned for a GPU. REQUIRES: this object outlives the tensor.
+  // Returns an uninitialised tensor of `elements` elements on the host. The memory is pinned if
+  // `device` is a GPU, so that copies to and from the device access it directly. REQUIRES: this
+  // object outlives the tensor.
   at::Tensor Allocate(int64_t elements, at::ScalarType type, at::Device device);
 
-  // Bytes, without rounding.
+  // These count the bytes that tensors requested, without rounding.
   int64_t held_bytes() const { return account_.held_bytes(); }
   int64_t peak_bytes() const { return account_.peak_bytes(); }
   void ResetPeak() { account_.ResetPeak(); }

@@ -1,8 +1,9 @@
 // MemoryAccount counts and limits the memory of one rank on a CPU, so that a CPU trial runs out of
 // memory exactly as a GPU would. An allocator charges the rank of the allocating thread.
 //
-// Counts the bytes that tensors request, without rounding. A free credits the account that was
-// charged, from any thread. Threads without an account (Torch's own, Gloo's) are not counted.
+// Counts the bytes that tensors request, without rounding. A free, on any thread, credits the
+// account that was charged for the block. Threads without an account (Torch's own, Gloo's) are not
+// counted.
 #pragma once
 
 #include <atomic>
@@ -22,7 +23,7 @@ class OutOfMemory : public std::runtime_error {
   const int64_t limit_bytes;
 };
 
-// Thread-safe. REQUIRES: outlives every block charged to it.
+// Thread-safe. REQUIRES: the account outlives every block charged to it.
 class MemoryAccount {
  public:
   static constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
@@ -32,7 +33,7 @@ class MemoryAccount {
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
-  // Throws OutOfMemory, and charges nothing, where it would exceed the limit.
+  // Charges `bytes`. Throws OutOfMemory, and charges nothing, if that would exceed the limit.
   void Take(int64_t bytes);
   void Return(int64_t bytes);
 
@@ -59,7 +60,8 @@ class ScopedMemoryAccount {
   MemoryAccount* const previous_;
 };
 
-// Makes the counting allocator Torch's CPU allocator. Call before other threads use Torch.
+// Makes the counting allocator Torch's CPU allocator. Must be called before other threads use
+// Torch.
 void InstallAccountingAllocator();
 
 }  // namespace meshwright::worker

@@ -8,8 +8,9 @@
 
 namespace meshwright::worker {
 
-// Bytes requested (0 where unknown), held and allowed. Captured when the request was refused: by
-// the time an error is handled, held memory has been released.
+// What a refused request asked for (0 if unknown), and what was held and allowed then. It is
+// captured when the request is refused: by the time an error is handled, held memory has been
+// released.
 struct MemoryShortage {
   int64_t requested_bytes = 0;
   int64_t held_bytes = 0;
@@ -22,18 +23,19 @@ struct MemoryShortage {
 // device directly, not through Torch's allocator.
 enum class RefusedMemory : uint8_t { kNone, kAllocator, kDevice };
 
-// Classifies an error's text, without its stack trace.
+// Returns which allocator an error's text, without its stack trace, says was refused.
 RefusedMemory WhatWasRefused(std::string_view error);
 
-// A device's memory in use by all processes, and its total.
+// The memory of a device that all processes use, and its total memory.
 struct DeviceMemory {
   int64_t used_bytes = 0;
   int64_t total_bytes = 0;
 };
 
-// Returns the shortage that `error` reports; nothing for other errors. `refused` is the allocator's
-// last refusal. For allocations outside the allocator the whole device is short: `device` may be
-// read when the error is handled, since the allocator keeps what tensors release.
+// Returns the shortage that `error` reports, or nothing for other errors. `refused` is the
+// allocator's last refusal. If memory outside the allocator was refused, the whole device is short
+// of memory, so the result has `device`. This may be read when the error is handled, since the
+// allocator keeps what tensors release.
 std::optional<MemoryShortage> ShortageOf(std::string_view error,
                                          const std::optional<MemoryShortage>& refused,
                                          const DeviceMemory& device);

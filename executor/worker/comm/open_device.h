@@ -12,27 +12,29 @@
 
 namespace meshwright::worker {
 
-// Opens CUDA device `local_rank` through the module meshwright-cuda.so beside the executable, or
-// the CPU, whose groups connect from `address`, where the other ranks reach this host. Unavailable,
-// with the reason, where that fails.
+// Opens the CPU, or CUDA device `local_rank` through the module meshwright-cuda.so beside the
+// executable. A CPU's groups use `address`, at which the other ranks reach this host. Returns
+// Unavailable, with the reason, if the device can't be opened.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int32_t local_rank,
                                                    const std::string& address);
 
-// Opens CUDA device `index` through the module in `folder`. Groups use NCCL, or `hub`, which must
-// outlive the device, where all ranks of the run are threads of this process.
+// Opens CUDA device `index` through the module in `folder`. If `hub` is null, groups use NCCL.
+// Otherwise all ranks of the run are threads of this process and groups connect through `hub`,
+// which must outlive the device.
 absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(const std::string& folder, int32_t index,
                                                        ThreadHub* hub);
 
-// Returns the CUDA devices visible to this process; none, with the reason, where the module can't
-// be loaded.
+// Returns the CUDA devices visible to this process. If the module can't be loaded, the list is
+// empty and has the reason.
 trial::DeviceList ListCudaDevices();
 
-// The module's entry point, exported as kOpenCudaDeviceSymbol: returns a new device, which the
-// caller owns, or null with the reason in `error` (a buffer of `error_size` bytes).
+// The module's function kOpenCudaDeviceSymbol returns a new device, which the caller owns. If that
+// fails, it returns null and writes the reason to `error`, a buffer of `error_size` bytes.
 using OpenCudaDeviceFunction = Device* (*)(int32_t local_rank, ThreadHub* hub, char* error,
                                            size_t error_size);
 inline constexpr char kOpenCudaDeviceSymbol[] = "MeshwrightOpenCudaDevice";
-// Returns the devices that CUDA reports, or why there is none.
+// The module's function kListCudaDevicesSymbol fills `list` with the devices that CUDA reports, or
+// with the reason why there is none.
 using ListCudaDevicesFunction = void (*)(trial::DeviceList* list);
 inline constexpr char kListCudaDevicesSymbol[] = "MeshwrightListCudaDevices";
 inline constexpr char kCudaModuleName[] = "meshwright-cuda.so";

@@ -1,10 +1,11 @@
-// A Communicator between threads of one process: several ranks in a test, or on one device.
+// A Communicator between threads of one process, which are several ranks in a test or on one
+// device.
 //
 // Tensors are copied, without sockets. The last rank to arrive executes a collective; the second
 // side to arrive executes a message. Sums are in rank order, so results don't depend on timing. As
-// in other implementations, a rank that leaves or stays away fails all who wait for it. On a GPU
-// Wait() blocks the thread until all ranks have issued their part, and the stream until the
-// operation is done.
+// in other implementations, a rank that leaves or stays away makes all operations that wait for it
+// fail. On a GPU Wait() blocks the thread until all ranks have issued their part, and the stream
+// until the operation is done.
 #pragma once
 
 #include <map>
@@ -20,15 +21,16 @@ namespace meshwright::worker {
 
 class ThreadGroup;
 
-// Where the ranks of a run meet. REQUIRES: outlives their communicators.
+// ThreadHub is where the ranks of a run meet. REQUIRES: the hub outlives their communicators.
 class ThreadHub {
  public:
   ThreadHub();
   virtual ~ThreadHub();
 
-  // Returns at once the communicator of global rank `rank` in `group`, of which it is a member;
-  // each rank joins a group once. `order` orders the rank's work. Virtual, so that modules call the
-  // one implementation in the executable.
+  // Returns the communicator by which global rank `rank` takes part in `group`, without waiting for
+  // other ranks. Each member joins a group once. `order` orders the rank's work. Virtual, so that
+  // modules call the one implementation in the executable. Throws CommunicationError if `rank` is
+  // not a member.
   virtual std::unique_ptr<Communicator> Join(const GroupSpec& group, int32_t rank,
                                              std::shared_ptr<StreamOrder> order);
 

@@ -1,4 +1,4 @@
-// ThreadGroup is the state shared by the threads of one group: collectives and messages under way.
+// ThreadGroup is the state that the threads of one group share: collectives and messages under way.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -34,7 +34,7 @@ struct CollectiveCall {
   StreamOrder::Mark ready = nullptr;  // when the tensors are ready
 };
 
-// Set once, under the group's lock, when the operation was issued; also read without the lock.
+// Whether an operation was issued. Set once, under the group's lock; may be read without the lock.
 struct Completion {
   std::atomic<bool> issued = false;
   StreamOrder::Mark end;  // of the issued operation
@@ -48,23 +48,24 @@ class ThreadGroup {
 
   int32_t size() const { return size_; }
 
-  // In these functions `order` is the calling rank's.
+  // In the following functions `order` is the order of the calling rank.
 
-  // Adds `rank` to its next collective, which the last rank to arrive executes. Throws where the
-  // ranks' calls don't match.
+  // Adds `rank` to its next collective, which the last rank to arrive executes. Throws
+  // CommunicationError if the ranks' calls don't match.
   std::shared_ptr<Completion> Post(int32_t rank, CollectiveCall call, StreamOrder& order);
 
-  // A message between two ranks; the second side to arrive copies it.
+  // Each adds one side of a message between two ranks. The second side to arrive copies the
+  // message.
   std::shared_ptr<Completion> Send(int32_t from, int32_t to, const at::Tensor& tensor,
                                    StreamOrder& order);
   std::shared_ptr<Completion> Receive(int32_t from, int32_t to, const at::Tensor& tensor,
                                       StreamOrder& order);
 
-  // Returns once the operation was issued. Throws CommunicationError where the group fails or the
-  // timeout expires, which fails the group.
+  // Returns once the operation was issued. Throws CommunicationError if the group fails, or if the
+  // timeout expires, which makes the group fail.
   void Wait(const Completion& completion, const char* operation);
 
-  // Removes `rank`: operations that still need it fail.
+  // Removes `rank`. Operations that still need it fail.
   void Leave(int32_t rank);
 
  private:
@@ -88,11 +89,11 @@ class ThreadGroup {
   void CheckFits(const Collective& collective, int32_t rank, const CollectiveCall& call);
   void CarryOut(Collective& collective, StreamOrder& order);
   void Match(Channel& channel, StreamOrder& order);
-  // Fails the group where the operation can't be issued.
+  // Calls `operation` through `order`. If it can't be issued, the group fails.
   StreamOrder::Mark Issue(StreamOrder& order, const std::vector<StreamOrder::Mark>& ready,
                           const std::vector<at::Tensor>& tensors,
                           const std::function<void()>& operation);
-  // Drops everything under way.
+  // Makes the group fail, and drops everything under way.
   void Fail(const std::string& reason);
   void ThrowIfFailed(const char* operation) const;
   bool NeedsOneWhoLeft() const;

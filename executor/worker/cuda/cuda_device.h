@@ -1,5 +1,5 @@
 // CudaDevice is one CUDA device of one rank: Torch's caching allocator, the CUDA kernels on the
-// current stream, and NCCL, or threads where several ranks share the device.
+// current stream, and NCCL. If several ranks share the device, they communicate as threads instead.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace meshwright::worker {
 
 class CudaDevice final : public Device {
  public:
-  // Makes device `index` the calling thread's. Throws c10::Error where there is none. With a `hub`,
-  // which must outlive this object, all ranks of the run are threads of this process, each with a
-  // device object and a stream of its own; the allocator, its limit and its peaks are then the
-  // device's, not the rank's.
+  // Makes device `index` the calling thread's device. Throws c10::Error if there is no such device.
+  // With a `hub`, which must outlive this object, all ranks of the run are threads of this process.
+  // Each rank then has a CudaDevice and a stream of its own, but the allocator, its limit and its
+  // peaks are those of the whole device.
   explicit CudaDevice(int32_t index, ThreadHub* hub = nullptr);
 
   at::Device torch_device() const override;
@@ -25,9 +25,10 @@ class CudaDevice final : public Device {
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override;
   std::unique_ptr<DeviceClock> MakeClock() override;
-  // Limits what the allocator reserves, which exceeds what tensors hold: blocks are rounded up to
-  // 512 bytes and reserved in pages of 2 MiB, of 20 MiB for those above 1 MiB. Before it fails, the
-  // allocator releases cached blocks. The context, code and communicators are not covered.
+  // Limits what the allocator reserves, which exceeds what tensors hold. Blocks are rounded up to
+  // 512 bytes; memory is reserved in pages of 2 MiB, or of 20 MiB for blocks above 1 MiB. Before an
+  // allocation fails, the allocator releases cached blocks. The limit does not cover the context,
+  // code and communicators.
   void SetMemoryLimit(int64_t bytes) override;
   void ResetPeakMemory() override;
   // Allocated bytes include the allocator's rounding, but not its cache.
@@ -37,7 +38,7 @@ class CudaDevice final : public Device {
   std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const override;
 
  private:
-  // Bytes of the device in use outside the allocator.
+  // Returns the bytes of the device that are in use outside the allocator.
   int64_t OutsideBytes() const;
 
   const int32_t index_;
@@ -45,7 +46,7 @@ class CudaDevice final : public Device {
   const std::shared_ptr<CudaTimeline> timeline_ = std::make_shared<CudaTimeline>();
   std::shared_ptr<StreamOrder> order_;  // among the threads of a hub
   int64_t outside_before_bytes_ = 0;    // when the device was opened
-  bool connected_ = false;              // over NCCL
+  bool connected_ = false;              // whether a group is connected over NCCL
   std::unique_ptr<kernels::Kernels> kernels_;
 };
 

@@ -16,8 +16,8 @@ namespace meshwright::worker {
 
 class CudaStreamOrder final : public StreamOrder {
  public:
-  // For the calling thread, which gets a current stream of its own; up to 32 ranks get distinct
-  // ones. Times are on `timeline`, the rank's.
+  // Creates the order of the calling thread's rank. Gives the thread a current stream of its own;
+  // up to 32 ranks get distinct streams. Times are on the rank's `timeline`.
   CudaStreamOrder(c10::DeviceIndex device, std::shared_ptr<const CudaTimeline> timeline);
 
   Mark Now() override;

@@ -15,9 +15,10 @@ inline c10::cuda::CUDAEvent TimedEvent() { return c10::cuda::CUDAEvent(cudaEvent
 
 class CudaTimeline {
  public:
-  // Waits for the device and records the host's time of an event.
+  // Waits for the device, then records an event and the host's time when it happens.
   void Anchor();
-  // REQUIRES: the event happened after the last Anchor().
+  // Returns when `event` happened, in seconds of the host's monotonic clock. REQUIRES: the event
+  // happened after the last Anchor().
   double Seconds(const c10::cuda::CUDAEvent& event) const;
 
  private:
@@ -25,7 +26,7 @@ class CudaTimeline {
   double anchor_s_ = 0.0;
 };
 
-// Marks are events on the current stream.
+// The clock of a CUDA device. Its marks are events on the current stream.
 class CudaClock final : public DeviceClock {
  public:
   explicit CudaClock(std::shared_ptr<CudaTimeline> timeline) : timeline_(std::move(timeline)) {}

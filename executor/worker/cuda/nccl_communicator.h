@@ -8,10 +8,11 @@
 
 namespace meshwright::worker {
 
-// Wait() orders the current stream after the operation and returns at once. A rank whose peers
-// don't answer within the group's timeout is ended by NCCL's watchdog, as its kernels can't be
-// interrupted. Close() waits for the group's kernels and, within a host, for the other ranks; a
-// group destroyed without it is aborted. Ends of operations are timed on `timeline`.
+// Connects global rank `rank` to `group`. Wait() orders the current stream after the operation and
+// returns immediately. If peers don't answer within the group's timeout, NCCL's watchdog ends the
+// rank, since its kernels can't be interrupted. Close() waits for the group's kernels and, within a
+// host, for the other ranks; a group that is destroyed without Close() is aborted. The ends of
+// operations are timed on `timeline`.
 std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>& store,
                                           const GroupSpec& group, int32_t rank, at::Device device,
                                           std::shared_ptr<const CudaTimeline> timeline);

@@ -10,17 +10,17 @@ namespace meshwright::worker {
 struct NcclTuning {
   // Most SMs that an operation may use; NCCL's default if unset.
   std::optional<int> max_ctas;
-  // NCCL's kernels get SMs before waiting computation kernels.
+  // Whether NCCL's kernels get SMs before waiting computation kernels.
   bool high_priority = true;
 };
 
 // All groups get high priority: a kernel that queues behind a matmul's blocks delays every other
-// rank of its group, while it needs few SMs itself. Megatron-LM offers the same per group for the
-// same reason (--high-priority-stream-groups).
+// rank of its group, although it needs few SMs itself. Megatron-LM offers this choice per group for
+// the same reason (--high-priority-stream-groups).
 //
-// Messages get few SMs: a message is only a copy, a receive posted ahead holds its SMs until the
-// message arrives, and both run beside computation. The device benchmark times messages in such a
-// group, so the planner uses the resulting rates.
+// Messages get few SMs. A message is only a copy, and it runs beside computation; a receive that is
+// posted ahead holds its SMs until the message arrives. The device benchmark times messages in such
+// a group, so the planner uses the resulting rates.
 inline NcclTuning NcclTuningOf(Traffic traffic) {
   constexpr int kMessageCtas = 4;
   if (traffic == Traffic::kMessages) return {.max_ctas = kMessageCtas};

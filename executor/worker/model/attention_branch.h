@@ -1,9 +1,9 @@
-// AttentionBranch is the attention half of a block, of any kind: a norm of the residual stream, and
-// attention. It returns what is to be added to the stream; the FFN adds it, in one pass with its
-// own norm.
+// AttentionBranch is the attention half of a block, for any kind of attention: a norm of the
+// residual stream, then attention. It returns what is to be added to the stream; the FFN adds it,
+// in one pass with its own norm.
 //
-// "Stream tokens" are RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank.
-// The backward has two parts, which a schedule may run separately.
+// "Stream tokens" are RankContext::stream_tokens(); "tokens" are all tokens of the micro-batch on
+// this rank. The backward has two parts, which a schedule may run separately.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,24 +20,24 @@ struct LatentSaved {
   at::Tensor latents;  // [stream tokens, latents and rotary key part], before the norms
   at::Tensor query_rstd;
   at::Tensor key_rstd;
-  at::Tensor normed;      // same shape: normed latents, rotary key part unchanged
+  at::Tensor normed;      // shaped like `latents`: normed latents, rotary key part unchanged
   at::Tensor query;       // [tokens, heads * head_dim], rotated
   at::Tensor turned_key;  // [tokens, rotary_dim]
 };
 
-// One micro-batch's saved tensors: those of attention's operators in planner/block/block.h, with q,
-// k and v in one buffer.
+// The tensors that one micro-batch saves: those of attention's operators in planner/block/block.h,
+// with q, k and v in one buffer.
 struct AttentionSaved {
   at::Tensor residual;       // [stream tokens, hidden]
   ProductInput norm_output;  // [stream tokens, hidden]
   at::Tensor norm_rstd;      // NormOutput::rstd
-  // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm as projected: the norm's
-  // backward needs its input, from which queries and keys are cheap to recompute.
+  // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm it is saved as projected
+  // instead: the norm's backward needs this, and queries and keys are cheap to recompute from it.
   at::Tensor qkv;
   AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
   ProductInput output;        // attention's output, as the output projection's input
-  // Between the two backward parts: the gradient of the layer's output, for all tokens. Then qkv
-  // holds its own gradient, and residual, deviations and attention's result are released.
+  // Set between the two parts of the backward: the gradient of the layer's output, for all tokens.
+  // In that time qkv holds its own gradient, and what only the first part needs is released.
   at::Tensor gradient;
   LatentSaved latent;
 };
@@ -46,17 +46,17 @@ class AttentionBranch {
  public:
   virtual ~AttentionBranch() = default;
 
-  // residual [stream tokens, hidden] -> what to add to it, a new tensor of the same shape.
+  // Returns what is to be added to `residual` [stream tokens, hidden], a new tensor of its shape.
   virtual at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const = 0;
   // Recomputes, before the backward, the saved tensors of the norms in `runs` and, for latent
   // attention, of its projections in `runs`.
   virtual void Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                          AttentionSaved& saved) const = 0;
-  // Takes the gradient of residual plus output and returns that of the residual, a new tensor. Adds
-  // all weight gradients, overlapping their products with the TP group's communication, and
-  // releases `saved`.
+  // Takes the gradient of residual plus output and returns the gradient of the residual, a new
+  // tensor. Adds all weight gradients, overlapping their products with the TP group's
+  // communication, and releases `saved`.
   virtual at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const = 0;
-  // The first part: gradients of the residual and of the norms' weights.
+  // The first part of Backward(): the gradients of the residual, of norms' weights and of sinks.
   virtual at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const = 0;
   // The second part: the projections' weight gradients. Releases the rest of `saved`.
   virtual void BackwardWeight(AttentionSaved& saved) const = 0;

@@ -21,16 +21,17 @@ struct AttentionShape {
   int64_t heads = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;
-  int64_t value_dim = 0;  // width of a head's values; 0: head_dim
-  int64_t window = 0;     // newest keys that a query sees; 0: all before it
+  int64_t value_dim = 0;  // width of a head's values; 0 stands for head_dim
+  int64_t window = 0;     // newest keys that a query sees; 0 stands for all before it
   bool chunked = false;   // a query sees the keys of its own chunk of `window` tokens instead
   AttentionBackend backend = AttentionBackend::kCpuFlash;
 
-  // Number of kernel calls. A kernel without grouped queries attends the query heads of a group one
-  // by one, so that keys and values are never repeated.
+  // Returns the width of a head's values.
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
+  // Returns the number of kernel calls. If the kernel does not support grouped queries, each call
+  // has one query head of every group, so that keys and values are never repeated.
   int64_t calls() const { return TakesGroupedQueries(backend) ? 1 : heads / kv_heads; }
-  // Returns the sequence shared by `cp` ranks, as the kernel is called for it.
+  // Returns the sequence that `cp` ranks share, in the form that planner::AttentionTiles() takes.
   planner::AttentionSpan span(int32_t cp) const {
     return {.seq_len = seq_len * cp,
             .cp = cp,
@@ -48,40 +49,41 @@ struct AttentionResult {
 struct AttentionGradient {
   std::vector<at::Tensor> q;  // per call: [batch, seq_len, heads / calls, head_dim]
   at::Tensor k;               // [batch, seq_len, kv_heads, head_dim]
-  at::Tensor v;               // as wide as values
+  at::Tensor v;               // [batch, seq_len, kv_heads, value_head_dim()]
 };
 
-// Returns a view of the query heads of one call: `call`, `call` + calls, ... of [batch, seq_len,
-// heads, head_dim].
+// Returns a view of the query heads of one call: `call`, `call` + calls(), ... of `heads` [batch,
+// seq_len, heads, head_dim].
 at::Tensor HeadsOfCall(const AttentionShape& shape, const at::Tensor& heads, int64_t call);
 
 // Returns a view of attention's output or its gradient as [batch, seq_len, heads,
 // value_head_dim()].
 at::Tensor HeadsOfOutput(const AttentionShape& shape, const at::Tensor& output);
 
-// Strides of heads in the form that kernels take; `heads` is [batch, queries, heads, head_dim].
+// Returns the strides of `heads` [batch, queries, heads, head_dim] in the form that kernels take.
 inline kernels::HeadStrides StridesOfHeads(const at::Tensor& heads) {
   return {.batch = heads.stride(0), .query = heads.stride(1), .head = heads.stride(2)};
 }
-// The same of a statistic [batch, heads, queries].
+// Returns the strides of `statistic` [batch, heads, queries] in that form.
 inline kernels::HeadStrides StridesOfStatistic(const at::Tensor& statistic) {
   return {.batch = statistic.stride(0), .query = statistic.stride(2), .head = statistic.stride(1)};
 }
 
-// Options for sums of a tensor's parts.
+// Returns the options of sums of parts of `tensor`: those of `tensor`, with its accumulator type.
 at::TensorOptions InAccumulatorType(const at::Tensor& tensor);
 
 // Returns a view of the tokens in `range`; `dimension` is the token dimension.
 at::Tensor TokensOf(const planner::TokenRange& range, const at::Tensor& tensor,
                     int64_t dimension = 1);
 
-// q [batch, seq_len, heads, head_dim], k [batch, seq_len, kv_heads, head_dim] and v likewise with
-// value_head_dim(); views with a dense last dimension. With a window the kernel is called per tile
-// of planner/block/attention_tiles.h, unless one covers all.
+// Attends to whole sequences. q is [batch, seq_len, heads, head_dim], k is [batch, seq_len,
+// kv_heads, head_dim], and v is [batch, seq_len, kv_heads, value_head_dim()]. They may be views
+// with a dense last dimension. With a window the kernel is called once per tile of
+// planner/block/attention_tiles.h, unless one tile covers the sequence.
 AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& q,
                                  const at::Tensor& k, const at::Tensor& v);
 
-// doutput has the output's shape.
+// Returns the gradients of q, k and v. `doutput` has the shape of the output.
 AttentionGradient AttentionBackward(const AttentionShape& shape, const at::Tensor& doutput,
                                     const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                     const AttentionResult& forward);

@@ -1,6 +1,6 @@
 // One call of ATen's fused attention, forward or backward, on some queries and some keys.
 //
-// On a CPU it is ATen's flash attention. A GPU has flash attention and cuDNN's for bf16, and
+// On a CPU it is ATen's flash attention. On a GPU it is flash attention or cuDNN's for bf16, and
 // memory-efficient attention for fp32.
 #pragma once
 
@@ -19,16 +19,16 @@ enum class AttentionBackend : uint8_t { kCpuFlash, kFlash, kCudnn, kEfficient };
 AttentionBackend AttentionBackendOf(planner::AttentionKernel kernel, c10::Device device,
                                     at::ScalarType dtype);
 
-// Whether the kernel supports bands of keys, so that no masks are needed.
+// Returns whether the kernel supports bands of keys, which make masks unnecessary.
 bool TakesBands(AttentionBackend backend);
 
-// Whether several query heads may share a key/value head in one call.
+// Returns whether several query heads may share a key/value head in one call.
 bool TakesGroupedQueries(AttentionBackend backend);
 
 // What the backward needs beside q, k, v and the output.
 struct AttentionStatistics {
   at::Tensor log_sum_exp;  // fp32 (fp64 for fp64): [batch, heads, queries]
-  at::Tensor random_seed;  // of the GPU kernels; unused without dropout, but passed back
+  at::Tensor random_seed;  // of GPU kernels, which expect it back; unused without dropout
   at::Tensor random_offset;
 };
 
@@ -39,27 +39,28 @@ struct AttendedHeads {
 
 // Which keys a query sees; all of them by default.
 struct KeySight {
-  bool causal = false;   // as many queries as keys, and each sees the keys up to its own position
+  bool causal = false;   // queries see the keys up to their own position; as many queries as keys
   at::Tensor mask = {};  // [queries, keys], accumulator dtype, added to the scores; CPU only
-  std::optional<planner::KeyBand> band = {};  // only where TakesBands()
+  std::optional<planner::KeyBand> band = {};  // only if TakesBands()
 };
 
-// Softmax attention per head. q is [batch, queries, heads, head_dim], k and v [batch, keys, heads
-// (or a divisor of it where TakesGroupedQueries()), head_dim]; views with a dense last dimension.
-// Values may be narrower than keys, and the output is then a view; kernels that need equal widths
-// get zero-padded copies.
+// Computes softmax attention per head. q is [batch, queries, heads, head_dim]. k and v are [batch,
+// keys, heads, head_dim]; if TakesGroupedQueries(), they may have fewer heads, whose number divides
+// that of q. All may be views with a dense last dimension. Values may be narrower than keys: for
+// kernels that need equal widths they are copied with zero padding, and the output is a view.
 AttendedHeads AttendForward(AttentionBackend backend, const at::Tensor& q, const at::Tensor& k,
                             const at::Tensor& v, const KeySight& sight);
 
-// Shaped like q, k and v.
+// The gradients, shaped like q, k and v.
 struct AttendedGradient {
   at::Tensor q;
   at::Tensor k;
   at::Tensor v;
 };
 
-// Given the output and log-sum-exp of attention to a superset of these keys, returns these keys'
-// share of the gradients; the shares add up.
+// Returns the share of the gradients that comes from the given keys. `output` and `statistics` are
+// those of attention to a superset of these keys. The shares of all its keys add up to the
+// gradients.
 AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& doutput,
                                 const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                 const at::Tensor& output, const AttentionStatistics& statistics,

@@ -1,11 +1,12 @@
 // AttentionLayer is the attention half of a block: Wo attention(RoPE(Wqkv norm(x))). With
-// ModelSpec::qk_norm each head of queries and keys is normed before RoPE. Either product may have a
-// bias, and the softmax sinks. The FFN adds the residual x in one pass with its norm.
+// planner::Attention::qk_norm each head of queries and keys is normed before RoPE. Either product
+// may have a bias, and the softmax may have sinks. The FFN adds the result to the residual x, in
+// one pass with its own norm.
 //
-// Wqkv is column parallel and Wo row parallel: a TP rank holds heads/t query and kv_heads/t
+// Wqkv is column-parallel and Wo is row-parallel: a TP rank holds heads/t query and kv_heads/t
 // key/value heads (executor/worker/model/tensor_parallel.h). "Stream tokens" are
-// RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank. The backward has two
-// parts, which a schedule may run separately.
+// RankContext::stream_tokens(); "tokens" are all tokens of the micro-batch on this rank. The
+// backward has two parts, which a schedule may run separately.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -32,8 +33,8 @@ class AttentionLayer final : public AttentionBranch {
   void BackwardWeight(AttentionSaved& saved) const override;
 
  private:
-  // Attention's inputs, [batch, seq_len, heads, head_dim] each: views of the fused buffer, or with
-  // qk_norm queries and keys in a buffer of their own.
+  // Attention's inputs, each [batch, seq_len, heads, head_dim]. They are views of the fused buffer;
+  // with qk_norm queries and keys have a buffer of their own.
   struct ReadyHeads {
     at::Tensor q;
     at::Tensor k;
@@ -46,25 +47,26 @@ class AttentionLayer final : public AttentionBranch {
   at::Tensor Heads(const at::Tensor& qkv, int64_t first, int64_t count) const;
   // Rotates the rotary part of the heads; `to` may be `from`.
   void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
-  // Inverts the rotation for gradients, including elements that are not rotated.
+  // Inverts the rotation, for gradients. Also copies elements that are not rotated.
   void TurnBack(const at::Tensor& from, const at::Tensor& to) const;
-  // `qkv` as it is saved.
+  // Returns attention's inputs, made from `qkv` as it is saved.
   ReadyHeads Ready(const at::Tensor& qkv) const;
   void NormAndTurn(ReadyHeads& heads) const;
   AttentionResult Attend(const ReadyHeads& heads) const;
-  // Also adds the gradient of the sinks.
+  // Returns the gradients of attention's inputs. Also adds the gradient of the sinks.
   AttentionGradient AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
                                    const AttentionResult& forward) const;
   // Replaces qkv by its gradient and releases attention's result. REQUIRES: saved.gradient is set.
   void BackwardHeads(AttentionSaved& saved) const;
-  // Replaces `qkv`, and the heads made of it, by the gradient; adds the weight gradients of the
-  // heads' norms.
+  // Replaces `qkv`, and the heads that were made of it, by their gradient. Adds the weight
+  // gradients of the heads' norms.
   void ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
                          const at::Tensor& qkv) const;
-  // Each releases the tensors that only its weight gradient still needed.
+  // Each of these releases the tensors that only its weight gradient still needed.
   void BackwardOutputWeight(AttentionSaved& saved) const;
   void BackwardQkvWeight(const ProductInput& norm_output, AttentionSaved& saved) const;
-  // Turns the normed input's gradient into the residual's, in place.
+  // Turns `dresidual`, the gradient of the normed input, into the gradient of the residual, in
+  // place.
   void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
                     AttentionSaved& saved) const;
 
@@ -75,8 +77,8 @@ class AttentionLayer final : public AttentionBranch {
   const AttentionShape shape_;
   const int64_t rotary_width_;  // rotated elements per head
   const NormLayer norm_;
-  const size_t query_norm_;  // index of its weight; kNowhere without qk_norm
-  const size_t sinks_;       // index; kNowhere without sinks
+  const size_t query_norm_;  // index of the queries' norm weight; kNowhere without qk_norm
+  const size_t sinks_;       // index of the sinks; kNowhere without them
   const VectorPositions qkv_;
   const VectorPositions output_;
 };

@@ -1,10 +1,10 @@
-// Attention sinks (GPT-OSS): per query head, a learned score of a key without a value that joins
-// the softmax of every query.
+// Attention sinks (GPT-OSS): each query head learns the score of a key without a value, its sink,
+// which joins the softmax of every query.
 //
-// Kernels attend to the real keys only. A sink is then added to the softmax of the whole sequence
-// once, however keys were divided into tiles or ranks. From the resulting output and log-sum-exp, a
-// kernel's backward yields the right gradients of queries, keys and values, and the sink's own
-// follows from the same two.
+// Kernels attend to the real keys only. A sink is then added once to the softmax of the whole
+// sequence, however the keys were divided into tiles or ranks. Given the resulting output and
+// log-sum-exp, a kernel's backward yields the right gradients of queries, keys and values. The
+// gradient of the sink also follows from this output and log-sum-exp.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,12 +14,14 @@
 
 namespace meshwright::worker {
 
-// Adds `sinks` [heads], those of this rank's query heads, to attention over all keys, in place.
+// Adds the sinks [heads] of this rank's query heads to the softmax of attention to all keys.
+// Changes `attention` in place.
 void JoinSinks(const RankContext& context, const AttentionShape& shape, const at::Tensor& sinks,
                const AttentionResult& attention);
 
-// gradient [heads], accumulator dtype, += that of the sinks. `attention` is the result of
-// JoinSinks(), doutput [tokens, heads * head_dim] the gradient of its output.
+// Adds the gradient of the sinks to `gradient` [heads], which has the accumulator dtype.
+// `attention` is the result of JoinSinks(), and `doutput` [tokens, heads * head_dim] the gradient
+// of its output.
 void AddSinkGradient(const RankContext& context, const AttentionShape& shape,
                      const at::Tensor& sinks, const AttentionResult& attention,
                      const at::Tensor& doutput, const at::Tensor& gradient);

@@ -17,8 +17,8 @@
 
 namespace meshwright::worker {
 
-// One micro-batch's saved tensors: those that planner/block/block.h saves, except those freed by
-// the layer's recompute (planner/block/recompute.h).
+// The tensors that one micro-batch saves: those of planner/block/block.h, except those that the
+// layer's recompute frees (planner/block/recompute.h).
 struct BlockSaved {
   AttentionSaved attention;
   FfnSaved ffn;
@@ -27,25 +27,26 @@ struct BlockSaved {
 class Block {
  public:
   // `index` is the block's index in its chunk, which decides whether rc=block:N recomputes it.
-  // `units` are the layer's and, if it has experts, theirs. REQUIRES: `group`, `rope` and the units
-  // outlive this object.
+  // `units` are the layer's unit and, if the layer has experts, the experts' unit. REQUIRES:
+  // `group`, `rope` and the units outlive this object.
   Block(RankContext& context, const planner::LayerGroup& group, std::vector<FlatUnit*> units,
         const RopeTable& rope, int64_t index);
 
   const std::vector<FlatUnit*>& units() const { return units_; }
 
-  // [stream tokens, hidden] -> the same shape, a new tensor.
+  // Returns the block's output for `input` [stream tokens, hidden], a new tensor of its shape.
   at::Tensor Forward(at::Tensor input, BlockSaved& saved) const;
-  // Gradient of the output -> gradient of the input, a new tensor. Releases `saved`.
+  // Takes the gradient of the output and returns the gradient of the input, a new tensor. Releases
+  // `saved`.
   at::Tensor Backward(at::Tensor gradient, BlockSaved& saved) const;
-  // The same in two parts. Recomputation happens in the input part; its results live until the
-  // weight part, which releases `saved`.
+  // The two parts of Backward(). BackwardInput() recomputes; what it recomputed lives until
+  // BackwardWeight(), which releases `saved`.
   at::Tensor BackwardInput(at::Tensor gradient, BlockSaved& saved) const;
   void BackwardWeight(BlockSaved& saved) const;
 
  private:
-  // Recomputes what the FFN's backward needs, and what attention's needs too if it yields the FFN's
-  // input.
+  // Recomputes what the FFN's backward needs. If the FFN's input must be recomputed, attention
+  // reruns, which also recomputes what attention's backward needs.
   void RecomputeForFfn(BlockSaved& saved) const;
   void RecomputeForAttention(BlockSaved& saved) const;
 

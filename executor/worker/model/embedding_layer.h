@@ -13,9 +13,9 @@ class EmbeddingLayer {
   // REQUIRES: `unit` outlives this object.
   EmbeddingLayer(RankContext& context, FlatUnit& unit) : context_(context), unit_(unit) {}
 
-  // tokens int32 [tokens] -> [stream tokens, hidden].
+  // Returns the embeddings [stream tokens, hidden] of `tokens`, int32 [tokens].
   at::Tensor Forward(const at::Tensor& tokens) const;
-  // Adds the table's gradient. gradient [stream tokens, hidden].
+  // Adds to the table's gradient. `gradient` is [stream tokens, hidden].
   void Backward(const at::Tensor& tokens, const at::Tensor& gradient) const;
 
  private:

@@ -1,9 +1,9 @@
-// Biases of experts' products: each expert adds its own bias to its rows. A bias [experts *
-// outputs] is in the order of the experts, like the rows; `rows` has each expert's number of rows.
-// All functions do nothing where the bias, or its gradient, is undefined.
+// Biases of experts' products: each expert adds its own bias to its rows. A bias is [experts *
+// outputs]. Biases and rows are in the order of the experts, and the argument `rows` has each
+// expert's number of rows. All functions do nothing if the bias, or its gradient, is undefined.
 //
-// After a product of weighted rows the bias is weighted as it is added, so that a row's weight
-// applies to product and bias alike.
+// If the rows of a product were weighted, the bias is weighted as it is added, so that a row's
+// weight applies to product and bias alike.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,22 +15,23 @@
 
 namespace meshwright::worker {
 
-// y [rows, outputs] += the bias of the row's expert.
+// Adds to each row of y [rows, outputs] the bias of its expert.
 void AddExpertBias(const at::Tensor& bias, const std::vector<int64_t>& rows, const at::Tensor& y);
 
-// y [rows, outputs] += the row's weight times the bias of its expert; weights [rows, 1],
-// accumulator dtype.
+// Adds to each row of y [rows, outputs] its weight times the bias of its expert. `weights` is
+// [rows, 1] in the accumulator dtype.
 void AddWeighedExpertBias(const RankContext& context, const at::Tensor& weights,
                           const at::Tensor& bias, const std::vector<int64_t>& rows,
                           const at::Tensor& y);
 
-// gradient [experts * outputs], accumulator dtype, += the sum of each expert's rows of dy [rows,
-// outputs], each times its weight if `weights` is defined.
+// Adds the sum of each expert's rows of dy [rows, outputs] to `gradient` [experts * outputs], which
+// has the accumulator dtype. Each row is multiplied by its weight if `weights` is defined.
 void AddExpertBiasGradient(const RankContext& context, const at::Tensor& dy,
                            const std::vector<int64_t>& rows, const at::Tensor& weights,
                            const at::Tensor& gradient);
 
-// dweights [rows, 1], accumulator dtype, += the gradient of the weights through a weighted bias.
+// Adds the gradient of the rows' weights through a weighted bias to `dweights` [rows, 1], which has
+// the accumulator dtype.
 void AddBiasToWeightGradient(const RankContext& context, const at::Tensor& dy,
                              const at::Tensor& bias, const std::vector<int64_t>& rows,
                              const at::Tensor& dweights);

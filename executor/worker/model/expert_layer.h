@@ -1,12 +1,13 @@
-// ExpertLayer is a mixture of experts, from the norm before the FFN to what is added to the
-// residual stream: the sum over a token's experts of weight * (Wdown (silu(Wgate x) * (Wup x))),
-// where SwiGLU may be clamped and each product may have a bias.
+// ExpertLayer is a mixture of experts, from the output of the norm before the FFN to what is added
+// to the residual stream. It computes the sum over a token's experts of weight * (Wdown (silu(Wgate
+// x) * (Wup x))). SwiGLU may be clamped, and each product may have a bias.
 //
 // Tokens are the rank's share of the stream. Experts are divided over the EP group, and each expert
-// over the ranks of expert tensor parallelism (executor/worker/model/expert_routing.h). A weight is
-// applied before the down projection, and to its bias after it, so that the experts' results need
-// not be saved. Ranks of expert tensor parallelism divide the biases of gate and up. All of them
-// hold that of down and have its gradient, but only the first adds it to the sum over ranks.
+// over the ranks of expert tensor parallelism (executor/worker/model/expert_routing.h). The weight
+// of a token's expert is applied before the down projection, so that the experts' results need not
+// be saved; it is applied to the bias of the down projection as well. Ranks of expert tensor
+// parallelism divide the biases of gate and up. All of them hold the bias of down and have its
+// gradient, but only the first rank adds the bias to the sum over ranks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,63 +25,65 @@
 
 namespace meshwright::worker {
 
-// One micro-batch's saved tensors: those of the experts' operators in
+// The tensors that one micro-batch saves: those of the experts' operators in
 // planner/block/expert_operators.h.
 struct ExpertsSaved {
-  at::Tensor logits;   // [stream tokens, experts]; after the input part their gradient
+  at::Tensor logits;   // [stream tokens, experts]; their gradient after BackwardInput()
   at::Tensor weights;  // [stream tokens, top_k], accumulator dtype
   ExpertRouting routing;
   at::Tensor row_weights;  // [expert rows, 1], accumulator dtype; temporarily their gradient
   ProductInput input;      // [expert rows, hidden]
-  at::Tensor gate_up;      // [expert rows, 2 width]; after the input part its gradient
+  at::Tensor gate_up;      // [expert rows, 2 width]; its gradient after BackwardInput()
   ProductInput product;    // [expert rows, width], weighted
-  // Between the two backward parts: gradient of the experts' results, [expert rows, hidden].
+  // Set between the two parts of the backward: the gradient of the experts' results, [expert rows,
+  // hidden].
   at::Tensor gradient;
 };
 
 class ExpertLayer {
  public:
-  // The router is in `layer`, the experts are in `experts`. REQUIRES: both and `ffn` outlive this
-  // object.
+  // `layer` holds the router, `experts` holds the experts. REQUIRES: `ffn` and both units outlive
+  // this object.
   ExpertLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& layer, FlatUnit& experts);
 
-  // [stream tokens, hidden], normed -> the experts' output, a new tensor.
+  // Returns the experts' output for `norm_output` [stream tokens, hidden], a new tensor.
   at::Tensor Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // Recomputes, before the backward, the saved tensors of the experts' operators in `runs`: all, or
-  // only the activation's. Omits the result of Forward(), which the backward does not need.
+  // Recomputes, before the backward, the saved tensors of the experts' operators in `runs`, which
+  // has all of these operators or only the activation. Does not compute the result of Forward(),
+  // which the backward does not need.
   void Recompute(const planner::EnumSet<planner::OperatorName>& runs, const at::Tensor& norm_output,
                  ExpertsSaved& saved) const;
-  // Gradient of the output -> gradient of the normed input, a new tensor. Adds all weight gradients
-  // and releases `saved`.
+  // Takes the gradient of the output and returns the gradient of the normed input, a new tensor.
+  // Adds all weight gradients and releases `saved`.
   at::Tensor Backward(const at::Tensor& gradient, const at::Tensor& norm_output,
                       ExpertsSaved& saved) const;
-  // The same in two parts.
+  // The two parts of Backward().
   at::Tensor BackwardInput(const at::Tensor& gradient, ExpertsSaved& saved) const;
   void BackwardWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const;
 
  private:
-  // Runs up to the weighted product, and returns it.
+  // Runs the forward as far as the weighted product, and returns this product.
   at::Tensor RunToProduct(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // saved.gate_up -> the weighted product, which is saved as its weight gradient needs it.
+  // Returns the weighted product of saved.gate_up. Saves it as down's weight gradient needs it.
   at::Tensor Activate(ExpertsSaved& saved) const;
   at::Tensor RouterWeight() const;
   kernels::SwigluForm form() const {
     return ffn_.clamp > 0.0 ? kernels::ClampedSwiglu(ffn_.clamp) : kernels::SwigluForm();
   }
-  // The bias of down where this rank is the one that adds it; else undefined.
+  // Returns the bias of down if this rank is the one that adds it, else an undefined tensor.
   at::Tensor AddedDownBias() const;
   void Route(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // Copies each slot's token to the slot's row: [sent rows, width].
+  // Copies each slot's token to the slot's row. Returns [sent rows, width].
   at::Tensor RowsOfTokens(const at::Tensor& tokens, const ExpertRouting& routing) const;
   // Sums the experts' rows of each token.
   at::Tensor TokensOfRows(at::Tensor expert_rows, const ExpertRouting& routing) const;
-  // Replaces gate_up and the rows' weights by their gradients, and adds the gradient of down's
-  // bias, which needs these weights. REQUIRES: saved.gradient is set.
+  // Replaces gate_up and the rows' weights by their gradients. Adds the gradient of down's bias,
+  // which needs the weights. REQUIRES: saved.gradient is set.
   void BackwardProduct(ExpertsSaved& saved) const;
   // Adds the router's part to the gradient of the normed input. Replaces the logits by their
   // gradient.
   void BackwardRouter(const at::Tensor& gradient, ExpertsSaved& saved) const;
-  // Each releases the tensors that only its weight gradient still needed.
+  // Each of these releases the tensors that only its weight gradient still needed.
   void BackwardDownWeight(ExpertsSaved& saved) const;
   void BackwardGateUpWeight(ExpertsSaved& saved) const;
   void BackwardRouterWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const;

@@ -1,15 +1,16 @@
-// ExpertRouting describes which experts a micro-batch's tokens go to, and the order of their rows
-// at each stage of the exchange.
+// ExpertRouting describes which experts a micro-batch's tokens go to, and the order of the tokens'
+// rows at each stage of the exchange.
 //
 // A slot is one of the top_k experts of a token in this rank's share of the residual stream; a
 // token's slots are adjacent. Sent rows are the slots sorted by expert, and so by the rank that
-// holds it. A rank of the EP group receives rows in order of their senders; the ranks of its expert
-// tensor parallelism concatenate what each received, padded to the longest; expert rows are these
-// sorted by expert.
+// holds the expert. A rank of the EP group receives rows in order of their senders. The ranks of
+// its expert tensor parallelism concatenate what each of them received, padded to the longest.
+// Expert rows are the concatenated rows without padding, sorted by expert.
 //
-// Where experts have a capacity (planner::Experts::capacity), a sequence's slots beyond that
-// number, in order of position, are dropped for that expert: they have no row and contribute 0.
-// What a sequence drops depends neither on other sequences nor on the layout.
+// If experts have a capacity (planner::Experts::capacity), an expert takes only this many slots of
+// a sequence, the first ones by position. The other slots are dropped: they have no row and
+// contribute 0. Which slots of a sequence are dropped depends neither on other sequences nor on the
+// layout.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,17 +24,17 @@
 namespace meshwright::worker {
 
 struct ExpertRouting {
-  // Tensors, int32.
+  // These tensors are int32.
   at::Tensor picked;        // [stream tokens, top_k]: the slot's expert
   at::Tensor row_of_slot;   // [stream tokens, top_k]: the slot's sent row, -1 if dropped
   at::Tensor slot_of_row;   // [sent rows]
-  at::Tensor place_of_row;  // [expert rows]: index in the concatenated rows; only if rows move
+  at::Tensor place_of_row;  // [expert rows]: index in the concatenated rows; set if rows move
 
-  // [sequences, experts], accumulator dtype: slots including dropped ones; only under a balance
-  // loss.
+  // [sequences, experts], accumulator dtype: numbers of slots, including dropped ones. Set only if
+  // there is a balance loss.
   at::Tensor slots_of_sequences;
 
-  // On the host: slots of this rank's tokens per expert of the layer, including dropped ones.
+  // On the host: how many slots of this rank's tokens go to each expert, including dropped ones.
   std::vector<int64_t> slots_of_experts;
 
   // Numbers of rows, on the host.
@@ -49,18 +50,20 @@ struct ExpertRouting {
   void ReleaseLists();
 };
 
-// Returns the experts of a run with forced balance (planner::Routing::kBalanced): [stream tokens,
-// top_k].
+// Returns the experts [stream tokens, top_k] of a run whose routing is forced to be balanced
+// (planner::Routing::kBalanced).
 at::Tensor BalancedExperts(const RankContext& context, const planner::Experts& experts);
 
-// Exchanges row counts with the other ranks, and which of a sequence's slots come first. REQUIRES:
-// `picked` is complete on the device.
+// Returns the routing to the experts `picked`. Exchanges row counts with the other ranks and, if
+// there is a capacity or a balance loss, counts of the sequences' slots. REQUIRES: `picked` is
+// complete on the device.
 ExpertRouting MakeRouting(RankContext& context, const planner::Experts& experts, at::Tensor picked);
 
-// Moves rows [sent rows, width] to their experts: [expert rows, width] in the order of this rank's
-// experts. Both directions release their argument.
+// Moves rows [sent rows, width] to their experts. Returns [expert rows, width], in the order of
+// this rank's experts. Releases `rows`.
 at::Tensor ToExperts(RankContext& context, const ExpertRouting& routing, at::Tensor rows);
-// The way back. Sums each row over the ranks of expert tensor parallelism.
+// Moves rows [expert rows, width] back and returns [sent rows, width]. Sums each row over the ranks
+// of expert tensor parallelism. Releases `rows`.
 at::Tensor FromExperts(RankContext& context, const ExpertRouting& routing, at::Tensor rows);
 
 }  // namespace meshwright::worker

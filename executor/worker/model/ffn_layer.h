@@ -1,10 +1,10 @@
-// FfnLayer is the feed-forward half of a block: r + Wdown f(Wgate_up norm(r)), where r is the
+// FfnLayer is the feed-forward half of a block: r + Wdown f(Wgate_up norm(r)). Here r is the
 // block's input plus attention's output, and f is SwiGLU, or GELU or ReLU without a gate. Each
-// product may have a bias. A mixture of experts may replace the product or be added to it.
+// product may have a bias. A mixture of experts may replace this dense FFN or be added to it.
 //
-// Gate and up are column parallel and down is row parallel, as in
-// executor/worker/model/attention_layer.h. "Stream tokens" are RankContext::stream_tokens(),
-// "tokens" all of the micro-batch on this rank.
+// Gate and up are column-parallel and down is row-parallel, as in
+// executor/worker/model/attention_layer.h. "Stream tokens" are RankContext::stream_tokens();
+// "tokens" are all tokens of the micro-batch on this rank.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,68 +22,72 @@
 
 namespace meshwright::worker {
 
-// One micro-batch's saved tensors: those of the FFN's operators in planner/block/block.h, with gate
-// and up in one buffer.
+// The tensors that one micro-batch saves: those of the FFN's operators in planner/block/block.h,
+// with gate and up in one buffer.
 struct FfnSaved {
   at::Tensor residual;         // [stream tokens, hidden]
   at::Tensor norm_output;      // [stream tokens, hidden], for a router
-  ProductInput gate_up_input;  // the same, for the dense FFN
+  ProductInput gate_up_input;  // norm_output, for the dense FFN
   at::Tensor norm_rstd;        // NormOutput::rstd
-  // [tokens, 2 ffn_hidden], or half of it without a gate. For ReLU kept only while it runs, as its
-  // product suffices, unless that is narrowed.
+  // [tokens, 2 ffn_hidden], or [tokens, ffn_hidden] without a gate. With ReLU it is released after
+  // the activation, since the backward can use the product instead, unless the product is saved
+  // quantised.
   at::Tensor gate_up;
   ProductInput product;  // [tokens, ffn_hidden]
   ExpertsSaved experts;
-  // Between the two backward parts: the gradient of the layer's output, for all tokens. gate_up
-  // then holds its own gradient; residual and deviations are released.
+  // Set between the two parts of the backward: the gradient of the layer's output, for all tokens.
+  // In that time gate_up holds its own gradient, and residual and norm_rstd are released.
   at::Tensor gradient;
 };
 
 class FfnLayer {
  public:
-  // `experts` is null where the layer has none. REQUIRES: `ffn` and the units outlive this object.
+  // `experts` is null if the layer has none. REQUIRES: `ffn` and the units outlive this object.
   FfnLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& unit, FlatUnit* experts);
 
-  // Block input and attention output [stream tokens, hidden] -> the block's output, a new tensor of
-  // the same shape.
+  // Takes the block's input and attention's output, each [stream tokens, hidden]. Returns the
+  // block's output, a new tensor of the same shape.
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
   // Recomputes, before the backward, the saved tensors of the FFN's operators in `runs`, as far as
-  // needed. Where `attention` was recomputed, the residual is recomputed from it and `input`; else
-  // `attention` is undefined.
+  // needed. If attention's output was recomputed, `attention` is this output, and the residual is
+  // recomputed as `input` + `attention`. Otherwise `attention` is undefined.
   void Recompute(const planner::EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
                  at::Tensor attention, FfnSaved& saved) const;
-  // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
-  // overlapping their products with the TP group's communication, and releases `saved`.
+  // Takes the gradient of the output and returns the gradient of the residual, a new tensor. Adds
+  // all weight gradients, overlapping their products with the TP group's communication, and
+  // releases `saved`.
   at::Tensor Backward(const at::Tensor& gradient, FfnSaved& saved) const;
-  // The first part: gradients of the residual and of the norm's weight.
+  // The first part of Backward(): the gradients of the residual and of the norm's weight.
   at::Tensor BackwardInput(const at::Tensor& gradient, FfnSaved& saved) const;
   // The second part: the projections' weight gradients. Releases the rest of `saved`.
   void BackwardWeight(FfnSaved& saved) const;
 
  private:
-  // Whether there is a dense FFN, which every token passes.
+  // Returns whether there is a dense FFN, which every token passes.
   bool is_dense() const { return ffn_.dense_hidden() > 0; }
   // Adds attention's output to the block's input and returns the norm of the sum.
   at::Tensor RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
-  // From the saved residual.
+  // Recomputes the norm from the saved residual, and returns its output.
   at::Tensor RecomputeNorm(FfnSaved& saved) const;
   // Saves what is needed of the norm's output.
   void KeepNormOutput(const at::Tensor& norm_output, FfnSaved& saved) const;
-  // saved.gate_up -> the product, which is saved as its weight gradient needs it.
+  // Returns the product of saved.gate_up. Saves it as down's weight gradient needs it.
   at::Tensor Activate(FfnSaved& saved) const;
-  // Runs the dense FFN on the norm's output up to its last product.
+  // Runs the dense FFN on the norm's output and returns the input of its last product.
   at::Tensor RunGateUp(at::Tensor norm_output, FfnSaved& saved) const;
-  // The last product, summed over the TP ranks.
+  // Returns the last product, summed over the TP ranks, plus down's bias.
   at::Tensor RunDown(at::Tensor product) const;
-  // Gradient of the output -> the dense FFN's part of the gradient of the normed input.
+  // Both take the gradient of the output and return the dense FFN's part of the gradient of the
+  // normed input. BackwardDense() also adds the weight gradients.
   at::Tensor BackwardDense(const at::Tensor& gradient, FfnSaved& saved) const;
   at::Tensor BackwardDenseInput(const at::Tensor& gradient, FfnSaved& saved) const;
   // Replaces gate_up by its gradient. REQUIRES: saved.gradient is set.
   void BackwardProduct(FfnSaved& saved) const;
-  // Each releases the tensors that only its weight gradient still needed.
+  // Each of these releases the tensors that only its weight gradient still needed.
   void BackwardDownWeight(FfnSaved& saved) const;
   void BackwardGateUpWeight(const ProductInput& norm_output, FfnSaved& saved) const;
-  // Turns the normed input's gradient into the residual's, in place.
+  // Turns `dresidual`, the gradient of the normed input, into the gradient of the residual, in
+  // place.
   void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual, FfnSaved& saved) const;
 
   RankContext& context_;

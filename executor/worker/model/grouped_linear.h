@@ -1,6 +1,6 @@
-// Rows grouped by expert, and matrix products of experts: each multiplies its own rows of x by its
-// own matrix. Rows of x, and matrices in a weight [experts * outputs, inputs], are in the order of
-// the experts.
+// Matrix products of experts: each expert multiplies its own rows of x by its own matrix. The rows
+// of x, and the matrices in a weight [experts * outputs, inputs], are in the order of the experts.
+// The argument `rows` has each expert's number of rows.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,7 +13,7 @@
 
 namespace meshwright::worker {
 
-// Calls body(expert, first row, rows) for experts that have rows. `rows` has each expert's number.
+// Calls body(expert, first row, number of rows) for each expert that has rows.
 template <typename Body>
 void ForExperts(const std::vector<int64_t>& rows, const Body& body) {
   int64_t first = 0;
@@ -23,15 +23,16 @@ void ForExperts(const std::vector<int64_t>& rows, const Body& body) {
   }
 }
 
-// x [rows, inputs] -> [rows, outputs], a new tensor. `rows` has each expert's number of rows.
+// Returns the products of x [rows, inputs], a new tensor [rows, outputs].
 at::Tensor GroupedForward(const at::Tensor& x, const at::Tensor& weight,
                           const std::vector<int64_t>& rows);
 
-// dy [rows, outputs] -> dx [rows, inputs], a new tensor.
+// Returns dx [rows, inputs], a new tensor, for dy [rows, outputs].
 at::Tensor GroupedBackwardInput(const at::Tensor& dy, const at::Tensor& weight,
                                 const std::vector<int64_t>& rows);
 
-// gradient [experts * outputs, inputs] += dy^T x per expert, or = where it is empty.
+// Adds dy^T x of each expert to `gradient` [experts * outputs, inputs], or overwrites `gradient` if
+// it is empty.
 void GroupedBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                            const std::vector<int64_t>& rows, const MatrixGradient& gradient);
 

@@ -11,14 +11,14 @@
 
 namespace meshwright::worker {
 
-// One micro-batch's saved tensors: those of the head's operators in planner/block/block.h. Between
-// the two backward parts only the normed input and the logits' gradient remain.
+// The tensors that one micro-batch saves: those of the head's operators in planner/block/block.h.
+// Between the two parts of the backward only the normed input and the logits' gradient remain.
 struct HeadSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
   at::Tensor norm_rstd;    // NormOutput::rstd
   at::Tensor targets;      // [tokens], int32
-  at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput() their gradient
+  at::Tensor logits;       // [tokens, vocab / tp]; their gradient after BackwardInput()
   at::Tensor statistics;   // [3, tokens], accumulator dtype: log-sum-exp, sum, target's logit
 };
 
@@ -30,15 +30,15 @@ class HeadLayer {
         projection_(projection),
         final_norm_(context, final_norm, planner::OperatorName::kFinalNorm) {}
 
-  // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [stream tokens, hidden],
-  // targets int32 [tokens].
+  // Adds the sum of the tokens' losses to `loss_sum`, fp64 [1]. `residual` is [stream tokens,
+  // hidden] and `targets` int32 [tokens].
   void Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                HeadSaved& saved) const;
-  // Returns the gradient of the step's mean loss by the residual, a new tensor. Adds all weight
-  // gradients, overlapping the projection's product with the TP group's communication, and releases
-  // `saved`.
+  // Returns the gradient of the step's mean loss with respect to the residual, a new tensor. Adds
+  // all weight gradients, overlapping the projection's product with the TP group's communication,
+  // and releases `saved`.
   at::Tensor Backward(HeadSaved& saved) const;
-  // The first part: gradients of the residual and of the norm's weight.
+  // The first part of Backward(): the gradients of the residual and of the norm's weight.
   at::Tensor BackwardInput(HeadSaved& saved) const;
   // The second part: the projection's weight gradient. Releases the rest of `saved`.
   void BackwardWeight(HeadSaved& saved) const;
@@ -47,7 +47,8 @@ class HeadLayer {
   int64_t vocab_begin() const;
   // Replaces the logits by their gradient.
   void BackwardLoss(HeadSaved& saved) const;
-  // Turns the normed input's gradient into the residual's, in place.
+  // Turns `dresidual`, the gradient of the normed input, into the gradient of the residual, in
+  // place.
   void BackwardNorm(const at::Tensor& dresidual, HeadSaved& saved) const;
 
   RankContext& context_;

@@ -10,12 +10,12 @@
 
 namespace meshwright::worker {
 
-// Norms the heads of `x` into those of `y`; weight [head_dim]. Allocates and returns their
-// reciprocal deviations, [tokens, heads] in the accumulator dtype.
+// Writes the normed heads of `x` to `y`; `weight` is [head_dim]. Returns the heads' reciprocal
+// deviations, a new tensor [tokens, heads] in the accumulator dtype.
 at::Tensor HeadNormForward(const RankContext& context, const at::Tensor& x,
                            const at::Tensor& weight, const at::Tensor& y);
 
-// Replaces the heads of `x` by their gradient; adds to weight_gradient [head_dim].
+// Replaces the heads of `x` by their gradient. Adds to `weight_gradient` [head_dim].
 void HeadNormBackward(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                       const at::Tensor& rstd, const at::Tensor& weight,
                       const at::Tensor& weight_gradient);

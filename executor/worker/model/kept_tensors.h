@@ -11,9 +11,9 @@
 
 namespace meshwright::worker {
 
-// Calls visit(name, tensor) for each tensor of a product's input, also where it is undefined. In
-// all overloads a combined buffer has the name of its last part: kValue for queries, keys and
-// values, kUp for gate and up.
+// Calls visit(name, tensor) for each tensor of a product's input, including undefined ones. In all
+// overloads a combined buffer has the name of its last part: kValue for queries, keys and values,
+// kUp for gate and up.
 template <typename Visit>
 void ForEachTensor(planner::KeptTensor name, ProductInput& input, const Visit& visit) {
   visit(name, input.wide);

@@ -1,12 +1,13 @@
 // LatentAttentionLayer is multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1).
-// The normed hidden state is projected down to a latent of queries, one of keys and values, and the
-// rotary part of the key that all heads share; queries, keys and values are projected up from the
-// normed latents.
+// The normed hidden state is projected down to a latent of queries, a latent of keys and values,
+// and the rotary part of the key, which all heads share. Queries, keys and values are projected up
+// from the normed latents.
 //
-// TP ranks hold copies of the down projection and run it on their share of the stream, which
-// sequence parallel then gathers at the latents' width; the up projections are divided by heads.
-// Keys and values are saved as projected from the latent, and the rotated key once: attention
-// assembles keys from both, in forward and backward.
+// TP ranks hold copies of the down projection and apply it to their share of the stream. So with
+// sequence parallelism the ranks gather latents, which are narrower than hidden states. The up
+// projections are divided by heads. Of keys and values, the projection from the latent is saved,
+// and the rotated key part once for all heads. Attention assembles keys from these two, in forward
+// and backward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,8 +26,8 @@ class LatentAttentionLayer final : public AttentionBranch {
   LatentAttentionLayer(RankContext& context, const planner::Attention& attention, FlatUnit& unit,
                        const RopeTable& rope);
 
-  // AttentionSaved::qkv holds the projection of the key/value latent: for each head the part of its
-  // key that is not rotated, then its value.
+  // AttentionSaved::qkv holds the projection of the key/value latent. For each head it has the part
+  // of the key that is not rotated, then the value.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const override;
   void Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                  AttentionSaved& saved) const override;
@@ -36,11 +37,11 @@ class LatentAttentionLayer final : public AttentionBranch {
 
  private:
   int64_t plain_dim() const { return attention_.head_dim - attention_.rotary_dim; }
-  // The columns of the latents and of the rotary key part.
+  // Return the columns of one latent or of the rotary key part.
   at::Tensor QueryLatent(const at::Tensor& latents) const;
   at::Tensor KeyLatent(const at::Tensor& latents) const;
   at::Tensor TurnedPart(const at::Tensor& latents) const;
-  // Views as heads, [batch, seq_len, heads, ...].
+  // Return views as heads, [batch, seq_len, heads, ...].
   at::Tensor QueryHeads(const at::Tensor& query) const;
   at::Tensor PlainKeys(const at::Tensor& key_value) const;
   at::Tensor Values(const at::Tensor& key_value) const;
@@ -48,17 +49,17 @@ class LatentAttentionLayer final : public AttentionBranch {
   void NormLatents(AttentionSaved& saved) const;
   // Projects queries, key parts and values up from the normed latents, and applies RoPE.
   void ProjectLatents(AttentionSaved& saved) const;
-  // In place. Heads [batch, seq_len, heads, rotary_dim].
+  // Rotates `heads` [batch, seq_len, heads, rotary_dim] in place.
   void Turn(const at::Tensor& heads, bool inverse) const;
   at::Tensor AssembledKeys(const AttentionSaved& saved) const;
   // Replaces query, key parts and values by their gradients, and releases the log-sum-exp.
   // REQUIRES: saved.gradient is set.
   void BackwardHeads(AttentionSaved& saved) const;
-  // Returns the gradient of latents and rotary key part, for all tokens. Releases the rotated
-  // key's.
+  // Returns the gradient of the latents and the rotary key part, for all tokens. Releases the
+  // gradient of the rotated key.
   at::Tensor BackwardLatents(AttentionSaved& saved) const;
   void BackwardOutputWeight(AttentionSaved& saved) const;
-  // `latents` are normed and cover all tokens.
+  // Adds the weight gradients of the up projections. `latents` are normed and cover all tokens.
   void BackwardHeadWeights(const at::Tensor& latents, AttentionSaved& saved) const;
   // Replaces the latents by their gradient for this rank's share of the stream.
   void BackwardLatentNorm(const at::Tensor& gradient, AttentionSaved& saved) const;
@@ -73,8 +74,8 @@ class LatentAttentionLayer final : public AttentionBranch {
   const AttentionShape shape_;
   const NormLayer norm_;
   const size_t latent_norm_;  // index of the queries' weight; the keys' follows
-  const size_t down_;         // indices of matrices
-  const size_t query_;
+  const size_t down_;         // index of the down projection's matrix
+  const size_t query_;        // index of the queries' up projection
 };
 
 }  // namespace meshwright::worker

@@ -11,30 +11,31 @@
 
 namespace meshwright::worker {
 
-// Allocates y and the scratch of planner/worker_memory/worker_matmul.h. `bias` [outputs] may be
-// undefined.
+// Returns y, a new tensor. Also allocates the scratch memory of
+// planner/worker_memory/worker_matmul.h. `bias` [outputs] may be undefined.
 at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
-// The same into a dense y.
+// Writes y, without bias, to the dense tensor `y`.
 void LinearForwardInto(at::Tensor y, const at::Tensor& x, const at::Tensor& weight);
 
-// dx = dy W. Allocates dx likewise.
+// Returns dx = dy W, a new tensor. Also allocates scratch memory, like LinearForward().
 at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
 
-// The same into a dense dx.
+// Writes dx to the dense tensor `dx`.
 void LinearBackwardInputInto(at::Tensor dx, const at::Tensor& dy, const at::Tensor& weight);
 
-// gradient [outputs, inputs] += dy^T x, or = where it is empty. Allocates nothing, except pieces of
-// the product where dy is bf16 on a CPU (planner/worker_memory/worker_matmul.h).
+// Adds dy^T x to `gradient` [outputs, inputs], or overwrites `gradient` if it is empty. Allocates
+// nothing, except pieces of the product if dy is bf16 on a CPU
+// (planner/worker_memory/worker_matmul.h).
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                           const MatrixGradient& gradient);
 
-// Adds `bias` [outputs], which may be undefined, to y in place: for a row parallel layer, after the
-// ranks' parts are summed.
+// Adds `bias` [outputs], which may be undefined, to y in place. A row-parallel layer calls this
+// after the ranks' parts are summed.
 void AddBias(const at::Tensor& bias, at::Tensor& y);
 
-// gradient [outputs], accumulator dtype, += the sum of dy's rows. Does nothing where it is
-// undefined (a layer without bias). Allocates nothing.
+// Adds the sum of dy's rows to `gradient` [outputs], which has the accumulator dtype. Does nothing
+// if `gradient` is undefined, as it is in a layer without bias. Allocates nothing.
 void AddBiasGradient(const RankContext& context, const at::Tensor& dy, const at::Tensor& gradient);
 
 }  // namespace meshwright::worker

@@ -11,19 +11,19 @@ namespace meshwright::worker {
 
 struct NormOutput {
   at::Tensor y;  // [tokens, hidden]
-  // [tokens], accumulator dtype: reciprocal deviations; for LayerNorm [2, tokens], followed by the
-  // means.
+  // [tokens], accumulator dtype: the reciprocal deviations. For LayerNorm [2, tokens]: the means
+  // follow.
   at::Tensor rstd;
 };
 
 class NormLayer {
  public:
-  // For operator `of`, whose parameters are in `unit`. REQUIRES: both references outlive this
-  // object.
+  // The norm of operator `of`, whose parameters are in `unit`. REQUIRES: `context` and `unit`
+  // outlive this object.
   NormLayer(const RankContext& context, const FlatUnit& unit, planner::OperatorName of)
       : context_(context), unit_(unit), vectors_(VectorsOf(unit.parameters(), of)) {}
 
-  // x [tokens, hidden]. Allocates the two outputs.
+  // Norms x [tokens, hidden] into new tensors.
   NormOutput Forward(const at::Tensor& x) const { return Run(x, /*branch=*/{}); }
   // Adds x to `branch` in place and norms the sum in the same pass.
   NormOutput ForwardOfSum(const at::Tensor& x, const at::Tensor& branch) const {

@@ -13,12 +13,12 @@ namespace meshwright::worker {
 
 class OffloadedBlock {
  public:
-  // Copies the storage of all tensors of `saved` to the host and frees it on the device: until
-  // Return() they have their shapes but no values. Copies are ordered with the device's other work
-  // and overlap nothing.
+  // Copies the storage of all tensors of `saved` to the host and frees it on the device. Until
+  // Return() the tensors have their shapes but no values. The copies are ordered with the device's
+  // other work and overlap nothing.
   OffloadedBlock(RankContext& context, BlockSaved& saved);
 
-  // Gives the tensors new device memory with their values, and frees the host's.
+  // Gives the tensors new device memory with their values, and frees the host memory.
   void Return();
 
  private:

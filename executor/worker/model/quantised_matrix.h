@@ -14,28 +14,30 @@ namespace meshwright::worker {
 struct QuantisedMatrix {
   kernels::ScaleTiles tiles = kernels::ScaleTiles::kRows;
   at::Tensor values;  // [rows, columns], bytes
-  at::Tensor scales;  // kernels::ScalesOf()
+  at::Tensor scales;  // shaped as kernels::ScalesOf() says
 
   bool defined() const { return values.defined(); }
   void reset() { *this = {}; }
 };
 
-// Numbers of rows of the products that divide a matrix's rows: one per expert of a rank, or a
-// single one with all rows.
+// How many rows of a matrix belong to each product: one number per expert of a rank, or a single
+// number for all rows.
 using RowGroups = std::vector<int64_t>;
 
-// x [rows, columns], a view with dense rows. Allocates the result.
+// Returns x [rows, columns], which may be a view with dense rows, quantised into new tensors.
 QuantisedMatrix Quantised(const RankContext& context, const at::Tensor& x,
                           kernels::ScaleTiles tiles);
 
-// The same in column tiles that start anew at each group's rows, as each group is contracted by
-// itself. Has planner::TileRowsOf() rows of scales, however many the groups fill.
+// Returns x quantised in column tiles that start anew at each group's rows, as each group is
+// contracted by itself. The result has planner::TileRowsOf() rows of scales, even if the groups
+// fill fewer.
 QuantisedMatrix QuantisedByGroup(const RankContext& context, const at::Tensor& x,
                                  const RowGroups& groups);
 
-// Views of the rows [first, first + count) of a matrix in row tiles, and of a group's rows in the
-// result of QuantisedByGroup(), whose scales begin at `first_tile`.
+// Returns a view of the rows [first, first + count) of a matrix in row tiles.
 QuantisedMatrix RowsOf(const QuantisedMatrix& matrix, int64_t first, int64_t count);
+// Returns a view of a group's rows [first, first + count) in the result of QuantisedByGroup(). The
+// group's scales begin at row `first_tile` of the scales.
 QuantisedMatrix GroupOf(const QuantisedMatrix& matrix, int64_t first, int64_t count,
                         int64_t first_tile);
 

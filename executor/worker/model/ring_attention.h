@@ -1,16 +1,19 @@
-// Causal attention over a sequence divided over a CP group: keys and values travel around the ring
-// of ranks while each rank attends its own queries to those that have arrived (ring attention,
-// arXiv 2310.01889), with the balanced shares of planner/layout/sequence_share.h.
+// Causal attention to a sequence that is divided over a CP group (ring attention, arXiv
+// 2310.01889). Keys and values travel around the ring of ranks, while each rank attends with its
+// own queries to the keys that have arrived. Ranks have the balanced shares of
+// planner/layout/sequence_share.h.
 //
-// After h hops a rank has the keys of rank r - h. It sees its own keys up to each query's position,
-// the first half of an earlier rank's keys, and a later rank's keys with the second half of its
-// queries only: after the first round every hop has equal work everywhere. Partial results are
-// merged by their log-sum-exp. In the backward, gradients of keys and values travel one hop behind
-// them and end at their owner. Sums over hops, including those that travel, have the accumulator
-// type: many small parts would be lost in bf16.
+// After h hops rank r has the keys of rank r - h. Of its own keys, its queries see those up to
+// their own position. Of an earlier rank's keys, all its queries see the first half. A later rank's
+// keys are seen by only the second half of its queries. So after the first round, every hop has
+// equal work on all ranks. Partial results are merged by their log-sum-exp. In the backward, the
+// gradients of keys and values travel one hop behind the keys and values, and end at the keys'
+// owner. Sums over hops, including those that travel, have the accumulator type: many small parts
+// would be lost in bf16.
 //
-// Holds one message of keys and values, two while one is in transit, and in the backward as many of
-// gradients. A message has the size of a rank's keys and values, or of their gradients in the
+// A rank holds one message of keys and values, or two while one is in transit. The backward also
+// holds as many messages of gradients, and the sum of the gradients of the rank's own keys and
+// values. A message has the size of a rank's keys and values, or of their gradients in the
 // accumulator type.
 #pragma once
 
@@ -21,8 +24,9 @@
 
 namespace meshwright::worker {
 
-// Like AttentionForward() and AttentionBackward(), for this rank's tokens. All ranks of the CP
-// group must call it. REQUIRES: `context.groups.cp` is set and `shape.seq_len` is even.
+// These functions are AttentionForward() and AttentionBackward() for this rank's tokens of divided
+// sequences. All ranks of the CP group must call them. REQUIRES: `context.groups.cp` is set and
+// `shape.seq_len` is even.
 AttentionResult RingAttentionForward(RankContext& context, const AttentionShape& shape,
                                      const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 AttentionGradient RingAttentionBackward(RankContext& context, const AttentionShape& shape,

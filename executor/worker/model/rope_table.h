@@ -7,10 +7,10 @@
 
 namespace meshwright::worker {
 
-// Both are [local sequence, width / 2] in the accumulator dtype, for the positions of the rank's
-// tokens (planner/layout/sequence_share.h), where `width` elements of a head are rotated
-// (planner/spec/rotary.h). Frequencies are rope_theta^(-2 i / width), scaled as the model says
-// (planner/spec/rope_scaling.h).
+// Cosines and sines are each [local sequence, width / 2] in the accumulator dtype, for the
+// positions of the rank's tokens (planner/layout/sequence_share.h). `width` elements of a head are
+// rotated (planner/spec/rotary.h). Frequencies are rope_theta^(-2 i / width), scaled as the model
+// says (planner/spec/rope_scaling.h).
 class RopeTable {
  public:
   explicit RopeTable(const RankContext& context);

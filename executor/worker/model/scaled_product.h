@@ -1,9 +1,9 @@
-// ScaledProduct multiplies two quantised matrices, with sums in fp32 (fp64 where statistics are
-// fp64).
+// ScaledProduct multiplies two quantised matrices. Sums are in fp32, or in fp64 if statistics are
+// fp64.
 //
-// On a GPU it uses cuBLASLt, which supports it on sm_90 only (elsewhere at::_scaled_mm_v2 fails).
-// On a CPU pieces of both factors are widened, which is exact, and multiplied
-// (planner/worker_memory/worker_narrowed.h has the sizes of pieces).
+// On a GPU it uses cuBLASLt, which supports such products on sm_90 only; elsewhere
+// at::_scaled_mm_v2 fails. On a CPU it dequantises pieces of both factors, which is exact, and
+// multiplies them (planner/worker_memory/worker_narrowed.h has the sizes of the pieces).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,20 +28,20 @@ struct Factor {
 
 class ScaledProduct {
  public:
-  // For products of at most [rows, columns] that contract at most `contracted` elements. Allocates
-  // a CPU's pieces once for all of them.
+  // Prepares for products of at most [rows, columns] that contract at most `contracted` elements.
+  // On a CPU the memory of the pieces is allocated here, once for all products.
   ScaledProduct(const RankContext& context, int64_t rows, int64_t columns, int64_t contracted);
 
-  // result [a's outer, b's outer], a view with dense rows: activations or their gradient.
+  // Writes the product to `result` [a's outer, b's outer], which may be a view with dense rows.
   void Into(const at::Tensor& result, const Factor& a, const Factor& b) const;
-  // The same added to a weight's gradient, or written over it.
+  // Adds the product to a weight's gradient, or overwrites the gradient if it is empty.
   void Into(const MatrixGradient& gradient, const Factor& a, const Factor& b) const;
 
  private:
   // Calls body(first row, first column, product) for pieces of the result, on a CPU.
   template <typename Body>
   void ForPieces(const Factor& a, const Factor& b, const Body& body) const;
-  // Widens [first, first + count) of the factor's outer dimension into `place`.
+  // Dequantises [first, first + count) of the factor's outer dimension into `place`.
   at::Tensor Widened(const Factor& factor, int64_t first, int64_t count,
                      const at::Tensor& place) const;
 

@@ -1,5 +1,5 @@
 // SlotCounts counts how many slots of a micro-batch's sequences go to each expert. A sequence's
-// tokens are divided over the TP and CP groups, so their ranks count together.
+// tokens are divided over the TP and CP groups, so the ranks of these groups count together.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,15 +15,16 @@ namespace meshwright::worker {
 
 class SlotCounts {
  public:
-  // `picked` [stream tokens, top_k]: each slot's expert, on the host. All ranks of the groups must
-  // call it; they exchange counts in the accumulator dtype, which is exact below 2^24 slots.
+  // `picked` [stream tokens, top_k] has each slot's expert, on the host. All ranks of the TP and CP
+  // groups must call this constructor: they exchange counts in the accumulator dtype, which is
+  // exact below 2^24 slots.
   SlotCounts(RankContext& context, const planner::Experts& experts, const int32_t* picked);
 
-  // [sequences, experts], accumulator dtype, on the rank's device.
+  // Returns the counts [sequences, experts] in the accumulator dtype, on the rank's device.
   at::Tensor OfSequences(const RankContext& context) const;
 
-  // Returns, for each of `experts` experts, the number of slots in the token's sequence before the
-  // run of tokens that contains it (StreamPositions::run_tokens()).
+  // Returns one count per expert: the slots of the token's sequence that come before the run that
+  // contains the token (StreamPositions::run_tokens()).
   const int64_t* BeforeRunOf(int64_t token) const;
 
  private:

@@ -1,5 +1,5 @@
-// Stage is one pipeline stage: the layers of a chunk, with the embedding before the model's first
-// and the head after its last, and the saved tensors of the micro-batches in flight.
+// Stage is one pipeline stage: the layers of a chunk, and the saved tensors of the micro-batches in
+// flight. The model's first stage also has the embedding, its last stage the head.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,38 +24,40 @@ namespace meshwright::worker {
 
 class Stage {
  public:
-  // Allocates and initialises the parameters. With tied embeddings the head shares the table of
-  // `front`, the model's first stage, where that is another chunk of this rank; else `front` is
-  // null. REQUIRES: `context`, `rope` and `front` outlive this object.
+  // Allocates and initialises the parameters. `front` is the model's first stage if that is another
+  // chunk of this rank, else null; with tied embeddings the head shares its table. REQUIRES:
+  // `context`, `rope` and `front` outlive this object.
   Stage(RankContext& context, const planner::StageLayers& layers, const RopeTable& rope,
         Stage* front = nullptr);
 
   const planner::StageLayers& layers() const { return layers_; }
-  // In model order.
+  // Returns the units in model order.
   const std::vector<std::unique_ptr<FlatUnit>>& units() const { return units_; }
-  // Groups of units in the order in which the forward needs their weights: embedding, each block,
-  // head. The backward needs all but the embedding, in reverse.
+  // Returns groups of units, in the order in which the forward needs their weights: embedding, each
+  // block, head. The backward needs all groups but the embedding's, in reverse.
   const std::vector<WeightGroup>& weight_groups() const { return weight_groups_; }
-  // This rank's copy of tied embeddings where the model's first and last stage are on two ranks and
-  // this is one of them; else null.
+  // Returns the unit of tied embeddings if this stage has it and the model's first and last stages
+  // are on two ranks, so that another rank has a copy. Otherwise returns null.
   FlatUnit* tied_unit() const;
-  // Sum of this step's token losses, fp64 [1]; undefined without the head.
+  // Returns the sum of this step's token losses, fp64 [1]; undefined without the head.
   const at::Tensor& loss_sum() const { return loss_sum_; }
 
   // Clears gradients and the loss. `observer` may be null; it must outlive the step.
   void BeginStep(UnitObserver* observer);
 
-  // `input` [stream tokens, hidden] comes from the previous stage, undefined on the first. Returns
-  // the next stage's input, undefined on the last.
+  // Runs the forward of a micro-batch. `input` [stream tokens, hidden] comes from the previous
+  // stage; it is undefined on the model's first stage. Returns the next stage's input, undefined on
+  // the last.
   at::Tensor Forward(int32_t micro_batch, at::Tensor input, const TokenSource& tokens);
-  // `gradient` [stream tokens, hidden], of the output, comes from the next stage, undefined on the
-  // last. Returns the gradient of the input, undefined on the first.
+  // Runs the backward of a micro-batch. `gradient` [stream tokens, hidden] is that of the output
+  // and comes from the next stage; it is undefined on the model's last stage. Returns the gradient
+  // of the input, undefined on the first stage.
   at::Tensor Backward(int32_t micro_batch, at::Tensor gradient);
-  // The same in two parts; BackwardWeight() releases the micro-batch's saved tensors.
+  // The two parts of Backward(). BackwardWeight() releases the micro-batch's saved tensors.
   at::Tensor BackwardInput(int32_t micro_batch, at::Tensor gradient);
   void BackwardWeight(int32_t micro_batch);
 
-  // What `micro_batch` has saved now.
+  // Returns what `micro_batch` has saved now.
   const std::vector<BlockSaved>& saved_blocks(int32_t micro_batch) const {
     return in_flight_.at(micro_batch).blocks;
   }
@@ -79,7 +81,8 @@ class Stage {
   const WeightGroup& WeightsOfBlock(size_t block) const {
     return weight_groups_[block + (layers_.has_embedding ? 1 : 0)];
   }
-  // Moves the block's saved tensors to the host where the layout says so, and back.
+  // Offload() moves the block's saved tensors to the host if the layout says so; Return() moves
+  // them back.
   void Offload(MicroBatch& state, size_t block);
   static void Return(MicroBatch& state, size_t block);
   // Runs `body`, which adds the head's weight gradients.
@@ -100,7 +103,7 @@ class Stage {
   std::map<const FlatUnit*, int64_t> missing_uses_;  // of this step
   Stage* const front_;                               // holds the head's matrix, if not null
   FlatUnit* embedding_unit_ = nullptr;
-  FlatUnit* head_unit_ = nullptr;  // the embedding's, or that of `front_`, where they share
+  FlatUnit* head_unit_ = nullptr;  // the embedding's, or that of `front_`, if they share it
   FlatUnit* final_norm_unit_ = nullptr;
   std::optional<EmbeddingLayer> embedding_;
   std::vector<Block> blocks_;

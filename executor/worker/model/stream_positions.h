@@ -1,8 +1,8 @@
 // StreamPositions maps the tokens of a rank's share of the residual stream to sequence positions.
 //
-// A micro-batch's sequences follow each other, each with the two pieces that the rank of the CP
-// group holds (planner/layout/sequence_share.h); with sequence parallel the ranks of the TP group
-// cut that into equal shares.
+// A micro-batch's sequences follow each other. Of each sequence the TP group has the two pieces
+// that belong to its place in the CP group (planner/layout/sequence_share.h). With sequence
+// parallelism the ranks of the TP group divide all these tokens into equal shares.
 #pragma once
 
 #include <array>
@@ -18,13 +18,14 @@ class StreamPositions {
   explicit StreamPositions(const RankContext& context);
 
   int64_t tokens() const { return tokens_; }
-  // Index of the first token of this rank's share among the micro-batch's tokens of the TP group.
+  // Returns the index of this rank's first token among the micro-batch's tokens of the TP group.
   int64_t first() const { return first_; }
-  // For `token` in [0, tokens()).
+  // Return the sequence of `token` in [0, tokens()), and its position in the sequence.
   int64_t SequenceOf(int64_t token) const { return (first_ + token) / local_seq_len_; }
   int64_t PositionOf(int64_t token) const;
 
-  // Each run of so many consecutive positions of a sequence, counted from 0, is on one rank.
+  // Returns a length of runs: if each sequence is cut into runs of so many positions, every run is
+  // whole on one rank.
   int64_t run_tokens() const { return run_tokens_; }
 
  private:

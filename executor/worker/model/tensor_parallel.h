@@ -1,9 +1,9 @@
 // Moves activations between the residual stream and the projections that a TP group divides.
 //
-// Without sequence parallel every TP rank holds the whole residual stream: entering does nothing,
-// and leaving sums partial results. With it (Korthikanti et al., arXiv 2205.05198) a rank holds 1/t
-// of the stream's tokens: entering gathers them, and leaving reduce-scatters. The backward uses the
-// opposite of each.
+// Without sequence parallelism every TP rank holds the whole residual stream: entering does
+// nothing, and leaving sums partial results. With sequence parallelism (Korthikanti et al., arXiv
+// 2205.05198) a rank holds 1/t of the stream's tokens: entering gathers them, and leaving
+// reduce-scatters. The backward of each is the other one.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,14 +15,14 @@
 
 namespace meshwright::worker {
 
-// An activation in transit, during which other work can run. Input and output are both held until
-// Finish().
+// An activation in transit; other work can run until Finish(). Input and output are both held until
+// then.
 class Crossing {
  public:
   Crossing(at::Tensor result, Pending pending)
       : result_(std::move(result)), pending_(std::move(pending)) {}
 
-  // Waits and returns the output. Call once.
+  // Waits and returns the output. Must be called only once.
   at::Tensor Finish() {
     pending_.Wait();
     return std::move(result_);
@@ -33,13 +33,14 @@ class Crossing {
   Pending pending_;
 };
 
-// stream [tokens / t, hidden] -> [tokens, hidden], a new tensor; `stream` itself without sequence
-// parallel.
+// Both return the stream of all tokens [tokens, hidden], a new tensor, for this rank's share
+// `stream` [tokens / t, hidden]. Without sequence parallelism they return `stream` itself.
 Crossing StartEntering(RankContext& context, const at::Tensor& stream);
 at::Tensor EnterTensorParallel(RankContext& context, const at::Tensor& stream);
 
-// Partial sums [tokens, hidden] -> the rank's share of their sum over the group: a new tensor
-// [tokens / t, hidden]; `partial`, summed in place, without sequence parallel.
+// Both return this rank's share of the sum over the group of partial sums [tokens, hidden]: a new
+// tensor [tokens / t, hidden]. Without sequence parallelism they sum `partial` in place and return
+// it.
 Crossing StartLeaving(RankContext& context, at::Tensor partial);
 at::Tensor LeaveTensorParallel(RankContext& context, at::Tensor partial);
 

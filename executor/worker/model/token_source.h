@@ -1,5 +1,5 @@
-// TokenSource provides the training data of a step: uniform random tokens, the same for every
-// layout.
+// TokenSource provides the training data of a step: uniform random tokens, which are the same for
+// every layout.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,8 +12,8 @@ class TokenSource {
  public:
   TokenSource(const RankContext& context, int64_t step) : context_(context), step_(step) {}
 
-  // int32 [tokens] of this rank's micro-batch, sample by sample. A sample has seq_len + 1 tokens:
-  // all but the last are inputs, all but the first are targets.
+  // Return the tokens of this rank's micro-batch, int32 [tokens], sample by sample. A sample has
+  // seq_len + 1 tokens: all but the last are inputs, all but the first are targets.
   at::Tensor Inputs(int32_t micro_batch) const { return Tokens(micro_batch, 0); }
   at::Tensor Targets(int32_t micro_batch) const { return Tokens(micro_batch, 1); }
 

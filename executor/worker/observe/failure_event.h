@@ -10,8 +10,8 @@
 
 namespace meshwright::worker {
 
-// `shortage` is the device's interpretation of `error`. A communicator's lack of memory is reported
-// as out of memory too, not as a lost peer.
+// Returns the event of `error`. `shortage` is the device's interpretation of the error. A
+// communicator that lacks memory is reported as out of memory too, not as a lost peer.
 trial::RankEvent FailureEvent(const std::exception& error,
                               const std::optional<MemoryShortage>& shortage, int32_t pipeline_rank);
 

@@ -1,9 +1,9 @@
 // OperationTimer times an operation that some or all ranks of a run execute concurrently, from the
-// first rank's start to the last one's end. The ranks are processes of one host, or threads, and
+// first rank's start to the last one's end. The ranks are threads or processes of one host, so they
 // share a clock.
 //
-// All ranks must make the same calls, and all get the same results, so that decisions based on them
-// agree.
+// All ranks must make the same calls, and all get the same results, so that decisions based on
+// these results agree.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,16 @@ namespace meshwright::worker {
 
 class OperationTimer {
  public:
-  // `world` has all ranks; null where there is only one. REQUIRES: both outlive this object.
+  // `world` has all ranks of the run; it is null if there is only one. REQUIRES: `device` and
+  // `world` outlive this object.
   OperationTimer(Device& device, Communicator* world) : device_(device), world_(world) {}
 
-  // Repeats `operation` for about `slot_s` seconds on the ranks that take part, while the others
-  // wait: a warm-up, then several windows. An operation that takes most of the slot runs twice.
+  // Returns the time of `operation`. Repeats it for about `slot_s` seconds on the ranks that take
+  // part, while the others wait: a warm-up, then several windows. An operation that takes most of
+  // the slot runs twice.
   planner::Timing Measure(const std::function<void()>& operation, bool takes_part, double slot_s);
 
-  // Seconds spent in Measure() so far.
+  // Returns the seconds spent in Measure() so far.
   double spent_s() const { return spent_s_; }
 
  private:

@@ -1,4 +1,5 @@
-// PhaseClock attributes a rank's time to phases (executor/trial/phase.h), by its device's clock.
+// PhaseClock attributes a rank's time to phases (executor/trial/phase.h), by the clock of its
+// device.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ class PhaseClock {
  public:
   using Mark = DeviceClock::Mark;
 
-  // Sets the clock, for a device that works beside the host.
+  // Replaces the host's clock by that of a device that works beside the host.
   void Use(std::unique_ptr<DeviceClock> clock);
   DeviceClock& clock() { return *clock_; }
 
@@ -29,13 +30,13 @@ class PhaseClock {
   // Ends the current phase and starts `phase`.
   Switched Switch(trial::Phase phase);
 
-  // Return times between the last Restart() and the last Switch(). REQUIRES: the device was
-  // synchronized since.
+  // The next three functions return times between the last Restart() and the last Switch().
+  // REQUIRES: the device was synchronized since.
   trial::PhaseSeconds Seconds() const;
-  // Seconds between two switches, each the beginning of a phase.
+  // Returns the seconds of each phase between two marks, each of which began a phase.
   trial::PhaseSeconds Between(Mark begin, Mark end) const;
-  // The span from the first begin of `phase` to its last end, including what is in between; empty
-  // without any.
+  // Returns the span from the first begin of `phase` to its last end, including other phases in
+  // between. The span is empty if there was no such phase.
   trial::TimeSpan HullOf(trial::Phase phase) const;
 
  private:

@@ -22,13 +22,13 @@ class StepRecorder {
   StepRecorder(const StepRecorder&) = delete;
   StepRecorder& operator=(const StepRecorder&) = delete;
 
-  // Events outside a step are dropped.
+  // Begin and end a step. Events outside a step are dropped.
   void BeginStep();
   void EndStep();
   // Returns the step that ended. REQUIRES: the device was synchronized since.
   trial::StepRecord Take();
 
-  // Between the two calls the phase is that of the action's kind. Actions don't nest.
+  // Begin and end an action. In between the phase is that of the action's kind. Actions don't nest.
   void BeginAction(const planner::Action& action);
   void EndAction();
 
@@ -37,8 +37,11 @@ class StepRecorder {
     int64_t step = -1;
     size_t index = 0;
   };
-  // `span` describes the operation; its times are filled in later. `done` may be null.
+  // Records that an operation was issued. `span` describes the operation; Take() fills in its
+  // times.
   Operation Issued(trial::CommunicationSpan span, Mark at);
+  // Record when the issuing call returned, what tells when the operation was done, and the rank's
+  // wait for it. `done` may be null.
   void Returned(const Operation& operation, Mark at);
   void Watch(const Operation& operation, std::shared_ptr<const DoneTime> done);
   void Waited(const Operation& operation, Mark begin, Mark end);

@@ -1,4 +1,4 @@
-// Wraps a communicator to time its operations transparently.
+// Wraps a communicator so that its operations are recorded; callers see no difference.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace meshwright::worker {
 
-// How a group appears in the record.
+// How a group appears in the record of a step.
 struct TimedGroup {
   std::string name;
   std::vector<int32_t> ranks;                 // global ranks, in the group's order
   trial::Phase phase = trial::Phase::kOther;  // the rank's phase while it waits for the group
 };
 
-// The rank is in the group's phase while an operation is issued or waited for. REQUIRES: `recorder`
-// outlives the result.
+// Returns `communicator`, wrapped. The rank is in the group's phase while an operation is issued or
+// waited for. REQUIRES: `recorder` outlives the result.
 std::unique_ptr<Communicator> TimeCommunicator(std::unique_ptr<Communicator> communicator,
                                                TimedGroup group, StepRecorder& recorder);
 

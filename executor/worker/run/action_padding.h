@@ -10,7 +10,7 @@
 
 namespace meshwright::worker {
 
-// Minimum seconds per action.
+// Minimum times of an action of each kind.
 struct ActionPadding {
   double forward_s = 0.0;
   double backward_s = 0.0;
@@ -32,8 +32,8 @@ struct ActionPadding {
   }
 };
 
-// Sleeps at the end of the scope until the action's time is over. Sleeping ranks yield their core,
-// so that few cores run many ranks at the pace of as many devices.
+// Sleeps at the end of the scope until the action's minimum time is over. A sleeping rank yields
+// its core to other ranks.
 class ScopedPadding {
  public:
   ScopedPadding(const ActionPadding& padding, planner::ActionKind kind)

@@ -19,27 +19,29 @@ struct BenchmarkCase {
   // as `work`.
   std::string series;
   double work = 0.0;       // FLOP or bytes
-  bool takes_part = true;  // whether this rank runs it
-  bool needed = false;     // measured even when out of time: a profile requires it
-  // Allocates the operation's data and returns the operation; only for ranks that take part.
+  bool takes_part = true;  // whether this rank runs the operation
+  bool needed = false;     // measured even if time has run out: a profile requires it
+  // Allocates the operation's data and returns the operation. Called only on ranks that take part.
   std::function<std::function<void()>()> prepare;
-  // Puts the measurement into its event.
+  // Puts the measurement into the event that reports it.
   std::function<void(const planner::Timing&, trial::MeasuredEvent&)> tell;
 };
 
-// The ranks of a run as one of them sees them. REQUIRES: all outlive the cases.
+// The ranks of a run as one of them sees them. REQUIRES: device and communicators outlive the
+// cases.
 struct BenchmarkRanks {
   Device& device;
   int32_t rank = 0;
   int32_t ranks = 1;
   int64_t memory_bytes = 0;       // that one rank may use
-  Communicator* world = nullptr;  // null where the rank is alone
-  // Groups with the rank's neighbour, one per kind of traffic; null on a last rank without one.
+  Communicator* world = nullptr;  // null if the rank is alone
+  // Groups with the rank's neighbour, one per kind of traffic; null if the last rank has no
+  // neighbour.
   Communicator* pair = nullptr;
   Communicator* messages = nullptr;
 };
 
-// In order of measurement, the same on every rank.
+// Returns the cases in order of measurement, the same on every rank.
 std::vector<BenchmarkCase> BenchmarkCases(const BenchmarkRanks& ranks);
 
 }  // namespace meshwright::worker

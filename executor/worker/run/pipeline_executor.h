@@ -20,8 +20,8 @@ namespace meshwright::worker {
 
 class PipelineExecutor {
  public:
-  // `stages` are this rank's chunks, `actions` its list. At most `open_sends` sends per lane stay
-  // unfinished. REQUIRES: all references outlive this object.
+  // `stages` are this rank's chunks, and `actions` is its list. At most `open_sends` sends per lane
+  // stay unfinished. REQUIRES: all references outlive this object.
   PipelineExecutor(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                    const std::vector<planner::Action>& actions, int32_t open_sends)
       : context_(context),
@@ -35,7 +35,8 @@ class PipelineExecutor {
   // Returns when all actions are done and everything was sent.
   void Run(const TokenSource& tokens);
 
-  // Most micro-batches, over all chunks, that were between forward and backward so far.
+  // Returns the most micro-batches, over all chunks, that were between forward and backward at one
+  // time so far.
   int32_t peak_in_flight() const { return peak_in_flight_; }
 
  private:
@@ -61,8 +62,8 @@ class PipelineExecutor {
   // earlier, so that peak memory does not depend on the neighbours' pace.
   std::map<int32_t, Receive> receives_;
   std::map<int32_t, Pending> sends_;
-  // By kind, receiving stage and micro-batch: what one chunk of this rank passes to another,
-  // without a message.
+  // What one chunk of this rank passes to another without a message, by kind, receiving stage and
+  // micro-batch.
   std::map<std::tuple<planner::ActionKind, int32_t, int32_t>, at::Tensor> handed_over_;
   at::Tensor received_;  // for the next action to compute
   at::Tensor computed_;  // by the action whose result is sent next

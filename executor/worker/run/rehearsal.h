@@ -14,8 +14,8 @@
 
 namespace meshwright::worker {
 
-// All ranks of the run must call it. Holds no more memory than a step and leaves weights and
-// optimizer states unchanged; gradients are undefined until a step begins.
+// Rehearses `stages`. All ranks of the run must call it. Holds no more memory than a step and
+// leaves weights and optimizer states unchanged; gradients are undefined until a step begins.
 void Rehearse(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages);
 
 }  // namespace meshwright::worker

@@ -8,8 +8,8 @@
 
 namespace meshwright::worker {
 
-// Rank 0 serves the store and must outlive the others' use of it. `timeout` bounds every wait.
-// Throws c10::Error where the store can't be reached.
+// Returns the store. Rank 0 serves it and must outlive the other ranks' use of it. `timeout` bounds
+// every wait. Throws c10::Error if the store can't be reached.
 c10::intrusive_ptr<c10d::Store> OpenStore(const WorkerEnvironment& environment,
                                           std::chrono::milliseconds timeout);
 

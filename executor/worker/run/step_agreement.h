@@ -20,7 +20,7 @@ class StepAgreement {
   StepAgreement(RankContext& context, const trial::StopOptions& options)
       : context_(context), options_(options) {}
 
-  // Call after each step: returns whether it was the last one, and why.
+  // Must be called after each step. Returns why it was the last one, or kNone if there are more.
   trial::StopReason After(double step_s);
 
  private:

@@ -1,7 +1,7 @@
 // Trainer runs the training steps of one rank: schedule, gradient reductions, optimizer.
 //
-// Where ranks divide the update (ZeRO), updated weights reach the others when the next step needs
-// them (executor/worker/run/weight_gatherer.h): between steps only a rank's own shard is up to
+// If ranks divide the update (ZeRO), updated weights reach the other ranks when the next step needs
+// them (executor/worker/run/weight_gatherer.h). Between steps only a rank's own shard is up to
 // date.
 #pragma once
 
@@ -48,10 +48,10 @@ class Trainer : private UnitObserver {
 
   void PadActions(const ActionPadding& padding) { executor_.PadActions(padding); }
 
-  // Call before the first step (executor/worker/run/rehearsal.h).
+  // May be called before the first step (executor/worker/run/rehearsal.h).
   void Rehearse();
 
-  // Steps count from 0, in order.
+  // Runs a step. Steps count from 0, in order.
   StepResult Step(int64_t step);
 
   int32_t peak_in_flight() const { return executor_.peak_in_flight(); }
@@ -64,9 +64,9 @@ class Trainer : private UnitObserver {
   void AfterGradients(FlatUnit& unit, bool pass_complete) override {
     reducer_.Added(unit, pass_complete);
   }
-  // Returns the unit of tied embeddings of which another rank has a copy, or null.
+  // Returns the unit of tied embeddings of which another rank has a copy, or null if there is none.
   FlatUnit* TiedUnit() const;
-  // Whether this rank's copy of the unit is the one that is counted.
+  // Returns whether this rank's copy of the unit counts in the gradient norm: only one of two does.
   bool CountsCopy(const FlatUnit& unit) const;
   // Waits until the unit's gradients are summed over all ranks.
   void FinishGradients(FlatUnit& unit);
@@ -74,7 +74,7 @@ class Trainer : private UnitObserver {
   // Returns the square sum of the gradients before the update.
   GradientSquareSum Update(int64_t step);
   void MoveSelectionBiases();
-  // Sums over a group of replicas, on the rank that holds the head.
+  // Sums the loss over a group of replicas, if this rank holds the head.
   Pending SumLoss(Communicator* group);
   std::optional<double> MeanLoss() const;
 

@@ -1,14 +1,14 @@
-// WeightGatherer makes the weights of units whole for the stages that compute with them, where each
+// WeightGatherer makes the weights of units whole for the stages that compute with them, if each
 // rank updates only a shard.
 //
 // Under ZeRO-3 weights are whole only while stages compute with them, by the plan of
-// planner/schedule/weight_gathers.h. Under ZeRO 1 and 2 they are gathered once per step: its
-// beginning starts the gathers of all units, in order of first use, and each first use waits for
-// its own, so that earlier computation hides later gathers.
+// planner/schedule/weight_gathers.h. Under ZeRO 1 and 2 they are gathered once per step. The
+// beginning of the step starts the gathers of all units, in order of first use. A unit's first use
+// waits only for its own gather, so that earlier computation hides later gathers.
 //
-// So no gather is pending between steps and none is hidden by work there: a step's time includes
-// the gathers for the previous update. The first step gathers initial weights, which are already
-// whole, to be like the others.
+// No gather is pending between steps, so a step's time includes the gathers for the previous
+// update. The first step gathers the initial weights, although they are already whole, to be like
+// the others.
 #pragma once
 
 #include <map>
@@ -26,12 +26,12 @@ namespace meshwright::worker {
 
 class WeightGatherer {
  public:
-  // For steps that run `actions` on `stages`, the rank's chunks. REQUIRES: their units outlive this
-  // object.
+  // Gathers for steps that run `actions` on `stages`, the rank's chunks. REQUIRES: the stages'
+  // units outlive this object.
   WeightGatherer(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                  const std::vector<planner::Action>& actions);
 
-  // Starts the step's first gather, or all.
+  // Starts the step's first gather under ZeRO-3, otherwise all gathers.
   void BeginStep();
   // Notifications from the stages (executor/worker/state/unit_observer.h).
   void Before(const WeightGroup& units);

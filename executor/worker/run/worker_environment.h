@@ -7,7 +7,7 @@
 
 namespace meshwright::worker {
 
-// From torchrun's environment variables and the flags.
+// Read from torchrun's environment variables and the flags.
 struct WorkerEnvironment {
   int32_t rank = 0;
   int32_t local_rank = 0;
@@ -16,7 +16,7 @@ struct WorkerEnvironment {
   std::string address = "127.0.0.1";  // this host, as the other ranks reach it
   std::string master_address = "127.0.0.1";
   uint16_t master_port = 0;
-  // A listening socket on master_port for rank 0 to use; without it rank 0 opens one.
+  // A listening socket on master_port for rank 0 to use. If it is not set, rank 0 opens one.
   std::optional<int> listen_descriptor;
 };
 

@@ -1,10 +1,10 @@
-// FlatUnit holds the parameters of one unit (a layer, the embedding, the head) in flat buffers of
-// weights, gradients and optimizer states, the latter two in the accumulator dtype. The tensors
-// that operators see are views of them.
+// FlatUnit holds the parameters of one unit (a layer, the embedding, the head) in flat buffers:
+// weights, gradients and optimizer states. Gradients and states have the accumulator dtype. The
+// tensors that operators see are views of the buffers.
 //
-// Its replicas, the ranks that hold the same parameters, divide the buffers by ZeRO stage (arXiv
-// 1910.02054), under HSDP within groups that are copies of each other. Each unit has its own
-// replicas(). The buffers are cut into equal shards, one per dividing rank
+// A unit's replicas() are the ranks that hold the same parameters. They divide the buffers by ZeRO
+// stage (arXiv 1910.02054); under HSDP each group of replicas divides them, and the groups are
+// copies of each other. A divided buffer is cut into equal shards, one per rank
 // (planner/worker_memory/unit_shards.h):
 //
 //                     stage 0   1                  2              3
@@ -12,9 +12,9 @@
 //   gradients         whole     whole              own shard      own shard
 //   weights           whole     whole              whole          own shard
 //
-// Buffers not held whole are whole temporarily: gradients of matrices while a bucket is open,
-// weights while gathered. Gradients of vectors are small, are produced at other times than those of
-// matrices, and are always whole.
+// A buffer that is not held whole is whole for a while: gradients of matrices while a bucket is
+// open, weights while they are gathered. Gradients of vectors are always whole, since they are
+// small and are produced at other times than those of matrices.
 //
 // A matrix's gradient is never zeroed: the first micro-batch writes it, later ones add to it.
 #pragma once
@@ -55,95 +55,100 @@ struct ElementRange {
 
 class FlatUnit {
  public:
-  // Initialises the weights and zeroes gradients and moments. Subject to the ZeRO stage it holds,
-  // per parameter, the weight and in the accumulator dtype a gradient, two moments (one for
-  // orthogonalised matrices) and, beside bf16 weights, a master copy. `replicas` is empty where
-  // this rank alone has the parameters; its communicators must outlive this object.
+  // Initialises the weights and zeroes gradients and moments. Per parameter a unit holds the weight
+  // and, in the accumulator dtype, a gradient, two moments (one for orthogonalised matrices) and,
+  // if weights are bf16, a master copy; ZeRO leaves a rank only its shards of these. `replicas` is
+  // empty if this rank alone has the parameters. REQUIRES: the communicators of `replicas` outlive
+  // this object.
   FlatUnit(RankContext& context, ParameterUnit parameters, const Replicas& replicas);
 
   const ParameterUnit& parameters() const { return parameters_; }
   int64_t elements() const { return elements_; }
   int64_t padded_elements() const { return padded_elements_; }
 
-  // Whether the unit holds a layer's experts.
+  // Returns whether the unit holds a layer's experts.
   bool of_experts() const { return !parameters_.empty() && parameters_.front().of_experts; }
 
-  // The ranks that hold the same parameters.
+  // Returns the communicators of the ranks that hold the same parameters.
   const Replicas& replicas() const { return replicas_; }
-  // The ZeRO stage in effect: 0 where there are no shards.
+  // Returns the ZeRO stage in effect; 0 if there are no shards.
   int32_t zero() const { return zero_; }
 
-  // Number of this rank's stages that compute with the unit: tied embeddings may have two.
+  // These count the rank's stages that compute with the unit; tied embeddings may have two.
   void AddUser() { ++users_; }
   int32_t users() const { return users_; }
 
-  // Local parameter `index` in the weights' dtype: [rows, columns] for a matrix, one dimension for
-  // a norm or bias. Valid only while the weights are whole. Undefined for kNowhere, as is its
-  // gradient.
+  // Returns parameter `index` of the unit in the weights' dtype: [rows, columns] for a matrix, one
+  // dimension for a norm or bias. It is valid only while the weights are whole. For kNowhere it is
+  // undefined.
   const at::Tensor& weight(size_t index) const;
-  // Its gradient in the accumulator dtype; for a matrix valid only while gradients are open and
-  // once something was added.
+  // Returns the gradient of parameter `index` in the accumulator dtype, undefined for kNowhere. The
+  // gradient of a matrix is valid only while gradients are open and after something was added to
+  // it.
   const at::Tensor& gradient(size_t index) const;
-  // Returns a matrix's gradient for adding a micro-batch's part, which the caller must do.
-  // REQUIRES: gradients are open. `empty` only the first time since ClearGradients() or
-  // OpenGradients().
+  // Returns a matrix's gradient, to which the caller must add a micro-batch's part. It is `empty`
+  // only the first time after ClearGradients() or OpenGradients(). REQUIRES: gradients are open.
   MatrixGradient TakeMatrixGradient(size_t index);
-  // Gradients of the routers and norms that every TP rank holds to read the residual stream; dense,
-  // empty where there are none.
+  // Returns the gradients of routers, their biases and norms, which every TP rank holds whole. The
+  // tensor is dense, and has no elements if there are no such parameters.
   at::Tensor stream_gradients() const {
     return vector_gradients_.narrow(0, 0, router_elements_ + partial_elements_);
   }
-  // The part of these that belongs to norms of heads.
+  // Returns the part of stream_gradients() that belongs to norms of heads.
   at::Tensor head_norm_gradients() const {
     return vector_gradients_.narrow(0, router_elements_ + partial_elements_ - head_norm_elements_,
                                     head_norm_elements_);
   }
-  // Gradients of the matrices that every TP rank holds whole; dense, empty where there are none.
-  // REQUIRES: gradients are open.
+  // Returns the gradients of the matrices that every TP rank holds whole. The tensor is dense, and
+  // has no elements if there are no such matrices. REQUIRES: gradients are open.
   at::Tensor whole_matrix_gradients() const {
     return gradients_.narrow(0, matrix_elements_ - whole_matrix_elements_, whole_matrix_elements_);
   }
-  // Gradients of what this rank updates: its shard, or everything; dense.
+  // Returns the gradients of what this rank updates: its shard, or everything if there are no
+  // shards. The tensor is dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
-  // The same as dense pieces without padding. Includes parameters that every TP rank holds whole
-  // (for experts: every expert tensor parallel rank) only if `with_replicated`.
+  // Returns own_gradients() as dense pieces without padding. Parameters that every TP rank (for
+  // experts: every rank of expert tensor parallelism) holds whole are included only if
+  // `with_replicated`.
   std::vector<at::Tensor> DistinctGradients(bool with_replicated) const;
 
-  // Clears the last step's gradients. The next step must add to every matrix's at least once.
+  // Clears the last step's gradients. The next step must add to every matrix's gradient at least
+  // once.
   void ClearGradients();
-  // Allocates gradients of matrices where the unit does not keep them.
+  // Allocates the gradients of matrices if the unit does not keep them.
   void OpenGradients();
   bool gradients_open() const { return gradients_.defined(); }
-  // Returns all gradients since OpenGradients(), padded_elements() of them, for a reduction.
-  // Something must have been added to every matrix's. Vectors' gradients, those of the whole step,
-  // are included if `with_vectors`, else zero. Where the unit does not keep whole gradients, the
-  // caller owns the buffer.
+  // Returns all gradients since OpenGradients() for a reduction: padded_elements() elements. If the
+  // unit does not keep whole gradients, the caller then owns the buffer, and the vectors' gradients
+  // in it are those of the whole step if `with_vectors`, else zero. REQUIRES: something was added
+  // to every matrix's gradient.
   at::Tensor CloseGradients(bool with_vectors);
-  // This rank's part of a buffer of padded_elements().
+  // Returns this rank's part of a buffer of padded_elements().
   at::Tensor OwnPart(const at::Tensor& flat) const;
-  // Adds a reduced part to the shard, where CloseGradients() gave the buffer away.
+  // Adds a reduced part to the shard, if CloseGradients() gave the buffer away.
   void AddToOwnGradients(const at::Tensor& part);
 
-  // Number of elements of matrices that the optimizer orthogonalises; they come first.
+  // Returns the number of elements of matrices that the optimizer orthogonalises; they come first.
   int64_t orthogonal_elements() const { return orthogonal_elements_; }
-  // Returns the intersection of `range` with shard `shard`; empty where there is none.
+  // Returns the intersection of `range` with shard `shard`, which may be empty.
   ElementRange PartOnShard(const ElementRange& range, int64_t shard) const;
   int64_t shard_elements() const { return shard_elements_; }
-  // Adds own gradients to their momentum and writes the Nesterov direction of both to `directions`.
-  // `part` is this rank's range, `directions` has as many elements; `scratch`, in the accumulator
-  // dtype, may have any number.
+  // Adds own gradients to their momentum and writes the Nesterov direction, which combines gradient
+  // and momentum, to `directions`. `part` is a range of this rank, and `directions` has as many
+  // elements. `scratch`, in the accumulator dtype, may have any number of elements.
   void UpdateMomentum(const ElementRange& part, const MuonOptions& options,
                       const at::Tensor& directions, const at::Tensor& scratch);
-  // Decays the weights, then moves them along `directions` by `scale` times the learning rate.
+  // Decays the weights of `part`, then moves them along `directions` by `scale` times the learning
+  // rate.
   void UpdateAlong(const ElementRange& part, const at::Tensor& directions, double scale,
                    const AdamWOptions& options, const at::Tensor& scratch);
 
-  // Does one AdamW update of this rank's elements except orthogonalised matrices; `step` counts
-  // from 1. Offloaded states are updated on the host, to which own gradients are copied and from
-  // which own weights come back.
+  // Does one AdamW update of this rank's elements, except for orthogonalised matrices. `step`
+  // counts from 1. Offloaded states are updated on the host: own gradients are copied there, and
+  // own weights are copied back.
   void Update(RankContext& context, const AdamWOptions& options, int64_t step);
-  // Gathers the weights from all shards. They are whole from the operation's end until
-  // ReleaseWeights(), where the unit does not keep them. Does nothing without shards.
+  // Gathers the weights from all shards. If the unit does not keep whole weights, they are whole
+  // from the end of the operation until ReleaseWeights(). Does nothing without shards.
   Pending GatherWeights();
   void ReleaseWeights();
 
@@ -151,12 +156,12 @@ class FlatUnit {
   // The part of a range of the unit's elements that this rank owns.
   struct OwnRange {
     int64_t begin = 0;
-    int64_t count = 0;  // not positive where it owns none
+    int64_t count = 0;  // zero or negative if it owns none
   };
 
-  // Allocates zeroed optimizer states on the device, or on the host where they are offloaded.
+  // Allocates zeroed optimizer states on the device, or on the host if they are offloaded.
   at::Tensor NewState(RankContext& context, int64_t elements) const;
-  // Updates the own elements.
+  // Runs the AdamW update on the own elements.
   void UpdateWith(const kernels::Kernels& kernels, kernels::ElementType type,
                   const AdamWOptions& options, int64_t step, const at::Tensor& gradients,
                   const at::Tensor& weights) const;
@@ -184,7 +189,7 @@ class FlatUnit {
   const int64_t shard_elements_;
   const int64_t padded_elements_;
   const int64_t own_begin_;
-  const bool keeps_weights_;  // whether it always holds whole weights
+  const bool keeps_weights_;  // whether the unit always holds whole weights
   const bool keeps_gradients_;
   const bool states_on_host_;
   int32_t users_ = 0;
@@ -194,13 +199,14 @@ class FlatUnit {
   at::Tensor own_gradients_;
   at::Tensor vector_gradients_;
   at::Tensor first_moment_;  // of the own part, like the master copy
-  // Of the own part's last elements: those that may need one on any rank.
+  // Of the last elements of the own part. All ranks have the same number: as many as any rank
+  // needs.
   at::Tensor second_moment_;
-  at::Tensor master_;  // undefined where weights have the accumulator dtype
+  at::Tensor master_;  // undefined if weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> matrix_gradient_views_;
   std::vector<bool> matrix_is_empty_;  // valid while gradients are open
-  // Whether the shard has no gradients yet, where CloseGradients() gives buffers away.
+  // Whether the shard has no gradients yet; used if CloseGradients() gives buffers away.
   bool own_is_empty_ = false;
   std::vector<at::Tensor> vector_gradient_views_;
 };

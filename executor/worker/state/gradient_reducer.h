@@ -1,11 +1,12 @@
 // GradientReducer sums the gradients of units over their replicas (FlatUnit::replicas()) during the
-// backward: it reduce-scatters over the shards, then all-reduces over the copies.
+// backward: it reduce-scatters them over the shards, then all-reduces them over the copies.
 //
-// ZeRO 1 scatters a unit's gradients once per step, when they are complete. ZeRO 2 and 3 scatter
-// those of every micro-batch, from a bucket that exists from the unit's first weight gradient to
-// the end of the scatter; under layered gradient accumulation (arXiv 2106.02679) one scatter covers
-// all micro-batches of a chunk's pass. Copies are summed once per step, when the rank's own
-// gradients are complete: a shard's under HSDP, all without ZeRO.
+// With ZeRO 1 a unit's gradients are scattered once per step, when they are complete. With ZeRO 2
+// and 3 the gradients of every micro-batch are scattered, from a bucket that exists from the unit's
+// first weight gradient to the end of the scatter. Under layered gradient accumulation (arXiv
+// 2106.02679) one scatter covers all micro-batches of a chunk's pass. Gradients are summed over
+// copies once per step, when the rank's own gradients are complete: those of a shard under HSDP,
+// all of them without ZeRO.
 //
 // At most one bucket is being scattered when another one opens. Which buckets exist at any moment
 // depends only on this rank's own actions, not on the speed of a reduction.
@@ -30,11 +31,11 @@ class GradientReducer {
   void Open(FlatUnit& unit);
   void Added(FlatUnit& unit, bool pass_complete);
 
-  // Units whose gradients of this step are complete on this rank, in order of completion, which is
-  // the same on all replicas.
+  // Returns the units whose gradients of this step are complete on this rank. They are in order of
+  // completion, which is the same on all replicas.
   const std::vector<FlatUnit*>& complete() const { return complete_; }
-  // Returns once the unit's own gradients are sums over all replicas. Also finishes operations
-  // started earlier.
+  // Returns once the unit's own gradients are sums over all replicas. Also finishes operations that
+  // were started earlier.
   void WaitFor(const FlatUnit& unit);
 
  private:

@@ -15,8 +15,8 @@ class GradientSquareSum {
   // Starts at zero. REQUIRES: `context` outlives this object.
   explicit GradientSquareSum(const RankContext& context);
 
-  // Adds this rank's share of the unit's own gradients, which must be sums over all ranks. Does not
-  // wait for the device.
+  // Adds this rank's share of the unit's own gradients. Does not wait for the device. REQUIRES: the
+  // gradients are sums over all ranks.
   void Add(const FlatUnit& unit);
 
   // Returns the sum so far. Waits for the device.

@@ -2,10 +2,11 @@
 // (planner/spec/optimizer.h: Muon). Each matrix is orthogonalised as a whole, in the weights'
 // format, by one of the ranks that hold parts of it (planner/block/matrix_owners.h).
 //
-// Momentum directions of a rank's own gradients go to the matrices' owning shards by an all-to-all
-// among the ranks that divide the unit, then to their owners by another among tensor parallel
-// ranks. Results return the same way, and are bitwise independent of which rank owns a matrix.
-// Ranks that hold copies of the states do the same with the same values.
+// A rank computes momentum directions from its own gradients. An all-to-all among the ranks that
+// divide the unit moves them to the shard that owns the matrix. A second one among the ranks of
+// tensor parallelism (for experts: expert tensor parallelism) moves them to the rank that owns it.
+// Results return the same way, and are bitwise independent of which rank owns a matrix. Ranks that
+// hold copies of the states do all this with the same values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,24 +23,25 @@ namespace meshwright::worker {
 
 class MatrixUpdate {
  public:
-  // REQUIRES: both outlive this object. Allocates what WorkspaceOf() counts.
+  // Allocates what planner::WorkspaceOf() counts. REQUIRES: `context` and `unit` outlive this
+  // object.
   MatrixUpdate(const RankContext& context, FlatUnit& unit);
   ~MatrixUpdate();
   MatrixUpdate(const MatrixUpdate&) = delete;
   MatrixUpdate& operator=(const MatrixUpdate&) = delete;
 
-  // All ranks that hold a part of the unit's matrices must call it, for their units in the same
-  // order.
+  // Updates the unit's matrices. All ranks that hold a part of them must call Run(), for their
+  // units in the same order.
   void Run(const AdamWOptions& options, const MuonOptions& muon);
 
  private:
-  // A part of the unit that is a part of one matrix.
+  // This rank's part of one matrix.
   struct Matrix {
     ParameterPart part;
-    ElementRange range;  // in the unit
-    int64_t owner = 0;   // among tensor ranks
-    int64_t shard = 0;
-    bool divided = false;
+    ElementRange range;    // in the unit
+    int64_t owner = 0;     // index of the owner in tensor_
+    int64_t shard = 0;     // index of the owner in shards_
+    bool divided = false;  // over the ranks of tensor_
 
     int64_t rows() const { return part.global_rows; }
     int64_t columns() const { return part.global_columns; }
@@ -47,7 +49,7 @@ class MatrixUpdate {
 
   static std::vector<Matrix> MatricesOf(const FlatUnit& unit);
   void AllocateWorkspace(const planner::OrthogonalWorkspace& sizes);
-  // Each moves data in both directions: to owners, or back.
+  // Each of these three moves data to the owners or, if its argument is false, back.
   void MoveShards(bool to_owners);
   void MoveParts(bool to_owners);
   void ReorderPieces(bool to_parts);
@@ -68,7 +70,7 @@ class MatrixUpdate {
   std::vector<Matrix> matrices_;  // sorted by shard, owner and position
   at::Tensor pieces_;
   at::Tensor gathered_;  // of matrices owned by this shard, by source shard
-  at::Tensor parts_;     // the same, each matrix contiguous
+  at::Tensor parts_;     // reordered from gathered_: each matrix contiguous
   at::Tensor wholes_;    // of matrices owned by this rank, by source tensor rank
   at::Tensor matrix_;
   at::Tensor other_;

@@ -1,7 +1,8 @@
 // Approximates the nearest orthogonal matrix by iterations of matrix products (Jordan et al., Muon,
-// 2024; arXiv 2502.16982, section 2.1): X, divided by its Frobenius norm, becomes a X + (b X X^T +
-// c (X X^T)^2) X. The coefficients trade exactness for speed: after five iterations singular values
-// that began between 0.01 and 1 lie between about 0.7 and 1.2.
+// 2024; arXiv 2502.16982, section 2.1). The matrix X is divided by its Frobenius norm; each
+// iteration replaces it by a X + (b X X^T + c (X X^T)^2) X. The coefficients trade exactness for
+// speed: after five iterations, singular values that began between 0.01 and 1 lie between about 0.7
+// and 1.2.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,16 +11,17 @@
 
 namespace meshwright::worker {
 
-// Scratch for a matrix [rows, columns], all of the type in which the iterations compute.
+// Scratch memory for a matrix [rows, columns]. All tensors have the type in which the iterations
+// compute.
 struct NewtonSchulzWorkspace {
-  at::Tensor other;  // shaped like the matrix
-  at::Tensor gram;   // both [s, s], where s is the smaller side
-  at::Tensor polynomial;
+  at::Tensor other;       // shaped like the matrix
+  at::Tensor gram;        // [s, s], where s is the smaller side
+  at::Tensor polynomial;  // [s, s]
 };
 
-// `norm` is the matrix's Frobenius norm; a zero matrix stays zero. All tensors are dense. Returns
+// Orthogonalises `matrix`, whose Frobenius norm is `norm`; a zero matrix stays zero. Returns
 // whichever of `matrix` and `workspace.other` holds the result. Allocates nothing on a CPU in fp32
-// and fp64.
+// and fp64. REQUIRES: all tensors are dense.
 at::Tensor Orthogonalise(const at::Tensor& matrix, double norm, int32_t iterations,
                          const NewtonSchulzWorkspace& workspace);
 

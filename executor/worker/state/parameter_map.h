@@ -1,9 +1,10 @@
 // Determines which parts of the model's parameters a rank holds, and in which order.
 //
 // Pure functions of (model, layout, coordinates): the parameters are those of the operators in
-// planner/block/block.h. A unit (the embedding, a layer, the final norm, the head) is the granule
-// of flat buffers: matrices come first, then parameters of routers and norms, then other vectors. A
-// layer's experts are a unit of their own. AdamW decays only matrices and routers.
+// planner/block/block.h. Parameters are grouped in units: the embedding, a layer, the final norm,
+// the head. Each unit has its own flat buffers. Matrices come first in a unit, then parameters of
+// routers and norms, then other vectors. A layer's experts are a unit of their own. AdamW decays
+// only matrices and routers.
 #pragma once
 
 #include <cstdint>
@@ -38,17 +39,18 @@ struct LocalParameter {
   planner::OperatorName of = planner::OperatorName::kEmbedding;
   bool matrix = true;
   bool bias = false;  // of a product or a norm
-  // Held whole by every TP rank: norms, biases of row parallel products, and down projections to
-  // latents. For experts: by every rank of their tensor parallelism.
+  // Whether every TP rank holds it whole: norms, routers, biases of row-parallel products, and down
+  // projections to latents. For experts: whether every rank of expert tensor parallelism does.
   bool replicated = false;
   bool of_block_product = false;  // its parts are in planner/block/matrices.h
-  bool of_experts = false;        // divided over expert tensor parallelism
-  // [experts, hidden], equal on every TP rank; not counted among the matrices
+  bool of_experts = false;        // belongs to a layer's experts
+  // Whether it is a router's weight [experts, hidden], equal on every TP rank. It doesn't count as
+  // a matrix.
   bool of_router = false;
-  // A vector that a rank applies only to its share of the stream's tokens or heads, so its gradient
-  // is partial: of a norm, or a router's bias.
+  // Whether it is a vector that a rank applies only to its share of the stream's tokens or of the
+  // heads, so that its gradient is partial: a norm's vector, or a router's bias.
   bool partial_gradient = false;
-  bool of_heads = false;  // a partial one that belongs to norms of heads
+  bool of_heads = false;  // whether it is a partial vector of norms of heads
 
   int64_t rows() const;
   int64_t columns() const { return parts.front().columns; }
@@ -57,25 +59,27 @@ struct LocalParameter {
 
 using ParameterUnit = std::vector<LocalParameter>;
 
-// Indices of the matrices that every layer has in its unit, and in units of one matrix.
+// Indices of matrices in the units of a layer, its experts, the embedding and the head.
 enum LayerParameter : uint8_t { kQkvWeight, kOutputWeight, kGateUpWeight, kDownWeight };
 enum ExpertParameter : uint8_t { kExpertGateUpWeight, kExpertDownWeight };
 enum EmbeddingParameter : uint8_t { kEmbeddingTable };
 enum HeadParameter : uint8_t { kHeadWeight };
 
-// Indices of an operator's vectors in a unit. Norms of heads and of latents may have two weights,
-// the keys' following the queries'; attention's weight is its sinks.
+// The index of a parameter that a unit does not have.
 inline constexpr size_t kNowhere = static_cast<size_t>(-1);
+// Indices of an operator's vectors in a unit. Norms of heads and of latents may have two weights:
+// the weight of the keys then follows that of the queries. Attention's weight is its sinks.
 struct VectorPositions {
   size_t weight = kNowhere;  // of a norm
   size_t bias = kNowhere;
 };
 VectorPositions VectorsOf(const ParameterUnit& unit, planner::OperatorName of);
-// Returns the index of an operator's matrix; kNowhere where it has none.
+// Returns the index of an operator's matrix, or kNowhere if the operator has none.
 size_t MatrixOf(const ParameterUnit& unit, planner::OperatorName of);
 
-// Matrices are [outputs, inputs]. Column parallel weights (qkv, gate, up, embedding, head) are
-// divided by rows, row parallel ones (output, down) by columns.
+// Returns the parameters of a layer without its experts. Matrices are [outputs, inputs].
+// Column-parallel weights (qkv, gate, up, embedding, head) are divided by rows, row-parallel
+// weights (output, down) by columns.
 ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank,
                         int32_t tp);
 // Which of a layer's experts a rank holds, and which part of each.
@@ -85,23 +89,23 @@ struct ExpertPlace {
   int32_t etp_rank = 0;
   int32_t etp = 1;
 };
-// Each expert's gate and up are adjacent, as are their biases; experts follow each other. Empty
-// where the layer has no experts.
+// Returns the parameters of a layer's experts, which follow each other; empty if the layer has no
+// experts. The gate and up weights of an expert are adjacent, and so are their biases.
 ParameterUnit ExpertUnit(const planner::ModelSpec& model, int64_t layer, const ExpertPlace& place);
 ParameterUnit EmbeddingUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
-// The output projection. Laid out like the embedding's unit, so that with tied embeddings two
-// ranks' copies of the table match.
+// Returns the output projection. Its layout is that of the embedding's unit, so that with tied
+// embeddings the copies of the table on two ranks match.
 ParameterUnit HeadUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
 ParameterUnit FinalNormUnit(const planner::ModelSpec& model);
 
 int64_t UnitElements(const ParameterUnit& unit);
-// These count elements in the unit's order. Matrices come first; the last WholeMatrixElements() of
-// them are held whole by every TP rank. ReplicatedElements() follow: first RouterElements(), then
-// PartialElements() whose gradients are partial, the last HeadNormElements() of which are of norms
-// of heads.
+// These functions count elements in the unit's order. Matrices come first; every TP rank holds the
+// last WholeMatrixElements() of them whole. ReplicatedElements() follow: first RouterElements(),
+// then PartialElements(), whose gradients are partial. The last HeadNormElements() of the partial
+// ones belong to norms of heads.
 int64_t MatrixElements(const ParameterUnit& unit);
-// Elements of the matrices that MatricesOf() (planner/block/matrices.h) lists, and of routers; they
-// come first.
+// Returns the number of elements of routers and of the matrices that MatricesOf()
+// (planner/block/matrices.h) lists. They come first.
 int64_t BlockMatrixElements(const ParameterUnit& unit);
 int64_t WholeMatrixElements(const ParameterUnit& unit);
 int64_t ReplicatedElements(const ParameterUnit& unit);

@@ -1,5 +1,5 @@
-// Training tokens and the keys of initial weights (kernels::RandomNormal), as pure functions of
-// (seed, identity, global index).
+// Computes training tokens, and the keys of initial weights (kernels::RandomNormal), as pure
+// functions of (seed, identity, global index).
 //
 // There is no generator state: any rank can compute any part of a tensor, so every layout starts
 // from the same weights and reads the same tokens.

@@ -26,12 +26,13 @@ namespace meshwright::worker {
 inline constexpr int32_t kLaneSender = 0;
 inline constexpr int32_t kLaneReceiver = 1;
 
-// The rank's lanes (planner/schedule/messages.h) for one kind of tensor between pipeline stages,
-// activations or gradients. Each lane is a group of its two ranks. A rank's messages in a group may
-// be executed sequentially, so in a larger group a receive would queue behind an earlier send until
-// that send's peer takes it.
+// The rank's lanes (planner/schedule/messages.h) for one kind of tensor between pipeline stages:
+// activations or gradients. Each lane is a group of its own with two ranks. A rank's messages in a
+// group may be executed sequentially: in a larger group, a receive would queue behind an earlier
+// send until the receiver of that send takes it.
 struct PipelineChannel {
-  // Null where no stage of the rank has a neighbour there.
+  // The rank's two lanes in one direction. A lane is null if no stage of the rank has a neighbour
+  // there.
   struct Lanes {
     std::unique_ptr<Communicator> outgoing;
     std::unique_ptr<Communicator> incoming;
@@ -42,16 +43,17 @@ struct PipelineChannel {
   Lanes& Towards(bool higher_rank) { return higher_rank ? up : down; }
 };
 
-// The replicas of parameters, seen from one rank. `shards` divide the optimizer states, one shard
-// each; `copies` hold the same shard, and gradients are summed over them. Without ZeRO all replicas
-// are copies, with it all are shards, under HSDP there are both. Null where the rank is alone.
+// The replicas of parameters, seen from one rank. Each rank of `shards` holds one shard of the
+// optimizer states. All ranks of `copies` hold the same shard, and gradients are summed over them.
+// Without ZeRO all replicas are copies, with ZeRO all are shards, and under HSDP there are both. A
+// group is null if it would be the rank alone.
 struct Replicas {
   Communicator* shards = nullptr;
   Communicator* copies = nullptr;
 };
 
-// The rank's groups (planner/schedule/open_groups.h); null where the group would be the rank alone,
-// or is unused.
+// The rank's groups (planner/schedule/open_groups.h). A group is null if it would be the rank
+// alone, or if it is unused.
 struct RankGroups {
   std::unique_ptr<Communicator> world;
   std::unique_ptr<Communicator> tp;
@@ -59,15 +61,17 @@ struct RankGroups {
   // Holders of the same dense parameters.
   std::unique_ptr<Communicator> shards;
   std::unique_ptr<Communicator> copies;
-  // Holders of other experts, of other parts of the same experts, and of the same parts.
+  // Holders of other experts.
   std::unique_ptr<Communicator> ep;
+  // Holders of other parts of the same experts.
   std::unique_ptr<Communicator> etp;
+  // Holders of the same parts of the same experts.
   std::unique_ptr<Communicator> expert_replicas;
   // The pipeline's activations and their gradients.
   PipelineChannel activations;
   PipelineChannel gradients;
-  // Holders of the model's first and last stage, which have copies of tied embeddings, where these
-  // are two ranks.
+  // Holders of the model's first and last stages, each of which has a copy of tied embeddings. Null
+  // if one rank holds both stages.
   std::unique_ptr<Communicator> tied_embeddings;
 
   Replicas replicas() const { return {.shards = shards.get(), .copies = copies.get()}; }
@@ -89,28 +93,29 @@ struct RankContext {
   ExpertTraffic expert_traffic;
   SelectionBiases selection_biases;
 
-  // Replicas of the experts' parameters; ZeRO divides the states among all of them.
+  // Returns the replicas of the experts' parameters; ZeRO divides the states among all of them.
   Replicas expert_replicas() const {
     Communicator* replicas = groups.expert_replicas.get();
     return layout.zero == 0 ? Replicas{.copies = replicas} : Replicas{.shards = replicas};
   }
 
-  // Index among the ranks that hold other parts of the same experts.
+  // Returns the index among the ranks that hold other parts of the same experts.
   int32_t expert_tensor_rank() const { return groups.etp == nullptr ? 0 : groups.etp->rank(); }
 
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
-  // Tokens of one sequence on this rank.
+  // Returns the number of tokens of one sequence on this rank.
   int64_t local_seq_len() const { return training.seq_len / layout.cp; }
-  // Tokens of one micro-batch on this rank.
+  // Returns the number of tokens of one micro-batch on this rank.
   int64_t tokens() const { return layout.micro_batch * local_seq_len(); }
-  // Tokens whose residual stream this rank holds: 1/t of tokens() with sequence parallel.
+  // Returns the number of tokens whose residual stream this rank holds: with sequence parallelism
+  // 1/t of tokens().
   int64_t stream_tokens() const { return tokens() / (layout.sequence_parallel ? layout.tp : 1); }
-  // Whether the factors of blocks' products are narrowed (planner/spec/quantisation.h).
+  // Returns whether the factors of blocks' products are quantised (planner/spec/quantisation.h).
   bool narrows_products() const { return training.quantisation().narrows(); }
   kernels::ElementType element() const;
-  // Dtype of weights and activations.
+  // Returns the dtype of weights and activations.
   at::ScalarType dtype() const;
-  // Dtype of statistics, weight gradients, optimizer states and the RoPE table.
+  // Returns the dtype of statistics, weight gradients, optimizer states and the RoPE table.
   at::ScalarType accumulator_dtype() const;
   kernels::ElementType accumulator_element() const;
   at::TensorOptions options() const { return options_of(dtype()); }
@@ -125,14 +130,14 @@ struct RankContext {
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout);
 
-// The same with other communicators: `connect_group` returns the rank's communicator in a group
-// that contains it.
+// Returns the rank's communicator in `group`, of which it is a member.
 using ConnectGroup = std::function<std::unique_ptr<Communicator>(const GroupSpec& group)>;
+// Connects like ConnectGroups(), with the communicators that `connect_group` returns.
 void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
                        std::chrono::milliseconds timeout);
 
-// Waits for all ranks of the run and ends all groups in reverse order of connection. Throws
-// CommunicationError where a rank is lost or late.
+// Waits for all ranks of the run, then closes all groups in reverse order of connection. Throws
+// CommunicationError if a rank is lost or late.
 void CloseGroups(RankContext& context);
 
 }  // namespace meshwright::worker

@@ -1,8 +1,8 @@
 // SelectionBiases holds the biases that routers add to scores when they select experts
 // (DeepSeek-V3's auxiliary-loss-free balancing, arXiv 2408.15664 and 2412.19437, section 2.1.2).
-// They have no gradient: after each step an expert's bias decreases by
-// planner::Experts::bias_update_rate if it took more than the mean of the step's slots, and
-// increases by that if it took fewer.
+// They have no gradient. After each step an expert's bias decreases by
+// planner::Experts::bias_update_rate if the expert took more than the mean of the step's slots, and
+// increases by that rate if it took fewer.
 //
 // Slots are counted over the whole global batch, including those dropped by a capacity. Every rank
 // with a layer's router holds its biases and updates them identically. Sums are of integers, so
@@ -22,20 +22,20 @@ namespace meshwright::worker {
 
 class SelectionBiases {
  public:
-  // Adds a layer with zero biases, one per expert, of these options. Returns the layer's index on
-  // this rank.
+  // Adds a layer with zero biases, one per expert, with the given tensor options. Returns the
+  // layer's index on this rank.
   size_t Add(const planner::Experts& experts, const at::TensorOptions& options);
 
-  // [experts]
+  // Returns the biases [experts] of the layer with index `place`.
   const at::Tensor& of(size_t place) const { return layers_[place].bias; }
   size_t size() const { return layers_.size(); }
 
   // Adds the slots per expert that a micro-batch's tokens on this rank selected.
   void Count(size_t place, const std::vector<int64_t>& slots);
 
-  // Updates all biases at the end of a step and clears the counts. `groups` divide the batch's
-  // tokens (null for a group of this rank alone); all ranks with a layer's router must call it.
-  // Needs 8 bytes per expert and layer while it runs.
+  // Updates all biases at the end of a step and clears the counts. `groups` are those that divide
+  // the batch's tokens; a group of this rank alone is null. All ranks with a layer's router must
+  // call Move() together. It needs 8 bytes per expert and layer while it runs.
   void Move(const std::vector<Communicator*>& groups);
 
  private:
@@ -45,7 +45,7 @@ class SelectionBiases {
     double rate = 0.0;
   };
 
-  // Of all layers, concatenated.
+  // Returns the counts of all layers, concatenated, summed over all ranks.
   std::vector<double> SlotsOfAllRanks(const std::vector<Communicator*>& groups) const;
 
   std::vector<Layer> layers_;

@@ -15,13 +15,13 @@ class UnitObserver {
  public:
   virtual ~UnitObserver() = default;
 
-  // Called before the stage computes with these weights, and after.
+  // Called before and after the stage computes with these weights.
   virtual void BeforeWeights(const WeightGroup& units) = 0;
   virtual void AfterWeights(const WeightGroup& units) = 0;
-  // Called before the stage adds a micro-batch's gradients of matrices to the unit's.
+  // Called before the stage adds a micro-batch's gradients of matrices to the unit's gradients.
   virtual void BeforeGradients(FlatUnit& unit) = 0;
-  // Called after it added them; `pass_complete` if these were the last of this step. Units of tied
-  // embeddings may belong to two stages.
+  // Called after the stage added them. `pass_complete` tells whether these were its last ones of
+  // this step. A unit of tied embeddings may belong to two stages.
   virtual void AfterGradients(FlatUnit& unit, bool pass_complete) = 0;
 };
 

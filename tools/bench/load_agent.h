@@ -16,9 +16,10 @@
 
 namespace meshwright::bench {
 
-// Counts and latencies of all agents of a run.
+// LoadRecord holds counts and latencies of the results of all agents of a run.
 class LoadRecord {
  public:
+  // Counts a result that the server accepted at `now`, `after` it was sent.
   void Acknowledged(absl::Duration after, absl::Time now);
   void Refused() { ++refused_; }
   void Cancelled() { ++cancelled_; }
@@ -46,16 +47,17 @@ class LoadRecord {
 
 class LoadAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
-  // Connects. `record` outlives it; trials take `trial_time`.
+  // Connects to `server`. Each trial takes `trial_time`. REQUIRES: `record` outlives the agent.
   LoadAgent(const std::string& server, const std::string& name, absl::Duration trial_time,
             LoadRecord* record);
-  // The stream must be over.
+  // REQUIRES: the stream has ended (Await()).
   ~LoadAgent() override = default;
 
-  // Ends trials that are due, and sends a heartbeat if one is due. To be called often.
+  // Ends trials that are due, and sends a heartbeat if one is due. Callers call this often.
   void DoDue(absl::Time now);
+  // Cancels the stream.
   void Stop();
-  // Waits until the stream is over.
+  // Waits until the stream has ended.
   void Await();
 
   void OnReadDone(bool ok) override;

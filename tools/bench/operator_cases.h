@@ -1,4 +1,5 @@
-// Benchmark cases of the fused operators, on buffers far larger than caches, for any device.
+// Defines the benchmark cases of the fused operators for any device. Their buffers are meant to be
+// far larger than its caches.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,15 @@
 
 namespace meshwright::kernels {
 
-// BenchMemory allocates memory of the device, filled so that pages exist and no value is special.
+// BenchMemory allocates memory of the device and fills it, so that its pages exist and no value is
+// special (0, infinite, …).
 class BenchMemory {
  public:
   virtual ~BenchMemory() = default;
 
-  // Returns ones of the given type.
+  // Returns `count` ones of the given type.
   void* Elements(ElementType type, int64_t count);
-  // Returns ones of the type that operators on `type` compute in.
+  // Returns `count` ones of the type in which operators on `type` compute.
   void* Accumulators(ElementType type, int64_t count);
   double* Doubles(int64_t count);
   int32_t* Integers(const std::vector<int32_t>& values);
@@ -29,12 +31,12 @@ class BenchMemory {
 
 struct BenchCase {
   std::function<void(const Kernels&)> run;
-  int64_t bytes = 0;  // that a run has to move: every input read once, every output written once
+  int64_t bytes = 0;  // what a run has to move: every input read once, every output written once
 };
 
 // The widths of a model that operators see on one rank.
 struct BenchModel {
-  std::string name;  // empty where there is only one
+  std::string name;  // empty if there is only one model
   int64_t hidden = 0;
   int64_t ffn = 0;
   int64_t heads = 0;
@@ -42,7 +44,8 @@ struct BenchModel {
   int64_t vocab = 0;
 };
 
-// Sizes of activations and of flat buffers; both should be far beyond the device's caches.
+// Sizes of activations (`tokens`) and of flat buffers (`parameters`). Both should be far larger
+// than the device's caches.
 struct BenchShape {
   int64_t tokens = 0;
   int64_t parameters = 0;

@@ -1,5 +1,6 @@
-// Benchmarks of all fused operators on one machine: bytes that each has to move per second, and
-// that rate as a share of the machine's own copy bandwidth. Rates are those of the fastest run.
+// Benchmarks all fused operators on one machine. An operator's rate is the bytes that it has to
+// move, divided by the seconds of its fastest run. It is also reported as a share of the machine's
+// own copy bandwidth.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,11 @@ struct BenchMachine {
   std::function<double()> copy_bytes_per_s;  // read and written; measured after every operator
 };
 
-// Names them OPERATOR/TYPE, or OPERATOR/TYPE/MODEL where models have names.
+// Registers a benchmark for each operator, type and model, named OPERATOR/TYPE/MODEL. It is named
+// OPERATOR/TYPE if the model has no name or the operator does not depend on the model.
 void RegisterOperators(const BenchMachine& machine);
 
-// Runs what was registered. Returns the exit code.
+// Runs the registered benchmarks. Returns the exit code.
 int RunBenchmarks(int argc, char** argv);
 
 }  // namespace meshwright::kernels

@@ -1,5 +1,6 @@
-// Shell completion. The scripts for bash, zsh and fish hold no names: they pass what was typed to
-// the program (`meshwright __complete WORD...`), which answers from its own command tree.
+// Completes command lines for bash, zsh and fish. The shells' scripts hold no names: they pass what
+// was typed to the program (`meshwright __complete WORD...`), which answers from its own command
+// tree.
 #pragma once
 
 #include <functional>
@@ -14,8 +15,8 @@ namespace meshwright::command_line {
 // The first word of a command line that requests completions of the words after it.
 inline constexpr char kCompleteWord[] = "__complete";
 
-// Returns the names that a placeholder in an option's values stands for, such as those of presets;
-// none for a placeholder for anything. `words` are those before the cursor.
+// Returns the names for which a placeholder in an option's values stands, such as names of presets.
+// Returns none if the placeholder stands for any text. `words` are the words before the cursor.
 using Placeholders = std::function<std::vector<std::string>(const std::string& placeholder,
                                                             const std::vector<std::string>& words)>;
 
@@ -30,17 +31,18 @@ struct Completion {
   bool folders = false;  // folders are candidates too
 };
 
-// Returns the completions. `words` are those after the program's name; the last one is incomplete,
-// and may be empty.
+// Returns the completions of the last of `words`, which is incomplete and may be empty. `words` are
+// the words after the program's name.
 Completion Complete(const CLI::App& app, const std::vector<std::string>& words,
                     const Placeholders& placeholders);
 
-// Prints the form that the scripts read: "text<tab>description", and ":files" or ":folders" on a
-// line of its own.
+// Prints the completion as the scripts read it: a line "text<tab>description" for each candidate,
+// then ":files" and ":folders" if these are candidates too.
 void PrintCompletion(const Completion& completion, std::ostream& out);
 
-// The shells that have a script, and the script of one.
+// Returns the names of the shells that have a script.
 std::vector<std::string> Shells();
+// Returns the script of a shell; empty if it has none.
 std::string CompletionScript(const std::string& shell);
 
 }  // namespace meshwright::command_line

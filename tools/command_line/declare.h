@@ -1,11 +1,11 @@
-// Declarations that commands need beyond CLI11's own. Everything is kept in CLI11's tree, from
-// which help, completion, man pages and defaults are made: no flag or command is listed a second
-// time.
+// Declares commands and options with what CLI11 itself does not know, such as examples. All of it
+// is kept in CLI11's tree. Help, completion, man pages and defaults are made from that tree, so no
+// flag or command is listed a second time.
 //
-// The text of an option's values (CLI::Option::option_text) is parsed too. It holds alternatives
-// separated by bars: a lower-case word is literal ("text|json"), capitals are a placeholder ("N",
-// "X"); FILE and DIR are completed with paths, and the placeholders that
-// tools/cli/app.cc knows with presets. "cpu:N" begins with a literal.
+// The text of an option's values (CLI::Option::option_text) is parsed. It holds alternatives
+// separated by bars. A lower-case word is literal ("text|json"); capitals are a placeholder ("N",
+// "X"). FILE and DIR are completed with paths; the placeholders that tools/cli/app.cc knows are
+// completed with names of presets. "cpu:N" is completed with its literal beginning, "cpu:".
 #pragma once
 
 #include <string>
@@ -20,17 +20,19 @@ namespace meshwright::command_line {
 // the environment and the top of the configuration file give them defaults.
 inline constexpr char kCommonFlags[] = "Common flags";
 
-// Adds a whole command line, "meshwright recommend …", to the help of `command`, which must accept
-// it as it is.
+// Adds a whole command line, "meshwright recommend …", to the help of `command`. REQUIRES: the
+// command accepts that line.
 void AddExample(CLI::App& command, const std::string& command_line);
+// Returns the command lines that AddExample() added.
 std::vector<std::string> ExamplesOf(const CLI::App& command);
 // Returns the footer of a command without its examples.
 std::string NotesOf(const CLI::App& command);
 
-// Lets `option` take one of `words`, in any case, and nothing else.
+// Lets `option` take one of `words`, in upper or lower case, and nothing else. Returns `option`.
 CLI::Option* TakeWords(CLI::Option* option, const std::vector<std::string>& words);
 
-// Adds an option with a word for each value of an enum; `value` holds the default.
+// Adds an option that takes a word for each value of an enum. `value` holds the default, and the
+// chosen value after parsing.
 template <typename Enum>
 CLI::Option* AddEnumOption(CLI::App& app, const std::string& name, Enum& value,
                            const std::string& description,
@@ -55,25 +57,25 @@ CLI::Option* AddEnumOption(CLI::App& app, const std::string& name, Enum& value,
 // Returns the command that was typed: the last one in the chain of parsed commands.
 const CLI::App& ParsedCommand(const CLI::App& app);
 
-// Returns "meshwright sweep start".
+// Returns the command's name after those of its parents, such as "meshwright sweep start".
 std::string CommandPath(const CLI::App& command);
 
-// Returns `app` and every command of the tree below it, parents first, without hidden ones (of no
-// group).
+// Returns `app` and every command of the tree below it, parents first. Hidden commands, which have
+// no group, are left out with all below them.
 std::vector<CLI::App*> CommandsOf(CLI::App& app);
 
-// Returns the options of `command` in the order of their declaration, without help and hidden ones
-// (of no group).
+// Return the options of `command` in the order of their declaration. Help and hidden options, which
+// have no group, are left out.
 std::vector<CLI::Option*> OptionsOf(CLI::App& command);
 std::vector<const CLI::Option*> OptionsOf(const CLI::App& command);
 
-// Whether an option takes a value, unlike a flag.
+// Returns whether an option takes a value. A plain flag takes none.
 bool TakesValue(const CLI::Option& option);
 
-// Returns "--model", "-V", or "kind" of an argument without dashes.
+// Returns the option's name: "--model", "-V", or "kind" for an argument without dashes.
 std::string NameOf(const CLI::Option& option);
 
-// Returns "FILE" or "text|json", as help names the values; empty where there are none.
+// Returns the option's values as help names them, "FILE" or "text|json"; empty if it takes none.
 std::string ValueText(const CLI::Option& option);
 
 }  // namespace meshwright::command_line

@@ -1,10 +1,10 @@
-// Defaults of options from the environment and a configuration file. The order of precedence is:
-// command line, environment, file, the command's own default.
+// Takes defaults of options from the environment and a configuration file. The order of precedence
+// is: command line, environment, file, the command's own default.
 //
 // The file is TOML. A table names a command, [recommend] or [sweep.start], and holds its flags
-// without dashes; it applies to the commands below it too. Common flags (kCommonFlags) precede all
-// tables and apply to every command that has them; these also have a variable each:
-// MESHWRIGHT_SERVER for --server.
+// without their leading dashes. It applies to the command's subcommands too. Common flags
+// (kCommonFlags) precede all tables and apply to every command that has them. Each common flag also
+// has an environment variable, such as MESHWRIGHT_SERVER for --server.
 #pragma once
 
 #include <functional>
@@ -17,19 +17,20 @@
 
 namespace meshwright::command_line {
 
-// Returns the value of an environment variable; nullopt where it is not set.
+// Returns the value of an environment variable; nullopt if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-// Returns the variable that gives a common flag its default.
+// Returns the name of the environment variable that gives a common flag its default.
 std::string VariableOf(const CLI::Option& option);
 
-// Returns the file that MESHWRIGHT_CONFIG names, otherwise meshwright/config.toml in the user's
-// configuration folder if it exists; empty where there is none.
+// Returns the path of the configuration file: the value of MESHWRIGHT_CONFIG if that is set, even
+// to nothing; otherwise meshwright/config.toml in the user's configuration folder if it exists.
+// Returns an empty path if there is no file.
 std::string ConfigFile(const Environment& environment);
 
-// Sets the defaults of the tree's options; an option with a default is no longer required.
-// InvalidArgument with the nearest name for a key that no option has, and for a value that its
-// option does not take.
+// Sets the defaults of the tree's options, and returns where each came from. An option with such a
+// default is no longer required. Returns InvalidArgument if the file can't be read, if no option
+// has a key's name (the message has the nearest names), or if an option does not take a value.
 absl::StatusOr<DefaultSources> ApplyDefaults(CLI::App& app, const Environment& environment);
 
 }  // namespace meshwright::command_line

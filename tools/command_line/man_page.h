@@ -1,4 +1,4 @@
-// Manual pages, one per command of the tree, in roff's man macros.
+// Writes manual pages, one per command of the tree, in roff's man macros.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct ManPage {
   std::string text;
 };
 
-// Returns the pages of `app` and of every command below it. The same tree and version give the same
-// text.
+// Returns the pages of `app` and of every command below it. The text depends on the tree and the
+// version alone.
 std::vector<ManPage> ManPages(CLI::App& app, const std::string& version);
 
 }  // namespace meshwright::command_line

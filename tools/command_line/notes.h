@@ -1,8 +1,7 @@
-// The notes below a command's flags: parsing them from the source's text, and formatting them for
-// help.
+// Parses the notes of a command, which its help shows below its flags, and formats them.
 //
 // Blank lines separate paragraphs. A line that begins with spaces is an entry: a term, two spaces
-// or more, and its meaning, which continues on lines with a deeper indentation.
+// or more, and its meaning. The meaning continues on lines with a deeper indentation.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +12,24 @@ namespace meshwright::command_line {
 
 struct NoteBlock {
   std::string term;  // empty in a paragraph
-  std::string text;  // without line ends
+  std::string text;  // without line breaks
 };
 
+// Returns the paragraphs and entries of `notes`, in their order.
 std::vector<NoteBlock> NoteBlocks(const std::string& notes);
 
 // Breaks `text` at spaces into lines of at most `width` characters; a longer word gets a line of
 // its own. Returns at least one line.
 std::vector<std::string> Wrapped(const std::string& text, size_t width);
-// The same for pieces that are not broken themselves.
+// Joins `pieces` with spaces into lines of at most `width` characters. Breaks no piece; a longer
+// one gets a line of its own. Returns at least one line.
 std::vector<std::string> Wrapped(const std::vector<std::string>& pieces, size_t width);
 
-// Returns "  term      text", the text in as many lines as it takes, and below the term where that
-// is too wide.
+// Returns "  term      text", with the text in as many lines as it takes. If the term is too wide
+// for its column, the text begins below it.
 std::string TwoColumns(const std::string& term, const std::string& text);
 
-// Formats the blocks in lines of at most 80 columns.
+// Returns the paragraphs and entries of `notes` in lines of at most 80 columns.
 std::string FormatNotes(const std::string& notes);
 
 }  // namespace meshwright::command_line

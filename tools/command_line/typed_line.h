@@ -1,5 +1,5 @@
-// TypedLine relates a command line to the command tree: how an option was typed, which option a
-// field of a request came from, and what is wrong with a line that can't be parsed.
+// TypedLine relates a command line to the command tree. It knows how an option was typed, which
+// option a field of a request came from, and what is wrong with a line that can't be parsed.
 #pragma once
 
 #include <map>
@@ -18,30 +18,32 @@ using DefaultSources = std::map<const CLI::Option*, std::string>;
 
 class TypedLine {
  public:
-  // `words` are those after the program's name. The tree must outlive this.
+  // `words` are the words after the program's name. REQUIRES: `app` outlives the TypedLine.
   TypedLine(const CLI::App& app, std::vector<std::string> words)
       : app_(app), words_(std::move(words)) {}
 
   void set_default_sources(DefaultSources sources) { default_sources_ = std::move(sources); }
 
-  // Returns the option as its user gave it: "-o" or "--output", the variable or the file's key that
-  // gave its default, or its first name.
+  // Returns the option as its user gave it: "-o" or "--output" if it was typed; otherwise the
+  // variable or the file's key that gave its default; otherwise its name (NameOf()).
   std::string GivenName(const CLI::Option& option) const;
 
-  // Rewrites `status` in terms of the command line: where it is about a field that an option of the
-  // command stands for, the message begins with that option. A field is an option's long name with
-  // underscores for dashes; a field in bytes also belongs to an option in GiB.
+  // Rewrites `status` in terms of the command line: if it is about a field that belongs to an
+  // option of the command, the message begins with that option. A field belongs to the option whose
+  // long name it is, with underscores for dashes. The units at the end may differ, as in
+  // memory_limit_bytes and --memory-limit-gib.
   absl::Status InItsWords(const absl::Status& status) const;
 
-  // Returns what is wrong with a line that CLI11 refused: first unknown words and flags, with the
-  // nearest known ones, then everything that is missing, then `error` itself.
+  // Returns InvalidArgument with what is wrong with a line that CLI11 refused. Unknown words and
+  // flags come first, with the nearest known ones. If there are none, it names all missing options,
+  // or two that exclude each other, or otherwise repeats `error`.
   absl::Status Explain(const CLI::ParseError& error) const;
 
-  // Whether the line ends at a command that needs a subcommand.
+  // Returns whether the line ends at a command that needs a subcommand.
   bool LacksCommand() const;
 
-  // Whether the user asked for JSON, by --format anywhere or by its default, even where the line
-  // can't be parsed.
+  // Returns whether the user asked for JSON, by --format anywhere in the line or by its default.
+  // The answer is right even if the line can't be parsed.
   bool WantsJson() const;
 
  private:

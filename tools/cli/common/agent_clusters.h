@@ -13,21 +13,21 @@
 
 namespace meshwright::cli {
 
-// Errors as from ConnectTo() and CallStatus().
+// Asks the server for its agents. Returns the errors of ConnectTo() and CallStatus().
 absl::StatusOr<v1::ListAgentsResponse> AskForAgents(const ServerFlags& server);
-// By name. The same errors.
+// Returns the agents of the server, ordered by name. Returns the errors of AskForAgents().
 absl::StatusOr<std::vector<v1::Agent>> ListAgents(const ServerFlags& server);
 
-// Whether the value of --cluster names an agent.
+// Returns whether the value of --cluster names an agent.
 bool NamesAgent(std::string_view cluster);
 
 // Returns the cluster that one of `agents` measured on its devices. `cluster` is agent:NAME.
-// NotFound for an unknown agent, with the nearest names; InvalidArgument for one that did not
-// measure.
+// Returns NotFound, with the nearest names, if no agent has this name. Returns InvalidArgument if
+// the agent did not measure its devices.
 absl::StatusOr<planner::SpecSource> ClusterOfAgent(const std::vector<v1::Agent>& agents,
                                                    const std::string& cluster);
 
-// One line per agent, or JSON by its fields (tools/cli/common/agent_fields.h).
+// Prints one line per agent, or their fields as JSON (tools/cli/common/agent_fields.h).
 void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -1,5 +1,5 @@
-// Declares the fields that commands print of agents (planner/codec/fields.h), by the names that
-// their message gives them.
+// Declares the fields of agents that commands print (planner/codec/fields.h). Their names are those
+// of the message's fields.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ struct AgentText {
   v1::Agent agent;
 };
 
-// An agent's devices, with the parts that run trials side by side between their keys.
+// AgentDevicesText is an agent's device set. The number of its slots is printed among the set's
+// keys.
 struct AgentDevicesText {
   v1::Agent agent;
 };

@@ -5,13 +5,14 @@
 
 namespace meshwright::cli {
 
-// Returns the folder that all agents of the user share on all machines, by the same convention as
-// other programs' state; empty where the environment names no home.
+// Returns the folder that all agents of the user share on all machines with the same home:
+// meshwright/ below XDG_STATE_HOME or ~/.local/state. Returns an empty path if the environment
+// names no home.
 std::string SharedStateDir();
 
-// Returns the state folder of the agent `name` at one server: `chosen` or, where that is empty, a
-// folder for this pair in the shared folder. An agent of another name, or for another server, is
-// another agent.
+// Returns the folder in which the agent `name` keeps its state for one server. It is `chosen` or,
+// if that is empty, a folder in SharedStateDir() whose name holds the agent's name and the server's
+// address.
 std::string AgentStateDir(const std::string& chosen, const std::string& name,
                           const std::string& server);
 

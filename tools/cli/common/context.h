@@ -17,7 +17,7 @@ namespace meshwright::cli {
 // Exit codes of the binary.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;    // something went wrong while running
-inline constexpr int kExitBadInput = 2;  // the request can't be taken as it is
+inline constexpr int kExitBadInput = 2;  // the request is invalid
 // No layout fits the device's memory, or no measured run can be modelled.
 inline constexpr int kExitNothingFits = 3;
 inline constexpr int kExitInterrupted = 130;  // by SIGINT
@@ -30,15 +30,15 @@ struct CommandContext {
   std::string binary_dir;                // folder of this binary, which also has the worker
   std::function<double()> now_s;         // monotonic seconds
   const std::atomic<bool>& interrupted;  // set by signals (tools/cli/common/stop_request.h)
-  // Lists the CUDA devices that are visible to the worker at a path.
+  // Lists the CUDA devices that are visible to the worker at `worker_path`.
   std::function<absl::StatusOr<trial::DeviceList>(const std::string& worker_path)> list_devices =
       trial::ListDevicesHere;
-  // Returns errno of the first write to `out` that failed, 0 where none did.
+  // Returns errno of the first write to `out` that failed; 0 if none failed.
   std::function<int()> out_errno = [] { return 0; };
   CommandFiles files = {};
-  // Returns an environment variable that gives flags their defaults.
+  // Looks up the environment variables that give flags their defaults.
   command_line::Environment environment = {};
-  // Turns a status about a field of a request into one about the flag that was typed; set while a
+  // Rewrites a status about a field of a request as one about the flag that was typed. Set while a
   // command runs.
   std::function<absl::Status(const absl::Status&)> in_words_of_line = {};
   int exit_code = kExitOk;  // set by the command that ran
@@ -49,12 +49,12 @@ struct CommandContext {
 
 enum class OutputFormat { kText, kJson };
 
-// Prints `status` as one sentence (under JSON also as {"error": …} on the output) and returns its
-// exit code: bad input for InvalidArgument, NotFound and OutOfRange, interrupted for Cancelled,
-// failed for all others.
+// Prints the error as one sentence on `err`, under JSON also as {"error": …} on `out`. Returns its
+// exit code: kExitBadInput for InvalidArgument, NotFound, OutOfRange, Unimplemented and
+// AlreadyExists, kExitInterrupted for Cancelled, kExitFailed for all others.
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status);
 
-// Flushes `out` and returns `exit_code`, or reports that it could not be written and returns
+// Flushes `out` and returns `exit_code`. If `out` could not be written, reports that and returns
 // kExitFailed. A closed pipe (`| head`) is no failure.
 int FinishOutput(CommandContext& context, int exit_code);
 

@@ -17,25 +17,26 @@ namespace meshwright::cli {
 absl::StatusOr<planner::DeviceBenchmark> MeasureDevices(
     const trial::BenchmarkPlan& plan, const trial::BenchmarkRunnerOptions& options);
 
-// Returns the clusters that may supply what can't be measured: `base`, a preset or a file, or every
-// preset where that is empty.
+// Returns the clusters that may supply constants that can't be measured: the preset or file `base`,
+// or every preset if `base` is empty.
 absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& files,
                                                                const std::string& base,
                                                                int32_t host_cores);
 
-// Returns the cluster derived from the benchmark, named after the host and its devices; the nearest
-// of `known` supplies what can't be measured.
+// Returns the cluster derived from the benchmark, named after the host and its devices. The nearest
+// of `known` supplies the constants that can't be measured.
 absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(
     const planner::DeviceBenchmark& benchmark, const std::vector<planner::ClusterSpec>& known);
 
-// Returns the file in `folder` that keeps the benchmark of this host and of this number and kind of
-// devices.
+// Returns the path of the file in `folder` that keeps the benchmark of this host with the plan's
+// kind and number of devices.
 std::string KeptBenchmarkPath(const std::string& folder, const trial::BenchmarkPlan& plan);
 
-// Returns the benchmark in the file, where it is of this host, these devices, this number of cores
-// and this version.
+// Returns the benchmark in the file if it was measured on this host with its present number of
+// cores, with the plan's devices, and by this version of the worker. Returns nullopt otherwise.
 std::optional<planner::DeviceBenchmark> ReadKeptBenchmark(const std::string& path,
                                                           const trial::BenchmarkPlan& plan);
+// Writes the benchmark to the file, and creates the file's folder if necessary.
 absl::Status KeepBenchmark(const std::string& path, const planner::DeviceBenchmark& benchmark);
 
 }  // namespace meshwright::cli

@@ -13,19 +13,21 @@ namespace meshwright::cli {
 
 struct DevicesFlag {
   planner::DeviceKind kind = planner::DeviceKind::kCpu;
-  int32_t count = 0;  // ranks on the CPU; 0 for cuda: every visible device
+  int32_t count = 0;  // ranks on the CPU; 0 for cuda, which takes every visible device
 };
 
-// InvalidArgument names the flag and what would be accepted.
+// Returns the parsed value of --devices. If it is neither cpu:N nor cuda, returns InvalidArgument
+// about the flag, with what would be accepted.
 absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text);
 
-// Also counts the devices that are visible to `worker_path`. InvalidArgument with the reason where
-// there is none.
+// Parses the value of --devices and, for cuda, lists the devices that are visible to the worker at
+// `worker_path`. Returns InvalidArgument, with the reason, if no device is visible.
 absl::StatusOr<wire::DeviceSet> ResolveDevices(std::string_view text,
                                                const std::string& worker_path,
                                                const CommandContext& context);
 
-// Converts GiB as a user types them to bytes. InvalidArgument unless positive.
+// Converts GiB, as a user typed them, to bytes. Returns InvalidArgument unless they are positive
+// and at most 2^20.
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib);
 
 }  // namespace meshwright::cli

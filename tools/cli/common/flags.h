@@ -15,19 +15,23 @@
 
 namespace meshwright::cli {
 
-// Reads what the flag `model`, `cluster`, `framework` or `base` (a cluster too) names: a preset of
-// that name, in any case; otherwise a file, where one exists or the name ends in .json or has a
-// slash; for a model also the folder of a config.json. InvalidArgument about `flag`, with the path,
-// where the file can't be read or does not describe such a spec. `seq_len` as in ResolveModel().
+// Returns the spec that `value` names. `flag` is `model`, `cluster`, `framework` or `base`, which
+// names a cluster too. `value` may be a preset's name, in upper or lower case. Otherwise it is a
+// file if one exists there, if it ends in .json or if it has a slash. A model may also be the
+// folder of a config.json. Any other text is returned as a name; resolving the name fails later.
+//
+// Returns InvalidArgument about `flag`, with the path, if the file can't be read or does not
+// describe such a spec. `seq_len` is passed to ResolveModel().
 absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
                                                    const std::string& value, int64_t seq_len = 1);
 
-// --plot FILE.svg, of commands that draw their answer; `what` says what is drawn.
+// Adds --plot FILE.svg, for a command that draws its answer. `what` is the flag's description.
 void AddPlot(CLI::App& app, std::string& path, const std::string& what);
-// As CommandFiles::Claim(); InvalidArgument for a path that does not end in .svg.
+// Claims the file of --plot as CommandFiles::Claim() does. Returns InvalidArgument if the path does
+// not end in .svg.
 absl::StatusOr<OutputFile> ClaimPlot(CommandFiles& files, const std::string& path);
 
-// --format text|json, and --server with its connection flags.
+// OutputFlags holds --format text|json, and --server with its connection flags.
 struct OutputFlags {
   OutputFormat format = OutputFormat::kText;
   ServerFlags server;
@@ -36,17 +40,17 @@ struct OutputFlags {
   void AddServer(CLI::App& app, const CommandContext& context);
 };
 
-// --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype, --optimizer,
-// --imbalance.
+// QueryFlags holds --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype,
+// --optimizer and --imbalance.
 struct QueryFlags {
   std::string model;
   std::string cluster;
   std::string framework = "megatron";
   int64_t devices = 0;
-  std::string sizes;  // of a command that takes a range of devices in place of a number
+  std::string sizes;  // --gpus of a command that takes a range (AddClusterOfSizes())
   int64_t seq_len = 0;
   int64_t global_batch = 0;
-  std::string dtype;  // empty: fp32 on clusters of processor cores, otherwise bf16
+  std::string dtype;  // if empty, fp32 on clusters of processor cores, otherwise bf16
   std::string optimizer = "adamw";
   double imbalance = 1.0;
 
@@ -57,11 +61,11 @@ struct QueryFlags {
   void AddClusterOfSizes(CLI::App& app);  // --gpus takes N or A..B
   void AddFramework(CLI::App& app);
 
-  // Returns the sizes, for a command that has AddClusterOfSizes().
+  // Returns the parsed `sizes`. REQUIRES: AddClusterOfSizes() was called.
   absl::StatusOr<planner::DeviceRange> Range() const { return planner::ParseDeviceRange(sizes); }
 
-  // Reads the named files, as ReadSpecSource() does, and asks `server` for the cluster of an agent
-  // (agent:NAME). InvalidArgument where an agent is named without a server.
+  // Returns the query that the flags describe. Reads named files as ReadSpecSource() does. If the
+  // cluster is agent:NAME, asks `server` for it; returns InvalidArgument if `server` is empty then.
   absl::StatusOr<planner::PlanQuery> ToQuery(CommandFiles& files,
                                              const ServerFlags& server = {}) const;
 

@@ -18,27 +18,29 @@
 
 namespace meshwright::cli {
 
-// Returns all rows of all files, in the order given. InvalidArgument names the file.
+// Returns all rows of all files, in the order given. Returns InvalidArgument, with the path, if a
+// file can't be read.
 absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
     CommandFiles& files, const std::vector<std::string>& paths);
 
-// Returns the planner's prediction of each row, numbered from 0; nullopt where the user interrupted
-// it.
+// Returns the planner's prediction of each row; rows are numbered from 0. Returns nullopt if `stop`
+// is requested meanwhile.
 std::optional<std::vector<planner::RowPrediction>> PredictRows(
     const std::vector<planner::Measurement>& measured, const planner::MeasurementPresets& presets,
     const StopRequest& stop);
 
-// The clusters and framework profiles that --presets names.
+// PresetFiles holds the clusters and framework profiles of the files that --presets names.
 class PresetFiles {
  public:
   static absl::StatusOr<PresetFiles> Read(CommandFiles& files,
                                           const std::vector<std::string>& paths);
 
-  // Returns the presets that rows are matched against: the built-in ones, with those of the same
-  // name replaced by these files.
+  // Returns the presets against which rows are matched: the built-in ones and these files. A file
+  // replaces the built-in preset of its name.
   absl::StatusOr<planner::MeasurementPresets> All(int32_t host_cores) const;
 
-  // Resolves a built-in preset's name or a file, which may be based on one of these.
+  // Return the built-in preset of this name, or the spec in this file. The file may be based on one
+  // of the files of --presets.
   absl::StatusOr<planner::ClusterSpec> Cluster(CommandFiles& files, const std::string& name_or_file,
                                                int32_t host_cores) const;
   absl::StatusOr<planner::FrameworkProfile> Framework(CommandFiles& files,
@@ -53,7 +55,8 @@ class PresetFiles {
   };
 
   static File Describe(std::string text);
-  // Return the text of one of these, otherwise of the built-in preset.
+  // Return the text of the file whose spec has this name; if there is none, return the text of the
+  // built-in preset.
   absl::StatusOr<std::string> ClusterTextOf(std::string_view name) const;
   absl::StatusOr<std::string> ProfileTextOf(std::string_view name) const;
   const File* Find(bool is_cluster, std::string_view name) const;

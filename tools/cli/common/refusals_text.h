@@ -8,9 +8,9 @@
 
 namespace meshwright::cli {
 
-// Prints unreadable rows with file and line, then the causes for which others were not modelled;
-// nothing where there are none. Long lists are cut; `all_in` names where the complete ones are,
-// empty for nowhere.
+// Prints the unreadable rows with file and line, then the causes for which other rows were not
+// modelled. Prints nothing if there are no such rows. Long lists are cut. `all_in` says where the
+// complete lists are; it may be empty.
 void PrintRefusals(const planner::Refusals& refusals, std::string_view all_in, std::ostream& out);
 
 }  // namespace meshwright::cli

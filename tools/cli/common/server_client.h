@@ -12,15 +12,17 @@
 
 namespace meshwright::cli {
 
-// Connects to the server. InvalidArgument about the flag that is wrong; Unavailable, in a sentence
-// for people, when no server answers there as the flags say.
+// Connects to the server. Returns InvalidArgument about a flag whose value is wrong. Returns
+// Unavailable, with a sentence for people, if no server answers at the address over TLS or in plain
+// text, as the flags say.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server);
 
 // Sets a call's deadline to two minutes. Calls that may search for longer report their progress and
 // have no deadline.
 void SetDeadline(grpc::ClientContext& context);
 
-// Returns the status of a call, with the field that it names as base/text/field_error.h reads it.
+// Converts the status of a call. If the call's status names a field, FieldOf() of the result
+// returns it (base/text/field_error.h).
 absl::Status CallStatus(const grpc::Status& status);
 
 }  // namespace meshwright::cli

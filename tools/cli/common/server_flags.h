@@ -17,41 +17,44 @@ namespace meshwright::cli {
 inline constexpr char kDefaultServer[] = "127.0.0.1:7077";
 // The environment variable that may hold a token.
 inline constexpr char kTokenVariable[] = "MESHWRIGHT_TOKEN";
+// Stands for an agent's name in the paths of files (ServerFlags::For()).
 inline constexpr char kAgentInPath[] = "{name}";
 
 class ServerFlags {
  public:
   ServerFlags() = default;
-  // Plain text and no token, whatever the environment says.
+  // Names a server that is reached in plain text and without a token, whatever the environment
+  // says.
   // NOLINTNEXTLINE(google-explicit-constructor): an address alone is a server too
   ServerFlags(std::string address) : address_(std::move(address)) {}
 
-  // Adds the flags; `description` is that of --server, which is empty by default unless
-  // `default_address` is given. The context outlives Read().
+  // Adds the flags. `description` is the description of --server. The default of --server is
+  // `default_address`, which may be empty. REQUIRES: the context outlives every Read().
   void Add(CLI::App& app, const std::string& description, const CommandContext& context,
            const std::string& default_address = "");
-  // Adds and returns the flags with which agents that a command starts reach their server, beside
-  // the command's own of such names: --agent-server, --agent-tls-ca and so on.
+  // Adds and returns --agent-server, --agent-tls-ca and so on, for a command that starts agents:
+  // they say how its agents reach their server. The command may have its own --tls-ca and so on.
   std::vector<CLI::Option*> AddForAgents(CLI::App& app, const std::string& description,
                                          const CommandContext& context);
 
-  // HOST:PORT; empty where none is named.
+  // Returns HOST:PORT; empty if no server is named.
   const std::string& address() const { return address_; }
   bool empty() const { return address_.empty(); }
-  // Returns this server, or the default one where none is named.
+  // Returns these flags, with the address kDefaultServer if no server is named.
   ServerFlags OrDefault() const;
-  // Returns the same flags with another address.
+  // Returns these flags with another address.
   ServerFlags At(std::string address) const;
 
-  // Returns the same server as the named agent reaches it with its own certificate or token:
-  // kAgentInPath in a path stands for the name.
+  // Returns the flags with which the named agent reaches this server: every kAgentInPath in a path
+  // is replaced by the name, so that each agent may have its own certificate or token.
   ServerFlags For(std::string_view agent) const;
 
   // Return the flags as one would type them: "--server 10.0.0.1:7077 --tls-ca ca.pem".
   std::vector<std::string> ToWords() const;
   std::string ToText() const;
 
-  // Reads the files. InvalidArgument about the flag that is wrong.
+  // Reads the files and returns how to reach the server. Returns InvalidArgument about a flag whose
+  // value is wrong.
   absl::StatusOr<ServerAccess> Read() const;
 
  private:

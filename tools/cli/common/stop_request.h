@@ -6,8 +6,8 @@
 
 namespace meshwright::cli {
 
-// Handles both signals from its construction on, and sets context.interrupted; before, and in
-// commands without a StopRequest, they end the process.
+// From its construction on, both signals set context.interrupted. Before that, and in commands
+// without a StopRequest, they end the process.
 class StopRequest {
  public:
   explicit StopRequest(const CommandContext& context);
@@ -21,11 +21,11 @@ class StopRequest {
   const CommandContext& context_;
 };
 
-// Reports how a command with a StopRequest ended, unless it ended well, and sets the exit code: the
-// signal's where it was cancelled.
+// Ends a command that has a StopRequest: unless `status` is OK, reports it and sets the exit code.
+// If `status` is Cancelled, the exit code is that of the signal.
 void Finish(CommandContext& context, OutputFormat format, const absl::Status& status);
 
-// Returns what `interrupted` of the binary's context refers to.
+// Returns the variable that the signals set. `interrupted` of the binary's context refers to it.
 const std::atomic<bool>& StopRequested();
 
 }  // namespace meshwright::cli

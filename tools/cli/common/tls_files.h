@@ -1,6 +1,6 @@
-// Reads files of certificates, keys and tokens and checks them before use, so that the message
-// names a wrong file; otherwise the connection would fail for a reason that only the other end
-// knows.
+// Reads files of certificates, keys and tokens and checks them before use, so that an error names
+// the wrong file. Without these checks the connection would fail for a reason that only the other
+// end knows.
 #pragma once
 
 #include <string>
@@ -10,25 +10,28 @@
 
 namespace meshwright::cli {
 
-// A certificate followed by its issuers', and its private key, in PEM.
+// A certificate, followed by its issuers' certificates, and its private key, all in PEM.
 struct TlsIdentity {
   std::string certificate;
   std::string key;
 };
 
-// Returns the text of a file with at least one certificate in PEM. InvalidArgument about `flag`.
+// Returns the text of the file. Returns InvalidArgument about `flag` if it can't be read or holds
+// no certificate in PEM.
 absl::StatusOr<std::string> ReadCertificates(std::string_view flag, const std::string& path);
 
-// Reads the files of --tls-cert and --tls-key. InvalidArgument where one is missing, the
-// certificate has expired or is not valid yet, the key does not match, or others may read it.
+// Reads the files of --tls-cert and --tls-key. Returns InvalidArgument if one is missing, the
+// certificate has expired or is not valid yet, the key does not match it, or everybody on this
+// machine may read or write the key.
 absl::StatusOr<TlsIdentity> ReadIdentity(const std::string& certificate_path,
                                          const std::string& key_path);
 
-// Returns the token in a file that only its owner may read. InvalidArgument about `flag`.
+// Returns the token in the file. Returns InvalidArgument about `flag` if it holds no token, or if
+// anybody but its owner may read or write it.
 absl::StatusOr<std::string> ReadTokenFile(std::string_view flag, const std::string& path);
 
-// Returns `text` without surrounding space. InvalidArgument about `flag`, which does not repeat the
-// text, where it has not the form of a token.
+// Returns the token `text` without surrounding space. Returns InvalidArgument about `flag` if it
+// does not have the form of a token; the message does not repeat the text.
 absl::StatusOr<std::string> CheckToken(std::string_view flag, std::string_view text);
 
 }  // namespace meshwright::cli

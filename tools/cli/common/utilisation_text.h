@@ -1,5 +1,5 @@
-// Prints a step's MFU: measured beside predicted, as shares of one named peak, and the reason where
-// a share is above 1.
+// Prints a step's MFU, measured beside predicted, as shares of one named peak. If a share is above
+// 1, it also prints the reason.
 #pragma once
 
 #include <ostream>
@@ -13,21 +13,23 @@
 
 namespace meshwright::cli {
 
-// Adds rows of three cells to `table`: name, measured, predicted. They are shares of the cluster's
-// stated peak, as predictions are. A result without that peak is a share of what its ranks
-// measured, to which no prediction is comparable.
+// Adds a row for each definition of MFU to `table`: its name, measured and predicted. Both values
+// are shares of the cluster's stated peak. If the result does not have that peak, the measured MFU
+// is a share of the peak that its ranks measured, and no prediction is shown, since it would not
+// compare.
 void AddUtilisationRows(const trial::TrialResult& result, const planner::Estimate& predicted,
                         Table& table);
 
-// Prints which peak that is, what share of it large products reached on these ranks, and what it
-// means when an MFU is above 100 %. `cluster`: whose peak it is.
+// Prints the peak of which an MFU is a share, and what share of that peak large products reached on
+// these ranks. If an MFU is above 100 %, prints why. `cluster` is the name of the cluster that
+// states the peak.
 void PrintPeak(const trial::TrialResult& result, std::string_view cluster, std::ostream& out);
 
-// Returns whose peak it is and the cluster's source for it, for JSON and headers.
+// Returns the name of the cluster that states the peak, and the cluster's source for it.
 std::string PeakSource(const planner::ClusterSpec& cluster);
 
-// Returns one sentence on why a step's MFU is above 1: `mfu` by PaLM's definition, `mfu_causal` by
-// Megatron-LM's, both of a rank's `peak_flops`. Empty where neither is.
+// Returns one sentence on why a step's MFU is above 1; empty if it is not. `mfu` follows PaLM's
+// definition and `mfu_causal` Megatron-LM's. Both are shares of `peak_flops`, a rank's peak.
 std::string WhyAboveOne(double mfu, double mfu_causal, double peak_flops);
 
 }  // namespace meshwright::cli

@@ -7,10 +7,10 @@
 
 namespace meshwright::cli {
 
-// Returns the time in its JSON form.
+// Returns the time in RFC 3339, in UTC with milliseconds.
 std::string TimeText(const google::protobuf::Timestamp& time);
 
-// Returns "NAME" of "sweeps/NAME".
+// Returns a resource name without its first part: "NAME" for "sweeps/NAME".
 std::string ShortName(const std::string& name);
 
 }  // namespace meshwright::cli

@@ -1,4 +1,4 @@
-// Declares the fields that `meshwright doctor` prints of its findings (planner/codec/fields.h).
+// Declares the fields that `meshwright doctor` prints (planner/codec/fields.h).
 #pragma once
 
 #include <array>

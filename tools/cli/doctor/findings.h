@@ -1,6 +1,6 @@
 // Finding is one result of `meshwright doctor`: the state of one thing that a trial needs.
 //
-// A finding says what is there and, where that is not as it should be, what to do about it. The
+// A finding says what was found and, if that is not as it should be, what to do about it. The
 // functions here judge facts that the caller gathered, so that tests can supply their own.
 #pragma once
 
@@ -30,25 +30,25 @@ struct Finding {
   std::string check;  // what was checked, one word
   Verdict verdict = Verdict::kOk;
   std::string found;
-  std::string advice;  // empty where nothing is to be done
+  std::string advice;  // empty if nothing is to be done
 };
 
-// Judges the worker beside the program, by the status of asking it for its version.
+// Judges the worker at `path`. `version` is the status of asking it for its version.
 Finding JudgeWorker(const std::string& path, const absl::Status& version);
 
-// Judges the CUDA devices that are visible to the worker. `wanted` where the caller asked for GPUs:
-// none is then a problem.
+// Judges the CUDA devices that are visible to the worker. `wanted` says whether the user asked for
+// GPUs; if so, finding none is a problem.
 Finding JudgeDevices(const absl::StatusOr<trial::DeviceList>& devices, bool wanted);
 
 // Judges the memory that processes may use, for `ranks` concurrent ranks.
 Finding JudgeMemory(const absl::StatusOr<host::MemoryRoom>& room, int32_t ranks);
 
-// Judges the number of files that a process may have open: a rank needs some for every other, a
-// server for every agent.
+// Judges the number of files that a process may have open. A rank needs some for every other rank,
+// and a server for every agent.
 Finding JudgeOpenFiles(int64_t limit);
 
 // The kernel's report of its clock: whether a time service synchronises it, and its maximum error.
-// A sweep's events show times of different machines side by side.
+// The clock matters since a sweep's events show times of different machines side by side.
 struct ClockState {
   bool synchronised = false;
   absl::Duration most_error = absl::ZeroDuration();
@@ -58,21 +58,21 @@ Finding JudgeClock(const std::optional<ClockState>& clock);
 // Judges the bytes free in the folder where an agent keeps results that no server has yet.
 Finding JudgeStateDir(const std::string& folder, const absl::StatusOr<int64_t>& free_bytes);
 
-// Judges a benchmark of one second on the devices: products, copies and, with more than one rank,
-// the library of their collectives (NCCL or Gloo).
+// Judges a benchmark of one second on the devices, of which `ran` is the status. It runs matrix
+// products, copies and, with more than one rank, collectives by NCCL or Gloo.
 Finding JudgeTrial(const wire::DeviceSet& devices, const absl::Status& ran);
 
-// A server's answer. Leases do not depend on the wall clock, but what people read does: clocks that
-// are far apart are reported.
+// A server's answer. Clocks that are far apart are reported: leases do not depend on the wall
+// clock, but the times that people read do.
 struct ServerAnswer {
-  std::string version;  // empty: a server that does not tell
+  std::string version;  // empty if the server does not tell
   std::optional<absl::Time> time;
   int64_t agents = 0;
 };
 Finding JudgeServer(const std::string& address, const absl::StatusOr<ServerAnswer>& answer,
                     const std::string& own_version, absl::Time now);
 
-// Returns the worst verdict; kOk without any finding.
+// Returns the worst verdict; kOk if there are no findings.
 Verdict WorstOf(const std::vector<Finding>& findings);
 
 }  // namespace meshwright::cli

@@ -1,11 +1,13 @@
 // CommandFiles tracks the files that one run of a command reads and writes.
 //
-// Every command reads its files through it and claims each file that it will write before its work
-// begins. Callers may rely on: nothing overwrites a file that the command reads, that another of
-// its flags writes, or that its printed output goes to. Files are the same where device and inode
-// are, so that hard links, symbolic links and other spellings of a path count; a file that does not
-// exist yet is identified by its folder and its name. The null device never conflicts, and what
-// can't be overwritten (pipes, terminals) is refused only where two flags write to it.
+// Every command reads its files through it. Before a command's work begins, it claims each file
+// that it will write. So nothing overwrites a file that the command reads, that another of its
+// flags writes, or to which its printed output goes.
+//
+// Two paths name the same file if device and inode are the same; so hard links, symbolic links and
+// other spellings of a path are recognised. A file that does not exist yet is identified by its
+// folder and its name. The null device never conflicts. Writing to a pipe or a terminal destroys
+// nothing, so these conflict only if two flags write to one of them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,7 @@ class OutputFile {
 
   bool wanted() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
-  // As WriteWholeFile(); does nothing where no file is wanted.
+  // Writes the file as WriteWholeFile() does. Does nothing if no file is wanted.
   absl::Status Write(std::string_view text) const;
 
  private:
@@ -40,15 +42,17 @@ class OutputFile {
 
 class CommandFiles {
  public:
-  // Declares that the command prints to `descriptor`; `name` is for messages.
+  // Declares that the command prints to `descriptor`. Messages call the stream `name`.
   void AddStream(std::string_view name, int descriptor);
 
-  // As ReadWholeFile(); InvalidArgument about the flag that would overwrite this file.
+  // Reads the file as ReadWholeFile() does. Returns InvalidArgument if a flag would overwrite this
+  // file, or if the command prints to it.
   absl::StatusOr<std::string> Read(std::string_view flag, const std::string& path,
                                    uintmax_t max_bytes = kMaxFileBytes);
 
-  // Returns the file at `path`, to be written later; one that is not wanted where `path` is empty.
-  // InvalidArgument about `flag` where it can't be written or would overwrite something.
+  // Returns the file at `path`, which is written later. If `path` is empty, the returned file is
+  // not wanted. Returns InvalidArgument about `flag` if the file can't be written, if the command
+  // reads it or prints to it, or if another flag writes it.
   absl::StatusOr<OutputFile> Claim(std::string_view flag, const std::string& path);
 
  private:
@@ -56,7 +60,7 @@ class CommandFiles {
   struct Identity {
     uint64_t device = 0;
     uint64_t inode = 0;
-    std::string name;           // name in the folder `inode`, of a file that does not exist yet
+    std::string name;           // if the file does not exist yet, its name in the folder `inode`
     bool written_over = false;  // whether writing destroys the content
 
     bool SameFile(const Identity& other) const {
@@ -65,13 +69,13 @@ class CommandFiles {
   };
   struct Entry {
     Use use;
-    std::string flag;  // the stream's name where it is printed to
+    std::string flag;  // for kPrintedTo, the name of the stream
     std::string path;
     Identity identity;
   };
 
   static std::optional<Identity> IdentityOf(const std::string& path);
-  // Whether two uses of one file are compatible.
+  // Returns OK if two uses of one file are compatible.
   static absl::Status CheckPair(const Entry& earlier, const Entry& later);
   absl::Status Add(Use use, std::string_view flag, const std::string& path);
 

@@ -1,5 +1,5 @@
-// FdStream is an output stream over a descriptor that remembers why a write failed, so that a
-// command whose output was lost can report that and fail.
+// FdStream is an output stream over a descriptor. It remembers why a write failed, so that a
+// command can report lost output and fail.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ class FdStream final : public std::ostream {
   // Writes to `fd`, which stays open.
   explicit FdStream(int fd) : std::ostream(&buffer_), buffer_(fd) {}
 
-  // Returns errno of the first write that failed; 0 while all succeeded.
+  // Returns errno of the first write that failed; 0 if none failed so far.
   int write_errno() const { return buffer_.write_errno(); }
 
  private:
@@ -36,9 +36,9 @@ class FdStream final : public std::ostream {
   Buffer buffer_;
 };
 
-// Opens those of standard input, output and error that the caller left closed, so that no file
-// opened later takes their descriptor and gets the output. Writing to an output opened this way
-// fails.
+// Opens each of standard input, output and error that the process was started without. Otherwise a
+// file opened later would take its descriptor and get the output. Writing to a standard output that
+// was opened this way fails.
 void OpenStandardDescriptors();
 
 }  // namespace meshwright::cli

@@ -3,8 +3,8 @@
 
 namespace meshwright::cli {
 
-// Drops gRPC's log lines, so that an error is the command's one sentence, unless the user asked for
-// them with GRPC_VERBOSITY.
+// Drops gRPC's log lines, so that an error prints the command's one sentence and nothing else. If
+// the user set GRPC_VERBOSITY, changes nothing.
 void QuietGrpcLog();
 
 }  // namespace meshwright::cli

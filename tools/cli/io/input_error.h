@@ -8,12 +8,12 @@
 
 namespace meshwright::cli {
 
-// Makes `status`, about the text of the file that the flag `flag` names, name both. Its field
-// stays.
+// Adds the flag and the path of its file to the message of `status`, which is about the file's
+// text. Keeps the status's field.
 absl::Status InFile(std::string_view flag, const std::string& path, const absl::Status& status);
 
-// Makes a status about the field `from` of a request one about the flag `to`, which is sent as that
-// field; other statuses are unchanged.
+// Rewrites a status about the request's field `from` as one about the flag `to`, whose value is
+// sent in that field. Returns other statuses as they are.
 absl::Status RenameField(const absl::Status& status, std::string_view from, std::string_view to);
 
 }  // namespace meshwright::cli

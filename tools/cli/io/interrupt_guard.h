@@ -1,4 +1,4 @@
-// InterruptGuard ends a call to a server that still blocks when the user presses Ctrl-C.
+// InterruptGuard ends a blocked call to a server when the user presses Ctrl-C.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace meshwright::cli {
 
-// Cancels `call` once `interrupted` turns true, during its own life: a blocked call can't check
+// Cancels `call` if `interrupted` turns true during the guard's life. A blocked call can't check
 // that itself.
 class InterruptGuard {
  public:

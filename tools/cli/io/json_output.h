@@ -1,4 +1,4 @@
-// Prints the JSON of commands: one object, with the version of its keys' meanings.
+// Prints the JSON of commands: one object, with the version of its schema.
 #pragma once
 
 #include <ostream>
@@ -7,14 +7,14 @@
 
 namespace meshwright::cli {
 
-// Grows when a key is removed or changes its meaning, not for new keys. docs/schema describes the
-// keys.
+// The version of the keys that docs/schema describes. It grows when a key is removed or changes its
+// meaning; new keys leave it as it is.
 inline constexpr int kSchemaVersion = 1;
 
-// Prints `object` with `schema_version` first, indented. Text that is not UTF-8, which a message
-// may quote, is replaced.
+// Prints `object`, indented, with the key `schema_version` first. A message may quote text that is
+// not UTF-8; its invalid bytes are replaced.
 void PrintJson(const nlohmann::ordered_json& object, std::ostream& out);
-// The same on one line, for streams of objects.
+// Prints `object` as PrintJson() does, but on one line, for streams of objects.
 void PrintJsonLine(const nlohmann::ordered_json& object, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -17,19 +17,20 @@ struct LogFlags {
   LogLevel level = LogLevel::kInfo;  // lowest level that is written
   LogFormat format = LogFormat::kText;
 
-  // --log-level and --log-format.
+  // Adds --log-level and --log-format.
   void Add(CLI::App& command);
 };
 
-// Returns a function that writes one line per call, for levels from flags.level up, and flushes it.
-// `out` must outlive the function; `clock` gives the time.
+// Returns a function that writes an entry as one line and flushes it. It drops entries of a level
+// below flags.level. `clock` gives the time. REQUIRES: `out` outlives the function.
 //
-// Text, for people: "2026-11-22T12:38:09.123Z info runs tp2.pp2… sweep=night trial=3 attempt=1". A
-// line about no sweep ends with its sentence. Escaped as in base/text/message_text.h.
+// A line of text is for people: "2026-11-22T12:38:09.123Z info runs tp2.pp2… sweep=night trial=3
+// attempt=1". A line that is not about a sweep ends after its sentence. Control characters are
+// escaped as in base/text/message_text.h.
 //
-// JSON, for programs: an object of "time" (RFC 3339, UTC, microseconds), "level", "message" and the
-// fields that the line is about, by their names in LogFields. The line is ASCII, whatever the
-// message holds; bytes that are not UTF-8 become U+FFFD.
+// A line of JSON is for programs: an object with "time" (RFC 3339, UTC, microseconds), "level",
+// "message" and each field of LogFields that the entry sets. The line is ASCII, whatever the
+// message holds. Bytes that are not UTF-8 become U+FFFD.
 LogFunction MakeLog(std::ostream& out, const LogFlags& flags, std::function<absl::Time()> clock);
 
 }  // namespace meshwright::cli

@@ -1,7 +1,7 @@
-// ProgressLine shows the progress of long work: a bar that is redrawn at the bottom of a terminal,
-// plain lines elsewhere.
+// ProgressLine shows the progress of long work. On a terminal it redraws a bar at the bottom;
+// elsewhere it prints plain lines.
 //
-// A bar never takes more than one line of the window's present width. Lines that stay are printed
+// A bar never takes more than one line of the window's present width. Lines of Keep() are printed
 // in full above it.
 #pragma once
 
@@ -18,11 +18,12 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // Shows `done` of `total` and what is going on. Off a terminal each call prints a line.
+  // Shows `done` of `total`, and `text` on what is going on. If the output is not a terminal,
+  // prints them as a line.
   void Update(int64_t done, int64_t total, const std::string& text);
-  // Prints a line that stays, with the count as in Update().
+  // Prints `done` of `total` and `text` as a line that stays.
   void Keep(int64_t done, int64_t total, const std::string& text);
-  // Leaves the bar as it is and goes to the next line.
+  // Leaves the bar, if there is one, as it is and goes to the next line.
   void Finish();
 
  private:

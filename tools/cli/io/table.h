@@ -1,8 +1,8 @@
 // Table prints a table with a header, for people.
 //
 // Columns are as wide as their widest cell, and columns of numbers are right-aligned. On a terminal
-// that is too narrow a row folds: its cells flow over several lines, the header's likewise, and
-// nothing is left out; Terminal::folds_tables turns that off. Elsewhere a row is one line.
+// that is too narrow, rows and header fold: their cells flow over several lines, and nothing is
+// left out. If the output is not a terminal, or Terminal::folds_tables is false, a row is one line.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
 
-  // Requires as many cells as the header has.
+  // Adds a row. REQUIRES: it has as many cells as the header.
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // Colours the cells of a column, counted from 0, where the output has colours.
+  // Colours the cells of a column, counted from 0, if the output has colours.
   void StyleColumn(size_t column, std::function<Style(const std::string&)> style) {
     styles_[column] = std::move(style);
   }

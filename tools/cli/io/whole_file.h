@@ -12,8 +12,8 @@ namespace meshwright::cli {
 
 inline constexpr uintmax_t kMaxFileBytes = uintmax_t{256} << 20;
 
-// Returns the text of a file of at most `max_bytes`. InvalidArgument about `flag` where it can't be
-// read.
+// Returns the text of the file. Returns InvalidArgument about `flag` if the file can't be read or
+// is larger than `max_bytes`. A pipe is read to its end, whatever its length.
 absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::string& path,
                                           uintmax_t max_bytes = kMaxFileBytes);
 
@@ -21,13 +21,13 @@ absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::stri
 // symbolic links, existing or not.
 std::string WrittenFile(const std::string& path);
 
-// Replaces the file at `path` atomically where that is a regular file or does not exist: whenever
-// the process ends, the file has all of the text or its old content. Writes straight into anything
-// else, such as a pipe. Unavailable, about `flag`, where that fails.
+// Writes `text` to the file at `path`. Replaces a regular file, or one that does not exist yet,
+// atomically: whenever the process ends, the file has all of the text or its old content. Writes
+// straight into anything else, such as a pipe. Returns Unavailable about `flag` if writing fails.
 absl::Status WriteWholeFile(std::string_view flag, const std::string& path, std::string_view text);
 
-// Checks whether writing could work, without touching the file, before long work is done in vain.
-// InvalidArgument about `flag` where it could not.
+// Checks, without touching the file, that WriteWholeFile() can work, so that no long work is done
+// in vain. Returns InvalidArgument about `flag` if it can't.
 absl::Status CheckWritable(std::string_view flag, const std::string& path);
 
 }  // namespace meshwright::cli

@@ -1,5 +1,5 @@
-// AgentFleet describes agents that differ only in their names: what each runs with, wherever a
-// launcher puts it.
+// AgentFleet describes agents that differ only in their names: the flags with which each of them
+// runs, on whichever node a launcher puts it.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@ namespace meshwright::cli {
 struct AgentFleet {
   // Name prefix: an agent's name is this, "-" and its number.
   std::string name = "meshwright-agent";
-  int32_t nodes = 0;   // one agent each
+  int32_t nodes = 0;   // each has one agent
   ServerFlags server;  // paths may hold kAgentInPath
   std::string devices_text;
   DevicesFlag devices;
-  int32_t gpus_per_node = 0;      // requested of the launcher; 0: not said
+  int32_t gpus_per_node = 0;      // requested from the launcher; 0 if not given
   std::vector<std::string> more;  // flags of `meshwright agent`, passed on as they are
 };
 
-// Checks what the user typed. InvalidArgument about the flag where it can't be taken, including
-// flags after "--" that the launcher itself sets.
+// Checks what the user typed. Returns InvalidArgument about a flag whose value is invalid, or about
+// a flag after "--" that the launcher itself sets.
 absl::Status Check(const AgentFleet& fleet);
 
-// InvalidArgument where the files with which the agents are to reach the server can't be read here,
-// or where several agents would use one agent's certificate or token.
+// Checks how the agents reach their server. Returns InvalidArgument if a certificate, key or token
+// can't be read here, or if several agents would share a certificate or token.
 absl::Status CheckAccess(const AgentFleet& fleet);
 
 // Returns "NAME-1" and so on, one for each node.
 std::vector<std::string> AgentNames(const AgentFleet& fleet);
 
-// Returns the arguments of the program with which the agent `name` runs.
+// Returns the arguments with which `meshwright` runs the agent `name`.
 std::vector<std::string> AgentWords(const AgentFleet& fleet, std::string_view name);
 
 }  // namespace meshwright::cli

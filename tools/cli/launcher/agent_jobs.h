@@ -1,9 +1,9 @@
-// AgentJobs keeps one queue job for each agent, or for some of them: from the state of the queue it
-// decides which jobs to submit, to cancel and to give up.
+// AgentJobs keeps jobs in a batch queue, one for each agent or for some of the agents. From the
+// state of the queue it decides which jobs to submit and to cancel, and which agents to give up.
 //
 // It runs nothing, reads no clock and queries no queue: the caller passes in what it saw and when,
-// and carries the decisions out. A job belongs to the agent whose name it bears, so that a job
-// whose submission was cut off before its number was heard is found again.
+// and carries the decisions out. A job belongs to the agent whose name it bears. So a job is found
+// again even if its submission was cut off before the caller learnt its number.
 #pragma once
 
 #include <cstdint>
@@ -33,31 +33,32 @@ struct QueuedJob {
   std::string name;
   JobPhase phase = JobPhase::kWaiting;
   std::string state;       // the queue's own word
-  std::string node;        // empty: none yet
-  std::string reason;      // why it waits, or why it ended; empty: none
-  std::string owner = {};  // the job's owner, where one was given (SlurmJobFlags)
+  std::string node;        // empty if it has none yet
+  std::string reason;      // why it waits, or why it ended; empty if none is given
+  std::string owner = {};  // SlurmJobFlags::owner; empty if none was given
 
   friend bool operator==(const QueuedJob&, const QueuedJob&) = default;
 };
 
 struct JobPolicy {
-  absl::Duration settled_after = absl::Minutes(1);  // a job that ran this long did not fail at once
+  // A job that ran this long has settled. A job that ends sooner has failed.
+  absl::Duration settled_after = absl::Minutes(1);
   absl::Duration first_pause = absl::Seconds(5);  // before the next job; doubles with each failure
   absl::Duration longest_pause = absl::Minutes(5);
-  int32_t most_failures = 5;  // consecutive jobs that did not settle
+  int32_t most_failures = 5;  // consecutive failures after which an agent is given up
 };
 
 struct JobTarget {
   int32_t jobs = 0;
-  // Agents that get no job, and whose jobs don't count.
+  // Agents that get no job, and whose jobs don't count towards `jobs`.
   std::set<std::string> closed = {};
 };
 
-// A job of an agent that was not let go.
+// A job that was not let go (AgentJobs::LetGo()).
 struct AgentJob {
   std::string agent;
   JobPhase phase = JobPhase::kWaiting;
-  MonotonicTime running_since = MonotonicTime::Never();  // as far as it was seen
+  MonotonicTime running_since = MonotonicTime::Never();  // when it was first seen to run
 };
 
 struct JobDecisions {
@@ -71,40 +72,42 @@ class AgentJobs {
   // Every agent gets a job until Aim() says otherwise.
   AgentJobs(const std::vector<std::string>& names, const JobPolicy& policy);
 
-  // Sets how many jobs are kept from now on, those of the first free names. Jobs beyond that number
-  // go on until they are let go.
+  // Sets how many jobs are kept from now on. New jobs go to the first free names. Jobs beyond that
+  // number go on until LetGo().
   void Aim(JobTarget target) { target_ = std::move(target); }
-  // Returns what is to be done; `queue` holds all its jobs of these names, including ended ones
-  // that it still knows. For each name in `submit` one of the two following calls has to be made.
+  // Returns what is to be done. `queue` holds the queue's jobs of these names, including ended ones
+  // that it still knows. If the caller submits the job of a name in `submit`, it then calls
+  // Submitted() or, on an error, NotSubmitted().
   JobDecisions Observe(MonotonicTime now, const std::vector<QueuedJob>& queue);
   void Submitted(std::string_view name, const std::string& job);
   JobDecisions NotSubmitted(MonotonicTime now, std::string_view name, const absl::Status& why);
 
-  // In the order of the names.
+  // Returns the jobs that were not let go, in the order of the names.
   std::vector<AgentJob> Jobs() const;
-  // Lets the agent's job end, with no successor unless one is wanted. Returns its number, to be
-  // cancelled at once; Observe() repeats that until it has ended. Empty where it has none.
+  // Lets the agent's job end. Another follows only if fewer jobs are left than Aim() set. Returns
+  // the number of the job, which the caller cancels immediately; Observe() repeats the cancellation
+  // until the job has ended. Returns an empty text if the agent has no job.
   std::string LetGo(std::string_view name);
 
-  // From now on nothing is submitted, and every job is cancelled.
+  // Makes Observe() submit nothing and cancel every job from now on.
   void Stop() { stopping_ = true; }
   // Returns the number of jobs that had not ended when the queue was last observed.
   int32_t live() const { return live_; }
-  // Aborted, with each agent's last failure, once all are given up.
+  // Returns Aborted, with agents' last failures, once all agents are given up. Returns OK before.
   absl::Status GivenUp() const;
 
  private:
   struct Entry {
     std::string name;
-    std::string job = {};   // the entry's job; empty: none
+    std::string job = {};   // number of its job; empty if there is none
     std::string told = {};  // what was last logged of that job
     std::string node = {};  // where it runs or ran
     JobPhase phase = JobPhase::kWaiting;
     bool let_go = false;
-    MonotonicTime running_since = MonotonicTime::Never();  // as far as it was seen
+    MonotonicTime running_since = MonotonicTime::Never();  // when it was first seen to run
     int32_t failures = 0;                                  // consecutive jobs that did not settle
     MonotonicTime next = MonotonicTime::Always();          // when a job may be submitted
-    std::string given_up = {};                             // why it is given up; empty: it is not
+    std::string given_up = {};                             // why it is given up; empty if it is not
   };
 
   void ObserveEntry(MonotonicTime now, const std::vector<const QueuedJob*>& jobs, Entry& entry,
@@ -113,7 +116,8 @@ class AgentJobs {
                      JobDecisions& decisions);
   void End(MonotonicTime now, const std::string& how, Entry& entry, JobDecisions& decisions);
   void Fail(MonotonicTime now, const std::string& what, Entry& entry, JobDecisions& decisions);
-  // Whether it has a job, or will have once its pause is over.
+  // Returns whether the entry counts towards the target: it has a job, or will have one once its
+  // pause is over.
   bool IsTaken(MonotonicTime now, const Entry& entry) const;
   void SubmitWanted(MonotonicTime now, JobDecisions& decisions) const;
   Entry& EntryOf(std::string_view name);

@@ -9,26 +9,28 @@
 
 namespace meshwright::cli {
 
-// What the user may set of a job; empty: the cluster's default.
+// SlurmJobFlags holds what the user may set for a job. Empty texts stand for the cluster's
+// defaults.
 struct SlurmJobFlags {
   std::string partition;
   std::string time_limit;  // "HH:MM:SS", "D-HH:MM:SS" or minutes
   std::string account;
-  // Not a flag: identifies the jobs' owner, which finds them again after a restart; empty: the
-  // submitting process owns them while it runs.
+  // This is not a flag. It identifies the owner of the jobs, which finds them by it after a
+  // restart. If it is empty, the submitting process owns them while it runs.
   std::string owner = {};
 };
 
-// InvalidArgument about a flag whose value sbatch would misread.
+// Returns InvalidArgument about a flag whose value sbatch would misread.
 absl::Status Check(const SlurmJobFlags& flags);
 
-// Returns the script, for `sbatch` on its standard input; deterministic in its arguments. The job
-// has a node for itself, with all its processors, memory and GPUs; the agent is its one task and
-// gets Slurm's SIGTERM. Slurm does not requeue it: whoever watches it decides that.
+// Returns the script, which `sbatch` reads from its standard input. It depends on the arguments
+// alone. The job has a node to itself, with all its processors, memory and GPUs. The agent is the
+// job's only task and gets Slurm's SIGTERM. Slurm does not requeue the job; the program that
+// watches it decides whether another follows.
 std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
                         const std::string& program, std::string_view agent);
 
-// Returns the file, in the folder of the submission, that the job's output goes to.
+// Returns the name of the file that gets the job's output, in the folder of the submission.
 std::string BatchLogFile(std::string_view agent, std::string_view job);
 
 }  // namespace meshwright::cli

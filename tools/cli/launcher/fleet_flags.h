@@ -13,7 +13,7 @@ namespace meshwright::cli {
 // after "--".
 std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet);
 
-// Adds the flags of their jobs: --partition, --time, --account, --poll-s.
+// Adds and returns the flags of the agents' jobs: --partition, --time, --account and --poll-s.
 std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, double& poll_s);
 
 }  // namespace meshwright::cli

@@ -10,18 +10,18 @@ namespace meshwright::cli {
 
 struct KubernetesFlags {
   std::string image;       // has `meshwright` in its PATH
-  std::string name_space;  // empty: kubectl's current one
-  std::string secret;      // mounted at kSecretFolder; empty: none
+  std::string name_space;  // if empty, kubectl's current one
+  std::string secret;      // mounted at kSecretFolder; if empty, none is mounted
 };
 
 inline constexpr char kSecretFolder[] = "/etc/meshwright";
 
-// InvalidArgument about a flag that Kubernetes would refuse.
+// Returns InvalidArgument about a flag whose value Kubernetes would refuse.
 absl::Status Check(const AgentFleet& fleet, const KubernetesFlags& flags);
 
-// Returns a jobset.x-k8s.io/v1alpha2 JobSet, in JSON, for `kubectl apply`; deterministic in its
-// arguments. Its one Job is indexed: pods count from 0, agents are named by their pod's index, no
-// two share a node, and a pod that fails or is lost is recreated.
+// Returns a jobset.x-k8s.io/v1alpha2 JobSet, in JSON, for `kubectl apply`. It depends on the
+// arguments alone. Its only Job is indexed: pods are numbered from 0, and an agent is named after
+// the number of its pod. No two pods share a node. A pod that fails or is lost is recreated.
 std::string JobSet(const AgentFleet& fleet, const KubernetesFlags& flags);
 
 }  // namespace meshwright::cli

@@ -27,35 +27,36 @@ struct SlurmLaunch {
   JobPolicy policy = {};
 };
 
-// Dependencies on the outside world.
+// LaunchWorld holds the dependencies on the outside world.
 struct LaunchWorld {
   SlurmQueue queue;
   LogFunction log;
   MonotonicClock clock;
   std::function<void(absl::Duration)> sleep;
   std::function<bool()> stopped;
-  // Whether an agent may be started now; if not, it is asked again at the next look. Empty: all
-  // may.
+  // Returns whether the agent may be started now; if not, the next Look() asks again. If the
+  // function is empty, every agent may be started.
   std::function<bool(const std::string& agent)> may_submit = {};
 };
 
 class SlurmJobs {
  public:
-  // Both must outlive it.
+  // REQUIRES: `launch` and `world` outlive the SlurmJobs.
   SlurmJobs(const SlurmLaunch& launch, const LaunchWorld& world);
 
-  // FailedPrecondition where there is no Slurm; InvalidArgument where the queue has jobs of the
-  // fleet's names that are not its owner's, or where it has no owner.
+  // Checks that the fleet's jobs can be submitted. Returns FailedPrecondition if there is no Slurm.
+  // Returns InvalidArgument if the queue has a job with a name of the fleet that has not ended,
+  // unless the job belongs to the launch's owner.
   absl::Status Begin() const;
 
-  // Observes the queue and carries out the decisions. False where the queue can't be queried, which
-  // is logged once.
+  // Observes the queue and carries out the decisions. If the queue can't be queried, logs that once
+  // and returns false.
   bool Look();
-  // Waits until the next look is due, or a stop.
+  // Waits until the next Look() is due or a stop is requested.
   void Wait() const;
-  // Cancels the agent's job.
+  // Lets the agent's job go (AgentJobs::LetGo()) and cancels it.
   void LetGo(const std::string& agent);
-  // Cancels all jobs, and returns once they have ended, or with a warning after a timeout.
+  // Cancels all jobs and waits for their end. After a timeout, logs a warning and returns.
   void End();
 
   AgentJobs& agent_jobs() { return agent_jobs_; }
@@ -73,10 +74,10 @@ class SlurmJobs {
   bool answers_ = true;
 };
 
-// Keeps one job in the queue for each agent until it is told to stop. After a stop, returns once
-// the jobs are cancelled and have ended; OK also where some have not within a timeout, of which it
-// warns. An error, with none of its jobs left in the queue, where the queue can't be queried at the
-// start, has jobs of the same names, or every agent is given up.
+// Keeps one job in the queue for each agent until a stop is requested. Then ends the jobs as
+// SlurmJobs::End() does and returns OK, even if some had not ended before the timeout. Returns the
+// error of SlurmJobs::Begin() before any job is submitted. If every agent is given up, ends the
+// jobs and returns Aborted.
 absl::Status RunLaunch(const SlurmLaunch& launch, const LaunchWorld& world);
 
 }  // namespace meshwright::cli

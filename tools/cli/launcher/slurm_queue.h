@@ -1,4 +1,4 @@
-// SlurmQueue accesses Slurm's queue by its commands, sbatch, squeue and scancel, which are looked
+// SlurmQueue accesses Slurm's queue through the commands sbatch, squeue and scancel, which it looks
 // up in PATH.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace meshwright::cli {
 
-// Runs a program on an input and returns its output: RunProgramOn(), or a test's own.
+// Runs a program with `input` as its standard input and returns its output. It is RunProgramOn(),
+// or a test's own function.
 using InputProgramRunner = std::function<absl::StatusOr<std::string>(
     std::string_view input, const std::vector<std::string>& arguments, double timeout_s)>;
 
@@ -21,15 +22,15 @@ class SlurmQueue {
  public:
   explicit SlurmQueue(InputProgramRunner run) : run_(std::move(run)) {}
 
-  // FailedPrecondition with what to do where this machine has no sbatch.
+  // Returns FailedPrecondition, with what to do, if this machine has no sbatch.
   absl::Status CheckCommands() const;
 
-  // Returns the number of the job that `script` became. After an error a job may exist all the
-  // same, as where sbatch was ended before it could tell.
+  // Submits `script` and returns the number of its job. There may be a job even after an error,
+  // such as when sbatch was killed before it printed the number.
   absl::StatusOr<std::string> Submit(const std::string& script) const;
   // Returns the user's jobs of these names, including ended ones that Slurm still remembers.
   absl::StatusOr<std::vector<QueuedJob>> List(const std::vector<std::string>& names) const;
-  // Slurm sends SIGTERM to running jobs, and SIGKILL after its KillWait.
+  // Cancels the jobs. Slurm sends SIGTERM to running ones, and SIGKILL after its KillWait.
   absl::Status Cancel(const std::vector<std::string>& jobs) const;
 
  private:

@@ -1,8 +1,8 @@
-// Declares the fields that commands print of the planner's answers (planner/codec/fields.h): the
-// answer's own, and between them the question and how long the command took.
+// Declares the fields of the planner's answers that commands print (planner/codec/fields.h). The
+// question, and how long the command took, are printed among the answer's own fields.
 //
-// A question is visited as its request's message has it: presets and files by name, and of what may
-// be left unsaid only what was said.
+// A question has the fields of its request's message. Presets and files are printed by name. Of the
+// optional fields only those are printed that the user gave.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@
 
 namespace meshwright::cli {
 
-// What every question has.
+// RequestText holds what every question has.
 struct RequestText {
   planner::PlanQuery query;
-  bool has_batch = true;  // false where the question looks for the best
+  bool has_batch = true;  // false if the question looks for the best batch
 };
 
 template <typename Visitor>
@@ -86,7 +86,7 @@ void VisitFields(const FitRequestText& request, Visitor& visit) {
   visit(WhereSaid(query.where, "where"), query.where);
 }
 
-// The smallest number of devices stands as the plan's `gpus`.
+// Returns the query with the smallest number of devices, which is printed as the plan's `gpus`.
 inline planner::PlanQuery WithFewest(planner::PlanQuery query, const planner::DeviceRange& range) {
   query.devices = range.low;
   return query;
@@ -154,7 +154,8 @@ void VisitFields(const AnswerText<Request, Answer>& text, Visitor& visit) {
   VisitFields(text.answer, visit);
 }
 
-// Visits for `visit` what `before(field)` makes of each field; it may visit others first.
+// VisitorBehind passes each field on to `visit`, as `before(field)` returns it. `before` may visit
+// other fields first.
 template <typename Visitor, typename Before>
 struct VisitorBehind {
   template <typename... Arguments>
@@ -176,7 +177,7 @@ void VisitFields(const RecommendText& text, Visitor& visit) {
   const auto before = [&](const planner::Field& field) {
     if (field.name == "parameters") visit(kRequestField, text.request);
     if (field.name == "allowed_bytes") visit(kElapsedField, text.elapsed_s);
-    // Lists that may be empty though they were asked for.
+    // These lists may be empty even if they were asked for.
     if (field.name == "front") return WhereSaid(query.pareto, field);
     if (field.name == "groups") return WhereSaid(query.best_per, field);
     return field;

@@ -29,24 +29,25 @@ class PlannerApi {
   // `progress` is called from time to time, and may be empty.
   virtual absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
                                                      const planner::ScaleProgress& progress) = 0;
-  // `progress` likewise.
+  // `progress` is called from time to time, and may be empty.
   virtual absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
                                                      const planner::StudyProgress& progress) = 0;
-  // `progress` likewise.
+  // `progress` is called from time to time, and may be empty.
   virtual absl::StatusOr<planner::FastestAnswer> Fastest(
       const planner::FastestQuery& query, const planner::ShortestProgress& progress) = 0;
-  // `layout` may be empty.
+  // An empty `layout` stands for any layout.
   virtual absl::StatusOr<planner::FitAnswer> Fit(const planner::PlanQuery& query,
                                                  std::string_view layout) = 0;
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };
 
-// Returns the planner in this process, which uses every core. Searches of either planner end with
-// Cancelled once `context.interrupted` turns true, and, except Fit(), show their progress on a
-// terminal behind `context.err` once they take a while. The context outlives the planners.
+// Returns the planner in this process, which uses every core. A search, here or on a server, ends
+// with Cancelled once `context.interrupted` turns true. If `context.err` is a terminal, Recommend()
+// shows its progress there once it takes a while. REQUIRES: the context outlives the planner.
 std::unique_ptr<PlannerApi> LocalPlanner(const CommandContext& context);
 
-// Returns the server's planner; the one in this process where `server` is empty.
+// Returns the planner of the server. If `server` is empty, returns LocalPlanner(). REQUIRES: the
+// context outlives the planner.
 std::unique_ptr<PlannerApi> PlannerAt(const ServerFlags& server, const CommandContext& context);
 
 }  // namespace meshwright::cli

@@ -15,7 +15,7 @@ namespace meshwright::cli {
 
 nlohmann::ordered_json ToJson(const planner::PlanQuery& query,
                               const planner::RecommendAnswer& answer, double elapsed_s);
-// The layout's own keys, as in recommend's `layouts`, and beside them what explains them.
+// Returns the layout's own keys, as in recommend's `layouts`, and further keys that explain them.
 nlohmann::ordered_json ToJson(const planner::PlanQuery& query,
                               const planner::EstimateAnswer& answer, double elapsed_s);
 

@@ -1,4 +1,4 @@
-// Prints estimates on a terminal.
+// Prints the answers of `recommend` and `estimate`, and the lines that all answers share.
 #pragma once
 
 #include <ostream>
@@ -10,11 +10,13 @@
 
 namespace meshwright::cli {
 
-// Prints the lines that begin every answer: the query, and what its figures rest on.
+// Prints the first line of an answer: model, devices, training and framework of the query.
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out);
-// `batch` says in words which batches the sizes train.
+// Prints the first line of an answer about several numbers of devices. `batch` says in words which
+// batches they train.
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,
                         int64_t parameters, const std::string& batch, std::ostream& out);
+// Prints what the answer's figures rest on, and the notes.
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
                 std::ostream& out);
 

@@ -1,4 +1,4 @@
-// Declares the fields that `meshwright list` prints of presets (planner/codec/fields.h). Each run
+// Declares the fields of presets that `meshwright list` prints (planner/codec/fields.h). Each run
 // prints one kind of preset, and so one of the fields.
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace meshwright::cli {
 
-// --tokens, --within and --price.
+// BudgetFlags holds --tokens, --within and --price.
 struct BudgetFlags {
   std::string tokens;
   std::string within;

@@ -7,10 +7,10 @@
 
 namespace meshwright::cli {
 
-// Destruction clears the line. Without a terminal behind `context.err` there is none.
+// Destruction clears the line. If `context.err` is not a terminal, nothing is shown.
 class SearchLine {
  public:
-  // The context outlives it.
+  // REQUIRES: the context outlives the SearchLine.
   explicit SearchLine(const CommandContext& context);
   ~SearchLine();
   SearchLine(const SearchLine&) = delete;

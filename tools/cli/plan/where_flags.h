@@ -14,7 +14,8 @@ struct WhereFlags {
 
   void Add(CLI::App& app);
 
-  // Returns the conjunction of both, in the syntax of --where; empty where every layout is covered.
+  // Returns the conjunction of both flags in the syntax of --where. It is empty if the search
+  // covers every layout.
   absl::StatusOr<std::string> ToWhere() const;
 };
 

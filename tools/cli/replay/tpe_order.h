@@ -1,4 +1,4 @@
-// Replays sweeps by Optuna's TPE, for comparison with the engine.
+// Replays sweeps with Optuna's TPE, for comparison with the engine.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@ namespace meshwright::cli {
 // Runs a program and returns its output (base/system/run_program.h).
 using RunForOutput = std::function<absl::StatusOr<std::string>(const std::vector<std::string>&)>;
 
-// Sets `tpe_order` of each sweep, which python3 computes by tools/cli/replay/tpe_order.py, and
-// returns Optuna's version. The error of `run` where there is no python3 or no Optuna, and where a
-// sweep has more rows than fit into an argument, about 1,500.
+// Sets `tpe_order` of each sweep, and returns Optuna's version. python3 computes the orders with
+// tools/cli/replay/tpe_order.py. Returns the error of `run` if there is no python3 or no Optuna, or
+// if a sweep has more rows than fit into an argument, about 1,500.
 absl::StatusOr<std::string> AddTpeOrder(absl::Span<planner::SweepReplay> sweeps,
                                         const RunForOutput& run);
 

@@ -1,10 +1,11 @@
-// Scaling decides how many nodes the waiting trials can use, and which agents may go, without a
-// clock, a queue or an engine.
+// Scaling decides how many nodes the waiting trials can use, and WhoMayGo() which agents may be let
+// go. Neither needs a clock, a queue or an engine.
 //
-// Callers may rely on: the number of nodes is between the least and the most; a number wanted at
-// any moment of the last `idle` is still wanted, so that demand that vanishes for a moment costs no
-// job its place in Slurm's queue; an agent goes only after it held nothing for `idle`. Agents that
-// somebody else started get their share of the work before a node is wanted for it.
+// Callers may rely on the following. The number of nodes is at least min_nodes and at most
+// max_nodes. It is the largest number that was wanted within the last `idle`, so that demand that
+// vanishes for a moment costs no job its place in Slurm's queue. An agent may be let go only after
+// it was idle for `idle`. Agents that somebody else started get their share of the work before a
+// node is wanted for it.
 #pragma once
 
 #include <cstdint>
@@ -28,35 +29,37 @@ struct ScalingLimits {
 
 // The devices of each node's agent.
 struct NodeDevices {
-  std::string kind;   // cpu or cuda
-  int32_t count = 0;  // 0: unknown until an agent reports it; until then at most one node is wanted
+  std::string kind;  // cpu or cuda
+  // 0 if it is unknown until an agent reports it. Meanwhile each waiting sweep gets one node.
+  int32_t count = 0;
 };
 
 struct NodesWanted {
   int32_t nodes = 0;
   std::string why;
-  // Sentences about trials that need more devices than all nodes together have.
+  // One sentence for each sweep whose trials need more devices than there can be.
   std::vector<std::string> too_large;
 };
 
 class Scaling {
  public:
-  // `names`: of the fleet's agents.
+  // `names` are the names of the fleet's agents.
   Scaling(const ScalingLimits& limits, NodeDevices node, std::set<std::string> names)
       : limits_(limits), node_(std::move(node)), names_(std::move(names)) {}
 
+  // Returns how many nodes are wanted now.
   NodesWanted Look(MonotonicTime now, const server::EngineDemand& demand);
 
  private:
-  // The number wanted at a moment; no later number is as large.
+  // The number of nodes that was wanted at a moment. No number since then was as large.
   struct Peak {
     MonotonicTime when;
     int32_t nodes = 0;
   };
 
   bool IsOwn(const server::AgentLoad& agent) const { return names_.contains(agent.name); }
-  // Returns the nodes for the sweep's waiting trials. `others`: idle agents of somebody else; those
-  // that take trials of the sweep are removed.
+  // Returns the number of nodes for the sweep's waiting trials. `others` are idle agents that
+  // somebody else started; those that take trials of the sweep are removed from it.
   int64_t NodesFor(const server::SweepDemand& sweep, const server::EngineDemand& demand,
                    std::vector<const server::AgentLoad*>& others, NodesWanted& wanted) const;
   int64_t NodesForLargeTrials(const server::SweepDemand& sweep, const server::EngineDemand& demand,
@@ -69,12 +72,14 @@ class Scaling {
   std::deque<Peak> peaks_;  // of the last `idle`, the largest first
 };
 
-// Agents whose jobs may go, each list in the order in which to ask them.
+// Agents whose jobs may be let go. Each list is in the order in which to release them.
 struct MayGo {
-  std::vector<std::string> closed;  // get no trials: all of them may go
+  std::vector<std::string> closed;  // drained or quarantined; all of them may go
   std::vector<std::string> spare;   // at most `most_spare` of them
   int64_t most_spare = 0;
 };
+// Returns the agents whose jobs may be let go: they have been idle for `idle`. `wanted` is the
+// number of nodes that are wanted.
 MayGo WhoMayGo(MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wanted,
                const server::EngineDemand& demand, absl::Duration idle);
 

@@ -25,8 +25,8 @@ class ScalingFlags {
  public:
   void Add(CLI::App& command, const CommandContext& context);
 
-  // Returns nullopt where no launcher is named. InvalidArgument about a flag that can't be taken or
-  // conflicts with another.
+  // Returns the scaling that the flags describe; nullopt if no launcher is named. Returns
+  // InvalidArgument about a flag whose value is invalid or that conflicts with another.
   absl::StatusOr<std::optional<SlurmScaling>> Read(const ServerEnd& server,
                                                    const CommandContext& context) const;
 

@@ -1,11 +1,11 @@
 // SlurmScaler starts agents through Slurm while trials wait for them, and lets them go once they
-// are idle, on a thread of its own.
+// are idle. It runs on a thread of its own.
 //
-// Callers may rely on: a job is cancelled only after the engine released its agent, which it does
-// only for an agent that holds nothing, and in the same step in which it stops assigning trials to
-// it (server/engine/engine_input.h); a name is reused only after its last job ended and the name
-// was admitted again. Jobs carry the owner that the launch names: by it, jobs of an earlier server
-// are found again and those of anybody else are left alone.
+// Callers may rely on the following. A job is cancelled only after the engine released its agent.
+// The engine releases only an agent that is idle, and stops assigning trials to it in the same step
+// (server/engine/engine_input.h). A name is used again only after its last job ended and the engine
+// admitted the name. Jobs carry the owner that the launch names. So the jobs of an earlier server
+// with that owner are found again, and jobs of anybody else are left alone.
 #pragma once
 
 #include <atomic>
@@ -28,14 +28,14 @@ struct SlurmScaling {
 
 class SlurmScaler {
  public:
-  // An error, with nothing started, where the queue can't be queried or has jobs of the fleet's
-  // names that are somebody else's. The engine must outlive it.
+  // Starts the thread. Returns the error of SlurmJobs::Begin() with nothing started. REQUIRES: the
+  // engine outlives the scaler.
   static absl::StatusOr<std::unique_ptr<SlurmScaler>> Start(SlurmScaling scaling,
                                                             server::SweepEngine* engine,
                                                             LogFunction log);
   ~SlurmScaler() { Stop(); }
 
-  // Cancels all of its jobs and returns once they have ended, or after a timeout with a warning.
+  // Cancels all of its jobs and waits for their end. After a timeout, logs a warning and returns.
   void Stop();
 
  private:

@@ -1,5 +1,5 @@
-// Declares the fields that commands print of the trials of all sweeps, and of runs that were
-// measured elsewhere (planner/codec/fields.h).
+// Declares the fields that `meshwright history` and `history import` print: those of trials of all
+// sweeps, and of runs that were measured elsewhere (planner/codec/fields.h).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ void VisitFields(const ImportedRunText& text, Visitor& visit) {
   visit(NullWithout(run.actor(), "actor"), run.actor());
 }
 
-// A trial with a result, without what only `sweep show` tells of it.
+// A trial with a result. Only `sweep show` prints its other fields.
 struct PastTrialText {
   v1::Trial trial;
 };
@@ -82,7 +82,7 @@ void VisitFields(const RefusedRowText& text, Visitor& visit) {
   visit("reason", text.row.reason());
 }
 
-// What came of one file.
+// What became of the rows of one file.
 struct ImportedFileText {
   std::string path;
   v1::ImportMeasurementsResponse answer;

@@ -1,5 +1,5 @@
-// Declares the fields that commands print of what a sweep would run next, and of why a trial ran
-// (planner/codec/fields.h).
+// Declares the fields that commands print about what a sweep would run next, and about why a trial
+// ran (planner/codec/fields.h).
 #pragma once
 
 #include <array>
@@ -90,7 +90,7 @@ struct AttemptText {
   v1::Attempt attempt;
 };
 
-// Nothing while it runs.
+// How an attempt ended; empty while it runs.
 inline constexpr std::array<std::string_view, 9> kAttemptEnds = {
     "", "ok", "oom", "failed", "timeout", "cancelled", "lost", "returned", "broken"};
 
@@ -111,13 +111,13 @@ void VisitFields(const AttemptText& text, Visitor& visit) {
   }
 }
 
-// Of a layout that a sweep may run or has run.
+// WhyText says why a layout of a sweep ran, or did not.
 struct WhyText {
   int32_t number = 0;
   std::string layout;
-  std::optional<v1::Trial> trial;  // nothing where it has none
+  std::optional<v1::Trial> trial;  // nullopt if it has none
   std::optional<CandidateText> belief;
-  std::string stop_reason;  // empty where it may run, or has run
+  std::string stop_reason;  // empty if it may run or has run
 };
 
 template <typename Visitor>

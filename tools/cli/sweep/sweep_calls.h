@@ -22,10 +22,11 @@ using SweepsStub = std::unique_ptr<v1::Sweeps::Stub>;
 
 absl::StatusOr<SweepsStub> DialSweeps(const ServerFlags& server);
 
-// Returns the {sweep} part of what the user typed, with or without "sweeps/".
+// Returns the sweep's id, without "sweeps/". The user may have typed it with or without that.
+// Returns an error about `name` if it is not the name of a sweep.
 absl::StatusOr<std::string> SweepId(const std::string& typed);
 
-// OK for a name that a new sweep may have, and for an empty one, for which the server picks a name.
+// Returns OK if a new sweep may have this name, or if the name is empty; the server then picks one.
 absl::Status CheckNewSweepName(const std::string& name);
 
 // Makes one call with its deadline, such as Call(*stub, &v1::Sweeps::Stub::GetSweep, request).
@@ -42,16 +43,16 @@ absl::StatusOr<Response> Call(v1::Sweeps::Stub& stub,
   return response;
 }
 
-// With cluster_json.
+// Returns the sweep, with cluster_json.
 absl::StatusOr<v1::Sweep> ReadSweep(v1::Sweeps::Stub& stub, const std::string& id);
-// Returns all trials of a sweep, shortest measured step first.
+// Returns all trials of a sweep, those with the shortest measured steps first.
 absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub, const std::string& id);
-// Returns what the sweep would assign to this many idle agents.
+// Returns the sweep's plan: what it would assign to `trials` idle agents.
 absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
                                        int32_t trials);
 
-// Adds a subcommand that runs `action` and reports its status. `Flags` has `output`, an
-// OutputFlags, which gets the subcommand's --server.
+// Adds a subcommand that runs `action` and reports its status. REQUIRES: `Flags` has a member
+// `output` of type OutputFlags. The subcommand's --server sets it.
 template <typename Flags>
 CLI::App* AddSweepAction(CLI::App& group, CommandContext& context, const std::string& name,
                          const std::string& description, const std::shared_ptr<Flags>& flags,

@@ -1,8 +1,9 @@
 // Compares two sweeps: how their requests differ, what became faster, and whether that is more than
-// noise. A pure function of what was read of both.
+// noise. The comparison depends only on what was read of both sweeps.
 //
-// Steps are compared by their time per token, so that another batch or sequence length does not
-// look like another speed; where both sweeps' steps have equally many tokens that is the step time.
+// Steps are compared by their time per token, so that a different batch or sequence length does not
+// look like a different speed. If the steps of both sweeps have equally many tokens, this compares
+// step times.
 #pragma once
 
 #include <array>
@@ -22,30 +23,30 @@ namespace meshwright::cli {
 
 struct ReadSide {
   ShownSweep shown;
-  nlohmann::ordered_json plan = nullptr;  // of one of its trials; null where none has one
+  nlohmann::ordered_json plan = nullptr;  // of one of its trials; null if none has a plan
 };
 
-// A field in which the sweeps differ; null where one of them lacks it.
+// A field in which the sweeps differ. `a` or `b` is null if that sweep lacks the field.
 struct FieldDifference {
   std::string field;  // such as "cluster.hardware.memory_bytes"
   nlohmann::ordered_json a;
   nlohmann::ordered_json b;
 };
 
-// A trial that has ended by itself.
+// A trial that ended by itself, so was not cancelled.
 struct ComparedTrial {
   std::string trial;  // sweep and number
   std::string layout;
   std::string outcome;
   std::optional<double> step_s;
-  // 95 % interval of the median; nullopt where too few steps were timed.
+  // 95 % interval of the median; nullopt if too few steps were timed.
   std::optional<double> step_low_s;
   std::optional<double> step_high_s;
   std::optional<double> mfu;  // PaLM definition, against its own sweep's peak
   std::optional<std::string> reused_from;
 };
 
-// The states that a trial ends in by itself.
+// The states in which a trial can end by itself.
 inline constexpr std::array<std::string_view, 4> kEndedByItself = {"ok", "oom", "failed",
                                                                    "timeout"};
 
@@ -53,7 +54,7 @@ inline constexpr std::array<std::string_view, 4> kEndedByItself = {"ok", "oom", 
 enum class Noise : uint8_t {
   kOutside,  // they do not overlap
   kWithin,   // they overlap
-  kUnknown,  // one of them has none
+  kUnknown,  // a median has no interval
   kSameRun   // both have the result of the same run
 };
 
@@ -64,10 +65,11 @@ inline constexpr EnumNames<Noise, 4> kNoiseNames = {{
     {Noise::kSameRun, "same_run"},
 }};
 
-// Change from A to B, as a share of A's time; below 0 where B is faster.
+// Change from A to B, as a share of A's time. It is below 0 if B is faster.
 struct TimeChange {
   double change = 0.0;
-  std::optional<double> low;  // from the ends of both intervals
+  // The range of the change, from the opposite ends of both intervals.
+  std::optional<double> low;
   std::optional<double> high;
   Noise noise = Noise::kUnknown;
 };
@@ -76,7 +78,7 @@ struct LayoutPair {
   std::string layout;
   ComparedTrial a;
   ComparedTrial b;
-  std::optional<TimeChange> step;  // where both were measured
+  std::optional<TimeChange> step;  // nullopt unless both were measured
 };
 
 // Layouts that only one of the sweeps ran.
@@ -86,7 +88,7 @@ struct OnlyThere {
   std::optional<ComparedTrial> best;
 };
 
-// Counts of the layouts that both measured.
+// Counts of the layouts that both sweeps measured.
 struct PairCounts {
   int64_t faster = 0;  // in B, outside the noise
   int64_t slower = 0;
@@ -94,16 +96,16 @@ struct PairCounts {
   int64_t unknown = 0;
   int64_t same_run = 0;
   int64_t outcome_changed = 0;        // of the layouts that both ran
-  std::optional<double> mean_change;  // geometric, without results of the same run
+  std::optional<double> mean_change;  // geometric mean, without results of the same run
 };
 
 struct SweepComparison {
-  std::string a;  // names
+  std::string a;  // names of the sweeps
   std::string b;
   std::vector<FieldDifference> differences;
   std::optional<ComparedTrial> best_a;
   std::optional<ComparedTrial> best_b;
-  std::optional<TimeChange> best;  // per token and device
+  std::optional<TimeChange> best;  // from A's best to B's, per token and device
   std::string verdict;             // one sentence
   PairCounts counts;
   std::vector<LayoutPair> both;  // ordered by gain, largest first; then those without a change

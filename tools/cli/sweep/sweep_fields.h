@@ -1,8 +1,8 @@
-// Declares the fields that commands print of sweeps, their trials and their events
+// Declares the fields of sweeps, their trials and their events that commands print
 // (planner/codec/fields.h).
 //
-// Each struct is visited as its message has it: names are those of the message's fields, times are
-// texts, resource names have lost what is the same in all of them, and what is not there is null.
+// A struct has the fields of its message, under their names. Times are written as texts, resource
+// names without the part that all of them share, and absent values as null.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,19 @@
 
 namespace meshwright::cli {
 
-// null where there is no text.
+// Returns the field, which is written as null if `text` is empty.
 inline planner::Field NullWithout(const std::string& text, planner::Field field) {
   return planner::NullUnless(!text.empty(), field);
 }
 
-// An object whose keys are nobody's here.
+// AnyObject stands for a JSON object whose keys are not declared here.
 struct AnyObject {};
 
 template <typename Visitor>
 void VisitFields(const AnyObject&, Visitor&) {}
 
-// With what a planner of another version counted by rules that this one does not have.
+// Returns the JSON of a funnel. It also has the counts by rules that only the planner of another
+// version has.
 inline nlohmann::ordered_json FunnelToJson(const v1::Funnel& funnel) {
   nlohmann::ordered_json json = planner::FunnelToJson(wire::FromWire(funnel));
   nlohmann::ordered_json& by_rule = json["invalid_by_rule"];
@@ -54,7 +55,7 @@ struct SweepText {
 template <typename Visitor>
 void VisitFields(const SweepText& text, Visitor& visit) {
   const v1::Sweep& sweep = text.sweep;
-  // Of a sweep that chooses trials itself.
+  // Whether the sweep chooses its trials itself.
   const bool chooses = sweep.max_trials() != 0;
   planner::OrderedMap<int32_t> by_state;
   for (const auto& [state, count] : sweep.trials_by_state()) by_state.emplace_back(state, count);
@@ -88,7 +89,7 @@ void VisitFields(const SweepText& text, Visitor& visit) {
   visit(planner::NullUnless(sweep.has_end_time(), "end_time"), TimeText(sweep.end_time()));
   visit("last_sequence", int64_t{sweep.last_sequence()});
   visit("funnel", planner::WrittenJson<planner::Funnel>{FunnelToJson(sweep.funnel())});
-  // `sweep show` takes the peak from the one, and has the other beside the sweep.
+  // `sweep show` takes the peak from cluster_json, and prints the request beside the sweep.
   visit(planner::OnlyOnWire("cluster_json"), planner::NoValue());
   visit(planner::OnlyOnWire("request_json"), planner::NoValue());
 }
@@ -96,7 +97,7 @@ void VisitFields(const SweepText& text, Visitor& visit) {
 // What `sweep start`, `sweep rerun` and `sweep cancel` print.
 struct StartedText {
   SweepText sweep;
-  std::optional<std::vector<std::string>> notes;  // of one that begins
+  std::optional<std::vector<std::string>> notes;  // nullopt unless the sweep begins
 };
 
 template <typename Visitor>
@@ -126,17 +127,17 @@ void VisitFields(const DeletedText& text, Visitor& visit) {
 
 struct TrialText {
   TrialView view;
-  double peak_flops = 0.0;  // that its sweep's MFUs are shares of
+  double peak_flops = 0.0;  // its sweep's MFUs are shares of this
 };
 
-// `value_of` the comparison of a trial that went through; nothing of the others.
+// Returns `value_of` the trial's comparison; nullopt if the trial did not succeed.
 template <typename ValueOf>
 auto OfCompared(const TrialText& text, const ValueOf& value_of) {
   using Value = decltype(value_of(*text.view.compared));
   return text.view.compared ? std::optional<Value>(value_of(*text.view.compared)) : std::nullopt;
 }
 
-// Keys that `sweep show` works out, of all its trials together.
+// Visits the keys that `sweep show` computes by comparing all trials of the sweep.
 template <typename Visitor>
 void VisitComparison(const TrialText& text, Visitor& visit) {
   const auto of = [&](planner::Field field, const auto& value_of) {
@@ -191,8 +192,8 @@ void VisitFields(const TrialText& text, Visitor& visit) {
   visit(planner::OrNull("predicted"), view.predicted);
   visit(planner::OrNull("measured"), measured);
   visit(NullWithout(view.unreadable, "unreadable"), view.unreadable);
-  // `sweep show` has no attempts and no plans, the sweep beside it says the next three, its figures
-  // are worked out again, and no sweep has one from elsewhere.
+  // `sweep show` prints no attempts and no plans. Model, cluster and gpus are keys of the sweep.
+  // VisitComparison() computes the figures anew. No trial of a sweep is imported.
   for (const char* name :
        {"attempts", "plan_json", "model", "cluster", "gpus", "figures", "imported"}) {
     visit(planner::OnlyOnWire(name), planner::NoValue());
@@ -239,7 +240,7 @@ void VisitFields(const EventText& text, Visitor& visit) {
   visit(NullWithout(event.actor(), "actor"), event.actor());
   visit(planner::OrNull(planner::OnlyInText(planner::Open({"data", "Details, by kind"}))),
         text.data);
-  // One of them is `data`, visited as executor/wire/event_fields.h has it.
+  // The one that is set is printed as `data`, with the fields of executor/wire/event_fields.h.
   for (const char* name : {"placed", "stepped", "left", "refused"}) {
     visit(planner::OnlyOnWire(name), planner::NoValue());
   }

@@ -10,10 +10,10 @@
 
 namespace meshwright::cli {
 
-// Shows events with a sequence above `after`: as a progress bar on a terminal, lines in a pipe, or
-// one JSON object per line with json. A lost connection is resumed where it broke. Sets the exit
-// code: ok for a finished sweep, failed for a cancelled one, the signal's after Ctrl-C or SIGTERM,
-// when it prints how to resume.
+// Shows the events whose sequence is above `after`: as a progress bar on a terminal, as lines in a
+// pipe, or as one JSON object per line if `format` is kJson. Resumes a lost connection where it
+// broke. Sets the exit code: kExitOk for a finished sweep, kExitFailed for a cancelled one. After
+// Ctrl-C or SIGTERM, it is that of the signal, and the command prints how to resume.
 absl::Status FollowSweep(const ServerFlags& server, const std::string& sweep, int64_t after,
                          OutputFormat format, CommandContext& context);
 

@@ -9,8 +9,8 @@
 namespace meshwright::cli {
 
 nlohmann::ordered_json SweepToJson(const v1::Sweep& sweep);
-// The sweep, the request that made it, the peak that its MFUs are shares of, and its trials with
-// what is predicted, measured and, of all of them together, compared.
+// Returns the sweep, the request that made it, the peak of which its MFUs are shares, and its
+// trials. Each trial has what was predicted, what was measured, and its rank among all of them.
 nlohmann::ordered_json ShownSweepToJson(const ShownSweep& shown);
 nlohmann::ordered_json EventToJson(const v1::SweepEvent& event);
 

@@ -16,8 +16,9 @@ class SweepOutlook {
  public:
   // Sets the largest number of trials.
   void SetMost(int64_t trials) { most_ = trials; }
-  // Counts a trial with a reused result; its median step where it has one.
+  // Counts a trial with a reused result. `step_s` is its median step, if it has one.
   void TakeReused(std::optional<double> step_s) { CountEnded(step_s); }
+  // Takes note of the sweep's next event.
   void Take(const v1::SweepEvent& event);
 
   int64_t ended() const { return ended_; }
@@ -27,14 +28,14 @@ class SweepOutlook {
 
  private:
   void CountEnded(std::optional<double> step_s);
-  // Returns the time until the largest number of trials has ended, if each takes as long as those
-  // that ended did on average, and at least as long as the next one has already taken. Zero or less
-  // where that can't be determined.
+  // Returns how long it may take until the largest number of trials has ended. Each is assumed to
+  // take as long as the ended ones did on average, and at least the time since the last of them
+  // ended. Returns zero or less if that can't be determined.
   absl::Duration TimeLeft() const;
 
   int64_t most_ = 0;
   int64_t ended_ = 0;
-  int64_t ran_ = 0;  // of those that ended
+  int64_t ran_ = 0;  // ended trials without a reused result
   std::optional<double> best_s_;
   std::map<std::string, double> gains_;  // expected gains of the running trials
   std::optional<absl::Time> begin_;      // of the first trial

@@ -9,7 +9,7 @@
 
 namespace meshwright::cli {
 
-// A median step and its 95 % interval; nullopt where too few steps were timed, in which case the
+// A median step and its 95 % interval. If too few steps were timed, the interval is nullopt and the
 // median counts as exact.
 struct StepSpread {
   double step_s = 0.0;
@@ -19,7 +19,7 @@ struct StepSpread {
   double high_s() const { return interval ? interval->high_s : step_s; }
 };
 
-// Whether their intervals overlap, so that it is undecided which one is faster.
+// Returns whether the intervals of `a` and `b` overlap, so that it is undecided which is faster.
 bool NotToldApart(const StepSpread& a, const StepSpread& b);
 
 struct StepRank {

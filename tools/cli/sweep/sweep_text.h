@@ -19,7 +19,7 @@ namespace meshwright::cli {
 struct ComparedStep {
   StepSpread step;
   StepRank rank;  // among the sweep's
-  // Shares of the one peak that the sweep's predictions are against, whichever agent ran it.
+  // Both are shares of the peak that the sweep's predictions use, whichever agent ran the trial.
   double mfu = 0.0;         // PaLM definition
   double mfu_causal = 0.0;  // Megatron-LM definition
 };
@@ -27,27 +27,28 @@ struct ComparedStep {
 // A trial with its prediction and measurement in the planner's and executor's own terms.
 struct TrialView {
   v1::Trial trial;
-  std::optional<planner::RankedLayout> predicted = {};  // nullopt where it can't be read
+  std::optional<planner::RankedLayout> predicted = {};  // nullopt if it can't be read
   std::optional<trial::TrialResult> measured = {};
   std::optional<ComparedStep> compared = {};  // of a trial that succeeded
-  std::string unreadable = {};                // what can't be read, and why; empty where all can
+  std::string unreadable = {};                // what can't be read, and why; empty if all can
 };
 
-// Sets everything but `compared`, which needs the whole sweep.
+// Returns the view of a trial. `compared` is nullopt, since it needs the whole sweep.
 TrialView ViewOf(const v1::Trial& trial);
 
 struct ShownSweep {
   v1::Sweep sweep;
-  planner::ClusterSpec cluster;  // that it was planned for
+  planner::ClusterSpec cluster;  // for which it was planned
   double peak_flops = 0.0;       // of one of its ranks
   std::vector<TrialView> trials;
 };
 
-// Requires sweep.cluster_json. InvalidArgument where that can't be read.
+// Returns the sweep with its trials, and sets `compared` of each. REQUIRES: `sweep` has
+// cluster_json. Returns InvalidArgument if that can't be read.
 absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView> trials);
 
-// Returns the largest number of bytes that the tensors of any rank held at once; 0 where none was
-// measured.
+// Returns the largest number of bytes that the tensors of any rank held simultaneously; 0 if none
+// was measured.
 int64_t PeakBytes(const trial::TrialResult& result);
 
 std::string StateName(v1::SweepState state);
@@ -57,7 +58,8 @@ std::string NumberOf(const std::string& trial);
 std::string FirstLine(const std::string& text);
 // Returns "3 ok, 5 cancelled".
 std::string TrialCountsText(const v1::Sweep& sweep);
-// Returns whose results correct a plan's estimates. Requires that some do.
+// Returns a sentence on whose results correct the plan's estimates. REQUIRES: there are such
+// results.
 std::string CorrectedBy(const v1::SweepPlan& plan);
 
 void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out);

@@ -11,14 +11,9 @@
 
 namespace meshwright::cli {
 
-// `number`: of a trial or of a candidate that has not begun. InvalidArgument where the sweep has
-// none of that number.
-//
-// JSON keys: number, layout, state (null where it has not begun), reason (null likewise),
-// reused_from (the trial whose result it has; null for none), decisions (of each attempt: attempt,
-// agent, members (agent, host, first_rank, ranks, failed), decision, policy_version, outcome,
-// end_reason), belief (an entry of `sweep plan`'s candidates; null where too little is known),
-// stop_reason (why the sweep would not run it; null where it may).
+// Explains the trial with this number or, if there is none, the candidate that has not run. Returns
+// InvalidArgument if the sweep has neither. As JSON, prints the fields of WhyText
+// (tools/cli/sweep/plan_fields.h).
 absl::Status ExplainTrial(v1::Sweeps::Stub& stub, const std::string& sweep, int32_t number,
                           OutputFormat format, CommandContext& context);
 

@@ -1,4 +1,4 @@
-// Declares the fields that commands print of tokens (planner/codec/fields.h).
+// Declares the fields of tokens that commands print (planner/codec/fields.h).
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace meshwright::cli {
 
-// As the JSON forms have times.
+// Returns the time in RFC 3339, in UTC with seconds.
 inline std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }

@@ -9,7 +9,8 @@
 
 namespace meshwright::cli {
 
-// `cluster`: the cluster that the trial was planned for, whose peak MFU is a share of.
+// Prints the result beside the prediction. `cluster` is the name of the cluster for which the trial
+// was planned; an MFU is a share of that cluster's peak.
 void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicted,
                 std::string_view cluster, const trial::TrialResult& result, std::ostream& out);
 

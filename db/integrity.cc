@@ -52,7 +52,7 @@ absl::Status CheckIsWhole(SqliteConnection* connection) {
   const std::string& path = connection->path();
   return absl::DataLossError(
       absl::StrCat("database ", path, " is damaged (", damage.front(),
-                   ") and stays as it is: put a copy of it in its place, or save what can be read "
+                   ") and was not changed: replace it with a backup, or save what can be read "
                    "with `sqlite3 ",
                    path, " .recover | sqlite3 NEW` and serve NEW; `meshwright db check --db ", path,
                    "` lists all that is wrong"));

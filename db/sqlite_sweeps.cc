@@ -150,7 +150,7 @@ absl::Status SqliteSweeps::StoreSweep(SweepRecord& sweep, const PlanParts& plan)
   }
   if (absl::Status status = InsertSweep(connection_, sweep); !status.ok()) {
     if (!absl::IsAlreadyExists(status)) return status;
-    return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", sweep.name, "\" exists"));
+    return SweepExists(sweep.name);
   }
   sweep.id = connection_->LastInsertId();
   RETURN_IF_ERROR(StoreSettings(sweep));

@@ -21,7 +21,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "base/text/string_view.h"
 #include "db/measurement.h"
 #include "db/records.h"
 
@@ -182,6 +184,11 @@ class SweepAccess : public SweepReader {
   using Work = absl::FunctionRef<absl::Status(SweepAccess&)>;
   virtual absl::Status Together(Work work) = 0;
 };
+
+// Returns the status of creating a sweep under a name that another sweep has.
+inline absl::Status SweepExists(std::string_view name) {
+  return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", AbslView(name), "\" exists"));
+}
 
 class SweepStore : public SweepAccess {
  public:

@@ -14,9 +14,11 @@
 #include "executor/wire/field_limits.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/resource_quota.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
 #include "server/calls/call_status.h"
+#include "server/calls/health_watch_limit.h"
 #include "server/services/sweep_watch.h"
 
 namespace meshwright::server {
@@ -28,6 +30,12 @@ constexpr std::chrono::milliseconds kTick(250);
 constexpr int32_t kThreadsThatWait = 32;
 constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
+// TLS and the first frame of HTTP/2 included: after it a peer that says nothing is disconnected.
+constexpr int kHandshakeTimeoutMs = 10'000;
+// Of all connections together, messages that have not arrived whole included. Beyond it gRPC ends
+// idle connections, then calls.
+constexpr size_t kMostBytesInFlight = size_t{192} << 20;
+constexpr int32_t kMostHealthWatchers = 256;
 
 EventHub::Observer CountsEvents(Metrics* metrics) {
   if (metrics == nullptr) return {};
@@ -105,14 +113,24 @@ std::shared_ptr<grpc::ServerCredentials> Server::Credentials() {
   return credentials;
 }
 
-absl::Status Server::Listen() {
-  grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(options_.listen, Credentials(), &port);
-  // Two servers on one port would each get some of the calls.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+absl::StatusOr<std::unique_ptr<ConnectionListener>> Server::BindListener() {
+  ASSIGN_OR_RETURN(const HostPort listen, ParseHostPort(options_.listen));
+  absl::StatusOr<std::unique_ptr<ConnectionListener>> listener = ConnectionListener::Bind(
+      listen, {.max_descriptor = HighestConnectionDescriptor(options_.limits.max_connections),
+               .clock = options_.monotonic_clock,
+               .log = options_.log,
+               .refused = [metrics = options_.metrics] {
+                 if (metrics != nullptr) metrics->CountRefusal("connections");
+               }});
+  if (listener.ok()) return listener;
+  return absl::UnavailableError(absl::StrCat(
+      "can't listen on ", options_.listen, " (", std::string(listener.status().message()),
+      "): the port is in use or the address is not one of this machine; choose another, port 0 "
+      "picks a free one"));
+}
+
+void Server::LimitConnections(grpc::ServerBuilder& builder) const {
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
   // The server itself probes for half-open connections and stalled peers too.
@@ -121,25 +139,38 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, probe_ms);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits_.MaxStreamsOfAConnection());
-  if (options_.metrics != nullptr) {
-    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
-    factories.push_back(options_.metrics->Interceptors());
-    builder.experimental().SetInterceptorCreators(std::move(factories));
-  }
   builder.SetMaxReceiveMessageSize(wire::kMaxMessageBytes);
+  grpc::ResourceQuota quota("server");
+  quota.Resize(kMostBytesInFlight);
+  builder.SetResourceQuota(quota);
+}
+
+absl::Status Server::Listen() {
+  ASSIGN_OR_RETURN(listener_, BindListener());
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, Credentials());
+  LimitConnections(builder);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
+  if (options_.metrics != nullptr) factories.push_back(options_.metrics->Interceptors());
+  factories.push_back(std::make_unique<HealthWatchLimit>(kMostHealthWatchers, &health_watchers_));
+  builder.experimental().SetInterceptorCreators(std::move(factories));
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
   builder.RegisterService(&agents_service_);
   grpc_ = builder.BuildAndStart();
-  if (grpc_ == nullptr || port == 0) {
-    grpc_.reset();
-    return absl::UnavailableError(absl::StrCat(
-        "can't listen on ", options_.listen,
-        ": the port is in use or the address is not one of this machine; choose another, port 0 "
-        "picks a free one"));
-  }
+  if (grpc_ == nullptr) return absl::InternalError("gRPC could not start a server");
   SayServing(false);
-  address_ = absl::StrCat(options_.listen.substr(0, options_.listen.rfind(':')), ":", port);
+  listener_->Begin([acceptor = acceptor_.get()](UniqueFd connection, int listening) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.listener_fd = listening;
+    parameters.fd = connection.Release();
+    acceptor->HandleNewConnection(&parameters);
+  });
+  address_ =
+      absl::StrCat(options_.listen.substr(0, options_.listen.rfind(':')), ":", listener_->port());
   return absl::OkStatus();
 }
 
@@ -222,6 +253,7 @@ void Server::Stop() {
   if (engine_ != nullptr) engine_->CloseAgents(ServerStops());
   searches_.Stop();
   blocking_calls_.Stop();
+  if (listener_ != nullptr) listener_->Stop();
   if (grpc_ != nullptr) {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();

@@ -24,10 +24,12 @@
 #include "db/token_store.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "grpcpp/server_builder.h"
 #include "server/calls/access.h"
 #include "server/calls/blocking_call_pool.h"
 #include "server/calls/call_checker.h"
 #include "server/calls/call_dispatcher.h"
+#include "server/calls/connection_listener.h"
 #include "server/calls/limits.h"
 #include "server/calls/search_pool.h"
 #include "server/services/agents_service.h"
@@ -100,6 +102,9 @@ class Server {
   explicit Server(ServerOptions options);
   std::shared_ptr<grpc::ServerCredentials> Credentials();
   absl::Status Listen();
+  absl::StatusOr<std::unique_ptr<ConnectionListener>> BindListener();
+  // Sets when silent connections are probed, and what one connection may take.
+  void LimitConnections(grpc::ServerBuilder& builder) const;
   // Uses this store from now on, and admits calls.
   absl::Status Begin(std::unique_ptr<db::SweepStore> store);
   // Logs a warning if TLS requires credentials and nobody has any.
@@ -124,6 +129,9 @@ class Server {
   SweepsService sweeps_service_;
   AgentsService agents_service_;
   std::string address_;
+  std::atomic<int32_t> health_watchers_{0};
+  std::unique_ptr<ConnectionListener> listener_;  // hands connections to `acceptor_`
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> grpc_;
   // A std::mutex, since timed waits on an absl::Mutex follow the wall clock. Setting that clock
   // back would delay the expiry of leases.

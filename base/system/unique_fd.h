@@ -23,6 +23,8 @@ class UniqueFd {
 
   // Returns the descriptor, or -1 if there is none.
   int get() const { return fd_; }
+  // Gives the descriptor up without closing it.
+  int Release() { return std::exchange(fd_, -1); }
   bool is_open() const { return fd_ >= 0; }
   void Close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));

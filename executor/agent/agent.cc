@@ -249,10 +249,9 @@ void Agent::On(const StreamEnded& event) {
     const bool waits = !registered_ && absl::IsAborted(status);
     Log(LogLevel::kWarning,
         absl::StrCat(registered_ ? "lost the server "
-                     : waits     ? "has to wait for its place at the server "
+                     : waits     ? "can't register yet at the server "
                                  : "can't reach the server ",
-                     options_.server.address, " (", status.message(),
-                     "); trying again until it answers"),
+                     options_.server.address, " (", status.message(), "); keeps trying"),
         {.code = absl::StatusCodeToString(status.code())});
   }
   registered_ = false;

@@ -21,6 +21,8 @@
 namespace meshwright::agent {
 namespace {
 
+constexpr char kTemporary[] = ".tmp";
+
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxStoreId = 64;
@@ -96,7 +98,7 @@ bool WriteAll(int fd, std::string_view text) {
 
 // Writes the file atomically: with all of its text, or not at all.
 absl::Status WriteDurably(const std::string& path, const std::string& text) {
-  const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
+  const std::string temporary = absl::StrCat(path, ".", getpid(), kTemporary);
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return Failed(temporary);
   absl::Cleanup remove = [&] { unlink(temporary.c_str()); };
@@ -127,6 +129,11 @@ absl::StatusOr<ResultBox> ResultBox::Open(const std::string& folder) {
         absl::StrCat("can't create the folder ", folder, " for results: ", error.message()));
   }
   for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == kTemporary) {
+      // Left by an agent that was killed while it wrote.
+      std::error_code ignored;
+      fs::remove(entry.path(), ignored);
+    }
     if (entry.path().extension() != ".json") continue;
     if (std::optional<KeptResult> kept = ReadKept(entry.path())) {
       box.kept_.push_back(*std::move(kept));

@@ -67,11 +67,12 @@ absl::StatusOr<UniqueFd> Take(const std::string& folder, const std::string& agen
 absl::StatusOr<StateDir> StateDir::Open(const std::string& folder, const std::string& agent,
                                         const std::function<uint64_t()>& random) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  const bool is_new = std::filesystem::create_directories(folder, error);
   if (error) {
     return absl::UnavailableError(
         absl::StrCat("can't create the state folder ", folder, ": ", error.message()));
   }
+  if (is_new) std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
   ASSIGN_OR_RETURN(UniqueFd lock, Take(folder, agent));
   StateDir state(folder, std::move(lock));
   RETURN_IF_ERROR(state.ReadOrMakeIdentity(random));
@@ -87,6 +88,10 @@ absl::Status StateDir::ReadOrMakeIdentity(const std::function<uint64_t()>& rando
   // The file gets its final name only once complete.
   const std::string temporary = path + ".tmp";
   std::ofstream file(temporary);
+  // Whoever reads the identity could take the agent's name.
+  std::error_code error;
+  std::filesystem::permissions(
+      temporary, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
   file << identity_ << "\n";
   file.close();
   if (!file || ::rename(temporary.c_str(), path.c_str()) != 0) return Failed("write", path);

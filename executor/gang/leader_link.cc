@@ -67,7 +67,7 @@ void LeaderLink::NoticeLoss() {
   if (!link_.status().ok()) {
     why_lost_ = absl::StrCat("the leader is lost: ", link_.status().message());
   } else if (link_.silence_s() > timing_.silence_s) {
-    why_lost_ = absl::StrCat("nothing was heard of the leader for ", timing_.silence_s, " s");
+    why_lost_ = absl::StrCat("nothing was heard from the leader for ", timing_.silence_s, " s");
   }
   ended_ = !why_lost_.empty();
 }

@@ -60,7 +60,7 @@ void RemoteMember::NoticeLoss() {
   if (!link_.status().ok()) {
     why = std::string(link_.status().message());
   } else if (link_.silence_s() > timing_.silence_s) {
-    why = absl::StrCat("nothing was heard of it for ", timing_.silence_s, " s");
+    why = absl::StrCat("nothing was heard from it for ", timing_.silence_s, " s");
   } else {
     return;
   }

@@ -133,9 +133,9 @@ const RankRecord* AddTroubleAfterDone(const std::vector<RankRecord>& records,
 void AddLeftProcesses(const std::vector<RankRecord>& records, std::vector<std::string>& sentences) {
   for (const RankRecord& record : records) {
     if (!record.left_pid.has_value()) continue;
-    sentences.push_back(absl::StrCat("the process of rank ", record.rank, " (pid ",
-                                     *record.left_pid,
-                                     ") can't be ended, as one that a driver holds, and was left"));
+    sentences.push_back(absl::StrCat(
+        "the process of rank ", record.rank, " (pid ", *record.left_pid,
+        ") could not be killed, perhaps because a driver holds it, and may still run"));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,42 +21,87 @@ constexpr double kRounding = 1e-9;
 // Factor on a CPU's measured peak, which other load may have lowered.
 constexpr double kMostOfProcessor = 10.0;
 
+// No device or host holds more: 1 PiB.
+constexpr int64_t kMostBytes = int64_t{1} << 50;
+
+// Entries of a list whose length does not follow from what the trial was asked for: the actions,
+// collectives or experts of a rank.
+constexpr int64_t kMostEntries = 4096;
+
+constexpr std::string_view kPerStep[] = {"step_times_s", "losses", "gradient_norms"};
+constexpr std::string_view kPerDevice[] = {"ranks", "stages", "pipeline_ranks"};
+
+template <size_t kSize>
+bool IsOneOf(const std::string_view (&names)[kSize], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// Returns the last key of a path such as "ranks[1].peak_bytes".
+std::string_view LastKey(std::string_view path) {
+  path = path.substr(0, path.find_last_not_of("0123456789[]") + 1);
+  return path.substr(path.rfind('.') + 1);
+}
+
 absl::Status CheckNumber(const nlohmann::json& number, const std::string& path, bool signed_value) {
   const double value = number.get<double>();
   if (!std::isfinite(value)) return FieldError(path, absl::StrCat(value), "must be finite");
+  if (path.ends_with("_bytes") && value > static_cast<double>(kMostBytes)) {
+    return FieldError(path, absl::StrCat(value), absl::StrCat("must be at most ", kMostBytes));
+  }
   if (signed_value || value >= -kRounding) return absl::OkStatus();
   return FieldError(path, absl::StrCat(value), "must not be negative");
 }
 
+// Every list of the result has a bound, including lists added later.
+absl::Status CheckLength(const std::string& path, size_t length, const ResultLimits& limits) {
+  const std::string_view name = LastKey(path);
+  const int64_t most = IsOneOf(kPerStep, name)     ? limits.steps
+                       : IsOneOf(kPerDevice, name) ? limits.devices
+                                                   : kMostEntries;
+  return CheckRange(absl::StrCat("number of ", path), static_cast<int64_t>(length), 0, most);
+}
+
 // Checks every number of the result, including fields added later. Restores `path` when it returns
 // OK; a text of its own is made only for an error.
-absl::Status CheckNumbers(const nlohmann::json& json, std::string& path, bool signed_value) {
+absl::Status CheckNumbers(const nlohmann::json& json, std::string& path, bool signed_value,
+                          const ResultLimits& limits) {
   if (json.is_number()) return CheckNumber(json, path, signed_value);
   const size_t length = path.size();
   if (json.is_array()) {
+    RETURN_IF_ERROR(CheckLength(path, json.size(), limits));
     for (size_t i = 0; i < json.size(); ++i) {
       absl::StrAppend(&path, "[", i, "]");
-      RETURN_IF_ERROR(CheckNumbers(json[i], path, signed_value));
+      RETURN_IF_ERROR(CheckNumbers(json[i], path, signed_value, limits));
       path.resize(length);
     }
   } else if (json.is_object()) {
     for (auto entry = json.begin(); entry != json.end(); ++entry) {
       absl::StrAppend(&path, length == 0 ? "" : ".", entry.key());
-      RETURN_IF_ERROR(CheckNumbers(*entry, path, signed_value || path == "losses"));
+      RETURN_IF_ERROR(CheckNumbers(*entry, path, signed_value || path == "losses", limits));
       path.resize(length);
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckCount(const std::string& field, size_t count, int64_t most) {
-  return CheckRange(absl::StrCat("number of ", field), static_cast<int64_t>(count), 0, most);
-}
-
 absl::Status CheckRank(const std::string& path, int32_t rank, int32_t pipeline_rank,
                        const ResultLimits& limits) {
   RETURN_IF_ERROR(CheckRange(absl::StrCat(path, ".rank"), rank, 0, limits.devices - 1));
   return CheckRange(absl::StrCat(path, ".pipeline_rank"), pipeline_rank, 0, limits.devices - 1);
+}
+
+absl::Status CheckRanks(const TrialResult& result, const ResultLimits& limits) {
+  std::set<int32_t> seen;
+  for (size_t i = 0; i < result.ranks.size(); ++i) {
+    const RankResult& rank = result.ranks[i];
+    const std::string path = absl::StrCat("ranks[", i, "]");
+    RETURN_IF_ERROR(CheckRank(path, rank.rank, rank.pipeline_rank, limits));
+    if (!seen.insert(rank.rank).second) {
+      return FieldError(absl::StrCat(path, ".rank"), rank.rank, "must not be there twice");
+    }
+  }
+  if (result.outcome != TrialOutcome::kOk || !result.ranks.empty()) return absl::OkStatus();
+  return FieldError("ranks", "[]", "a measured trial has at least one");
 }
 
 absl::Status CheckMemory(const TrialResult& result, const ResultLimits& limits) {
@@ -117,16 +164,8 @@ absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits) 
 absl::Status CheckResult(const TrialResult& result, const nlohmann::json& json,
                          const ResultLimits& limits) {
   std::string path;
-  RETURN_IF_ERROR(CheckNumbers(json, path, /*signed_value=*/false));
-  RETURN_IF_ERROR(CheckCount("step_times_s", result.step_times_s.size(), limits.steps));
-  RETURN_IF_ERROR(CheckCount("losses", result.losses.size(), limits.steps));
-  RETURN_IF_ERROR(CheckCount("gradient_norms", result.gradient_norms.size(), limits.steps));
-  RETURN_IF_ERROR(CheckCount("ranks", result.ranks.size(), limits.devices));
-  for (size_t i = 0; i < result.ranks.size(); ++i) {
-    const RankResult& rank = result.ranks[i];
-    RETURN_IF_ERROR(
-        CheckRank(absl::StrCat("ranks[", i, "]"), rank.rank, rank.pipeline_rank, limits));
-  }
+  RETURN_IF_ERROR(CheckNumbers(json, path, /*signed_value=*/false, limits));
+  RETURN_IF_ERROR(CheckRanks(result, limits));
   if (result.oom) {
     RETURN_IF_ERROR(CheckRank("oom", result.oom->rank, result.oom->pipeline_rank, limits));
   }

@@ -19,12 +19,15 @@ struct ResultLimits {
   std::optional<int64_t> memory_limit_bytes = std::nullopt;  // per rank
 };
 
-// Returns InvalidArgument naming the first number that can't be right. Such a number is not finite,
-// is negative though its quantity can't be, or exceeds what the trial can have counted. Or it
-// contradicts other numbers: a median outside the times of the steps, more bytes than a rank was
-// allowed, or more FLOPs than the devices can do. A CPU's preset peak is a guess, so a CPU's result
-// is checked only against the peak that it measured, with a margin for other load during that
-// measurement.
+// Returns InvalidArgument about the first thing that can't be right:
+// - a number that is not finite, is negative although its quantity can't be, or exceeds what the
+//   trial can have counted or a machine can hold;
+// - a list that is longer than the trial's steps, its devices or 4096 allow;
+// - a rank that is listed twice, or no rank although the trial was measured;
+// - numbers that contradict each other: a median outside the times of the steps, more bytes than a
+//   rank was allowed, or more FLOPs than the devices can do.
+// A CPU's preset peak is a guess. So a CPU's result is checked only against the peak that it
+// measured, with a margin for other load during that measurement.
 absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits);
 // Overload for a caller that has the result's JSON already.
 absl::Status CheckResult(const TrialResult& result, const nlohmann::json& json,

@@ -211,7 +211,8 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
 
 WorkerProcess::~WorkerProcess() {
   if (left_ || End(kLongestKill)) return;
-  std::fprintf(stderr, "meshwright: the worker process %d can't be ended and was left\n", pid_);
+  std::fprintf(stderr, "meshwright: the worker process %d could not be killed and may still run\n",
+               pid_);
 }
 
 void WorkerProcess::AddDescriptors(std::vector<pollfd>& descriptors) const {

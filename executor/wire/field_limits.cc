@@ -1,9 +1,12 @@
 #include "executor/wire/field_limits.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
@@ -21,6 +24,7 @@ using google::protobuf::Reflection;
 struct TextLimit {
   std::string_view ending;  // of the field's name
   size_t most_bytes;
+  bool is_printed_in_a_line = false;  // and has no control characters
 };
 
 // The first one that fits counts.
@@ -32,22 +36,26 @@ constexpr TextLimit kTextLimits[] = {
     {"filter", planner::kMostFilterBytes},
     {"csv", 4 << 20},    // some 20,000 rows
     {"notes", 4 << 10},  // of such a row
-    {"", 256},           // names, hosts, versions, kinds, layouts, tokens
+    {"", 256, true},     // names, hosts, versions, kinds, layouts, tokens
 };
 
-size_t MostBytes(std::string_view field) {
-  for (const TextLimit& limit : kTextLimits) {
-    if (field.ends_with(limit.ending)) return limit.most_bytes;
-  }
-  return 0;
+const TextLimit& LimitOf(std::string_view field) {
+  return *std::find_if(std::begin(kTextLimits), std::end(kTextLimits),
+                       [&](const TextLimit& limit) { return field.ends_with(limit.ending); });
 }
 
 absl::Status CheckText(const FieldDescriptor& field, const std::string& path,
                        const std::string& text) {
-  const size_t most_bytes = MostBytes(field.name());
-  if (text.size() <= most_bytes) return absl::OkStatus();
-  return FieldError(path, absl::StrCat("(", text.size(), " bytes)"),
-                    absl::StrCat("must be at most ", most_bytes, " bytes"));
+  const TextLimit& limit = LimitOf(field.name());
+  if (text.size() > limit.most_bytes) {
+    return FieldError(path, absl::StrCat("(", text.size(), " bytes)"),
+                      absl::StrCat("must be at most ", limit.most_bytes, " bytes"));
+  }
+  // A terminal that shows it would obey them.
+  const bool has_controls = field.type() != FieldDescriptor::TYPE_BYTES &&
+                            std::any_of(text.begin(), text.end(), absl::ascii_iscntrl);
+  if (!limit.is_printed_in_a_line || !has_controls) return absl::OkStatus();
+  return FieldError(path, text, "must have no control characters");
 }
 
 absl::Status CheckMessage(const Message& message, const std::string& prefix);

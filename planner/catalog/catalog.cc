@@ -6,6 +6,7 @@
 
 #include "absl/types/span.h"
 #include "base/text/field_error.h"
+#include "base/text/message_text.h"
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/cluster_fields.h"
@@ -78,6 +79,8 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   const bool says_evidence = object.contains("rests_on") && !object["rests_on"].is_null();
   if (!says_evidence && cluster.calibration.rows > 0) cluster.rests_on = Evidence::kRuns;
   RETURN_IF_ERROR(Validate(cluster));
+  cluster.name = EscapeControls(cluster.name);
+  device.name = EscapeControls(device.name);
   return cluster;
 }
 
@@ -95,6 +98,7 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text, FindText
   FrameworkProfile profile;
   RETURN_IF_ERROR(ReadJson("framework", object, UnknownKeys::kRefuse, profile));
   RETURN_IF_ERROR(Validate(profile));
+  profile.name = EscapeControls(profile.name);
   return profile;
 }
 

@@ -9,7 +9,10 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
+#include "base/text/nearest.h"
 #include "base/text/status_macros.h"
 #include "planner/layout/keys.h"
 #include "planner/measurement/csv.h"
@@ -297,6 +300,19 @@ std::string FormatMeasurements(const std::vector<Measurement>& rows) {
     text += '\n';
   }
   return text;
+}
+
+std::vector<std::string> UnknownColumns(std::string_view text) {
+  std::vector<std::string> known;
+  for (const Column& column : Columns()) known.emplace_back(column.name);
+  std::vector<std::string> unknown;
+  const std::vector<CsvRecord> header = ParseCsv(text.substr(0, text.find('\n')));
+  for (const std::string& name : header.empty() ? std::vector<std::string>() : header[0].cells) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    unknown.push_back(
+        absl::StrCat(name, " (nearest: ", absl::StrJoin(NearestNames(name, known), ", "), ")"));
+  }
+  return unknown;
 }
 
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text) {

@@ -91,8 +91,8 @@ OptionalInt WholeCell(const Measurement& row, std::string_view column);
 // values. REQUIRES: the format has the column.
 absl::Status SetCell(std::string_view column, std::string_view text, Measurement& row);
 
-// The largest MFU of a row. It is far above what an understated peak explains: a larger MFU is a
-// percentage, or its time is not that of the run.
+// The largest MFU that a row may have. An understated peak can lift an MFU above 1, but not this
+// far. A larger one was given in percent, or its row's time is not the run's.
 inline constexpr double kMostMfu = 5.0;
 
 // Returns one measurement for each record behind the header, as ParseCsv() reads them. A row with a
@@ -100,6 +100,10 @@ inline constexpr double kMostMfu = 5.0;
 // the header that are not empty. Returns InvalidArgument if the header has no known column or has
 // one twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
+
+// Returns the columns of the text's header that are not of the format, each with the columns that
+// it may stand for: "step_s (nearest: step_time_s)".
+std::vector<std::string> UnknownColumns(std::string_view text);
 
 // Fills empty columns of a model's shape (layers, hidden, ffn, heads, vocab), as a table often
 // gives them only once. The value comes from other rows of the same source and model, if all rows

@@ -27,7 +27,7 @@ namespace meshwright::planner {
 inline constexpr double kFoundPoints = 1.0;
 
 // The trials that an order takes until it finds a layout within kFoundPoints of the sweep's best,
-// and how many of them ran out of memory. Both are nullopt if the order never does.
+// and how many of them ran out of memory. Both are nullopt if the order never finds one.
 struct OrderReplay {
   OptionalNumber trials_to_within_1_point;
   OptionalNumber oom_trials;
@@ -97,9 +97,9 @@ struct SweepReplay {
 };
 
 // Returns the replays of the sweeps, in the order of their first rows. `rows` are the predictions
-// of `measured`, in the same order. With `with_relatives`, each sweep begins with what the trials
-// of the other sweeps found. These trials are those of a replay without related sweeps. A sweep
-// knows its own rows only by its own trials.
+// of `measured`, in the same order. With `with_relatives`, every sweep is replayed twice: first
+// alone, then beginning with what the other sweeps found in their first replays. A sweep is never
+// its own relative.
 std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
                                       absl::Span<const RowPrediction> rows, const RunSweep& run,
                                       bool with_relatives = false);
@@ -108,7 +108,7 @@ std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
 // succeeded.
 struct ReplayTotal {
   int64_t sweeps = 0;
-  // Sweeps that end within kFoundPoints of the best MFU, and within the share kFoundShare of it.
+  // Sweeps whose regret is at most kFoundPoints and also at most kFoundShare of the best MFU.
   int64_t found = 0;
   OptionalNumber worst_regret_points;
   OptionalNumber mean_trials;

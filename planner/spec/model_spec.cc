@@ -51,7 +51,7 @@ absl::Status CheckLossWeight(std::string_view field, double weight) {
 absl::Status Check(const Ffn& ffn) {
   if (ffn.clamp != 0.0 && (!ffn.gated() || ffn.dense_hidden() > 0)) {
     return FieldError("swiglu_limit", absl::StrCat(ffn.clamp),
-                      "must be absent, but where all of a layer's FFN is experts with SwiGLU");
+                      "must be absent, unless a layer's FFN consists only of experts with SwiGLU");
   }
   return ffn.clamp == 0.0 ? absl::OkStatus() : CheckPositive("swiglu_limit", ffn.clamp);
 }

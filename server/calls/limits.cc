@@ -14,6 +14,7 @@ constexpr int32_t kOtherCalls = 1000;
 }  // namespace
 
 absl::Status CheckLimitOptions(const LimitOptions& options) {
+  RETURN_IF_ERROR(CheckRange("max_connections", options.max_connections, 1, kMostStreams));
   RETURN_IF_ERROR(CheckRange("max_agents", options.max_agents, 1, kMostStreams));
   RETURN_IF_ERROR(CheckRange("max_watchers", options.max_watchers, 1, kMostStreams));
   RETURN_IF_ERROR(

@@ -20,7 +20,8 @@ namespace meshwright::server {
 
 // The defaults leave headroom over a thousand agents and hundreds of watchers.
 struct LimitOptions {
-  int32_t max_agents = 4000;  // concurrent streams
+  int32_t max_connections = 8192;  // beyond the descriptors that are open at the start
+  int32_t max_agents = 4000;       // concurrent streams
   // An agent's stream, and its earlier streams that broke without anyone having noticed yet.
   int32_t max_agents_per_caller = 4;
   int32_t max_watchers = 2000;  // concurrent streams

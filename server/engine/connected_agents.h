@@ -41,6 +41,8 @@ struct ConnectedAgent {
   MonotonicTime idle_since = {};  // while it holds nothing
   // The instance of a restarted process that claims to be this agent; empty if there is none.
   std::string claimant = {};
+  // Consecutive attempts of this connection that ended as cancelled although nobody cancelled them.
+  int32_t unasked_cancels = 0;
   MonotonicTime claimed = {};  // when `claimant` made its claim
 };
 

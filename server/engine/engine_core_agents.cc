@@ -52,8 +52,8 @@ absl::Status EngineCore::CheckReplaces(const AgentInfo& info, ConnectedAgent& co
     const MonotonicTime ends = connected.claimed + options_.lease;
     if (now_ < ends) {
       return absl::AbortedError(absl::StrCat(
-          "agent ", info.name, " is connected, maybe as it was before it was started anew: it ",
-          "loses its place unless it is heard of within ",
+          "agent ", info.name, " is still connected, maybe from before a restart: the earlier ",
+          "connection is closed unless the server hears from it within ",
           absl::FormatDuration(kMissedHeartbeats * options_.heartbeat)));
     }
   }
@@ -246,7 +246,7 @@ void EngineCore::NoteFailure(const std::string& agent, const std::string& why) {
     quarantine.set_aside_reason =
         absl::StrCat(quarantine.failures, " failures in a row of what it runs on; the last: ", why);
     Log(LogLevel::kWarning,
-        absl::StrCat("agent ", agent, " is set aside: ", quarantine.set_aside_reason,
+        absl::StrCat("agent ", agent, " is quarantined: ", quarantine.set_aside_reason,
                      "; `meshwright agents resume ", agent, "` gives it trials again"),
         {.agent = agent});
   }
@@ -263,6 +263,7 @@ void EngineCore::NoteWorks(const std::string& agent) {
   db::AgentQuarantine quarantine = agents_.QuarantineOf(agent);
   quarantine.failures = 0;
   SetQuarantine(quarantine);
+  if (ConnectedAgent* const connected = agents_.Find(agent)) connected->unasked_cancels = 0;
 }
 
 void EngineCore::TakeFailureBack(const std::string& agent) {

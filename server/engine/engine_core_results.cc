@@ -12,6 +12,9 @@
 namespace meshwright::server {
 namespace {
 
+// An agent that is about to end stops what it holds, and what it is given until it is gone.
+constexpr int32_t kMostUnaskedCancels = 8;
+
 constexpr FinishVerdict::Outcome kStored = FinishVerdict::Outcome::kStored;
 
 db::TrialState StateAfter(trial::TrialOutcome outcome) {
@@ -99,10 +102,14 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode co
 
 FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found& found,
                                         const FinishVerdict& verdict) {
-  if (found.trial->HeldBy(event.agent, event.key.attempt) != nullptr) {
-    Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
-             Left::kReturned, event.agent);
+  if (found.trial->HeldBy(event.agent, event.key.attempt) == nullptr) return verdict;
+  ConnectedAgent* const agent = agents_.Find(event.agent);
+  if (agent != nullptr && ++agent->unasked_cancels > kMostUnaskedCancels + agent->info.slots) {
+    NoteFailure(event.agent, absl::StrCat("it stopped ", agent->unasked_cancels,
+                                          " attempts in a row that nobody cancelled"));
   }
+  Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
+           Left::kReturned, event.agent);
   return verdict;
 }
 

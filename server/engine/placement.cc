@@ -18,7 +18,7 @@ std::string WhyClosed(const std::string& agent, const ConnectedAgents& agents) {
   if (agents.IsReleased(agent)) return absl::StrCat(agent, ", which was idle, is about to end");
   const db::AgentQuarantine quarantine = agents.QuarantineOf(agent);
   if (quarantine.drained) return absl::StrCat(agent, " was drained");
-  return absl::StrCat(agent, " is set aside (", quarantine.set_aside_reason, ")");
+  return absl::StrCat(agent, " is quarantined (", quarantine.set_aside_reason, ")");
 }
 
 // Returns why none of the agents that could run the sweep's trials does.

@@ -23,6 +23,7 @@ namespace {
 constexpr size_t kMaxIdentity = 64;
 constexpr int64_t kMaxDevices = 1024;
 constexpr int64_t kMostPort = 65535;
+constexpr int64_t kMostMemoryBytes = int64_t{1} << 50;  // of one device: 1 PiB
 // Each one costs the store two reads while all other calls wait.
 constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
@@ -290,6 +291,8 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   // 0 from agents older than the field.
   const int32_t slots = message.slots() == 0 ? 1 : message.slots();
   RETURN_IF_ERROR(wire::CheckEqualSlots("register.slots", slots, message.device_set().devices()));
+  RETURN_IF_ERROR(CheckRange("register.device_set.memory_bytes",
+                             message.device_set().memory_bytes(), 0, kMostMemoryBytes));
   RETURN_IF_ERROR(CheckAddress(message.address()));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
   RETURN_IF_ERROR(CheckRange("register.kept", message.kept_size(), 0, kMaxHeld));

@@ -1,13 +1,11 @@
 #include "server/services/metrics.h"
 
-#include <exception>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "base/system/host_port.h"
-#include "base/text/field_error.h"
+#include "base/system/descriptors.h"
 #include "prometheus/metric_family.h"
+#include "prometheus/text_serializer.h"
 
 namespace meshwright::server {
 namespace {
@@ -85,9 +83,21 @@ class Metrics::Figures final : public prometheus::Collectable {
   }
 
   std::vector<prometheus::MetricFamily> Collect() const override {
+    std::vector<prometheus::MetricFamily> families = {
+        GaugeFamily("process_open_fds", "File descriptors that are open",
+                    {Gauge(OpenDescriptors(), "")}),
+        GaugeFamily("process_max_fds", "File descriptors that may be open",
+                    {Gauge(DescriptorLimit(), "")})};
     const absl::MutexLock lock(&mutex_);
-    if (!figures_) return {};
-    const EngineFigures now = figures_();
+    if (!figures_) return families;
+    for (prometheus::MetricFamily& family : FamiliesOf(figures_())) {
+      families.push_back(std::move(family));
+    }
+    return families;
+  }
+
+ private:
+  static std::vector<prometheus::MetricFamily> FamiliesOf(const EngineFigures& now) {
     const auto count = [](int64_t value) { return static_cast<double>(value); };
     return {
         GaugeFamily("meshwright_agents", "Connected agents",
@@ -101,7 +111,6 @@ class Metrics::Figures final : public prometheus::Collectable {
                     {Gauge(now.store_is_up ? 1.0 : 0.0, "")})};
   }
 
- private:
   mutable absl::Mutex mutex_;
   std::function<EngineFigures()> figures_ ABSL_GUARDED_BY(mutex_);
 };
@@ -155,34 +164,12 @@ std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Metrics::
   return std::make_unique<CallInterceptors>(this, clock_);
 }
 
-std::vector<std::shared_ptr<prometheus::Collectable>> Metrics::collectables() const {
-  return {registry_, figures_};
-}
-
-absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string& listen,
-                                                               const Metrics& metrics) {
-  const absl::StatusOr<HostPort> address = ParseHostPort(listen);
-  if (!address.ok()) {
-    return FieldError("metrics_listen", listen, std::string(address.status().message()));
+std::string Metrics::Text() const {
+  std::vector<prometheus::MetricFamily> families = registry_->Collect();
+  for (prometheus::MetricFamily& family : figures_->Collect()) {
+    families.push_back(std::move(family));
   }
-  if (!IsLoopback(*address)) {
-    return FieldError("metrics_listen", listen,
-                      "must be an address of this machine alone, such as 127.0.0.1:9464: "
-                      "it asks nobody who they are");
-  }
-  try {
-    std::unique_ptr<MetricsPage> page(new MetricsPage(listen));
-    page->collectables_ = metrics.collectables();
-    for (const auto& collectable : page->collectables_) {
-      page->exposer_.RegisterCollectable(collectable);
-    }
-    const std::vector<int> ports = page->exposer_.GetListeningPorts();
-    page->address_ = absl::StrCat(listen.substr(0, listen.rfind(':')), ":", ports.front());
-    return page;
-  } catch (const std::exception& error) {
-    return absl::UnavailableError(absl::StrCat(
-        "can't listen on ", listen, " for metrics: ", error.what(), "; choose another port"));
-  }
+  return prometheus::TextSerializer().Serialize(families);
 }
 
 }  // namespace meshwright::server

@@ -8,6 +8,7 @@
 //   meshwright_trials{state}               pending or held trials of sweeps that have not ended
 //   meshwright_sweeps                      sweeps that have not ended
 //   meshwright_store_up                    1, or 0 while the store can't be written
+//   process_open_fds, process_max_fds      file descriptors, under Prometheus' common names
 //
 // All functions may be called from any thread.
 #pragma once
@@ -19,7 +20,6 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/system/monotonic_time.h"
@@ -28,7 +28,6 @@
 #include "grpcpp/support/status.h"
 #include "prometheus/collectable.h"
 #include "prometheus/counter.h"
-#include "prometheus/exposer.h"
 #include "prometheus/histogram.h"
 #include "prometheus/registry.h"
 #include "server/engine/engine_figures.h"
@@ -52,8 +51,8 @@ class Metrics {
   // metrics outlive the server that gets the interceptors.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Interceptors();
 
-  // Returns the sources of all metrics above.
-  std::vector<std::shared_ptr<prometheus::Collectable>> collectables() const;
+  // Returns all metrics above in Prometheus' text format.
+  std::string Text() const;
 
  private:
   class Figures;
@@ -65,26 +64,6 @@ class Metrics {
   prometheus::Family<prometheus::Histogram>& call_seconds_;
   prometheus::Family<prometheus::Counter>& events_;
   prometheus::Family<prometheus::Counter>& refusals_;
-};
-
-// MetricsPage serves the metrics at http://HOST:PORT/metrics.
-class MetricsPage {
- public:
-  // Serves the page at `listen`; port 0 picks a free port. Returns InvalidArgument for an address
-  // that other machines can reach, since the page has no authentication. Returns Unavailable if the
-  // address can't be bound.
-  static absl::StatusOr<std::unique_ptr<MetricsPage>> Open(const std::string& listen,
-                                                           const Metrics& metrics);
-
-  // Returns HOST:PORT with the port that was bound.
-  const std::string& address() const { return address_; }
-
- private:
-  explicit MetricsPage(const std::string& listen) : exposer_(listen, /*num_threads=*/1) {}
-
-  prometheus::Exposer exposer_;
-  std::string address_;
-  std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;
 };
 
 }  // namespace meshwright::server

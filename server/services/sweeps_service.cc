@@ -88,6 +88,10 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
     RETURN_IF_ERROR(ReuseResults(*parts_.store, parts_.version, options.adaptive, made));
   }
   if (request.validate_only()) {
+    const absl::StatusOr<db::SweepRecord> found = parts_.store->GetSweep(made.sweep.name);
+    const bool is_repeated = found.ok() && !found->request_id.empty() &&
+                             found->request_id == made.sweep.request_id;
+    if (found.ok() && !is_repeated) return db::SweepExists(made.sweep.name);
     made.sweep.candidates = static_cast<int32_t>(made.candidates.size());
     for (const db::TrialRecord& candidate : made.candidates) {
       if (!candidate.is_open) ++made.sweep.trial_counts[candidate.state];

@@ -136,7 +136,8 @@ void SweepEngine::Submit(std::vector<StoreOp> ops, const std::vector<Send>& send
   const int64_t number = core_number_.load();
   if (!ops.empty()) {
     job.store = [this, number, ops = std::move(ops), messages](db::SweepAccess& access) {
-      if (core_number_.load() != number) return absl::AbortedError("the engine began again");
+      if (core_number_.load() != number)
+        return absl::AbortedError("the engine was loaded again meanwhile");
       for (const StoreOp& op : ops) RETURN_IF_ERROR(Apply(op, access));
       return ReadPlans(*messages, access);
     };
@@ -224,15 +225,15 @@ absl::StatusOr<EngineCore> SweepEngine::LoadCore() const {
 
 void SweepEngine::Reload(const absl::Status& why) {
   Log({.level = LogLevel::kError,
-       .message = absl::StrCat("the store holds something else than the engine: it begins again "
-                               "from the store: ",
+       .message = absl::StrCat("the database does not match the engine's state, so the engine "
+                               "is loaded from it again: ",
                                why.message()),
        .about = {.code = absl::StatusCodeToString(why.code())}});
   absl::StatusOr<EngineCore> core = LoadCore();
   absl::MutexLock lock(&mutex_);
   ++core_number_;
   for (const auto& [connection, link] : links_) {
-    link->Close(absl::UnavailableError("the server begins again from its store"));
+    link->Close(absl::UnavailableError("the server loads its state from its database again"));
   }
   links_.clear();
   if (core.ok()) {

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/system/host_port.h"
 #include "gmock/gmock.h"
 #include "tests/e2e/process.h"
+#include "tests/server/http/http_peer.h"
 
 namespace meshwright::cli {
 namespace {
@@ -77,6 +79,28 @@ TEST_F(BadInputTest, ADamagedDatabaseIsRefusedAtTheStart) {
   EXPECT_EQ(server->WaitWithin(std::chrono::seconds(20)), 1);
   EXPECT_EQ(server->out(), "");
   EXPECT_THAT(server->err(), HasSubstr("database " + path + " is damaged ("));
+}
+
+TEST_F(BadInputTest, OddRequestsAtTheMetricsPortEndNothing) {
+  const auto server = Serve("serve", "127.0.0.1:0", "6", {"--metrics-listen", "127.0.0.1:0"});
+  const std::string before = "metrics on http://";
+  ASSERT_TRUE(WaitFor([&] { return server->out().find("/metrics") != std::string::npos; }));
+  const std::string out = server->out();
+  const size_t begin = out.find(before) + before.size();
+  const HostPort metrics = *ParseHostPort(out.substr(begin, out.find("/metrics") - begin));
+  const HostPort grpc = *ParseHostPort(address_);
+  for (const std::string method : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE",
+                                   "CONNECT", "PROPFIND", "BREW", ""}) {
+    for (const std::string& path : {std::string("/metrics"), std::string("/"), std::string("*"),
+                                    std::string("/%00/../"), "/" + std::string(20000, 'a')}) {
+      server::Exchange(metrics, method + " " + path + " HTTP/1.0\r\n\r\n");
+      const server::HttpPeer peer(grpc);
+      peer.Send(method + " " + path + " HTTP/1.0\r\n\r\n");
+    }
+  }
+  EXPECT_TRUE(server->running());
+  EXPECT_THAT(server::Exchange(metrics, "GET /metrics HTTP/1.0\r\n\r\n"),
+              HasSubstr("meshwright_store_up 1"));
 }
 
 TEST_F(BadInputTest, NoServerIsSaidInOneSentence) {

@@ -1,9 +1,14 @@
 // What odd results, names and clocks do to a server: nothing to anybody else.
+#include <chrono>
 #include <limits>
+#include <list>
 
+#include "base/system/host_port.h"
 #include "executor/agent/result_box.h"
 #include "executor/wire/protocol.h"
 #include "gmock/gmock.h"
+#include "tests/few_descriptors.h"
+#include "tests/server/http/http_peer.h"
 #include "tests/server/server_fixture.h"
 
 namespace meshwright::server {
@@ -31,6 +36,26 @@ TEST_F(OddPeersTest, AWallClockThatJumpsLosesNoTrial) {
   EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   EXPECT_EQ(Trials(sweep.name())[0].attempt(), 1);
   EXPECT_EQ(started.load(), 1);
+}
+
+// gRPC's own listener never accepts again after it failed once.
+TEST_F(OddPeersTest, AServerThatHadNoDescriptorsTakesConnectionsAgain) {
+  const HostPort address = *ParseHostPort(server_->address());
+  std::list<HttpPeer> idle;
+  {
+    const FewDescriptors limit(/*spare=*/8);
+    for (int i = 0; i < 6; ++i) idle.emplace_back(address);
+    absl::SleepFor(absl::Milliseconds(300));
+  }
+  idle.clear();
+  const auto channel =
+      grpc::CreateCustomChannel(server_->address(), grpc::InsecureChannelCredentials(), [] {
+        grpc::ChannelArguments arguments;
+        arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+        return arguments;
+      }());
+  EXPECT_TRUE(
+      channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(5)));
 }
 
 TEST_F(OddPeersTest, WhatAWorkerPrintsBreaksNoStream) {
@@ -194,6 +219,19 @@ TEST_F(OddPeersTest, SlotsThatAreNoEqualPartsAreRefused) {
     const grpc::Status status = stream->Finish();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     EXPECT_THAT(status.error_message(), HasSubstr("register.slots = " + std::to_string(slots)));
+  }
+}
+
+TEST_F(OddPeersTest, MemoryThatNoDeviceHasIsRefused) {
+  for (const int64_t bytes : {int64_t{-1}, std::numeric_limits<int64_t>::max()}) {
+    grpc::ClientContext context;
+    const auto stream = agents_->Connect(&context);
+    v1::AgentMessage message = FirstMessage();
+    message.mutable_register_()->mutable_device_set()->set_memory_bytes(bytes);
+    ASSERT_TRUE(stream->Write(message));
+    v1::ServerMessage received;
+    EXPECT_FALSE(stream->Read(&received));
+    EXPECT_THAT(stream->Finish().error_message(), HasSubstr("register.device_set.memory_bytes"));
   }
 }
 

@@ -108,6 +108,10 @@ TEST_F(ServerTest, ValidateOnlyCreatesNothingAndRequestIdsCreateOnce) {
   v1::Sweep again;
   ASSERT_TRUE(Create(request, &again).ok());
   EXPECT_EQ(again.name(), sweep.name());
+  request.set_sweep_id(sweep.name().substr(sweep.name().rfind('/') + 1));
+  request.set_request_id("another");
+  request.set_validate_only(true);
+  EXPECT_EQ(Create(request, &again).error_code(), grpc::StatusCode::ALREADY_EXISTS);
   grpc::ClientContext context;
   v1::ListSweepsResponse list;
   ASSERT_TRUE(sweeps_->ListSweeps(&context, {}, &list).ok());
@@ -251,7 +255,7 @@ TEST_F(ServerTest, AnAgentWithTheNameOfALivingOneEndsWithAnError) {
 }
 
 TEST_F(ServerTest, AnAgentWhoseNameIsNoneEndsWithAnError) {
-  TestAgent agent(server_->address(), "a b\n", RunAtOnce);
+  TestAgent agent(server_->address(), "a b", RunAtOnce);
   const absl::Status status = agent.Wait();
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("can't name an agent"));

@@ -1,9 +1,12 @@
 // A server under load, at its start, and given more than it takes.
 #include <chrono>
+#include <list>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "proto/rpc_status.h"
 #include "tests/server/raw_call.h"
 #include "tests/server/server_fixture.h"
@@ -398,6 +401,54 @@ TEST_F(ServingTest, EndsTheStreamOfAnAgentThatSaysTooMuch) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(),
               HasSubstr("register.host = (1000 bytes): must be at most 256 bytes"));
+}
+
+// A stream of the health service's Watch, without credentials.
+class HealthWatcher {
+ public:
+  explicit HealthWatcher(const std::shared_ptr<grpc::Channel>& channel) : stub_(channel) {
+    stream_ = stub_.PrepareCall(&context_, "/grpc.health.v1.Health/Watch", &queue_);
+    stream_->StartCall(nullptr);
+    if (!Done()) return;
+    const grpc::Slice nothing("");
+    stream_->WriteLast(grpc::ByteBuffer(&nothing, 1), grpc::WriteOptions(), nullptr);
+    Done();
+  }
+  ~HealthWatcher() {
+    context_.TryCancel();
+    grpc::Status status;
+    stream_->Finish(&status, nullptr);
+    Done();
+  }
+  // Returns whether the server answers.
+  bool Read() {
+    grpc::ByteBuffer reply;
+    stream_->Read(&reply, nullptr);
+    return Done();
+  }
+
+ private:
+  bool Done() {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue_.Next(&tag, &ok) && ok;
+  }
+
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
+};
+
+TEST_F(ServingTest, WatchersOfHealthAreBounded) {
+  Start(Options());
+  std::list<HealthWatcher> watchers;
+  int answered = 0;
+  for (int i = 0; i < 300; ++i) answered += watchers.emplace_back(channel_).Read() ? 1 : 0;
+  EXPECT_EQ(answered, 256);
+  EXPECT_EQ(HealthOf(channel_), kServing);
+  watchers.clear();
+  EXPECT_TRUE(WaitFor([&] { return HealthWatcher(channel_).Read(); }));
 }
 
 }  // namespace

@@ -39,6 +39,10 @@ endif()
 add_library(meshwright_options INTERFACE)
 target_compile_options(meshwright_options INTERFACE
   -Wall -Wextra -Wpedantic -Werror ${shadow_option} -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # Checks what ABSL_GUARDED_BY and the like say of mutexes.
+  target_compile_options(meshwright_options INTERFACE -Wthread-safety)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 sees overlaps in std::string's own code (GCC bug 105329).
   target_compile_options(meshwright_options INTERFACE -Wno-restrict)

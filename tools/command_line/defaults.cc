@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace meshwright::command_line {
 namespace {
 
 constexpr char kConfigVariable[] = "MESHWRIGHT_CONFIG";
+constexpr size_t kMostConfigBytes = 1 << 20;
 
 std::string KeyOf(const CLI::Option& option) {
   return option.get_lnames().empty() ? "" : option.get_lnames().front();
@@ -111,9 +113,21 @@ absl::Status ApplyItem(CLI::App& app, const CLI::ConfigItem& item, const std::st
       item.parents.empty() ? "; flags of one command stand in a table of its name" : ""));
 }
 
-absl::Status ApplyFile(CLI::App& app, const std::string& file, DefaultSources& sources) {
+// Bounded, for the path may be that of a device without an end.
+absl::StatusOr<std::string> ReadConfig(const std::string& file) {
   std::ifstream stream(file);
   if (!stream.good()) return absl::InvalidArgumentError(file + ": cannot be read");
+  std::string text(kMostConfigBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(stream.gcount()));
+  if (text.size() <= kMostConfigBytes) return text;
+  return absl::InvalidArgumentError(
+      absl::StrCat(file, ": a configuration file must be at most ", kMostConfigBytes, " bytes"));
+}
+
+absl::Status ApplyFile(CLI::App& app, const std::string& file, DefaultSources& sources) {
+  ASSIGN_OR_RETURN(const std::string text, ReadConfig(file));
+  std::istringstream stream(text);
   std::vector<CLI::ConfigItem> items;
   try {
     items = CLI::ConfigTOML().from_config(stream);

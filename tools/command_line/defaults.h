@@ -30,7 +30,7 @@ std::string ConfigFile(const Environment& environment);
 
 // Sets the defaults of the tree's options, and returns where each came from. An option with such a
 // default is no longer required. Returns InvalidArgument if the file can't be read, if no option
-// has a key's name (the message has the nearest names), or if an option does not take a value.
+// has a key's name (the message has the nearest names), or if an option refuses its value.
 absl::StatusOr<DefaultSources> ApplyDefaults(CLI::App& app, const Environment& environment);
 
 }  // namespace meshwright::command_line

@@ -52,7 +52,7 @@ def parse(arguments, usage):
     parser.add_argument("--list", action="store_true", help="print the parts")
     parser.add_argument("--merge", nargs="+", type=pathlib.Path, metavar="REPORT",
                         help="merge report.json files into DIR")
-    parser.add_argument("--render", type=pathlib.Path, metavar="DIR", help="make DIR/report.md anew")
+    parser.add_argument("--render", type=pathlib.Path, metavar="DIR", help="write DIR/report.md again")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.part or [] if name not in PARTS]
     if unknown:

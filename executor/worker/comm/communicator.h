@@ -36,8 +36,9 @@ class CommunicationError : public std::runtime_error {
 class DoneTime {
  public:
   virtual ~DoneTime() = default;
-  // Returns the time in seconds of the host's monotonic clock, or nothing while the operation is
-  // not done. REQUIRES: the device was synchronized after the operation.
+  // Returns when the operation was done, in seconds of the host's monotonic clock. Returns nothing
+  // if it isn't done yet, as Gloo's threads may finish after the device was synchronized. REQUIRES:
+  // the device was synchronized after the operation was issued.
   virtual std::optional<double> seconds() const = 0;
 };
 

@@ -71,7 +71,8 @@ class FfnLayer {
   at::Tensor RecomputeNorm(FfnSaved& saved) const;
   // Saves what is needed of the norm's output.
   void KeepNormOutput(const at::Tensor& norm_output, FfnSaved& saved) const;
-  // Returns the product of saved.gate_up. Saves it as down's weight gradient needs it.
+  // Applies the activation to saved.gate_up and returns the result. Also saves the result, in the
+  // form that down's weight gradient needs.
   at::Tensor Activate(FfnSaved& saved) const;
   // Runs the dense FFN on the norm's output and returns the input of its last product.
   at::Tensor RunGateUp(at::Tensor norm_output, FfnSaved& saved) const;

@@ -55,6 +55,14 @@ TEST_F(ResultBoxTest, OutlivesTheProcess) {
   EXPECT_EQ(next.kept()[0].result, Kept(2).result);
 }
 
+TEST_F(ResultBoxTest, RemovesWhatAKilledAgentLeftHalfWritten) {
+  ASSERT_TRUE(ResultBox::Open(folder_).ok());
+  const std::string half = folder_ + "/s.1.1.json.77.tmp";
+  std::ofstream(half) << "{";
+  ASSERT_TRUE(ResultBox::Open(folder_).ok());
+  EXPECT_FALSE(std::filesystem::exists(half));
+}
+
 TEST_F(ResultBoxTest, WritesLaterWhatItCouldNotWriteAtFirst) {
   ResultBox box = *ResultBox::Open(folder_);
   ASSERT_TRUE(box.Add(Kept(1)).ok());

@@ -67,6 +67,9 @@ TEST_F(StateDirTest, TheIdentityStaysWithTheFolder) {
   const std::string identity = Open("a")->identity();
   EXPECT_EQ(identity, "00000000000000010000000000000002");
   EXPECT_EQ(Open("b")->identity(), identity);
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(folder_ + "/identity").permissions(),
+            perms::owner_read | perms::owner_write);
   std::ofstream(folder_ + "/identity") << "../../etc";
   EXPECT_EQ(Open("a")->identity(), "00000000000000030000000000000004");
 }

@@ -159,7 +159,7 @@ TEST_F(RemoteRankTest, OneThatIsSilentIsLost) {
   ranks_.push_back({.rank = 1, .process = std::make_unique<RemoteRank>(remote, 1)});
   const trial::RanksRun run = Run(TwoStages(1));
   EXPECT_EQ(run.cause_rank, 1);
-  EXPECT_THAT(run.result.message, HasSubstr("nothing was heard of it for 2 s"));
+  EXPECT_THAT(run.result.message, HasSubstr("nothing was heard from it for 2 s"));
 }
 
 TEST_F(RemoteRankTest, HowARemoteProcessEndedIsToldAsOfOneHere) {
@@ -176,7 +176,8 @@ TEST_F(RemoteRankTest, AProcessThatCantBeEndedThereIsTold) {
   Add(1, 0.0, {}, {ExitFrame{.rank = 1, .left_pid = 4321}});
   const trial::RanksRun run = Run(TwoStages(1));
   EXPECT_EQ(run.result.outcome, TrialOutcome::kFailed);
-  EXPECT_THAT(run.result.message, HasSubstr("the process of rank 1 (pid 4321) can't be ended"));
+  EXPECT_THAT(run.result.message,
+              HasSubstr("the process of rank 1 (pid 4321) could not be killed"));
 }
 
 TEST_F(RemoteRankTest, WhatASilentRankPrintedIsTold) {

@@ -306,7 +306,7 @@ TEST(ConclusionTest, EveryOutcomeNamesAProcessThatCouldNotBeEnded) {
   auto records = TwoRanks();
   for (RankRecord& record : records) FinishStep(record, 0, 2.0);
   records[1].left_pid = 4242;
-  const auto names_it = HasSubstr("the process of rank 1 (pid 4242) can't be ended");
+  const auto names_it = HasSubstr("the process of rank 1 (pid 4242) could not be killed");
   EXPECT_THAT(Conclude(PlanOf(1), records).message, names_it);
   EXPECT_THAT(ConcludeTimeout(PlanOf(1), records, 0).message, names_it);
   EXPECT_THAT(ConcludeCancelled(PlanOf(1), records).message, names_it);

@@ -83,6 +83,35 @@ TEST(ResultCheckTest, RefusesMoreThanTheTrialHas) {
               HasSubstr("oom.rank = 7"));
 }
 
+TEST(ResultCheckTest, RefusesRanksThatAreNotThereOrThereTwice) {
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks.clear(); }),
+              HasSubstr("ranks = []: a measured trial has at least one"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks[1].rank = 0; }),
+              HasSubstr("ranks[1].rank = 0: must not be there twice"));
+}
+
+TEST(ResultCheckTest, RefusesMoreBytesThanAnyMachineHolds) {
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) {
+                r.ranks[0].peak_bytes = std::numeric_limits<int64_t>::max();
+              }),
+              HasSubstr("ranks[0].peak_bytes"));
+}
+
+TEST(ResultCheckTest, BoundsEveryList) {
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) {
+                r.slice = SomeSlice();
+                r.slice->stages.resize(3);
+              }),
+              HasSubstr("number of slice.measured.stages = 3: must be a whole number from 0 to 2"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) {
+                r.slice = SomeSlice();
+                r.slice->charged.resize(5000);
+              }),
+              HasSubstr("number of slice.modelled.operations = 5000"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks[0].expert_tokens.resize(5000); }),
+              HasSubstr("number of ranks[0].expert_tokens = 5000"));
+}
+
 TEST(ResultCheckTest, RefusesAStepThatIsNoneOfThoseThatWereTimed) {
   EXPECT_THAT(
       ProblemAfter([](TrialResult& r) { r.step_s = 0.01; }),

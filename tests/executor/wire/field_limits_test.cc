@@ -29,6 +29,15 @@ TEST(CheckLimits, NamesTheFieldTheLengthAndTheLimit) {
             "plan.framework.profile_json = (1048577 bytes): must be at most 1048576 bytes");
 }
 
+TEST(CheckLimits, RefusesNamesThatATerminalWouldObey) {
+  v1::AgentMessage message;
+  message.mutable_register_()->set_host("node\x1b[2J");
+  EXPECT_EQ(CheckLimits(message).message(),
+            "register.host = node\\x1b[2J: must have no control characters");
+  message.mutable_register_()->set_host("nœud-1");
+  EXPECT_TRUE(CheckLimits(message).ok());
+}
+
 TEST(CheckLimits, LooksIntoListsAndTheirMessages) {
   v1::AgentMessage message;
   message.mutable_heartbeat()->add_held()->set_trial("sweeps/a/trials/1");

@@ -117,7 +117,8 @@ TEST_F(CallRatesTest, WhoCallsEvenlyIsNeverRefused) {
 TEST(LimitOptionsTest, ALimitLetsSomethingThrough) {
   EXPECT_TRUE(CheckLimitOptions({}).ok());
   for (const auto& [options, field] :
-       {std::pair(LimitOptions{.max_agents = 0}, "max_agents"),
+       {std::pair(LimitOptions{.max_connections = 0}, "max_connections"),
+        std::pair(LimitOptions{.max_agents = 0}, "max_agents"),
         std::pair(LimitOptions{.max_watchers = -1}, "max_watchers"),
         std::pair(LimitOptions{.max_watchers_per_caller = 0}, "max_watchers_per_caller"),
         std::pair(LimitOptions{.max_searches_per_caller = 0}, "max_searches_per_caller"),

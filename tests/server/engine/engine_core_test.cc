@@ -260,6 +260,19 @@ TEST_F(EngineCoreTest, AnAgentIsSetAsideAfterThreeFailuresInARow) {
   EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
 }
 
+TEST_F(EngineCoreTest, AnAgentThatStopsEverythingUnaskedIsSetAside) {
+  AddSweep(1, 1);
+  Connect("a", 1);
+  int32_t attempt = 1;
+  for (; core_.agents().TakesTrials("a") && attempt < 100; ++attempt) {
+    Tell(Ended("a", {"s1", 1, attempt}, trial::TrialOutcome::kCancelled, trial::Fault::kNone));
+  }
+  EXPECT_LT(attempt, 20);
+  EXPECT_GT(attempt, 4);  // as an agent does that is about to end
+  EXPECT_THAT(core_.agents().QuarantineOf("a").set_aside_reason,
+              HasSubstr("attempts in a row that nobody cancelled"));
+}
+
 TEST_F(EngineCoreTest, ALossThatWasNoneIsTakenBack) {
   AddSweep(1, 1);
   Connect("a", 1);

@@ -1,16 +1,14 @@
 #include "server/services/metrics.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <string>
 
-#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/system/host_port.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "meshwright/v1/agents.grpc.pb.h"
+#include "server/services/metrics_page.h"
+#include "tests/server/http/http_peer.h"
 #include "tests/server/server_fixture.h"
 
 namespace meshwright::server {
@@ -19,25 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What a scrape of the page gets.
-std::string Scrape(const std::string& address) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  int port = 0;
-  EXPECT_TRUE(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port));
-  sockaddr_in there{};
-  there.sin_family = AF_INET;
-  there.sin_port = htons(static_cast<uint16_t>(port));
-  inet_pton(AF_INET, "127.0.0.1", &there.sin_addr);
-  EXPECT_EQ(connect(socket, reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
-  const std::string request = "GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n";
-  EXPECT_EQ(write(socket, request.data(), request.size()), static_cast<ssize_t>(request.size()));
-  std::string answer;
-  char buffer[4096];
-  for (ssize_t n = 0; (n = read(socket, buffer, sizeof buffer)) > 0;) {
-    answer.append(buffer, static_cast<size_t>(n));
-  }
-  close(socket);
-  return answer;
+std::string Scrape(const MetricsPage& page) {
+  return Exchange(*ParseHostPort(page.address()), "GET /metrics HTTP/1.0\r\n\r\n");
 }
 
 TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
@@ -52,7 +33,7 @@ TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
   event.kind = "trial_lost";
   metrics.CountEvents({event});
   metrics.CountRefusal("watchers");
-  EXPECT_THAT(Scrape((*page)->address()), Not(HasSubstr("meshwright_agents")));
+  EXPECT_THAT(Scrape(**page), Not(HasSubstr("meshwright_agents")));
   EngineFigures figures;
   figures.sweeps = 2;
   figures.pending_trials = 7;
@@ -61,7 +42,7 @@ TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
   figures.busy_agents = 5;
   figures.store_is_up = false;
   metrics.SetFigures([figures] { return figures; });
-  const std::string answer = Scrape((*page)->address());
+  const std::string answer = Scrape(**page);
   EXPECT_THAT(answer, HasSubstr("meshwright_calls_total{code=\"OK\",method=\"/a.B/C\"} 2"));
   EXPECT_THAT(answer, HasSubstr("meshwright_calls_total{code=\"NOT_FOUND\",method=\"/a.B/C\"} 1"));
   EXPECT_THAT(answer,
@@ -75,6 +56,21 @@ TEST(Metrics, ShowsWhatWasCountedAndWhatIsAsked) {
   EXPECT_THAT(answer, HasSubstr("meshwright_agents{state=\"busy\"} 5"));
   EXPECT_THAT(answer, HasSubstr("meshwright_sweeps 2"));
   EXPECT_THAT(answer, HasSubstr("meshwright_store_up 0"));
+}
+
+TEST(Metrics, ThePageAnswersOtherMethodsAndPaths) {
+  const Metrics metrics(MonotonicNow);
+  const auto page = MetricsPage::Open("127.0.0.1:0", metrics);
+  ASSERT_TRUE(page.ok()) << page.status();
+  const HostPort address = *ParseHostPort((*page)->address());
+  const auto ask = [&](const std::string& request) {
+    return Exchange(address, absl::StrCat(request, " HTTP/1.0\r\n\r\n"));
+  };
+  EXPECT_THAT(ask("GET /"), HasSubstr("404 Not Found"));
+  EXPECT_THAT(ask("GET /favicon.ico"), HasSubstr("metrics are at /metrics"));
+  EXPECT_THAT(ask("POST /metrics"), HasSubstr("Allow: GET, HEAD"));
+  EXPECT_THAT(ask("HEAD /metrics"), HasSubstr("200 OK"));
+  EXPECT_THAT(ask("GET /metrics?a=b"), HasSubstr("200 OK"));
 }
 
 TEST(Metrics, ThePageIsForThisMachineAlone) {

@@ -53,6 +53,12 @@ TEST_F(DefaultsTest, ComeFromTheFileForOneCommand) {
   EXPECT_THAT(Run({"sweep", "start", "--help"}).out, HasSubstr("(default 3)"));
 }
 
+TEST_F(DefaultsTest, AFileWithoutAnEndIsRefused) {
+  variables_["MESHWRIGHT_CONFIG"] = "/dev/zero";
+  EXPECT_THAT(Run(kRecommend).err,
+              HasSubstr("/dev/zero: a configuration file must be at most 1048576 bytes"));
+}
+
 TEST_F(DefaultsTest, AFlagComesBeforeTheEnvironmentAndThatBeforeTheFile) {
   const std::vector<std::string> list = {"list", "agents"};
   Configure("server = \"file\"\n");

@@ -233,7 +233,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   agent::Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
   // SIGTERM is how a service ends; Ctrl-C interrupts.
-  if (stop.Requested() && !stop.Terminated()) context.exit_code = kExitInterrupted;
+  if (stop.Requested() && !stop.Terminated()) context.exit_code = stop.exit_code();
   return absl::OkStatus();
 }
 

@@ -91,7 +91,7 @@ void AddAgentsCommand(CLI::App& app, CommandContext& context) {
     command_line::AddExample(*command, absl::StrCat("meshwright agents ", name, " node-1"));
   };
   add_named("drain", "Let an agent finish what it runs, and give it nothing new", Drain);
-  add_named("resume", "Give trials again to an agent that was drained or set aside", Resume);
+  add_named("resume", "Give trials again to an agent that was drained or quarantined", Resume);
   AddAgentsUpCommand(*group, context);
 }
 

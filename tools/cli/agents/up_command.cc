@@ -80,7 +80,7 @@ absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
                                      .sleep = absl::SleepFor,
                                      .stopped = [&stop] { return stop.Requested(); }}));
   // SIGTERM is how a service ends; Ctrl-C interrupts.
-  if (!stop.Terminated()) context.exit_code = kExitInterrupted;
+  if (!stop.Terminated()) context.exit_code = stop.exit_code();
   return absl::OkStatus();
 }
 

@@ -30,7 +30,7 @@ std::string TrialsText(const v1::Agent& agent) {
   }
   if (agent.drained()) text += ", drained";
   if (!agent.set_aside_reason().empty()) {
-    absl::StrAppend(&text, ", set aside: ", agent.set_aside_reason());
+    absl::StrAppend(&text, ", quarantined: ", agent.set_aside_reason());
   }
   return text;
 }

@@ -21,7 +21,6 @@ inline constexpr int kExitBadInput = 2;  // the request is invalid
 // No layout fits the device's memory, or no measured run can be modelled.
 inline constexpr int kExitNothingFits = 3;
 inline constexpr int kExitInterrupted = 130;  // by SIGINT
-inline constexpr int kExitTerminated = 143;   // by SIGTERM
 
 struct CommandContext {
   std::ostream& out;

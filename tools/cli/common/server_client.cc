@@ -9,6 +9,7 @@
 #include "grpcpp/create_channel.h"
 #include "proto/rpc_status.h"
 #include "proto/server_access.h"
+#include "tools/cli/common/peer_texts.h"
 #include "tools/cli/io/grpc_log.h"
 
 namespace meshwright::cli {
@@ -22,8 +23,9 @@ constexpr int kUnlimited = -1;  // a page of measured trials exceeds gRPC's 4 Mi
 absl::Status NoServer(const ServerAccess& access) {
   const absl::string_view how =
       access.has_tls() ? " over TLS: start one with `meshwright serve --tls-cert FILE --tls-key "
-                         "FILE`, or check that --tls-ca vouches for its certificate, that this "
-                         "names the host, and that its --tls-client-ca vouches for --tls-cert"
+                         "FILE`, or check that --tls-ca holds the CA of its certificate, that the "
+                         "certificate names this host, and that its --tls-client-ca holds the "
+                         "CA of --tls-cert"
                        : " in plain text: start one with `meshwright serve`, or name another with "
                          "--server; one with TLS takes --tls-ca";
   return WithField(
@@ -37,8 +39,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& serv
   QuietGrpcLog();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kUnlimited);
-  std::shared_ptr<grpc::Channel> channel =
-      grpc::CreateCustomChannel(access.address, CredentialsOf(access), arguments);
+  std::shared_ptr<grpc::Channel> channel = grpc::experimental::CreateCustomChannelWithInterceptors(
+      access.address, CredentialsOf(access), arguments, TextEscapingInterceptors());
   const auto deadline = std::chrono::system_clock::now() + kConnectTimeout;
   grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
   // The first refusal is final; only silence is waited for.

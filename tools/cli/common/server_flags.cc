@@ -29,7 +29,7 @@ std::vector<CLI::Option*> ServerFlags::AddNamed(CLI::App& app, const std::string
       app.add_option(absl::StrCat("--", prefix, "server"), address_, description)
           ->option_text("HOST:PORT"),
       add_file("tls-ca", ca_file_,
-               "Reach the server over TLS; certificates that vouch for its own"),
+               "Reach the server over TLS; CA certificates to check its own against"),
       add_file("tls-cert", certificate_file_, "Own certificate, for a server that asks who calls"),
       add_file("tls-key", key_file_, "Its private key"),
       add_file("token-file", token_file_,
@@ -103,7 +103,7 @@ absl::StatusOr<ServerAccess> ServerFlags::Read() const {
   ASSIGN_OR_RETURN(access.token, Token());
   if (ca_file_.empty()) {
     constexpr absl::string_view kNeedsTls =
-        "goes over TLS only: name with --tls-ca who vouches for the server's certificate";
+        "goes over TLS only: name the CA of the server's certificate with --tls-ca";
     if (!access.token.empty()) {
       return FieldError("token_file", "a token", std::string(kNeedsTls));
     }

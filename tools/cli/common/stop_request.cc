@@ -8,10 +8,11 @@ namespace meshwright::cli {
 namespace {
 
 std::atomic<bool> requested{false};
-std::atomic<bool> terminated{false};
+std::atomic<int> first_signal{0};
 
 void OnStop(int signal) {
-  if (signal == SIGTERM) terminated.store(true);
+  int none = 0;
+  first_signal.compare_exchange_strong(none, signal);
   requested.store(true);
 }
 
@@ -20,11 +21,20 @@ void OnStop(int signal) {
 StopRequest::StopRequest(const CommandContext& context) : context_(context) {
   struct sigaction action = {};
   action.sa_handler = OnStop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    // Whoever ignores a signal for this process, as nohup does, means it.
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
 }
 
-bool StopRequest::Terminated() const { return terminated.load(); }
+bool StopRequest::Terminated() const { return first_signal.load() == SIGTERM; }
+
+int StopRequest::exit_code() const {
+  const int signal = first_signal.load();
+  return signal == 0 ? kExitInterrupted : 128 + signal;
+}
 
 const std::atomic<bool>& StopRequested() { return requested; }
 

@@ -1,20 +1,23 @@
-// StopRequest tells a long-running command whether it was asked to stop, and how: Ctrl-C (SIGINT)
-// and SIGTERM both request an orderly end.
+// StopRequest tells a long-running command whether it was asked to stop, and how. Ctrl-C (SIGINT),
+// SIGTERM, a terminal that closes (SIGHUP) and SIGQUIT each request an orderly end, which ends the
+// command's children too.
 #pragma once
 
 #include "tools/cli/common/context.h"
 
 namespace meshwright::cli {
 
-// From its construction on, both signals set context.interrupted. Before that, and in commands
+// From its construction on, these signals set context.interrupted. Before that, and in commands
 // without a StopRequest, they end the process.
 class StopRequest {
  public:
   explicit StopRequest(const CommandContext& context);
 
   bool Requested() const { return context_.interrupted.load(); }
-  // Returns the exit code of a command that was stopped before it was done.
-  int exit_code() const { return Terminated() ? kExitTerminated : kExitInterrupted; }
+  // Returns the exit code of a command that was stopped before it was done: 128 plus the number of
+  // the signal that came first.
+  int exit_code() const;
+  // Returns whether SIGTERM came first, by which a service ends.
   bool Terminated() const;
 
  private:

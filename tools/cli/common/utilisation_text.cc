@@ -41,8 +41,8 @@ std::string WhyAboveOne(double mfu, double mfu_causal, double peak_flops) {
   if (mfu_causal > 1.0) {
     return absl::StrCat("MFU above 100 %: the step beat the stated peak of ",
                         FormatFlops(peak_flops),
-                        " a rank, so that states less than this machine does; a cluster file that "
-                        "`meshwright benchmark` measured here states more");
+                        " per rank, so the stated peak is too low for this machine; measure a "
+                        "cluster file here with `meshwright benchmark`");
   }
   if (mfu > 1.0) {
     return "MFU above 100 %: PaLM's N counts both embeddings, of which one is never multiplied, "

@@ -138,6 +138,10 @@ void PrintText(const std::vector<Finding>& findings, std::ostream& out) {
 absl::Status RunDoctor(const DoctorFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   ASSIGN_OR_RETURN(const std::vector<Finding> findings, Examine(flags, context, stop));
+  if (stop.Requested()) {
+    context.exit_code = stop.exit_code();
+    return absl::OkStatus();
+  }
   const Verdict worst = WorstOf(findings);
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(planner::WriteOrderedJson(DoctorText{worst, findings}), context.out);

@@ -43,7 +43,7 @@ absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
   if (!server.has_tls) return absl::OkStatus();
   if (!access.has_tls()) {
     return FieldError("agent_tls_ca", "",
-                      "must name who vouches for the certificate of --tls-cert");
+                      "must name the CA of the certificate that --tls-cert names");
   }
   if (access.token.empty() && access.certificate.empty()) {
     return FieldError("agent_token_file", "",
@@ -51,7 +51,8 @@ absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
                       "--agent-tls-key their certificates: the server asks who they are");
   }
   if (access.token.empty() && !server.takes_certificates) {
-    return FieldError("agent_tls_cert", "a file", "needs --tls-client-ca, which vouches for it");
+    return FieldError("agent_tls_cert", "a file",
+                      "needs --tls-client-ca with the CA of this certificate");
   }
   return absl::OkStatus();
 }

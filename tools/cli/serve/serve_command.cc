@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "base/system/descriptors.h"
 #include "base/system/log.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -18,6 +19,7 @@
 #include "server/calls/limits.h"
 #include "server/server.h"
 #include "server/services/metrics.h"
+#include "server/services/metrics_page.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
@@ -100,6 +102,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   QuietGrpcLog();
   // Debian's Abseil searches for lock cycles at every lock, which only tests need.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  RaiseDescriptorLimit();
   RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
   server::ServerOptions options;
   options.listen = flags.listen;
@@ -167,6 +170,8 @@ void AddLimitFlags(CLI::App& command, ServeFlags& flags) {
                               const std::string& description) {
     command.add_option(name, value, description)->capture_default_str()->option_text("N");
   };
+  add("--max-connections", flags.limits.max_connections,
+      "Connections at once, within the limit on open files (ulimit -n)");
   add("--max-agents", flags.limits.max_agents, "Agents' streams at once");
   add("--max-watchers", flags.limits.max_watchers, "Streams of `sweep watch` at once");
   add("--max-watchers-per-caller", flags.limits.max_watchers_per_caller,
@@ -200,8 +205,9 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
       ->option_text("FILE");
   command->add_option("--tls-key", flags->key_file, "Its private key")->option_text("FILE");
   command
-      ->add_option("--tls-client-ca", flags->client_ca_file,
-                   "Certificates that vouch for those of callers; without it callers need tokens")
+      ->add_option(
+          "--tls-client-ca", flags->client_ca_file,
+          "CA certificates to check callers' certificates against; without it callers need tokens")
       ->option_text("FILE");
   command
       ->add_option("--lease-s", flags->lease_s,
@@ -210,7 +216,7 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
       ->option_text("T");
   command
       ->add_option("--max-agent-failures", flags->max_agent_failures,
-                   "Failures in a row of what an agent runs on, after which it is set aside")
+                   "Failures in a row of what an agent runs on, after which it is quarantined")
       ->capture_default_str()
       ->option_text("K");
   command

@@ -8,6 +8,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
+#include "planner/measurement/measurement.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
@@ -85,6 +86,10 @@ absl::Status Import(const ImportFlags& flags, CommandContext& context) {
   for (const std::string& path : flags.files) {
     ASSIGN_OR_RETURN(std::string text, context.files.Read("FILE", path));
     if (text.empty()) return FieldError("FILE", path, "is an empty file");
+    if (const auto unknown = planner::UnknownColumns(text); !unknown.empty()) {
+      context.err << path << ": left out what the format has no column for: "
+                  << absl::StrJoin(unknown, ", ") << "\n";
+    }
     ImportedFile& file = files.emplace_back();
     file.path = path;
     file.request.set_csv(std::move(text));

@@ -33,7 +33,7 @@ vocabulary is that of the model's family, an empty micro-batch the fastest that 
 to fit, and an empty gbs, of a row without pipeline and speed, one micro-batch a rank. Experts of a model that is no preset stand in the notes: experts=8;top_k=2;moe_ffn=2048.
 
 Each row is predicted with the cluster whose GPU name begins `gpu`, nvidia-smi's names too, and the
-profile that `framework` names (empty: megatron). A row that can't be modelled keeps its place, with
+profile that `framework` names (empty: megatron). A row that can't be modelled stays in the list, with
 the reason; one with a cell that can't be read or holds what no run can have (a negative time) is
 listed with its line. Where no row at all could be modelled the exit code is 3.
 

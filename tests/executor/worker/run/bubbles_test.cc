@@ -100,13 +100,14 @@ std::vector<trial::RankTrace> TracesOf(const std::vector<ThreadRank>& ranks, siz
   return traces;
 }
 
-// The bubble within 10 %; a rank's own share too, or within 2 points where it is next to nothing.
+// Returns whether the bubble is within 10 % or 1 point, and each rank's own share within 10 % or 2
+// points.
 bool Near(const IdleShares& measured, const IdleShares& expected) {
   for (size_t rank = 0; rank < expected.ranks.size(); ++rank) {
     const double allowed = std::max(0.1 * expected.ranks[rank], 0.02);
     if (std::abs(measured.ranks[rank] - expected.ranks[rank]) > allowed) return false;
   }
-  return std::abs(measured.pipeline - expected.pipeline) <= 0.1 * expected.pipeline;
+  return std::abs(measured.pipeline - expected.pipeline) <= std::max(0.1 * expected.pipeline, 0.01);
 }
 
 std::string Text(const IdleShares& shares) {

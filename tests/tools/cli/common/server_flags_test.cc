@@ -115,7 +115,7 @@ TEST_F(ServerFlagsTest, SaysWhatAServerWithTlsTakes) {
   const CommandOutput stranger =
       List({"--tls-ca", Put("other.pem", TestAuthority().certificate())});
   EXPECT_EQ(stranger.exit_code, 1);
-  EXPECT_THAT(stranger.err, HasSubstr("check that --tls-ca vouches for its certificate"));
+  EXPECT_THAT(stranger.err, HasSubstr("check that --tls-ca holds the CA of its certificate"));
 }
 
 TEST_F(ServerFlagsTest, ACommandToTypeNextNamesTheSameFiles) {

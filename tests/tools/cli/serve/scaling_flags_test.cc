@@ -51,7 +51,7 @@ TEST(ScalingFlagsTest, RefusesWhatDoesNotGoTogether) {
   ExpectFlagsRefused(Scale({"--agent-tls-ca", "/no/such"}), "--agent-tls-ca");
   ExpectFlagsRefused(Scale({"--agent-token-file", "/no/such"}), "--agent-token-file");
   ExpectFlagsRefused(Scale({"--agent-tls-cert", "/no/such"}),
-                     "name with --agent-tls-ca who vouches for the server's certificate");
+                     "name the CA of the server's certificate with --agent-tls-ca");
 }
 
 // Its database can't be made, which is found only then.

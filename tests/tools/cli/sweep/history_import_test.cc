@@ -74,6 +74,15 @@ TEST_F(HistoryImportTest, RowsAreCountedAndListedBesideTrials) {
   ExpectGolden("history_import.txt", Shown(text));
 }
 
+TEST_F(HistoryImportTest, NamesColumnsThatTheFormatHasNot) {
+  const std::string path = folder_ + "/columns.csv";
+  std::ofstream(path) << "source,model,gpu,gpus,tp,pp,dp,seq,gbs,framework,outcome,step_s,colour\n"
+                         "a lab,llama-3-8b,H100,8,2,1,4,2048,64,megatron-lm,ok,2.5,red\n";
+  const CommandOutput run = History({"import", path, "--skip-bad"});
+  EXPECT_THAT(run.err, HasSubstr("left out what the format has no column for: step_s (nearest: "));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("step_time_s"), HasSubstr("colour")));
+}
+
 TEST_F(HistoryImportTest, FlagsInFrontOfItAreRefused) {
   for (const std::string flag : {"--server", "--format", "--where"}) {
     const CommandOutput run = RunCommand({"history", flag, "json", "import", "runs.csv"});

@@ -1,0 +1,15 @@
+// The file descriptors of this process: how many are open and how many may be.
+#pragma once
+
+#include <cstdint>
+
+namespace meshwright {
+
+// Returns how many descriptors are open, as /proc/self/fd lists them; 0 if that can't be read.
+int32_t OpenDescriptors();
+// Returns how many the process may have open: its soft limit (RLIMIT_NOFILE).
+int32_t DescriptorLimit();
+// Raises the soft limit to the hard one, if the system allows it.
+void RaiseDescriptorLimit();
+
+}  // namespace meshwright

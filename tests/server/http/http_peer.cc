@@ -1,0 +1,50 @@
+#include "tests/server/http/http_peer.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "gtest/gtest.h"
+
+namespace meshwright::server {
+
+HttpPeer::HttpPeer(const HostPort& server)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in there{};
+  there.sin_family = AF_INET;
+  there.sin_port = htons(static_cast<uint16_t>(server.port));
+  inet_pton(AF_INET, "127.0.0.1", &there.sin_addr);
+  EXPECT_EQ(connect(socket_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+  const timeval limit = {.tv_sec = 5, .tv_usec = 0};
+  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+}
+
+bool HttpPeer::Send(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+std::string HttpPeer::ReadAll() const { return ReadUntil(""); }
+
+std::string HttpPeer::ReadUntil(std::string_view end) const {
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = recv(socket_.get(), buffer, sizeof buffer, 0)) > 0;) {
+    answer.append(buffer, static_cast<size_t>(n));
+    if (!end.empty() && answer.find(end) != std::string::npos) break;
+  }
+  return answer;
+}
+
+std::string Exchange(const HostPort& server, std::string_view request) {
+  const HttpPeer peer(server);
+  peer.Send(request);
+  return peer.ReadAll();
+}
+
+}  // namespace meshwright::server

@@ -93,7 +93,7 @@ TEST_F(AgentTest, AnAgentThatIsStartedAnewWaitsForItsPlace) {
   // As where the lock is lost with the machine, and the folder is not.
   std::filesystem::copy(folder_ + "/state", folder_ + "/again");
   const auto second = StartAgent("second", "a", "again");
-  EXPECT_TRUE(WaitFor([&] { return second->err().find("has to wait") != std::string::npos; }))
+  EXPECT_TRUE(WaitFor([&] { return second->err().find("can't register yet") != std::string::npos; }))
       << second->err();
   EXPECT_TRUE(Connected(*second)) << second->err();
 }

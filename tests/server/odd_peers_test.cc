@@ -41,13 +41,12 @@ TEST_F(OddPeersTest, AWallClockThatJumpsLosesNoTrial) {
 // gRPC's own listener never accepts again after it failed once.
 TEST_F(OddPeersTest, AServerThatHadNoDescriptorsTakesConnectionsAgain) {
   const HostPort address = *ParseHostPort(server_->address());
-  std::list<HttpPeer> idle;
   {
-    const FewDescriptors limit(/*spare=*/8);
-    for (int i = 0; i < 6; ++i) idle.emplace_back(address);
+    const std::list<HttpPeer> idle(6);
+    const FewDescriptors limit(/*spare=*/0);
+    for (const HttpPeer& peer : idle) peer.Connect(address);
     absl::SleepFor(absl::Milliseconds(300));
   }
-  idle.clear();
   const auto channel =
       grpc::CreateCustomChannel(server_->address(), grpc::InsecureChannelCredentials(), [] {
         grpc::ChannelArguments arguments;

@@ -9,8 +9,9 @@
 
 namespace meshwright::server {
 
-HttpPeer::HttpPeer(const HostPort& server)
-    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+HttpPeer::HttpPeer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+
+void HttpPeer::Connect(const HostPort& server) const {
   sockaddr_in there{};
   there.sin_family = AF_INET;
   there.sin_port = htons(static_cast<uint16_t>(server.port));

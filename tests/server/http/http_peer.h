@@ -11,7 +11,11 @@ namespace meshwright::server {
 
 class HttpPeer {
  public:
-  explicit HttpPeer(const HostPort& server);
+  // Has a socket that is not connected yet.
+  HttpPeer();
+  explicit HttpPeer(const HostPort& server) : HttpPeer() { Connect(server); }
+
+  void Connect(const HostPort& server) const;
 
   // Returns whether all of it was taken.
   bool Send(std::string_view bytes) const;

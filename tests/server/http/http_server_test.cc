@@ -131,10 +131,10 @@ TEST(HttpServer, LetsANewPeerInWhereOldOnesHoldAllConnections) {
 
 TEST(HttpServer, AcceptsAgainAfterTheProcessHadNoDescriptors) {
   const auto server = StartEcho();
-  std::list<HttpPeer> waiting;
+  const std::list<HttpPeer> waiting(5);
   {
-    const FewDescriptors limit(/*spare=*/6);
-    for (int i = 0; i < 5; ++i) waiting.emplace_back(server->address());
+    const FewDescriptors limit(/*spare=*/0);
+    for (const HttpPeer& peer : waiting) peer.Connect(server->address());
     absl::SleepFor(absl::Milliseconds(200));
   }
   for (const HttpPeer& peer : waiting) {

@@ -95,7 +95,9 @@ bool TrialThreads::IsCancelled(const Entry& entry) const {
 TrialThreads::Entries::iterator TrialThreads::NextToRun() {
   for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
     if (IsCancelled(*entry)) return entry;
-    const auto is_free = [&](const Entry& other) { return MayRunBeside(*entry, other); };
+    const auto is_free = [&](const Entry& other) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return MayRunBeside(*entry, other);
+    };
     if (std::all_of(running_.begin(), running_.end(), is_free) &&
         std::all_of(waiting_.begin(), entry, is_free)) {
       return entry;

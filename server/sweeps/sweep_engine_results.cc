@@ -45,7 +45,10 @@ absl::StatusOr<std::optional<StepWork>> SweepEngine::WorkOf(const TrialPlace& pl
   RETURN_IF_ERROR(plan.status());
   const std::optional<StepWork> work = StepWorkOf(*plan);
   absl::MutexLock lock(&mutex_);
-  std::erase_if(work_, [&](const auto& known) { return !core_.sweeps().contains(known.first); });
+  const auto has_ended = [&](const auto& known) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !core_.sweeps().contains(known.first);
+  };
+  std::erase_if(work_, has_ended);
   if (work) work_[place.sweep_id] = *work;
   return work;
 }

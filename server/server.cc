@@ -32,8 +32,7 @@ constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 // TLS and the first frame of HTTP/2 included: after it a peer that says nothing is disconnected.
 constexpr int kHandshakeTimeoutMs = 10'000;
-// Of all connections together, messages that have not arrived whole included. Beyond it gRPC ends
-// idle connections, then calls.
+// The resource quota of all connections together, messages that have not arrived whole included.
 constexpr size_t kMostBytesInFlight = size_t{192} << 20;
 constexpr int32_t kMostHealthWatchers = 256;
 

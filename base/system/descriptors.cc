@@ -19,11 +19,11 @@ int32_t OpenDescriptors() {
   return std::max(count - 1, 0);  // the folder itself was open
 }
 
-int32_t DescriptorLimit() {
+int64_t DescriptorLimit() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
-  return static_cast<int32_t>(
-      std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<int32_t>::max()));
+  return static_cast<int64_t>(
+      std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<int64_t>::max()));
 }
 
 void RaiseDescriptorLimit() {

@@ -8,7 +8,7 @@ namespace meshwright {
 // Returns how many descriptors are open, as /proc/self/fd lists them; 0 if that can't be read.
 int32_t OpenDescriptors();
 // Returns how many the process may have open: its soft limit (RLIMIT_NOFILE).
-int32_t DescriptorLimit();
+int64_t DescriptorLimit();
 // Raises the soft limit to the hard one, if the system allows it.
 void RaiseDescriptorLimit();
 

@@ -35,6 +35,11 @@ std::string ToText(const HostPort& address) {
   return absl::StrCat(address.host, ":", address.port);
 }
 
+std::string ResolvableHost(const HostPort& address) {
+  const bool has_brackets = address.host.front() == '[';
+  return has_brackets ? address.host.substr(1, address.host.size() - 2) : address.host;
+}
+
 bool IsLoopback(const HostPort& address) {
   if (address.host == "localhost" || address.host == "[::1]") return true;
   // A name may begin with "127." and resolve to any address.

@@ -24,6 +24,9 @@ HostPort WithPort(const std::string& host, int32_t port);
 
 std::string ToText(const HostPort& address);
 
+// Returns the host as the system resolves it: an IPv6 address without its brackets.
+std::string ResolvableHost(const HostPort& address);
+
 // Returns whether only this machine can reach the address. The text of the host alone decides:
 // localhost, [::1], or an IPv4 address of 127.0.0.0/8.
 bool IsLoopback(const HostPort& address);

@@ -55,11 +55,7 @@ absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text) {
   if (!address.ok() || address->port == 0) {
     return FieldError("rendezvous", text, "must be host:port");
   }
-  // Brackets belong to the text, not to the address.
-  const bool bracketed = address->host.front() == '[';
-  const std::string name =
-      bracketed ? address->host.substr(1, address->host.size() - 2) : address->host;
-  return Resolve(name, static_cast<uint16_t>(address->port));
+  return Resolve(ResolvableHost(*address), static_cast<uint16_t>(address->port));
 }
 
 SocketAddress Loopback(uint16_t port) {

@@ -21,9 +21,6 @@ constexpr double kRounding = 1e-9;
 // Factor on a CPU's measured peak, which other load may have lowered.
 constexpr double kMostOfProcessor = 10.0;
 
-// No device or host holds more: 1 PiB.
-constexpr int64_t kMostBytes = int64_t{1} << 50;
-
 // Entries of a list whose length does not follow from what the trial was asked for: the actions,
 // collectives or experts of a rank.
 constexpr int64_t kMostEntries = 4096;

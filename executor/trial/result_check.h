@@ -11,6 +11,9 @@
 
 namespace meshwright::trial {
 
+// No device or host holds more: 1 PiB.
+inline constexpr int64_t kMostBytes = int64_t{1} << 50;
+
 // What the trial was asked for.
 struct ResultLimits {
   int64_t devices = 0;

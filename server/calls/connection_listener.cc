@@ -35,9 +35,7 @@ absl::StatusOr<AddressList> AddressesOf(const HostPort& listen) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  const bool has_brackets = listen.host.front() == '[';
-  const std::string host =
-      has_brackets ? listen.host.substr(1, listen.host.size() - 2) : listen.host;
+  const std::string host = ResolvableHost(listen);
   addrinfo* found = nullptr;
   const int error = getaddrinfo(host.c_str(), std::to_string(listen.port).c_str(), &hints, &found);
   if (error != 0) return absl::UnavailableError(gai_strerror(error));
@@ -170,7 +168,8 @@ void ConnectionListener::Stop() {
 ConnectionListener::~ConnectionListener() { Stop(); }
 
 int32_t HighestConnectionDescriptor(int32_t max_connections) {
-  return std::min(OpenDescriptors() + max_connections, DescriptorLimit() - kSpareDescriptors);
+  return static_cast<int32_t>(std::min<int64_t>(int64_t{OpenDescriptors()} + max_connections,
+                                                DescriptorLimit() - kSpareDescriptors));
 }
 
 }  // namespace meshwright::server

@@ -185,10 +185,8 @@ class HttpServer::Listener {
   absl::Status Listen(const HostPort& listen) {
     error_code error;
     tcp::resolver resolver(context_);
-    const std::string host =
-        listen.host.front() == '[' ? listen.host.substr(1, listen.host.size() - 2) : listen.host;
     const auto found =
-        resolver.resolve(host, std::to_string(listen.port),
+        resolver.resolve(ResolvableHost(listen), std::to_string(listen.port),
                          tcp::resolver::passive | tcp::resolver::numeric_service, error);
     if (!error) Bind(found.begin()->endpoint(), error);
     if (error) return absl::UnavailableError(error.message());

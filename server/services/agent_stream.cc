@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "executor/trial/result_check.h"
 #include "executor/wire/field_limits.h"
 #include "executor/wire/message_codec.h"
 #include "executor/wire/protocol.h"
@@ -23,7 +24,6 @@ namespace {
 constexpr size_t kMaxIdentity = 64;
 constexpr int64_t kMaxDevices = 1024;
 constexpr int64_t kMostPort = 65535;
-constexpr int64_t kMostMemoryBytes = int64_t{1} << 50;  // of one device: 1 PiB
 // Each one costs the store two reads while all other calls wait.
 constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
@@ -292,7 +292,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   const int32_t slots = message.slots() == 0 ? 1 : message.slots();
   RETURN_IF_ERROR(wire::CheckEqualSlots("register.slots", slots, message.device_set().devices()));
   RETURN_IF_ERROR(CheckRange("register.device_set.memory_bytes",
-                             message.device_set().memory_bytes(), 0, kMostMemoryBytes));
+                             message.device_set().memory_bytes(), 0, trial::kMostBytes));
   RETURN_IF_ERROR(CheckAddress(message.address()));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
   RETURN_IF_ERROR(CheckRange("register.kept", message.kept_size(), 0, kMaxHeld));

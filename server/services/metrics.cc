@@ -87,7 +87,7 @@ class Metrics::Figures final : public prometheus::Collectable {
         GaugeFamily("process_open_fds", "File descriptors that are open",
                     {Gauge(OpenDescriptors(), "")}),
         GaugeFamily("process_max_fds", "File descriptors that may be open",
-                    {Gauge(DescriptorLimit(), "")})};
+                    {Gauge(static_cast<double>(DescriptorLimit()), "")})};
     const absl::MutexLock lock(&mutex_);
     if (!figures_) return families;
     for (prometheus::MetricFamily& family : FamiliesOf(figures_())) {

@@ -1,4 +1,3 @@
-#include <sys/resource.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/system/descriptors.h"
 #include "base/system/run_program.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -43,13 +43,6 @@ struct DoctorFlags {
   std::string worker;
   std::string state_dir;
 };
-
-int64_t MostOpenFiles() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  constexpr auto kMost = static_cast<rlim_t>(std::numeric_limits<int64_t>::max());
-  return static_cast<int64_t>(std::min(limit.rlim_cur, kMost));
-}
 
 std::optional<ClockState> KernelClock() {
   timex state{};
@@ -101,7 +94,7 @@ absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandCo
         JudgeDevices(context.list_devices(worker), wanted.kind == planner::DeviceKind::kCuda));
   }
   findings.push_back(JudgeMemory(host::AvailableMemory(), std::max(1, wanted.count)));
-  findings.push_back(JudgeOpenFiles(MostOpenFiles()));
+  findings.push_back(JudgeOpenFiles(DescriptorLimit()));
   findings.push_back(JudgeClock(KernelClock()));
   const std::string folder =
       AgentStateDir(flags.state_dir, host::HostName(), flags.server.OrDefault().address());

@@ -8,6 +8,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "base/system/heap.h"
 #include "base/system/host_port.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -25,6 +26,9 @@ namespace meshwright::server {
 namespace {
 
 constexpr std::chrono::milliseconds kTick(250);
+constexpr absl::Duration kHeapInterval = absl::Seconds(5);
+// The programs' code and data are resident too, but not allocated.
+constexpr int64_t kFreeHeapBytes = int64_t{128} << 20;
 // Calls that wait for the store at once. It stores them together, within milliseconds: more threads
 // would gain nothing, and while it can't be written the calls behind them can wait.
 constexpr int32_t kThreadsThatWait = 32;
@@ -33,12 +37,18 @@ constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 // TLS and the first frame of HTTP/2 included: after it a peer that says nothing is disconnected.
 constexpr int kHandshakeTimeoutMs = 10'000;
 // The resource quota of all connections together, messages that have not arrived whole included.
-constexpr size_t kMostBytesInFlight = size_t{192} << 20;
+constexpr size_t kMostBytesInFlight = size_t{128} << 20;
 constexpr int32_t kMostHealthWatchers = 256;
 
 EventHub::Observer CountsEvents(Metrics* metrics) {
   if (metrics == nullptr) return {};
   return [metrics](const std::vector<db::EventRecord>& events) { metrics->CountEvents(events); };
+}
+
+std::function<void()> CountsConnections(Metrics* metrics) {
+  return [metrics] {
+    if (metrics != nullptr) metrics->CountRefusal("connections");
+  };
 }
 
 RefusalSink CountsAndLogs(const ServerOptions& options) {
@@ -73,7 +83,11 @@ Server::Server(ServerOptions options)
       searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
       blocking_calls_(kThreadsThatWait),
       access_(options_.tls.has_value(), options_.clock, options_.log),
-      dispatcher_(&searches_, &blocking_calls_, &stopping_, &access_, &limits_),
+      guard_({.limits = options_.held,
+              .clock = options_.monotonic_clock,
+              .log = options_.log,
+              .refused = CountsConnections(options_.metrics)}),
+      dispatcher_(&searches_, &blocking_calls_, &stopping_, &access_, &limits_, &guard_),
       hub_(CountsEvents(options_.metrics)),
       planner_service_(&dispatcher_, options_.host_cores, options_.recommend,
                        options_.monotonic_clock),
@@ -118,9 +132,7 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> Server::BindListener() {
       listen, {.max_descriptor = HighestConnectionDescriptor(options_.limits.max_connections),
                .clock = options_.monotonic_clock,
                .log = options_.log,
-               .refused = [metrics = options_.metrics] {
-                 if (metrics != nullptr) metrics->CountRefusal("connections");
-               }});
+               .refused = CountsConnections(options_.metrics)});
   if (listener.ok()) return listener;
   return absl::UnavailableError(absl::StrCat(
       "can't listen on ", options_.listen, " (", std::string(listener.status().message()),
@@ -155,6 +167,7 @@ absl::Status Server::Listen() {
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
   if (options_.metrics != nullptr) factories.push_back(options_.metrics->Interceptors());
   factories.push_back(std::make_unique<HealthWatchLimit>(kMostHealthWatchers, &health_watchers_));
+  factories.push_back(guard_.Interceptors());
   builder.experimental().SetInterceptorCreators(std::move(factories));
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
@@ -162,7 +175,9 @@ absl::Status Server::Listen() {
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr) return absl::InternalError("gRPC could not start a server");
   SayServing(false);
-  listener_->Begin([acceptor = acceptor_.get()](UniqueFd connection, int listening) {
+  guard_.Begin();
+  listener_->Begin([this, acceptor = acceptor_.get()](UniqueFd connection, int listening) {
+    if (!guard_.Add(connection.get()).ok()) return;  // which closes it
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
     parameters.listener_fd = listening;
     parameters.fd = connection.Release();
@@ -232,11 +247,16 @@ void Server::SayServing(bool serving) {
 void Server::RunTimer() {
   const auto stopping = [this] { return stopping_.load(); };
   MonotonicTime next_check = MonotonicTime::Always();
+  MonotonicTime next_heap = MonotonicTime::Always();
   std::unique_lock lock(timer_mutex_);
   while (!timer_wakes_.wait_for(lock, kTick, stopping)) {
     engine_->Tick();
-    // Without events nothing else would notice that a watcher's token no longer counts.
     const MonotonicTime now = options_.monotonic_clock();
+    if (now >= next_heap) {
+      next_heap = now + kHeapInterval;
+      ReturnFreePages(kFreeHeapBytes);
+    }
+    // Without events nothing else would notice that a watcher's token no longer counts.
     if (!access_.asks() || now < next_check) continue;
     next_check = now + kCheckShare * options_.engine.heartbeat;
     hub_.NotifyAll();
@@ -253,6 +273,7 @@ void Server::Stop() {
   searches_.Stop();
   blocking_calls_.Stop();
   if (listener_ != nullptr) listener_->Stop();
+  guard_.Stop();
   if (grpc_ != nullptr) {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();

@@ -29,6 +29,7 @@
 #include "server/calls/blocking_call_pool.h"
 #include "server/calls/call_checker.h"
 #include "server/calls/call_dispatcher.h"
+#include "server/calls/connection_guard.h"
 #include "server/calls/connection_listener.h"
 #include "server/calls/limits.h"
 #include "server/calls/search_pool.h"
@@ -72,6 +73,7 @@ struct ServerOptions {
   int32_t most_waiting_searches = 32;
   Recommender recommend = planner::AnswerRecommend;
   LimitOptions limits;
+  HeldLimits held;
 };
 
 using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<db::SweepStore>>()>;
@@ -120,6 +122,7 @@ class Server {
   BlockingCallPool blocking_calls_;
   Access access_;
   std::shared_ptr<CallChecker> checker_;  // set by Listen(), with TLS
+  ConnectionGuard guard_;
   CallDispatcher dispatcher_;
   EventHub hub_;
   std::unique_ptr<db::TokenStore> tokens_;  // set by Begin(), with TLS

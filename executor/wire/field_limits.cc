@@ -101,6 +101,14 @@ absl::Status CheckMessage(const Message& message, const std::string& prefix) {
 
 }  // namespace
 
-absl::Status CheckLimits(const Message& message) { return CheckMessage(message, ""); }
+absl::Status CheckLimits(const Message& message) {
+  RETURN_IF_ERROR(CheckMessage(message, ""));
+  const bool is_request = std::string_view(message.GetDescriptor()->name()).ends_with("Request");
+  const size_t most_bytes = is_request ? kMaxRequestBytes : kMaxMessageBytes;
+  const size_t bytes = message.ByteSizeLong();
+  if (bytes <= most_bytes) return absl::OkStatus();
+  return FieldError("request", absl::StrCat("(", bytes, " bytes)"),
+                    absl::StrCat("must be at most ", most_bytes, " bytes"));
+}
 
 }  // namespace meshwright::wire

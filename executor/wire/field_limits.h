@@ -15,10 +15,14 @@ inline constexpr int kMaxMessageBytes = 32 << 20;
 // Most entries of one list or map: a trial has at most 100,000 steps.
 inline constexpr int kMaxListEntries = 100'000;
 
+// Largest message of every method but Agents/Connect, on which workers' results arrive.
+inline constexpr int kMaxRequestBytes = 8 << 20;
+
 // Returns InvalidArgument if a string or list in `message`, at any depth, exceeds its limit, or if
 // a name (any text that is not free) has control characters, which a terminal would obey. The error
 // names the first such field by its path, such as "plan.model.config_json", with its length and the
-// limit.
+// limit. Returns InvalidArgument also if the whole message is too large, as one with fields that
+// this version does not know may be.
 absl::Status CheckLimits(const google::protobuf::Message& message);
 
 }  // namespace meshwright::wire

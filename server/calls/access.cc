@@ -9,6 +9,7 @@
 #include "base/text/string_view.h"
 #include "grpc/grpc_security_constants.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "server/calls/certificate_dates.h"
 #include "server/calls/method_roles.h"
 
 namespace meshwright::server {
@@ -107,6 +108,18 @@ absl::StatusOr<Caller> Access::Identify(const Metadata& metadata,
     }
     return ByToken(ViewOf(first->second));
   }
+  return ByCertificate(connection);
+}
+
+absl::Status Access::CheckEnd(const Caller& caller) const {
+  if (clock_() < caller.end) return absl::OkStatus();
+  return absl::UnauthenticatedError(
+      absl::StrCat(caller.ToText(), " expired on ",
+                   absl::FormatTime("%Y-%m-%d %H:%M UTC", caller.end, absl::UTCTimeZone()),
+                   ": connect with another one"));
+}
+
+absl::StatusOr<Caller> Access::ByCertificate(const grpc::AuthContext& connection) const {
   // gRPC sets properties of a certificate only after the client CA has verified it.
   std::optional<Caller> caller;
   for (const grpc::string_ref& uri : connection.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
@@ -115,7 +128,15 @@ absl::StatusOr<Caller> Access::Identify(const Metadata& metadata,
     if (caller) return NamesNoCaller(ViewOf(uri), "another one names a caller too");
     caller = std::move(named);
   }
-  if (caller) return *std::move(caller);
+  if (caller) {
+    // gRPC looked at the dates when the connection was opened.
+    for (const grpc::string_ref& pem :
+         connection.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
+      if (const auto dates = DatesOfCertificate(ViewOf(pem))) caller->end = dates->end;
+    }
+    RETURN_IF_ERROR(CheckEnd(*caller));
+    return *std::move(caller);
+  }
   if (connection.FindPropertyValues(GRPC_X509_SUBJECT_PROPERTY_NAME).empty()) return SaysNothing();
   return absl::UnauthenticatedError(
       "the certificate does not say who calls: it needs the URI meshwright://ROLE/NAME among its "
@@ -130,7 +151,7 @@ absl::StatusOr<std::optional<Caller>> Access::CallerOf(
 }
 
 absl::Status Access::StillCounts(const Caller& caller) const {
-  if (caller.by == Caller::By::kCertificate) return absl::OkStatus();
+  if (caller.by == Caller::By::kCertificate) return CheckEnd(caller);
   return FindToken(caller.token_hash).status();
 }
 

@@ -5,7 +5,8 @@
 // authenticates nobody.
 //
 // Callers may rely on: a token is valid from its creation until it expires or is revoked. This also
-// holds for tokens that another process creates or revokes while the server runs.
+// holds for tokens that another process creates or revokes while the server runs. A certificate is
+// valid until its end, on connections that were opened before that too.
 #pragma once
 
 #include <atomic>
@@ -34,6 +35,8 @@ struct Caller {
   std::string name;        // the token's name, or the name in the certificate
   std::string agent;       // the agent to which the credentials belong; set for the role agent only
   std::string token_hash;  // set only if the caller used a token
+  // The end of the certificate; the end of a token is in the database.
+  absl::Time end = absl::InfiniteFuture();
 
   // Returns the caller as events name it: "token ann", "certificate ann".
   std::string ToText() const;
@@ -63,7 +66,7 @@ class Access {
   absl::StatusOr<std::optional<Caller>> CallerOf(const grpc::CallbackServerContext& context) const;
 
   // Returns OK if the credentials of an earlier caller are still valid, and otherwise an error of
-  // CallerOf(). A certificate is not checked again.
+  // CallerOf().
   absl::Status StillCounts(const Caller& caller) const;
 
   // Returns the caller of `method`, or nullopt if the method needs no authentication. Returns the
@@ -76,6 +79,8 @@ class Access {
   absl::StatusOr<Caller> Identify(const Metadata& metadata,
                                   const grpc::AuthContext& connection) const;
   absl::StatusOr<Caller> ByToken(std::string_view authorization) const;
+  absl::StatusOr<Caller> ByCertificate(const grpc::AuthContext& connection) const;
+  absl::Status CheckEnd(const Caller& caller) const;
   absl::StatusOr<db::TokenRecord> FindToken(std::string_view hash) const;
 
   const bool asks_;

@@ -9,11 +9,16 @@
 
 namespace meshwright::server {
 
-absl::Status CallDispatcher::Admit(const google::protobuf::Message& request) const {
-  if (!open_.load()) {
-    return absl::UnavailableError(
-        "the server is opening its database and answers once that is done: try again");
-  }
+absl::Status CallDispatcher::CheckOpen() const {
+  if (open_.load()) return absl::OkStatus();
+  return absl::UnavailableError(
+      "the server is opening its database and answers once that is done: try again");
+}
+
+absl::Status CallDispatcher::Admit(const grpc::CallbackServerContext& context,
+                                   const google::protobuf::Message& request) const {
+  guard_->Received(context.peer(), static_cast<int64_t>(request.ByteSizeLong()));
+  RETURN_IF_ERROR(CheckOpen());
   return wire::CheckLimits(request);
 }
 
@@ -22,7 +27,7 @@ absl::StatusOr<StreamLease> CallDispatcher::Lease(const grpc::CallbackServerCont
   ASSIGN_OR_RETURN(std::optional<Caller> caller, access_->CallerOf(context));
   ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> slot,
                    limit.Take(caller ? caller->ToText() : ""));
-  return StreamLease(access_, std::move(caller), std::move(slot));
+  return StreamLease(access_, std::move(caller), std::move(slot), guard_, context.peer());
 }
 
 absl::StatusOr<std::string> CallDispatcher::ActorOf(
@@ -33,7 +38,7 @@ absl::StatusOr<std::string> CallDispatcher::ActorOf(
 
 absl::StatusOr<CallDispatcher::Pending> CallDispatcher::Enter(
     const grpc::CallbackServerContext& context, const google::protobuf::Message& request) const {
-  RETURN_IF_ERROR(Admit(request));
+  RETURN_IF_ERROR(Admit(context, request));
   ASSIGN_OR_RETURN(std::string caller, ActorOf(context));
   ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> slot, limits_->calls().Take(caller));
   return Pending{.caller = std::move(caller), .slot = std::move(slot)};
@@ -87,7 +92,7 @@ absl::Status CallDispatcher::RunBounded(const SearchCall& search, int32_t thread
 void CallDispatcher::Search(grpc::CallbackServerContext* context,
                             const google::protobuf::Message& request, SearchCall search,
                             std::function<void(const absl::Status&)> done) const {
-  if (const absl::Status status = Admit(request); !status.ok()) return done(status);
+  if (const absl::Status status = Admit(*context, request); !status.ok()) return done(status);
   const absl::StatusOr<std::string> caller = ActorOf(*context);
   if (!caller.ok()) return done(caller.status());
   SubmitSearch(context, *caller, std::move(search), std::move(done));

@@ -24,6 +24,7 @@
 #include "server/calls/access.h"
 #include "server/calls/blocking_call_pool.h"
 #include "server/calls/concurrency_limit.h"
+#include "server/calls/connection_guard.h"
 #include "server/calls/limits.h"
 #include "server/calls/search_pool.h"
 #include "server/calls/stream_lease.h"
@@ -34,18 +35,24 @@ class CallDispatcher {
  public:
   // `stopping` turns true when the server stops. REQUIRES: all arguments outlive the dispatcher.
   CallDispatcher(SearchPool* searches, BlockingCallPool* blocking_calls,
-                 const std::atomic<bool>* stopping, const Access* access, Limits* limits)
+                 const std::atomic<bool>* stopping, const Access* access, Limits* limits,
+                 ConnectionGuard* guard)
       : searches_(searches),
         blocking_calls_(blocking_calls),
         stopping_(stopping),
         access_(access),
-        limits_(limits) {}
+        limits_(limits),
+        guard_(guard) {}
 
   // Starts to admit calls.
   void Open() { open_.store(true); }
 
-  // Returns Unavailable before Open(), and InvalidArgument if a field is too long.
-  absl::Status Admit(const google::protobuf::Message& request) const;
+  // Returns Unavailable before Open().
+  absl::Status CheckOpen() const;
+  // Tells the guard that the request arrived. Returns the errors of CheckOpen(), and
+  // InvalidArgument if the request or one of its fields is too long.
+  absl::Status Admit(const grpc::CallbackServerContext& context,
+                     const google::protobuf::Message& request) const;
 
   // Leases a slot for an agent's stream, which stays open. Returns ResourceExhausted if the limit
   // is reached. REQUIRES: the dispatcher outlives the lease.
@@ -109,6 +116,7 @@ class CallDispatcher {
   const std::atomic<bool>* const stopping_;
   const Access* const access_;
   Limits* const limits_;
+  ConnectionGuard* const guard_;
   std::atomic<bool> open_{false};
 };
 

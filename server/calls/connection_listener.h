@@ -64,9 +64,9 @@ class ConnectionListener {
   std::thread thread_;
 };
 
-// Returns the highest descriptor that a connection may have: `max_connections` beyond the
-// descriptors open now, but at least 64 below the process's limit, for the store, logs and
-// children.
+// Returns the highest descriptor that a connection may have: two for each of `max_connections`, of
+// which one is the guard's (connection_guard.h), beyond the descriptors open now, but at least 64
+// below the process's limit, for the store, logs and children.
 int32_t HighestConnectionDescriptor(int32_t max_connections);
 
 }  // namespace meshwright::server

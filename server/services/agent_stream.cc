@@ -240,6 +240,7 @@ void AgentStream::OnReadDone(bool ok) {
     link_->Close(absl::OkStatus());
     return;
   }
+  lease_.CountReceived(incoming_);
   if (absl::Status status = Handle(incoming_); !status.ok()) {
     link_->Close(status);
     return;

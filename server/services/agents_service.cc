@@ -30,8 +30,7 @@ void AgentsService::Begin(SweepEngine* engine, std::string store_id, std::string
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Connect(
     grpc::CallbackServerContext* context) {
-  // An empty message, as none has been read yet: the stream checks each one itself.
-  const absl::Status status = dispatcher_->Admit(v1::AgentMessage());
+  const absl::Status status = dispatcher_->CheckOpen();
   if (!status.ok()) return new RefusedStream(Reply(status));
   absl::StatusOr<StreamLease> lease = dispatcher_->LeaseAgentStream(*context);
   if (!lease.ok()) return new RefusedStream(Reply(lease.status()));

@@ -89,8 +89,8 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
   }
   if (request.validate_only()) {
     const absl::StatusOr<db::SweepRecord> found = parts_.store->GetSweep(made.sweep.name);
-    const bool is_repeated = found.ok() && !found->request_id.empty() &&
-                             found->request_id == made.sweep.request_id;
+    const bool is_repeated =
+        found.ok() && !found->request_id.empty() && found->request_id == made.sweep.request_id;
     if (found.ok() && !is_repeated) return db::SweepExists(made.sweep.name);
     made.sweep.candidates = static_cast<int32_t>(made.candidates.size());
     for (const db::TrialRecord& candidate : made.candidates) {
@@ -179,7 +179,7 @@ grpc::ServerUnaryReactor* SweepsService::ListSweeps(grpc::CallbackServerContext*
 
 grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
     grpc::CallbackServerContext* context, const v1::WatchSweepRequest* request) {
-  if (const absl::Status status = dispatcher_->Admit(*request); !status.ok()) {
+  if (const absl::Status status = dispatcher_->Admit(*context, *request); !status.ok()) {
     return new RefusedWatch(Reply(status));
   }
   absl::StatusOr<StreamLease> lease = dispatcher_->LeaseWatcherStream(*context);

@@ -7,9 +7,12 @@ import struct
 import typing
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0x0, 0x1, 0x4, 0x6, 0x7, 0x8
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0x0, 0x1, 0x3, 0x4, 0x6, 0x7, 0x8
 ACK, END_STREAM, END_HEADERS = 0x1, 0x1, 0x4
 INITIAL_WINDOW_SIZE = 0x4
+FIRST_WINDOW = 65535  # of a connection and of a stream, before the other end says otherwise
+FRAME_BYTES = 16384  # the most that every peer takes
+CANCEL = 0x8
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
@@ -74,6 +77,54 @@ class Http2Peer:
 
     def send(self, stream: int, encoded: bytes) -> None:
         self.socket.sendall(frame(DATA, 0, stream, message(encoded)))
+
+    def open_and_reset(self, method: str, streams: int) -> int:
+        """Opens that many streams and takes each back at once. Returns how many."""
+        frames = []
+        for stream in range(self.next_stream, self.next_stream + 2 * streams, 2):
+            frames.append(frame(HEADERS, END_HEADERS, stream, headers(method)) +
+                          frame(RST_STREAM, 0, stream, struct.pack(">I", CANCEL)))
+        self.next_stream += 2 * streams
+        self.socket.sendall(b"".join(frames))
+        return streams
+
+    def send_unfinished(self, method: str, size: int, streams: int, quiet_s: float) -> int:
+        """Opens streams and sends on each a message of `size` bytes but for its last byte, as the other end's windows
+        admit, until it has widened none for `quiet_s`. Returns how many bytes it took. REQUIRES: nothing but this is
+        sent on the connection."""
+        connection, first, sent = FIRST_WINDOW, FIRST_WINDOW, 0
+        prefix = message(b"")[:1] + struct.pack(">I", size)
+        opened = range(self.next_stream, self.next_stream + 2 * streams, 2)
+        self.next_stream += 2 * streams
+        self.socket.sendall(b"".join(frame(HEADERS, END_HEADERS, stream, headers(method)) for stream in opened))
+        left = {stream: len(prefix) + size - 1 for stream in opened}
+        windows = {stream: 0 for stream in opened}
+        answers = self.frames(quiet_s)
+        while True:
+            for stream in left:
+                while (n := min(left[stream], connection, first + windows[stream], FRAME_BYTES)) > 0:
+                    data = prefix + bytes(n - len(prefix)) if windows[stream] == 0 else bytes(n)
+                    try:
+                        self.socket.sendall(frame(DATA, 0, stream, data))
+                    except OSError:
+                        return sent
+                    left[stream] -= n
+                    windows[stream] -= n
+                    connection -= n
+                    sent += n
+            kind, flags, stream, payload = next(answers, (GOAWAY, 0, 0, b""))
+            if kind == GOAWAY:
+                return sent
+            if kind == WINDOW_UPDATE and stream == 0:
+                connection += int.from_bytes(payload, "big")
+            elif kind == WINDOW_UPDATE and stream in windows:
+                windows[stream] += int.from_bytes(payload, "big")
+            elif kind == RST_STREAM:
+                left.pop(stream, None)
+            elif kind == SETTINGS and not flags & ACK:
+                for i in range(0, len(payload), 6):
+                    name, value = struct.unpack(">HI", payload[i:i + 6])
+                    first = value if name == INITIAL_WINDOW_SIZE else first
 
     def frames(self, timeout_s: float) -> typing.Iterator[tuple[int, int, int, bytes]]:
         """What comes, until nothing does for that long or the connection ends: kind, flags, stream, payload.

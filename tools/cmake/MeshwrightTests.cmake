@@ -1,6 +1,7 @@
 # The entries of CTest: test binaries and scripts, each with a label, a limit of time and what it takes.
 #
-# Labels: fast; slow; gpu, which needs a device; and nightly, which repeats all that a slow one takes a part of.
+# Labels: fast; slow; slow_cases, the long tests of a fast binary, which `-L slow` selects too; gpu, which needs a
+# device; and nightly, which repeats all that a slow one takes a part of.
 # tests/times.tsv has a line for every entry (tools/test_times writes it). Those that take longest start first.
 
 # How many times as long a program of ours may take as without sanitizers.
@@ -70,14 +71,22 @@ endfunction()
 meshwright_test_list(gpu_tests.txt MESHWRIGHT_GPU_TESTS)
 meshwright_test_list(cpu_rehearsal_tests.txt MESHWRIGHT_CPU_REHEARSAL_TESTS)
 
+# meshwright_filter(VARIABLE MINUS PATTERNS ...): GoogleTest's filter of those tests, or with MINUS "-" of all others.
+function(meshwright_filter variable minus)
+  list(JOIN ARGN ":" patterns)
+  set(${variable} "GTEST_FILTER=${minus}${patterns}" PARENT_SCOPE)
+endfunction()
+
 # meshwright_test(NAME LABEL fast|slow|gpu SOURCES ... DEPS ...): a GoogleTest binary.
+# SLOW_CASES: patterns of those of a fast binary's tests that take long. An entry <NAME>_slow of the label slow_cases
+# runs them, and <NAME> runs the others.
 # TIMEOUT_S is the time after which CTest ends an entry (default 120). SHARES: how many entries share its tests
 # (default 1). NIGHTLY: how many share them among the nightly ones (default: it isn't there). GPU_REHEARSAL: one of
 # those that `tools/gpu --devices cpu` runs in place of the gpu tests.
 # The target fast_tests builds all of the fast ones.
 add_custom_target(fast_tests)
 function(meshwright_test name)
-  cmake_parse_arguments(ARG "GPU_REHEARSAL" "LABEL;TIMEOUT_S;SHARES;NIGHTLY" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "GPU_REHEARSAL" "LABEL;TIMEOUT_S;SHARES;NIGHTLY" "SOURCES;DEPS;ENVIRONMENT;SLOW_CASES" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   meshwright_configure(${name})
@@ -97,11 +106,17 @@ function(meshwright_test name)
       set(ARG_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
     endif()
   endforeach()
+  set(environment MESHWRIGHT_SOURCE_DIR=${PROJECT_SOURCE_DIR} MESHWRIGHT_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+    ${ARG_ENVIRONMENT})
+  set(skipped SKIP_REGULAR_EXPRESSION "SKIPPED . .*whole file")
+  if(ARG_SLOW_CASES)
+    meshwright_filter(others "-" ${ARG_SLOW_CASES})
+    meshwright_filter(chosen "" ${ARG_SLOW_CASES})
+    meshwright_entry(${name}_slow LABEL slow_cases TIMEOUT_S ${ARG_TIMEOUT_S} COMMAND ${name}
+      ENVIRONMENT ${environment} ${chosen} PROPERTIES ${skipped} FAIL_REGULAR_EXPRESSION "Running 0 tests")
+  endif()
   meshwright_entries(${name} LABEL ${ARG_LABEL} SHARES ${ARG_SHARES} NIGHTLY ${ARG_NIGHTLY} TIMEOUT_S ${ARG_TIMEOUT_S}
-    COMMAND ${name}
-    ENVIRONMENT MESHWRIGHT_SOURCE_DIR=${PROJECT_SOURCE_DIR} MESHWRIGHT_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-      ${ARG_ENVIRONMENT}
-    PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED . .*whole file")
+    COMMAND ${name} ENVIRONMENT ${environment} ${others} PROPERTIES ${skipped})
   if(ARG_LABEL STREQUAL gpu OR ARG_GPU_REHEARSAL)
     meshwright_package(tests ${name})
   endif()

@@ -50,6 +50,18 @@ TEST(CheckLimits, LooksIntoListsAndTheirMessages) {
   EXPECT_EQ(FieldOf(CheckLimits(measurement)), "losses");
 }
 
+TEST(CheckLimits, BoundsAllThatAMessageHasByItsMethod) {
+  const std::string unknown(kMaxRequestBytes, 'u');
+  v1::GetSweepRequest request;
+  request.GetReflection()->MutableUnknownFields(&request)->AddLengthDelimited(1000, unknown);
+  EXPECT_THAT(
+      std::string(CheckLimits(request).message()),
+      testing::MatchesRegex("request = \\(83886[0-9]* bytes\\): must be at most 8388608 bytes"));
+  v1::AgentMessage message;
+  message.GetReflection()->MutableUnknownFields(&message)->AddLengthDelimited(1000, unknown);
+  EXPECT_TRUE(CheckLimits(message).ok());
+}
+
 TEST(CheckLimits, AMeasurementHasRoomForItsWorkersWords) {
   v1::AgentMessage message;
   message.mutable_finished()->mutable_measurement()->set_message(std::string(64 << 10, 'm'));

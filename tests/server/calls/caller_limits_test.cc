@@ -35,6 +35,29 @@ TEST_F(CallerLimitsTest, AWatchEndsWhenItsTokenIsRevokedOrExpires) {
   EXPECT_FALSE(others.ended());
 }
 
+TEST_F(CallerLimitsTest, ACertificateCountsUntilItsEndOnOpenConnectionsToo) {
+  StartServer(authority_.certificate());
+  const ServerAccess ann =
+      With(authority_.Issue("URI:meshwright://operator/ann", -60, /*end_s=*/1800));
+  const ServerAccess bob = With(authority_.Issue("URI:meshwright://operator/bob"));
+  v1::Sweep sweep;
+  ExpectOk(Create(bob, &sweep));
+  const Watch others(bob, sweep.name());
+  Watch expired(ann, sweep.name());
+  EXPECT_TRUE(WaitFor([&] { return others.has_events() && expired.has_events(); }));
+  const std::unique_ptr<v1::Sweeps::Stub> open = v1::Sweeps::NewStub(Dial(ann));
+  const auto list = [&] {
+    grpc::ClientContext context;
+    v1::ListSweepsResponse response;
+    return open->ListSweeps(&context, {}, &response);
+  };
+  ExpectOk(list());
+  ahead_s_.store(1801);
+  ExpectRefused(expired.Wait(), grpc::StatusCode::UNAUTHENTICATED, "certificate ann expired on 20");
+  ExpectRefused(list(), grpc::StatusCode::UNAUTHENTICATED, "connect with another one");
+  EXPECT_FALSE(others.ended());
+}
+
 TEST_F(CallerLimitsTest, AServerThatNobodyCanCallSaysSo) {
   const std::string said = "nobody can call this server yet";
   StartServer("");

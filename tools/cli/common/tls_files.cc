@@ -18,6 +18,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "db/token.h"
+#include "server/calls/certificate_dates.h"
 #include "tools/cli/io/whole_file.h"
 
 namespace meshwright::cli {
@@ -56,28 +57,20 @@ Owned<EVP_PKEY> KeyIn(const std::string& pem) {
   return key;
 }
 
-absl::Time TimeOf(const ASN1_TIME* time) {
-  struct tm parts = {};
-  if (ASN1_TIME_to_tm(time, &parts) != 1) return absl::InfinitePast();
-  return absl::FromTM(parts, absl::UTCTimeZone());
-}
-
 std::string DateOf(absl::Time time) {
   return absl::FormatTime("%Y-%m-%d %H:%M UTC", time, absl::UTCTimeZone());
 }
 
-absl::Status CheckDates(const std::string& path, const X509& certificate) {
+absl::Status CheckDates(const std::string& path, const server::CertificateDates& dates) {
   const absl::Time now = absl::Now();
-  const absl::Time begin = TimeOf(X509_get0_notBefore(&certificate));
-  const absl::Time end = TimeOf(X509_get0_notAfter(&certificate));
-  if (end < now) {
+  if (dates.end < now) {
     return FieldError("tls_cert", path,
-                      absl::StrCat("expired on ", DateOf(end), ": make another one"));
+                      absl::StrCat("expired on ", DateOf(dates.end), ": make another one"));
   }
-  if (now < begin) {
-    return FieldError(
-        "tls_cert", path,
-        absl::StrCat("counts from ", DateOf(begin), " on only; now it is ", DateOf(now), " here"));
+  if (now < dates.begin) {
+    return FieldError("tls_cert", path,
+                      absl::StrCat("counts from ", DateOf(dates.begin), " on only; now it is ",
+                                   DateOf(now), " here"));
   }
   return absl::OkStatus();
 }
@@ -112,7 +105,8 @@ absl::StatusOr<TlsIdentity> ReadIdentity(const std::string& certificate_path,
   TlsIdentity identity;
   ASSIGN_OR_RETURN(identity.certificate, ReadCertificates("tls_cert", certificate_path));
   const Owned<X509> certificate = FirstCertificate(identity.certificate);
-  RETURN_IF_ERROR(CheckDates(certificate_path, *certificate));
+  const auto dates = server::DatesOfCertificate(identity.certificate);
+  if (dates) RETURN_IF_ERROR(CheckDates(certificate_path, *dates));
   ASSIGN_OR_RETURN(identity.key, ReadWholeFile("tls_key", key_path, kMaxPemBytes));
   RETURN_IF_ERROR(CheckMode("tls_key", key_path, kOthers));
   const Owned<EVP_PKEY> key = KeyIn(identity.key);

@@ -1,0 +1,114 @@
+// ConnectionGuard closes connections whose peers make the server hold too much: parts of messages
+// whose rest does not arrive, and calls that are reset before their message arrived.
+//
+// gRPC keeps what has arrived of a message for as long as the peer likes, whatever its largest
+// message is, and shows it to nobody. The guard therefore compares two counts of each connection:
+// the bytes that its socket received (TCP_INFO), and the bytes of the messages that reached a
+// service. It keeps a second descriptor of each connection, so that it can close it.
+//
+// Callers may rely on: a peer that sends whole messages, of at most the size that a service takes,
+// and ends its calls after them, is never closed, unless all connections together hold too much
+// while it is the one that holds most.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/system/log.h"
+#include "base/system/monotonic_time.h"
+#include "base/system/unique_fd.h"
+#include "grpcpp/support/server_interceptor.h"
+
+namespace meshwright::server {
+
+struct HeldLimits {
+  int64_t connection_bytes = int64_t{40} << 20;  // more than the largest message
+  int64_t total_bytes = int64_t{64} << 20;       // of all connections together
+  // What a connection may hold for longer than `most_time`.
+  int64_t lasting_bytes = int64_t{1} << 20;
+  absl::Duration most_time = absl::Minutes(2);
+  // Calls of one connection that were reset before their message arrived, beyond those that
+  // `resets_per_s` has forgiven since.
+  double resets = 1000.0;
+  double resets_per_s = 10.0;
+};
+
+struct GuardOptions {
+  HeldLimits limits;
+  MonotonicClock clock = MonotonicNow;
+  LogFunction log;                // may be empty
+  std::function<void()> refused;  // called for each connection that was closed; may be empty
+};
+
+class ConnectionGuard {
+ public:
+  explicit ConnectionGuard(GuardOptions options) : options_(std::move(options)) {}
+  ~ConnectionGuard() { Stop(); }
+
+  // Starts a thread that calls Check() every 100 ms, until Stop().
+  void Begin();
+  void Stop();
+
+  // Watches a connected TCP socket from now until its owner or its peer closes it. Returns
+  // Unavailable, with the system's reason, if there is no descriptor for it.
+  absl::Status Add(int connection);
+  // Records that a message of that many bytes reached a service. `peer` is the connection's name
+  // as grpc::ServerContext::peer() gives it; a name that is not watched is ignored.
+  void Received(std::string_view peer, int64_t bytes);
+  // Records that a call ended before its message arrived. Closes the connection if these are more
+  // than they may be.
+  void CountReset(std::string_view peer);
+  // Reads every connection's count of bytes and closes those that hold too much.
+  void Check();
+
+  // Returns what tells the guard of every call. REQUIRES: the guard outlives the server.
+  std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Interceptors();
+
+ private:
+  struct Connection {
+    UniqueFd descriptor;
+    int64_t read_bytes = 0;  // by the socket, up to when it was asked last
+    int64_t sent_bytes = 0;  // likewise
+    int64_t held_bytes = 0;  // read, and not part of a message that reached a service
+    // Since when it has held more than HeldLimits::lasting_bytes.
+    MonotonicTime lasting_since = MonotonicTime::Never();
+    MonotonicTime last_check;
+    double resets = 0.0;  // that are not forgiven
+    MonotonicTime last_reset;
+  };
+  // Adds what the socket read since it was asked last. Returns false if its owner or the network
+  // has closed it.
+  static bool Read(Connection& connection);
+  // Returns the sentence that says what a connection holds too much of; empty if it may go on.
+  std::string TooMuch(MonotonicTime now, Connection& connection) const;
+  // Closes a connection, counts that, and logs why.
+  void Close(const std::string& peer, const Connection& connection, std::string_view why)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Closes those that hold most until all together hold no more than they may.
+  void CloseLargest(int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Run();
+
+  const GuardOptions options_;
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, Connection> connections_ ABSL_GUARDED_BY(mutex_);
+  MonotonicTime next_log_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();
+  // A std::mutex, since timed waits on an absl::Mutex follow the wall clock.
+  std::mutex stop_mutex_;
+  std::condition_variable stop_;
+  bool stops_ = false;
+  std::thread thread_;
+};
+
+}  // namespace meshwright::server

@@ -37,7 +37,7 @@ constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 // TLS and the first frame of HTTP/2 included: after it a peer that says nothing is disconnected.
 constexpr int kHandshakeTimeoutMs = 10'000;
 // The resource quota of all connections together, messages that have not arrived whole included.
-constexpr size_t kMostBytesInFlight = size_t{128} << 20;
+constexpr size_t kMostBytesInFlight = size_t{256} << 20;
 constexpr int32_t kMostHealthWatchers = 256;
 
 EventHub::Observer CountsEvents(Metrics* metrics) {
@@ -272,8 +272,8 @@ void Server::Stop() {
   if (engine_ != nullptr) engine_->CloseAgents(ServerStops());
   searches_.Stop();
   blocking_calls_.Stop();
-  if (listener_ != nullptr) listener_->Stop();
   guard_.Stop();
+  if (listener_ != nullptr) listener_->Stop();
   if (grpc_ != nullptr) {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();

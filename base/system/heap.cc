@@ -6,17 +6,12 @@
 #include <fstream>
 
 namespace meshwright {
-namespace {
-
-// Returns the bytes that are resident, or 0 if the system does not say.
 int64_t ResidentBytes() {
   int64_t all_pages = 0;
   int64_t resident_pages = 0;
   std::ifstream("/proc/self/statm") >> all_pages >> resident_pages;
   return resident_pages * sysconf(_SC_PAGESIZE);
 }
-
-}  // namespace
 
 void ReturnFreePages(int64_t least_bytes) {
   const struct mallinfo2 heap = mallinfo2();

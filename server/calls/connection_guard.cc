@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -15,23 +14,25 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/system/tcp_counts.h"
+#include "base/text/string_view.h"
 #include "grpcpp/server_context.h"
 
 namespace meshwright::server {
 namespace {
 
-constexpr std::chrono::milliseconds kInterval(100);
-constexpr absl::Duration kLogInterval = absl::Seconds(10);
+constexpr std::chrono::milliseconds kInterval(50);
+constexpr std::chrono::milliseconds kShortInterval(10);
+constexpr int64_t kCalmBytes = int64_t{64} << 10;
+// Until then the process may still have what connections held before.
+constexpr absl::Duration kCalmTime = absl::Seconds(5);
+constexpr absl::Duration kClosedLogInterval = absl::Seconds(10);
 // What a connection receives that is part of no message: pings and settings, the headers of a call
 // with the frames of its message, and TLS. A peer widens a window for every few KiB it was sent.
 constexpr double kOtherBytesPerS = 16 << 10;
 constexpr int64_t kHeaderBytes = 1024;
 constexpr int64_t kMessageBytesPerFrameByte = 64;
 constexpr int64_t kSentBytesPerUpdateByte = 64;
-
-// Linux's states of a TCP socket, which <linux/tcp.h> does not name.
-constexpr uint8_t kEstablished = 1;
-constexpr uint8_t kCloseWait = 8;
 
 // Returns the name of the socket's peer as grpc::ServerContext::peer() gives it, but for the
 // percent signs of an IPv6 address.
@@ -55,7 +56,7 @@ std::string PeerOf(int connection) {
 }
 
 std::string WithoutPercentSigns(std::string_view peer) {
-  return absl::StrReplaceAll(peer, {{"%5B", "["}, {"%5D", "]"}});
+  return absl::StrReplaceAll(AbslView(peer), {{"%5B", "["}, {"%5D", "]"}});
 }
 
 double MiB(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
@@ -101,29 +102,41 @@ class CallInterceptors final : public grpc::experimental::ServerInterceptorFacto
 }  // namespace
 
 bool ConnectionGuard::Read(Connection& connection) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (getsockopt(connection.descriptor.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
-    return false;
-  }
-  const auto read = static_cast<int64_t>(info.tcpi_bytes_received);
-  const auto sent = static_cast<int64_t>(info.tcpi_bytes_acked);
-  connection.held_bytes += read - connection.read_bytes;
-  connection.held_bytes -= (sent - connection.sent_bytes) / kSentBytesPerUpdateByte;
+  const TcpCounts counts = CountsOf(connection.descriptor.get());
+  connection.held_bytes += counts.received_bytes - connection.counts.received_bytes;
+  connection.held_bytes -=
+      (counts.acknowledged_bytes - connection.counts.acknowledged_bytes) / kSentBytesPerUpdateByte;
   connection.held_bytes = std::max<int64_t>(0, connection.held_bytes);
-  connection.read_bytes = read;
-  connection.sent_bytes = sent;
-  // Any other state says that gRPC has ended the connection. Its descriptor here would keep the
-  // system from forgetting it.
-  return info.tcpi_state == kEstablished || info.tcpi_state == kCloseWait;
+  connection.counts = counts;
+  // The guard's descriptor would keep a connection that gRPC has ended.
+  return counts.is_open;
+}
+
+void ConnectionGuard::AwaitPause() {
+  std::unique_lock lock(stop_mutex_);
+  while (true) {
+    const MonotonicTime now = options_.clock();
+    MonotonicTime end;
+    {
+      const absl::MutexLock connections(&mutex_);
+      end = pause_end_;
+    }
+    if (now >= end || stops_) return;
+    stop_.wait_for(lock, absl::ToChronoMilliseconds(end.since_start - now.since_start) +
+                             std::chrono::milliseconds(1));
+  }
 }
 
 absl::Status ConnectionGuard::Add(int connection) {
+  AwaitPause();
   UniqueFd descriptor(::fcntl(connection, F_DUPFD_CLOEXEC, 0));
   if (!descriptor.is_open()) return absl::UnavailableError(std::strerror(errno));
   const MonotonicTime now = options_.clock();
   const absl::MutexLock lock(&mutex_);
-  Connection added{.descriptor = std::move(descriptor), .last_reset = now, .last_check = now};
+  Connection added;
+  added.descriptor = std::move(descriptor);
+  added.last_check = now;
+  added.last_reset = now;
   connections_.insert_or_assign(PeerOf(connection), std::move(added));
   return absl::OkStatus();
 }
@@ -155,6 +168,7 @@ void ConnectionGuard::CountReset(std::string_view peer) {
                      " calls before their message arrived, beyond ", limits.resets_per_s,
                      " per second"));
   connections_.erase(found);
+  pause_end_ = now + limits.pause;
 }
 
 std::string ConnectionGuard::TooMuch(MonotonicTime now, Connection& connection) const {
@@ -180,7 +194,7 @@ std::string ConnectionGuard::TooMuch(MonotonicTime now, Connection& connection) 
                       absl::FormatDuration(limits.most_time));
 }
 
-void ConnectionGuard::Check() {
+int64_t ConnectionGuard::Check() {
   const MonotonicTime now = options_.clock();
   const absl::MutexLock lock(&mutex_);
   int64_t total_bytes = 0;
@@ -199,17 +213,42 @@ void ConnectionGuard::Check() {
       ++it;
     }
   }
-  if (total_bytes > options_.limits.total_bytes) CloseLargest(total_bytes);
+  LimitGrowth(now, total_bytes);
+  return CloseLargest(total_bytes);
 }
 
-void ConnectionGuard::CloseLargest(int64_t total_bytes) {
+void ConnectionGuard::LimitGrowth(MonotonicTime now, int64_t total_bytes) {
+  const int64_t resident_bytes = options_.resident_bytes();
+  if (total_bytes <= kCalmBytes) {
+    calm_since_ = std::min(calm_since_, now);
+    if (now >= calm_since_ + kCalmTime) calm_resident_bytes_ = resident_bytes;
+    return;
+  }
+  calm_since_ = MonotonicTime::Never();
+  const int64_t growth_bytes = resident_bytes - calm_resident_bytes_;
+  if (growth_bytes <= options_.limits.growth_bytes) return;
+  const auto most = std::max_element(
+      connections_.begin(), connections_.end(),
+      [](const auto& a, const auto& b) { return a.second.held_bytes < b.second.held_bytes; });
+  Close(most->first, most->second,
+        absl::StrCat("the process has grown by ", MiB(growth_bytes), " MiB and may grow by ",
+                     MiB(options_.limits.growth_bytes),
+                     " MiB for messages and calls that it has not handled; this connection sent "
+                     "most of them, ",
+                     MiB(most->second.held_bytes), " MiB"));
+  connections_.erase(most);
+  pause_end_ = now + options_.limits.pause;
+}
+
+int64_t ConnectionGuard::CloseLargest(int64_t total_bytes) {
+  if (total_bytes <= options_.limits.total_bytes) return total_bytes;
   std::vector<std::pair<int64_t, std::string>> largest;
   for (const auto& [peer, connection] : connections_) {
     if (connection.held_bytes > 0) largest.emplace_back(connection.held_bytes, peer);
   }
   std::sort(largest.rbegin(), largest.rend());
   for (const auto& [held_bytes, peer] : largest) {
-    if (total_bytes <= options_.limits.total_bytes) return;
+    if (total_bytes <= options_.limits.total_bytes) break;
     const auto it = connections_.find(peer);
     Close(peer, it->second,
           absl::StrCat("all connections together sent ", MiB(total_bytes),
@@ -219,6 +258,7 @@ void ConnectionGuard::CloseLargest(int64_t total_bytes) {
     connections_.erase(it);
     total_bytes -= held_bytes;
   }
+  return total_bytes;
 }
 
 void ConnectionGuard::Close(const std::string& peer, const Connection& connection,
@@ -227,9 +267,9 @@ void ConnectionGuard::Close(const std::string& peer, const Connection& connectio
   if (options_.refused) options_.refused();
   const MonotonicTime now = options_.clock();
   if (!options_.log || now < next_log_) return;
-  next_log_ = now + kLogInterval;
+  next_log_ = now + kClosedLogInterval;
   options_.log({.level = LogLevel::kWarning,
-                .message = absl::StrCat("closed the connection of ", peer, ": ", why)});
+                .message = absl::StrCat("closed the connection of ", peer, ": ", AbslView(why))});
 }
 
 void ConnectionGuard::Begin() {
@@ -237,8 +277,13 @@ void ConnectionGuard::Begin() {
 }
 
 void ConnectionGuard::Run() {
+  std::chrono::milliseconds interval = kInterval;
   std::unique_lock lock(stop_mutex_);
-  while (!stop_.wait_for(lock, kInterval, [this] { return stops_; })) Check();
+  while (!stop_.wait_for(lock, interval, [this] { return stops_; })) {
+    lock.unlock();
+    interval = Check() > kCalmBytes ? kShortInterval : kInterval;
+    lock.lock();
+  }
 }
 
 void ConnectionGuard::Stop() {

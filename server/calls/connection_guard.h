@@ -26,8 +26,10 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/system/heap.h"
 #include "base/system/log.h"
 #include "base/system/monotonic_time.h"
+#include "base/system/tcp_counts.h"
 #include "base/system/unique_fd.h"
 #include "grpcpp/support/server_interceptor.h"
 
@@ -41,8 +43,14 @@ struct HeldLimits {
   absl::Duration most_time = absl::Minutes(2);
   // Calls of one connection that were reset before their message arrived, beyond those that
   // `resets_per_s` has forgiven since.
-  double resets = 1000.0;
+  double resets = 200.0;
   double resets_per_s = 10.0;
+  // How much the process may grow from when its connections hold next to nothing. gRPC needs some
+  // 20 KiB for each call that it has not handled, and handles none while it reads many.
+  int64_t growth_bytes = int64_t{96} << 20;
+  // How long no connection is taken after one was closed for its resets or for the growth, so that
+  // what it left is worked off before the same peer connects again.
+  absl::Duration pause = absl::Seconds(1);
 };
 
 struct GuardOptions {
@@ -50,6 +58,7 @@ struct GuardOptions {
   MonotonicClock clock = MonotonicNow;
   LogFunction log;                // may be empty
   std::function<void()> refused;  // called for each connection that was closed; may be empty
+  std::function<int64_t()> resident_bytes = ResidentBytes;  // of the process
 };
 
 class ConnectionGuard {
@@ -57,12 +66,14 @@ class ConnectionGuard {
   explicit ConnectionGuard(GuardOptions options) : options_(std::move(options)) {}
   ~ConnectionGuard() { Stop(); }
 
-  // Starts a thread that calls Check() every 100 ms, until Stop().
+  // Starts a thread that calls Check() every 50 ms, or every 10 ms while much is held, until
+  // Stop().
   void Begin();
   void Stop();
 
-  // Watches a connected TCP socket from now until its owner or its peer closes it. Returns
-  // Unavailable, with the system's reason, if there is no descriptor for it.
+  // Watches a connected TCP socket from now until its owner or its peer closes it. Waits if there
+  // is a pause (HeldLimits::pause). Returns Unavailable, with the system's reason, if there is no
+  // descriptor for it.
   absl::Status Add(int connection);
   // Records that a message of that many bytes reached a service. `peer` is the connection's name
   // as grpc::ServerContext::peer() gives it; a name that is not watched is ignored.
@@ -70,8 +81,9 @@ class ConnectionGuard {
   // Records that a call ended before its message arrived. Closes the connection if these are more
   // than they may be.
   void CountReset(std::string_view peer);
-  // Reads every connection's count of bytes and closes those that hold too much.
-  void Check();
+  // Reads every connection's count of bytes and closes those that hold too much. Returns how many
+  // bytes all together still hold.
+  int64_t Check();
 
   // Returns what tells the guard of every call. REQUIRES: the guard outlives the server.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Interceptors();
@@ -79,8 +91,7 @@ class ConnectionGuard {
  private:
   struct Connection {
     UniqueFd descriptor;
-    int64_t read_bytes = 0;  // by the socket, up to when it was asked last
-    int64_t sent_bytes = 0;  // likewise
+    TcpCounts counts;        // when they were read last
     int64_t held_bytes = 0;  // read, and not part of a message that reached a service
     // Since when it has held more than HeldLimits::lasting_bytes.
     MonotonicTime lasting_since = MonotonicTime::Never();
@@ -96,13 +107,20 @@ class ConnectionGuard {
   // Closes a connection, counts that, and logs why.
   void Close(const std::string& peer, const Connection& connection, std::string_view why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Closes those that hold most until all together hold no more than they may.
-  void CloseLargest(int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Closes the one that holds most if the process has grown too much.
+  void LimitGrowth(MonotonicTime now, int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Closes those that hold most until all together hold no more than they may. Returns how much
+  // that is.
+  int64_t CloseLargest(int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
+  void AwaitPause();
 
   const GuardOptions options_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, Connection> connections_ ABSL_GUARDED_BY(mutex_);
+  int64_t calm_resident_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  MonotonicTime calm_since_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();
+  MonotonicTime pause_end_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();
   MonotonicTime next_log_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();
   // A std::mutex, since timed waits on an absl::Mutex follow the wall clock.
   std::mutex stop_mutex_;

@@ -168,7 +168,7 @@ void ConnectionListener::Stop() {
 ConnectionListener::~ConnectionListener() { Stop(); }
 
 int32_t HighestConnectionDescriptor(int32_t max_connections) {
-  return static_cast<int32_t>(std::min<int64_t>(int64_t{OpenDescriptors()} + 2 * max_connections,
+  return static_cast<int32_t>(std::min<int64_t>(OpenDescriptors() + 2 * int64_t{max_connections},
                                                 DescriptorLimit() - kSpareDescriptors));
 }
 

@@ -1,10 +1,7 @@
 #include "base/system/heap.h"
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -14,13 +11,6 @@ namespace meshwright {
 namespace {
 
 constexpr int64_t kMib = int64_t{1} << 20;
-
-int64_t Resident() {
-  int64_t all = 0;
-  int64_t resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
 
 TEST(ReturnFreePagesTest, GivesBackWhatLiesBelowAnAllocation) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -34,11 +24,11 @@ TEST(ReturnFreePagesTest, GivesBackWhatLiesBelowAnAllocation) {
   }
   const auto top = std::make_unique<char[]>(kPieceBytes);
   pieces.clear();
-  const int64_t before = Resident();
+  const int64_t before = ResidentBytes();
   ReturnFreePages(1000 * kMib);
-  EXPECT_GT(Resident(), before - kMib);  // that much was not free
+  EXPECT_GT(ResidentBytes(), before - kMib);  // that much was not free
   ReturnFreePages(100 * kMib);
-  EXPECT_LT(Resident(), before - 150 * kMib);
+  EXPECT_LT(ResidentBytes(), before - 150 * kMib);
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ class ConnectionGuardTest : public testing::Test {
     options.clock = [this] { return now_; };
     options.log = [this](const LogEntry& entry) { logged_.push_back(entry.message); };
     options.refused = [this] { ++refused_; };
+    options.resident_bytes = [this] { return resident_bytes_; };
     guard_ = std::make_unique<ConnectionGuard>(std::move(options));
   }
   void Pass(absl::Duration duration) { now_ = now_ + duration; }
@@ -90,6 +91,7 @@ class ConnectionGuardTest : public testing::Test {
   MonotonicTime now_{absl::Seconds(1000)};
   std::vector<std::string> logged_;
   int refused_ = 0;
+  int64_t resident_bytes_ = 50 * kMib;
   std::unique_ptr<ConnectionGuard> guard_;
 };
 
@@ -177,11 +179,43 @@ TEST_F(ConnectionGuardTest, ClosesWhoResetsCallsFasterThanTheyAreForgiven) {
     Pass(absl::Milliseconds(100));
   }
   EXPECT_TRUE(pair.IsOpen());
-  for (int i = 0; i < 999; ++i) guard_->CountReset(pair.peer());
+  for (int i = 0; i < 199; ++i) guard_->CountReset(pair.peer());
   EXPECT_TRUE(pair.IsOpen());
   for (int i = 0; i < 2; ++i) guard_->CountReset(pair.peer());
   EXPECT_FALSE(pair.IsOpen());
-  EXPECT_THAT(logged_, ElementsAre(HasSubstr("it reset more than 1000 calls")));
+  EXPECT_THAT(logged_, ElementsAre(HasSubstr("it reset more than 200 calls")));
+}
+
+TEST_F(ConnectionGuardTest, ClosesWhoHoldsMostWhileTheProcessGrows) {
+  const LoopbackPair floods;
+  const LoopbackPair sends;
+  ASSERT_TRUE(guard_->Add(floods.server()).ok());
+  ASSERT_TRUE(guard_->Add(sends.server()).ok());
+  guard_->Check();
+  ASSERT_TRUE(floods.Send(kMib));
+  ASSERT_TRUE(sends.Send(kMib / 2));
+  resident_bytes_ = 145 * kMib;
+  guard_->Check();
+  EXPECT_TRUE(floods.IsOpen());
+  resident_bytes_ = 147 * kMib;
+  guard_->Check();
+  EXPECT_FALSE(floods.IsOpen());
+  EXPECT_TRUE(sends.IsOpen());
+  EXPECT_THAT(logged_, ElementsAre(HasSubstr("the process has grown by 97 MiB and may grow by 96 "
+                                             "MiB for messages and calls")));
+}
+
+TEST_F(ConnectionGuardTest, GrowthForOtherReasonsClosesNobody) {
+  const LoopbackPair sends;
+  ASSERT_TRUE(guard_->Add(sends.server()).ok());
+  guard_->Check();
+  resident_bytes_ = 500 * kMib;  // a search, say
+  guard_->Check();
+  Pass(absl::Seconds(6));
+  guard_->Check();
+  ASSERT_TRUE(sends.Send(kMib));
+  guard_->Check();
+  EXPECT_TRUE(sends.IsOpen());
 }
 
 TEST_F(ConnectionGuardTest, KeepsNoConnectionAliveThatGrpcHasEnded) {

@@ -14,12 +14,8 @@ absl::Span<const planner::EmbeddedFile> EmbeddedMigrations();
 
 namespace {
 
+// Brings the file to `version`, within the caller's transaction.
 absl::Status Apply(SqliteConnection* connection, const MigrationScripts& scripts, int64_t version) {
-  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection));
-  // Another process may have migrated it while this one waited for the lock.
-  ASSIGN_OR_RETURN(const int64_t current,
-                   SchemaVersion(connection, static_cast<int64_t>(scripts.size())));
-  if (current >= version) return absl::OkStatus();
   RETURN_IF_ERROR(connection->Execute(std::string(scripts[static_cast<size_t>(version - 1)])));
   ASSIGN_OR_RETURN(const std::vector<std::string> dangling, DanglingReferences(connection));
   if (!dangling.empty()) {
@@ -27,8 +23,18 @@ absl::Status Apply(SqliteConnection* connection, const MigrationScripts& scripts
                                             " can't be brought to schema version ", version,
                                             " and stays as it is: ", dangling.front()));
   }
-  RETURN_IF_ERROR(connection->Execute(absl::StrCat("PRAGMA application_id = ", kApplicationId,
-                                                   "; PRAGMA user_version = ", version)));
+  return connection->Execute(absl::StrCat("PRAGMA application_id = ", kApplicationId,
+                                          "; PRAGMA user_version = ", version));
+}
+
+absl::Status ApplyAll(SqliteConnection* connection, const MigrationScripts& scripts) {
+  const auto latest = static_cast<int64_t>(scripts.size());
+  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection));
+  // Another process may have migrated the file while this one waited for the lock.
+  ASSIGN_OR_RETURN(const int64_t version, SchemaVersion(connection, latest));
+  for (int64_t next = version + 1; next <= latest; ++next) {
+    RETURN_IF_ERROR(Apply(connection, scripts, next));
+  }
   return transaction.Commit();
 }
 
@@ -91,9 +97,7 @@ absl::Status Migrate(SqliteConnection* connection, const MigrationScripts& scrip
   // Dropping a table to rebuild it would delete what refers to it; this can't be set inside a
   // transaction.
   RETURN_IF_ERROR(connection->Execute("PRAGMA foreign_keys = OFF"));
-  for (int64_t next = version + 1; next <= latest; ++next) {
-    RETURN_IF_ERROR(Apply(connection, scripts, next));
-  }
+  RETURN_IF_ERROR(ApplyAll(connection, scripts));
   return EnforceForeignKeys(connection);
 }
 

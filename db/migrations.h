@@ -37,9 +37,11 @@ absl::Status IsOfAnOlderVersion(const std::string& path, int64_t version);
 std::string CopyBeforeMigration(const std::string& path, int64_t version);
 
 // Brings the file to the version of the last script. A file that is not empty is first copied to
-// CopyBeforeMigration(). Each script is one transaction. If a script rebuilds a table, the rows
-// that refer to the table are kept. If a script leaves a dangling reference, it is undone and
-// DataLoss says so. On success, foreign keys are enforced from then on.
+// CopyBeforeMigration(). All scripts are one transaction, so that a file has its old version or the
+// latest, and a migration that was killed starts from the same version, with the same copy. If a
+// script rebuilds a table, the rows that refer to the table are kept. If a script leaves a dangling
+// reference, nothing is changed and DataLoss says so. On success, foreign keys are enforced from
+// then on.
 absl::Status Migrate(SqliteConnection* connection,
                      const MigrationScripts& scripts = SchemaMigrations());
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,9 +18,27 @@ absl::StatusOr<StoreLock> StoreLock::Take(const std::string& path) {
     return absl::UnavailableError(
         absl::StrCat("can't open database ", path, ": ", std::strerror(errno)));
   }
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return StoreLock(std::move(file));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return StoreLock(path, std::move(file));
   return absl::FailedPreconditionError(
       absl::StrCat(path, " is another server's: end that one, or serve another --db"));
+}
+
+absl::Status StoreLock::CheckInPlace() const {
+  struct stat locked = {};
+  struct stat found = {};
+  if (::fstat(file_.get(), &locked) != 0) return absl::OkStatus();
+  const bool is_there = ::stat(path_.c_str(), &found) == 0;
+  if (is_there && found.st_dev == locked.st_dev && found.st_ino == locked.st_ino) {
+    return absl::OkStatus();
+  }
+  if (!is_there && errno != ENOENT && errno != ENOTDIR) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the database ", path_, " was ",
+      locked.st_nlink == 0 ? "deleted or replaced"
+      : is_there           ? "replaced"
+                           : "moved",
+      " while it was served; what was stored is in the file that lay there before: put that back, "
+      "or serve another --db"));
 }
 
 }  // namespace meshwright::db

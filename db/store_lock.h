@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/system/unique_fd.h"
 
@@ -21,9 +22,14 @@ class StoreLock {
   // the file can't be opened.
   static absl::StatusOr<StoreLock> Take(const std::string& path);
 
- private:
-  explicit StoreLock(UniqueFd file) : file_(std::move(file)) {}
+  // Returns FailedPrecondition if the path no longer leads to the locked file, because somebody
+  // moved, replaced or deleted it. Its holder would go on writing a file that nobody opens again.
+  absl::Status CheckInPlace() const;
 
+ private:
+  StoreLock(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
+
+  std::string path_;
   UniqueFd file_;
 };
 

@@ -207,6 +207,20 @@ TEST_F(StoreFaultsTest, OneServerAtATimeHasADatabase) {
   EXPECT_TRUE(StoreLock::Take(path_).ok());
 }
 
+TEST_F(StoreFaultsTest, AServerNoticesThatItsDatabaseIsElsewhere) {
+  const auto lock = StoreLock::Take(path_);
+  ASSERT_TRUE(lock.ok()) << lock.status();
+  EXPECT_TRUE(lock->CheckInPlace().ok());
+  std::filesystem::rename(path_, path_ + ".moved");
+  EXPECT_THAT(std::string(lock->CheckInPlace().message()), HasSubstr("was moved while"));
+  std::ofstream(path_) << "another file";
+  EXPECT_THAT(std::string(lock->CheckInPlace().message()), HasSubstr("was replaced while"));
+  std::filesystem::rename(path_ + ".moved", path_);
+  EXPECT_TRUE(lock->CheckInPlace().ok());
+  std::filesystem::remove(path_);
+  EXPECT_THAT(std::string(lock->CheckInPlace().message()), HasSubstr("was deleted"));
+}
+
 TEST_F(StoreFaultsTest, AFileThatIsRefusedKeepsItsMode) {
   std::ofstream(path_) << "some notes that are no database, and long enough to look at";
   chmod(path_.c_str(), 0644);

@@ -65,11 +65,13 @@ absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags
   return tls;
 }
 
-// Waits until a stop is requested; removes a damage search that has ended. DataLoss where it found
-// damage.
-absl::Status WaitForStopOrDamage(const StopRequest& stop, std::unique_ptr<db::DamageSearch>& search,
+// Waits until a stop is requested; removes a damage search that has ended. Returns DataLoss if it
+// found damage, and FailedPrecondition if the database is no longer where it was.
+absl::Status WaitForStopOrDamage(const StopRequest& stop, const db::StoreLock& lock,
+                                 std::unique_ptr<db::DamageSearch>& search,
                                  const LogFunction& log) {
   for (; !stop.Requested(); absl::SleepFor(kPoll)) {
+    RETURN_IF_ERROR(lock.CheckInPlace());
     if (search == nullptr || !search->ended()) continue;
     absl::Status found = search->found();
     if (absl::IsDataLoss(found)) return found;
@@ -157,7 +159,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<SlurmScaler> scaler,
                    StartScaler(flags, std::move(scaling), store_id, *server, log));
-  absl::Status damage = WaitForStopOrDamage(stop, search, log);
+  absl::Status damage = WaitForStopOrDamage(stop, lock, search, log);
   // First, while agents can still deliver their results.
   if (scaler != nullptr) scaler->Stop();
   server->Stop();

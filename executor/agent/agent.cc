@@ -81,6 +81,10 @@ absl::Status Agent::Run(const std::function<bool()>& stop) {
               [this](const wire::AttemptKey& key, const trial::TrialResult& r) {
                 inbox_.Push(Ended{key, r});
               },
+          .measured =
+              [this](const wire::AttemptKey& key, const trial::TrialResult& r) {
+                inbox_.Push(Measured{key, r});
+              },
           .warn =
               [this](const wire::AttemptKey& key, const std::string& text) {
                 Log(LogLevel::kWarning, text, wire::AboutAttempt(key));
@@ -272,6 +276,11 @@ void Agent::On(const Stepped& event) {
   out->set_step_s(event.progress.step_s);
   out->set_loss(event.progress.loss.value_or(0.0));
   Send(message);
+}
+
+void Agent::On(const Measured& event) {
+  const Running* const running = FindRunning(event.key);
+  if (running != nullptr) WriteAhead(*running, event.result);
 }
 
 void Agent::On(const Ended& event) {

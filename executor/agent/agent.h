@@ -79,6 +79,11 @@ class Agent {
     wire::AttemptKey key;
     trial::TrialProgress progress;
   };
+  // All ranks have sent what they measured, and have not ended yet.
+  struct Measured {
+    wire::AttemptKey key;
+    trial::TrialResult result;
+  };
   struct Ended {
     wire::AttemptKey key;
     trial::TrialResult result;
@@ -91,7 +96,7 @@ class Agent {
     std::optional<TrialJob> prepared = {};     // a gang's job, until the server starts it
     MonotonicTime told_progress = MonotonicTime::Always();
   };
-  using Event = std::variant<Received, StreamEnded, Stepped, Ended>;
+  using Event = std::variant<Received, StreamEnded, Stepped, Measured, Ended>;
 
   void Dial();
   // Waits at most `timeout` for one event and handles it. Returns false if none came.
@@ -99,6 +104,7 @@ class Agent {
   void On(const Received& event);
   void On(const StreamEnded& event);
   void On(const Stepped& event);
+  void On(const Measured& event);
   void On(const Ended& event);
   void OnRegistered(const v1::Registered& registered);
   void OnAssignment(const v1::Assignment& assignment);
@@ -128,6 +134,8 @@ class Agent {
   // Returns the attempts that run for the server of store_id_, and the attempts whose results are
   // kept for that server.
   std::vector<wire::AttemptKey> Held() const;
+  // Writes a result that KeepResult() is going to keep.
+  void WriteAhead(const Running& runs, trial::TrialResult result);
   void KeepResult(const Running& ran, trial::TrialResult result);
   // Returns whether there are results for the connected server.
   bool HasResults() const;

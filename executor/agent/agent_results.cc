@@ -38,7 +38,10 @@ void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
   // Only the connected server waits to hear that a trial was cancelled, and a goodbye covers all of
   // them.
   const bool is_awaited = ran.store_id == store_id_ && !leaving_;
-  if (result.outcome == trial::TrialOutcome::kCancelled && !is_awaited) return;
+  if (result.outcome == trial::TrialOutcome::kCancelled && !is_awaited) {
+    results_->Remove(ran.store_id, ran.key);  // what was written ahead
+    return;
+  }
   if (result.host.empty()) result.host = options_.host;
   const KeptResult kept{ran.store_id, ran.key, ran.token, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {
@@ -46,6 +49,12 @@ void Agent::KeepResult(const Running& ran, trial::TrialResult result) {
         wire::AboutAttempt(ran.key));
   }
   if (kept.store_id == store_id_) Deliver(kept);
+}
+
+void Agent::WriteAhead(const Running& runs, trial::TrialResult result) {
+  if (result.host.empty()) result.host = options_.host;
+  // If this fails, KeepResult() fails too, and says so.
+  results_->WriteAhead({runs.store_id, runs.key, runs.token, std::move(result)}).IgnoreError();
 }
 
 void Agent::WriteResults(MonotonicTime now) {

@@ -155,6 +155,10 @@ absl::Status ResultBox::Write(const KeptResult& kept) const {
                       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+absl::Status ResultBox::WriteAhead(const KeptResult& result) const {
+  return folder_.empty() ? absl::OkStatus() : Write(result);
+}
+
 absl::Status ResultBox::Add(const KeptResult& kept) {
   kept_.push_back(kept);
   if (folder_.empty()) return absl::OkStatus();

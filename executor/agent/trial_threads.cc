@@ -176,6 +176,9 @@ trial::TrialResult TrialThreads::Run(Entry& entry) {
     // All members have to agree whether to measure, so a gang always does.
     return runners_.together(job.plan, *job.membership, options);
   }
+  options.measured = [&](const trial::TrialResult& result) {
+    if (callbacks_.measured) callbacks_.measured(job.key, result);
+  };
   trial::TrialPlan plan = job.plan;
   plan.known_peak_flops = entry.known_peak_flops;
   return runners_.alone(plan, options);

@@ -68,6 +68,9 @@ class TrialThreads {
   struct Callbacks {
     std::function<void(const wire::AttemptKey&, const trial::TrialProgress&)> progress;
     std::function<void(const wire::AttemptKey&, const trial::TrialResult&)> done;
+    // Called before done() with the result of a trial whose ranks have all measured it, while
+    // their processes still end; not for a gang's. May be empty.
+    std::function<void(const wire::AttemptKey&, const trial::TrialResult&)> measured = {};
     // Called with warnings about a trial that runs nevertheless; may be empty.
     std::function<void(const wire::AttemptKey&, const std::string&)> warn = {};
   };

@@ -28,12 +28,14 @@ class TrialRun {
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   int32_t world_size() const { return static_cast<int32_t>(plan_.layout.devices()); }
   void TellProgress();
+  void TellMeasured();
   void TellTrace() const;
 
   const TrialPlan& plan_;
   const TrialRunnerOptions& options_;
   WorkerGroup workers_{ApplyEvent};
   int32_t told_steps_ = 0;
+  bool told_measured_ = false;
 };
 
 absl::Status TrialRun::Start(const std::vector<int32_t>& ranks) {
@@ -66,7 +68,11 @@ RanksRun TrialRun::Finish() {
   }
   const WorkersEnd end = workers_.Watch({.timeout_s = plan_.timeout_s,
                                          .cancelled = [this] { return Cancelled(); },
-                                         .heard = [this] { TellProgress(); }});
+                                         .heard =
+                                             [this] {
+                                               TellProgress();
+                                               TellMeasured();
+                                             }});
   const std::vector<RankRecord>& records = workers_.records();
   if (end == WorkersEnd::kCancelled) {
     return {.result = ConcludeCancelled(plan_, records), .records = records};
@@ -81,6 +87,14 @@ RanksRun TrialRun::Finish() {
   RanksRun run{.result = Conclude(plan_, records), .records = records};
   if (const RankRecord* cause = Cause(records)) run.cause_rank = cause->rank;
   return run;
+}
+
+void TrialRun::TellMeasured() {
+  const std::vector<RankRecord>& records = workers_.records();
+  const auto is_done = [](const RankRecord& record) { return record.done; };
+  if (told_measured_ || !std::all_of(records.begin(), records.end(), is_done)) return;
+  told_measured_ = true;
+  if (options_.measured) options_.measured(Conclude(plan_, records));
 }
 
 void TrialRun::TellTrace() const {

@@ -29,7 +29,10 @@ struct TrialProgress {
 struct TrialRunnerOptions {
   std::string worker_path;  // the meshwright-worker binary
   std::function<void(const TrialProgress&)>
-      progress;                               // may be empty; called on the runner's thread
+      progress;  // may be empty; called on the runner's thread
+  // Called once with the trial's result when all ranks have said that they are done. Their
+  // processes have not ended then. May be empty.
+  std::function<void(const TrialResult&)> measured = {};
   const std::atomic<bool>* cancel = nullptr;  // once true, the workers are killed
   // Called with all ranks' traces of the last step, if the plan asks for them and all ranks were
   // done. May be empty.

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
+#include "base/text/message_text.h"
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
 #include "planner/layout/keys.h"
@@ -221,6 +222,7 @@ std::string CellOf(std::string text) {
   std::replace(text.begin(), text.end(), '"', '\'');
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  text = EscapeControls(text);
   return text.find(',') == std::string::npos ? text : '"' + text + '"';
 }
 

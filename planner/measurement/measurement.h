@@ -112,7 +112,7 @@ void FillShapes(std::vector<Measurement>& rows);
 
 // Returns a header with every column and one line for each row, which ParseMeasurements() reads
 // again. Texts with commas are quoted. Quotes become ' and line ends become blanks, as the format
-// has no room for them.
+// has no room for them. Control characters, which a terminal would obey, are escaped.
 std::string FormatMeasurements(const std::vector<Measurement>& rows);
 
 }  // namespace meshwright::planner

@@ -81,6 +81,21 @@ class LeftBehindTest(faults.FaultTest):
         self.assertTrue(agent.running())
         self.stop_everything()
 
+    def test_a_killed_agent_has_what_its_workers_measured_though_they_had_not_ended(self):
+        self.serve()
+        agent = self.connected_agent("a", environment={"STAND_IN_END_S": "8"})
+        self.start_sweep("s", trials=1, steps=2)
+        faults.await_true("the result is written", lambda: list((self.folder / "state-a").rglob("*.json")))
+        self.assertTrue(agent.workers())
+        agent.kill()
+        self.check_no_worker_is_left()
+        self.connected_agent("a")
+        self.watch("s").await_end()
+        self.check_measured("s")
+        self.assertEqual(self.trial("s")["attempt"], 1)
+        self.assertEqual(self.agents[-1].given(), [])
+        self.stop_everything()
+
     def test_a_database_that_is_moved_away_ends_its_server(self):
         for name, change in (("moved", lambda: self.database.rename(self.folder / "elsewhere.db")),
                              ("deleted", self.database.unlink), ("replaced", self.replace)):

@@ -3,8 +3,9 @@
 Not run from here: faults.py puts a first line and VERSION before this text and writes it into a test's folder. It
 imports little, for a trial starts one for each rank.
 
-STAND_IN_STEP_S is what a step takes, "0.1" or "0.1 to 0.3"; the step that is told has nothing to do with it. Where the
-file that STAND_IN_SILENT names is there, the rank says nothing at all and never ends.
+STAND_IN_STEP_S is what a step takes, "0.1" or "0.1 to 0.3"; the step that is told has nothing to do with it.
+STAND_IN_END_S is what the rank takes from its last event to its end; 0 without it. Where the file that STAND_IN_SILENT
+names is there, the rank says nothing at all and never ends.
 """
 import ctypes
 import json
@@ -56,6 +57,7 @@ def run() -> None:
     for step in range(plan["steps"]):
         run_step(step, step_s_of(plan["layout"]), lasts_s)
     tell("done", stop_reason="steps", peak_bytes=1 << 20, peak_in_flight=1, measured_peak_flops=1e12)
+    time.sleep(float(os.environ.get("STAND_IN_END_S", "0")))
 
 
 if __name__ == "__main__":

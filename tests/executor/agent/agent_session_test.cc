@@ -179,6 +179,40 @@ TEST_F(AgentSessionTest, AResultBringsItsAssignmentsToken) {
   }
 }
 
+// A later agent delivers it if this one is killed before its workers have ended.
+TEST_F(AgentSessionTest, WhatAllRanksHaveMeasuredIsOnTheDiskBeforeTheyEnd) {
+  std::atomic<bool> ends{false};
+  StartAgent([&](const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
+    trial::TrialResult result;
+    result.outcome = trial::TrialOutcome::kOk;
+    result.step_s = 0.25;
+    options.measured(result);
+    while (!ends.load() && !options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
+    return options.cancel->load() ? UntilCancelled({}, options) : result;
+  });
+  server_.Register(kStore);
+  const auto kept = [&] { return ResultBox::Open(folder_)->kept(); };
+  const auto await_kept = [&](size_t results) {
+    for (int i = 0; i < 2000 && kept().size() != results; ++i)
+      absl::SleepFor(absl::Milliseconds(5));
+    return kept().size() == results;
+  };
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  ASSERT_TRUE(await_kept(1));
+  EXPECT_EQ(kept()[0].result.step_s, 0.25);
+  EXPECT_EQ(kept()[0].token, "token of sweeps/s/trials/1");
+  ends.store(true);
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kFinished).finished().ref().trial(),
+            "sweeps/s/trials/1");
+  EXPECT_EQ(kept().size(), 1u);
+  // One that is cancelled after all, as the agent leaves, has no result.
+  ends.store(false);
+  server_.Assign("sweeps/s/trials/2", SomePlan());
+  ASSERT_TRUE(await_kept(2));
+  Stop().IgnoreError();
+  EXPECT_EQ(kept().size(), 1u);
+}
+
 // The connection stands, and nothing comes over it.
 TEST_F(AgentSessionTest, EndsWhatRunsOnceItsLeaseIsOverWhileConnected) {
   StartAgent();

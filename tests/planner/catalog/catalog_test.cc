@@ -142,6 +142,19 @@ TEST(ProfileJson, IsFlatWhicheverStructHoldsTheMember) {
   }
 }
 
+TEST(Names, HaveNothingThatATerminalObeys) {
+  constexpr char kCluster[] =
+      R"({"based_on": "h100", "name": "c\u001b[2J", "device": {"name": "d\u0007"}})";
+  const auto cluster = ClusterFromJson(kCluster, 1);
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  EXPECT_EQ(cluster->name, "c\\x1b[2J");
+  EXPECT_EQ(cluster->device.name, "d\\x07");
+  const auto profile =
+      ProfileFromJson(R"({"based_on": "aleph-alpha-scaling", "name": "p\u001b[2J"})");
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  EXPECT_EQ(profile->name, "p\\x1b[2J");
+}
+
 TEST(ClusterJson, ProblemNamesTheKey) {
   EXPECT_THAT(std::string(ClusterFromJson("{}", 1).status().message()), HasSubstr("name"));
   EXPECT_THAT(std::string(ClusterFromJson("[]", 1).status().message()), HasSubstr("cluster"));

@@ -11,6 +11,7 @@ namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 struct Specs {
@@ -121,6 +122,16 @@ TEST(FormatMeasurements, WritesWhatParseMeasurementsReads) {
   EXPECT_EQ(rows->front().mfu, 0.1);
   EXPECT_EQ(rows->front().notes, "two lines");
   EXPECT_EQ(rows->front().outcome, RunOutcome::kUnknown);
+}
+
+TEST(FormatMeasurements, HasNothingThatATerminalObeys) {
+  Measurement row;
+  row.model = "m\x1b[2J";
+  row.notes = "\x07";
+  const std::string text = FormatMeasurements({row});
+  EXPECT_THAT(text, HasSubstr("m\\x1b[2J"));
+  EXPECT_THAT(text, HasSubstr("\\x07\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 namespace meshwright {
 
 // Returns at most three of `known` that `name` may stand for, the likeliest first. Case is ignored.
-// All of them come from the first of these groups that is not empty:
-// - names that begin with `name`, as a100-40 and a100-80 begin with "a100";
-// - names that are a short form of `name`, as seq-len is of "sequence-length";
+// All returned names come from the first of these groups that is not empty:
+// - names that begin with `name`, as "a100-40" and "a100-80" begin with "a100";
+// - names that are a short form of `name`, as "seq-len" is of "sequence-length";
 // - names that share a word with `name`;
 // - names of the smallest edit distances from `name`.
 std::vector<std::string> NearestNames(std::string_view name, const std::vector<std::string>& known);

@@ -1,5 +1,6 @@
-// Arrivals is the queue of members' links from the relay's thread, which does the handshakes, to
-// the thread that runs the trial. Thread-safe.
+// Arrivals is a queue of connections (links) that members have opened to the leader. The relay's
+// thread does the handshakes and pushes the links; the thread that runs the trial takes them.
+// Thread-safe.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
 // Listener is the leader's listening socket, to which the other members of a gang connect.
 //
-// Connections wait in its backlog until the leader's run accepts them.
+// Connections wait in its backlog until the leader begins to run the trial and accepts them.
 #pragma once
 
 #include <cstdint>

@@ -40,9 +40,8 @@ absl::StatusOr<DeviceList> DeviceListFromJson(const nlohmann::json& json) {
 absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const ProgramRunner& run) {
   const absl::StatusOr<std::string> text = run({worker_path, "--devices"}, kDeviceListTimeoutS);
   if (!text.ok()) {
-    return absl::Status(
-        text.status().code(),
-        absl::StrCat("the worker can't be asked for its devices: ", text.status().message()));
+    return absl::Status(text.status().code(), absl::StrCat("the worker did not list its devices: ",
+                                                           text.status().message()));
   }
   ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("devices", *text));
   return DeviceListFromJson(json);

@@ -25,17 +25,18 @@ struct TimeSpan {
   friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
 };
 
-// One action, without waiting for its input and sending its output.
+// One action. Waiting for its input and sending its output are not part of it.
 struct ActionSpan {
   planner::Action action = {};
   TimeSpan time = {};
-  double communication_s = 0.0;  // part of `time` spent issuing operations and waiting for them
+  // The part of `time` that the action's own communication takes (collectives inside its layers).
+  double communication_s = 0.0;
 
   friend bool operator==(const ActionSpan&, const ActionSpan&) = default;
 };
 
 struct CommunicationSpan {
-  std::string group;  // its NameOf() (planner/schedule/open_groups.h)
+  std::string group;  // the name of the group, by NameOf() (planner/schedule/open_groups.h)
   planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
   int32_t peer = -1;  // global rank at the other end of a message; -1 in a collective
   // The full buffer: what each rank holds before an all-reduce, after an all-gather or before a

@@ -18,8 +18,8 @@ struct RankTrace {
 };
 
 // Returns the trace as JSON. Each rank is a process of the trace. Its threads are computation,
-// received pipeline messages, sent pipeline messages, and one thread per other group. Time 0 is the
-// earliest begin of the step on any rank. Events of a thread don't overlap, since a group's
+// received pipeline messages, sent pipeline messages, and one thread per other group. Time 0 is
+// when the first rank began the step. Events of a thread don't overlap, since a group's
 // operations queue behind each other. A send lasts until the message is received, not until the
 // sending rank checks for its completion.
 std::string StepTrace(const planner::Layout& layout, std::vector<RankTrace> ranks);

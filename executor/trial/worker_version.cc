@@ -27,7 +27,7 @@ absl::Status CheckWorkerVersion(const std::string& worker_path, const ProgramRun
   const std::string own(WorkerVersion());
   if (!printed.ok()) {
     return FieldError("worker", worker_path,
-                      absl::StrCat("can't be asked for its version, which must be ", own, " (",
+                      absl::StrCat("did not print its version, which must be ", own, " (",
                                    printed.status().message(), ")"));
   }
   const absl::string_view version = absl::StripAsciiWhitespace(*printed);

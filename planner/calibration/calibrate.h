@@ -35,8 +35,8 @@ struct CalibrationResult {
   int64_t unreadable_rows() const { return static_cast<int64_t>(refusals.unreadable.size()); }
 };
 
-// Returns the rows that did not take part in words, such as "2 of another device, framework or
-// sweep, 1 without a step time". The text is empty if every row took part.
+// Returns a text that counts the rows that did not take part, such as "2 of another device,
+// framework or sweep, 1 without a step time". It is empty if every row took part.
 std::string DescribeLeftOut(const CalibrationResult& result);
 
 // Fits the constants to the rows whose columns name the request's framework and the device of its

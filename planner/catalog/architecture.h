@@ -1,9 +1,10 @@
-// Architecture describes a family of models, by their config.json, that the planner can plan. For
-// any other family the error says in words what the planner lacks.
+// Architecture describes a family of models that the planner can plan, as recognized by the model's
+// config.json. For any other family the error says in words what the planner lacks.
 //
-// What it knows is in a data file, planner/data/architectures.json. The file lists planned families
-// with their defaults, missing features with the keys that indicate them, other families with the
-// features that they need, and the keys that do not change a model.
+// All families are in a data file, planner/data/architectures.json. It lists the families that the
+// planner can plan, with their defaults; features that may be missing for a family, with the keys
+// that indicate them; known families that it can't plan, with the features that are missing for
+// them; and the keys that do not change a model.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// Explains an estimate: what fills the fullest device, what the step waits for in addition to
-// compute, the effect of another load of experts, and what the layout moves to the host. For a
-// layout that does not fit, it also finds the smallest change that makes it fit.
+// Explains an estimate: what fills the fullest device, what takes time in a step in addition to
+// compute, what would change if the router spread tokens over experts differently, and what the
+// layout moves to the host. For a layout that does not fit, it also finds the smallest change that
+// makes it fit.
 //
 // The structs hold codes and numbers. The functions that return text turn them into sentences,
 // which are the same on a terminal, in JSON and from a server.
@@ -66,7 +67,8 @@ struct StageMemory {
 struct Explanation {
   std::vector<StageMemory> stages;  // by pipeline rank
   NeighbourSearch neighbours;       // empty for a layout that fits
-  // For models with experts: the effect of another load of the fullest rank's experts.
+  // For models with experts: the effect of a different load of experts
+  // (planner/report/imbalance.h).
   std::optional<ImbalanceEffect> other_imbalance;
   std::optional<ExpertShare> experts;           // of models with experts
   std::optional<LatentShare> latent_attention;  // of models with latent attention

@@ -1,6 +1,6 @@
-// Estimates a layout under another load of the fullest rank's experts. How unevenly a router
-// distributes tokens is known only once a model trains, so an answer for one load also gives the
-// cost of another.
+// Estimates a layout for a different load of experts: the tokens that the fullest rank's experts
+// take, as a multiple of the mean over ranks. How unevenly a router distributes tokens is known
+// only once a model trains, so an answer for one load also gives the cost of a second one.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace meshwright::planner {
 
-// The other load that an answer compares with, as a multiple of the mean over ranks. If the
-// question's own load is at least as high, the answer compares with balanced routing instead.
+// The second load, with which an answer compares. If the question's own load is at least as high,
+// the answer compares with balanced routing instead.
 inline constexpr double kOtherImbalance = 1.2;
 
 struct ImbalanceEffect {
-  double imbalance = 1.0;   // the other load, as a multiple of the mean over ranks
+  double imbalance = 1.0;   // the second load
   int64_t total_bytes = 0;  // on the fullest device
   double oom_probability = 0.0;
   double step_s = 0.0;
@@ -26,7 +26,7 @@ struct ImbalanceEffect {
   friend bool operator==(const ImbalanceEffect&, const ImbalanceEffect&) = default;
 };
 
-// Returns the effect of the other load on a layout, or nullopt if the model has no experts.
+// Returns the effect of the second load on a layout, or nullopt if the model has no experts.
 // REQUIRES: CheckLayout() accepts the layout, and the estimate is the one under `context`.
 std::optional<ImbalanceEffect> OtherImbalance(const EstimateContext& context,
                                               const RankedLayout& ranked);

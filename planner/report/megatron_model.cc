@@ -223,7 +223,8 @@ void AddExperts(const ModelSpec& model, const Ffn& ffn, MegatronScript& script) 
                         experts.capacity_factor));
   }
   script.comments.push_back(
-      "So are --moe-router-load-balancing-type and --moe-router-topk-scaling-factor.");
+      "--moe-router-load-balancing-type and --moe-router-topk-scaling-factor are yours to pass, "
+      "too.");
 }
 
 // The constants of a clamped SwiGLU are those of the published runs.

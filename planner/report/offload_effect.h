@@ -1,4 +1,5 @@
-// Computes what a layout moves to the hosts' memory and what that costs, for its explanation.
+// Computes what a layout moves to the hosts' memory and what that costs, for the explanation of the
+// layout (planner/report/explain.h).
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ std::string Summary(const StudyAnswer& answer) {
                       " recommendations hold, ", CountOf(answer, Verdict::kTies),
                       " make less of a difference than the estimate can tell, ",
                       CountOf(answer, Verdict::kDoesNotHold), " do not hold, ",
-                      CountOf(answer, Verdict::kOpen), " can't be asked here.");
+                      CountOf(answer, Verdict::kOpen), " can't be decided here.");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// SearchRequest is what a search is asked, and SearchResult is what it answers.
+// SearchRequest is the input of a search, and SearchResult is its output.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ inline constexpr int32_t kMostTrials = 5;
 
 // The most points that a search goes through. Rules drop most points in large groups: on one core
 // 79 million points of llama-3-405b on 6,720 devices take 0.05 s. The same points take seconds if
-// memory is computed exactly, as for Meshwright's own worker. 16,384 devices make a few million
-// points; numbers of devices with hundreds of divisors make billions.
+// memory is computed exactly, as for Meshwright's own worker. 16,384 devices have a few million
+// points; a number of devices with hundreds of divisors has billions.
 inline constexpr int64_t kMostPoints = 100'000'000;
 
 // The most layouts that one answer lists.

@@ -11,9 +11,9 @@ namespace meshwright::planner {
 
 // The bytes that one micro-batch takes in one block.
 struct WorkerBlockBytes {
-  // The moment at which a half of the block holds the most. `kept` is what the block keeps when the
-  // half begins, or in a forward when it ends. `workspace` is everything else that is held,
-  // including the incoming gradient.
+  // The moment at which a forward of the block, or a half of its backward, holds the most. `kept`
+  // is what the block keeps: after the forward, or at the beginning of the half. `workspace` is
+  // everything else that is held at that moment, including the incoming gradient.
   struct Moment {
     int64_t kept = 0;
     int64_t workspace = 0;

@@ -3,9 +3,9 @@
 //
 // Only bf16 products on a CPU hold such bytes. ATen makes an fp32 copy of the product, so the
 // worker computes the product in pieces. The bytes are those of oneDNN's kernels for AVX-512;
-// without these kernels a run takes less, up to 15 % in models of a few MB. On CUDA the workspace
-// of cuBLAS is held throughout a run, and is counted with the layout
-// (planner/memory/exact_memory.h).
+// without these kernels a run takes less memory, by up to 15 % in models of a few MB. On CUDA,
+// cuBLAS holds its workspace throughout a run, so it is counted once per rank
+// (ExactMemory::LibraryBytes(), planner/memory/exact_memory.h) and not here.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Processes started by tests, with their output in files; each is ended by its pid when the test
-// ends.
+// Processes that tests start, with their output in files. A process that still runs when its
+// Process object is destroyed is killed.
 #pragma once
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-// A small model whose tiles of 128 no layout of the tests cuts.
+// A small model for tests with products in fp8. Under every layout in these tests, a rank's widths
+// are multiples of 128, so that no quantisation tile is divided between ranks.
 #pragma once
 
 #include "planner/spec/model_spec.h"

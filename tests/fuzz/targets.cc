@@ -102,7 +102,7 @@ std::vector<int64_t> IdsWhere(db::SweepStore& store, const planner::Condition& w
   query.limit = 100;
   query.with_texts = false;
   const auto rows = store.ListMeasured(query);
-  ExpectOk(rows.status(), "a condition that is accepted can't be asked");
+  ExpectOk(rows.status(), "the query of an accepted condition fails");
   std::vector<int64_t> ids;
   for (size_t i = 0; i < rows->size(); ++i) {
     Expect(i == 0 || db::ComesBefore(order, (*rows)[i - 1].place, (*rows)[i].place),

@@ -1,7 +1,7 @@
 // MemoryAccount counts and limits the memory of one rank on a CPU, so that a CPU trial runs out of
 // memory exactly as a GPU would. An allocator charges the rank of the allocating thread.
 //
-// Counts the bytes that tensors request, without rounding. A free, on any thread, credits the
+// It counts the bytes that tensors request, without rounding. A free, on any thread, credits the
 // account that was charged for the block. Threads without an account (Torch's own, Gloo's) are not
 // counted.
 #pragma once

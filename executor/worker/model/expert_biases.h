@@ -1,4 +1,4 @@
-// Biases of experts' products: each expert adds its own bias to its rows. A bias is [experts *
+// Biases of experts' projections: each expert adds its own bias to its rows. A bias is [experts *
 // outputs]. Biases and rows are in the order of the experts, and the argument `rows` has each
 // expert's number of rows. All functions do nothing if the bias, or its gradient, is undefined.
 //

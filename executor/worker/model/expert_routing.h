@@ -3,8 +3,8 @@
 //
 // A slot is one of the top_k experts of a token in this rank's share of the residual stream; a
 // token's slots are adjacent. Sent rows are the slots sorted by expert, and so by the rank that
-// holds the expert. A rank of the EP group receives rows in order of their senders. The ranks of
-// its expert tensor parallelism concatenate what each of them received, padded to the longest.
+// holds the expert. A rank of the EP group receives rows in order of their senders. The ranks of an
+// expert tensor parallel group concatenate what each of them received, padded to the longest.
 // Expert rows are the concatenated rows without padding, sorted by expert.
 //
 // If experts have a capacity (planner::Experts::capacity), an expert takes only this many slots of
@@ -25,10 +25,12 @@ namespace meshwright::worker {
 
 struct ExpertRouting {
   // These tensors are int32.
-  at::Tensor picked;        // [stream tokens, top_k]: the slot's expert
-  at::Tensor row_of_slot;   // [stream tokens, top_k]: the slot's sent row, -1 if dropped
-  at::Tensor slot_of_row;   // [sent rows]
-  at::Tensor place_of_row;  // [expert rows]: index in the concatenated rows; set if rows move
+  at::Tensor picked;       // [stream tokens, top_k]: the slot's expert
+  at::Tensor row_of_slot;  // [stream tokens, top_k]: the slot's sent row, -1 if dropped
+  at::Tensor slot_of_row;  // [sent rows]
+  // [expert rows]: index in the concatenated rows. Set only if rows move between ranks
+  // (ep * etp > 1).
+  at::Tensor place_of_row;
 
   // [sequences, experts], accumulator dtype: numbers of slots, including dropped ones. Set only if
   // there is a balance loss.

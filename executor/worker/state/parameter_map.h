@@ -1,10 +1,10 @@
 // Determines which parts of the model's parameters a rank holds, and in which order.
 //
-// Pure functions of (model, layout, coordinates): the parameters are those of the operators in
-// planner/block/block.h. Parameters are grouped in units: the embedding, a layer, the final norm,
-// the head. Each unit has its own flat buffers. Matrices come first in a unit, then parameters of
-// routers and norms, then other vectors. A layer's experts are a unit of their own. AdamW decays
-// only matrices and routers.
+// All functions here are pure functions of model, layout and coordinates. The parameters are those
+// of the operators in planner/block/block.h. They are grouped in units: the embedding, a layer
+// without its experts, a layer's experts, the final norm, the head. Each unit has its own flat
+// buffers. Matrices come first in a unit, then parameters of routers and norms, then other vectors.
+// AdamW decays only matrices and routers.
 #pragma once
 
 #include <cstdint>

@@ -33,8 +33,8 @@ inline Profiles PriorProfiles() {
   return priors;
 }
 
-// The machine and framework of the runs. Where runs can determine a constant, it is less than one
-// prior deviation away.
+// The machine and framework of the runs. Each constant that the runs can determine differs from its
+// prior by less than one standard deviation of the prior.
 inline Profiles TrueProfiles() {
   Profiles truth = PriorProfiles();
   truth.cluster.device.matmul_efficiency *= 0.93;

@@ -1,11 +1,11 @@
-// Scaling decides how many nodes the waiting trials can use, and WhoMayGo() which agents may be let
-// go. Neither needs a clock, a queue or an engine.
+// Scaling decides how many nodes the waiting trials can use, and WhoMayGo() decides which agents
+// may be let go: their jobs are then ended. Neither needs a clock, a queue or an engine.
 //
 // Callers may rely on the following. The number of nodes is at least min_nodes and at most
-// max_nodes. It is the largest number that was wanted within the last `idle`, so that demand that
-// vanishes for a moment costs no job its place in Slurm's queue. An agent may be let go only after
-// it was idle for `idle`. Agents that somebody else started get their share of the work before a
-// node is wanted for it.
+// max_nodes. It is the largest number that was wanted within the last `idle`. So if demand drops
+// for a moment only, no queued job is cancelled, which would lose its place in Slurm's queue. An
+// agent may be let go only after it was idle for `idle`. Trials that agents started by somebody
+// else can run don't make a node wanted.
 #pragma once
 
 #include <cstdint>

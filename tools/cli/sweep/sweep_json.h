@@ -9,8 +9,8 @@
 namespace meshwright::cli {
 
 nlohmann::ordered_json SweepToJson(const v1::Sweep& sweep);
-// Returns the sweep, the request that made it, the peak of which its MFUs are shares, and its
-// trials. Each trial has what was predicted, what was measured, and its rank among all of them.
+// Returns the sweep with the request that made it, the peak FLOP/s that its MFUs refer to, and its
+// trials. Each trial has its prediction, its measurement, and its rank among the sweep's trials.
 nlohmann::ordered_json ShownSweepToJson(const ShownSweep& shown);
 nlohmann::ordered_json EventToJson(const v1::SweepEvent& event);
 

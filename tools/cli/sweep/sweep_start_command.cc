@@ -208,8 +208,9 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
                                 kUsualCandidates, ", or K where that is more"))
       ->option_text("N");
   start->add_flag("--fresh", flags->fresh,
-                  "Run layouts again that the server has results of, for the same model, cluster, "
-                  "training and worker, and take nothing from sweeps like this one");
+                  "Use no results of earlier sweeps: run layouts even if the server has their "
+                  "results for the same model, cluster, training and worker, and don't correct "
+                  "estimates by related sweeps");
   start
       ->add_option(
           "--layout", flags->layouts,

@@ -89,7 +89,7 @@ void PrintSpeed(const Sweeps& sweeps, const planner::ValidationReport& report, s
          "share "
          "of step times inside\nthe predicted interval; MFU points lost by picking the fastest "
          "predicted layout below 80 % of the device (safe)\nor with a probability of running out "
-         "below 0.5 (likely), and the row of that pick:\n";
+         "of memory below 0.5 (likely), and the row of that pick:\n";
   Table table(
       {"sweep", "MFU error", "step error", "Spearman", "inside", "safe", "row", "likely", "row"});
   const auto add = [&table](const planner::SweepReport& r) {

@@ -27,7 +27,7 @@ std::optional<std::string> WhyTooLong(const grpc::Status& status) {
                   &most_bytes) != 2) {
     return std::nullopt;
   }
-  return "a message has " + std::to_string(bytes) + " bytes, and whom it goes to takes at most " +
+  return "a message has " + std::to_string(bytes) + " bytes, and its receiver takes at most " +
          std::to_string(most_bytes) + ": ask for less at once";
 }
 

@@ -78,7 +78,7 @@ TEST(RpcStatusTest, SaysWhatIsTooLong) {
         FromGrpcStatus(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, said)).message());
   };
   EXPECT_EQ(read("Received message larger than max (40000000 vs. 33554432)"),
-            "a message has 40000000 bytes, and whom it goes to takes at most 33554432: ask for "
+            "a message has 40000000 bytes, and its receiver takes at most 33554432: ask for "
             "less at once");
   for (const char* other : {"try again later", "Received message larger than max (many)"}) {
     EXPECT_EQ(read(other), other);

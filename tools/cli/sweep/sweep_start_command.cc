@@ -219,8 +219,8 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
       ->option_text("LAYOUT");
   start
       ->add_option("--steps", flags->steps,
-                   "Optimizer steps of each trial; without it as many as its median takes to be "
-                   "known, or to be known as beaten, at most 50")
+                   "Optimizer steps of each trial; without it a trial runs until the median of its "
+                   "steps is known, or is known to be slower than the best, at most 50 steps")
       ->option_text("N");
   start->add_option("--seed", flags->seed, "Of weights and tokens")
       ->capture_default_str()

@@ -32,6 +32,7 @@ class BlockBuilder : public OperatorBuilder {
     if (!s_.is_parallel()) {
       Leave(OperatorName::kAttentionLeave);
       if (NormsBehind()) AttentionNorm();
+      if (IsSandwich()) AttentionPostNorm();
       Residual(OperatorName::kAttentionResidual, ExtraBytes() / 2);
     }
     FfnBranch();
@@ -45,6 +46,7 @@ class BlockBuilder : public OperatorBuilder {
     if (s_.has_experts()) AddExperts(s_, operators());
     if (s_.ffn_hidden > 0) DenseFfn(shares_norm);
     if (NormsBehind()) FfnNorm();
+    if (IsSandwich()) FfnPostNorm();
     Residual(OperatorName::kFfnResidual,
              s_.is_parallel() ? ExtraBytes() : ExtraBytes() - ExtraBytes() / 2);
   }
@@ -62,6 +64,7 @@ class BlockBuilder : public OperatorBuilder {
   }
 
   bool NormsBehind() const { return s_.arrangement == Arrangement::kNormBehind; }
+  bool IsSandwich() const { return s_.arrangement == Arrangement::kSandwich; }
 
   int64_t PerStreamElement(double bytes) const {
     return static_cast<int64_t>(bytes * static_cast<double>(stream_elements_));
@@ -81,19 +84,29 @@ class BlockBuilder : public OperatorBuilder {
                  OperatorName::kQkvProjection);
   }
 
+  void AttentionPostNorm() {
+    Operator& op = Add(OperatorName::kAttentionPostNorm, OperatorKind::kNorm);
+    Norm(op, "attention_post_norm", "attention_post_norm_bias", s_.norm_traffic_bytes,
+         s_.norm_backward_traffic_bytes);
+    SaveForNorm(op, KeptTensor::kAttentionNormInput, KeptTensor::kAttentionPostNormRstd);
+    Save(op, KeptTensor::kNormIntermediates, NormExtraBytes() / 2, op.name, kInputGradient);
+  }
+
   void QkvProjection() {
     const int64_t queries = s_.query_width();
     const int64_t keys = s_.key_width();
+    const int64_t values = s_.value_width();
     const int64_t all_queries = s_.heads * s_.head_dim;
     const int64_t all_keys = s_.kv_heads * s_.head_dim;
-    Operator& op = Projection(OperatorName::kQkvProjection, queries + 2 * keys, s_.hidden);
+    const int64_t all_values = s_.kv_heads * s_.value_head_dim();
+    Operator& op = Projection(OperatorName::kQkvProjection, queries + keys + values, s_.hidden);
     op.parameters.push_back(Rows("q", all_queries, queries, s_.hidden));
     op.parameters.push_back(Rows("k", all_keys, keys, s_.hidden));
-    op.parameters.push_back(Rows("v", all_keys, keys, s_.hidden));
+    op.parameters.push_back(Rows("v", all_values, values, s_.hidden));
     if (s_.qkv_bias) {
       op.parameters.push_back(Bias("q_bias", all_queries, queries));
       op.parameters.push_back(Bias("k_bias", all_keys, keys));
-      op.parameters.push_back(Bias("v_bias", all_keys, keys));
+      op.parameters.push_back(Bias("v_bias", all_values, values));
     }
     if (s_.worker_quantises) return;
     Save(op, NormsBehind() ? KeptTensor::kAttentionResidual : KeptTensor::kAttentionNormOutput,
@@ -155,7 +168,7 @@ class BlockBuilder : public OperatorBuilder {
                     .ring_stops = RingStopCount(s_.attention_span()),
                     .window = s_.window,
                     .chunked = s_.chunked,
-                    .value_dim = s_.is_latent() ? s_.value_dim : 0};
+                    .value_dim = s_.value_dim};
     if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
     op.kernel = s_.attention;
     op.score_traffic_bytes = s_.score_traffic_bytes;
@@ -237,13 +250,22 @@ class BlockBuilder : public OperatorBuilder {
                  OperatorName::kGateUpProjection);
   }
 
+  void FfnPostNorm() {
+    Operator& op = Add(OperatorName::kFfnPostNorm, OperatorKind::kNorm);
+    Norm(op, "ffn_post_norm", "ffn_post_norm_bias", s_.norm_traffic_bytes,
+         s_.norm_backward_traffic_bytes);
+    SaveForNorm(op, KeptTensor::kFfnNormInput, KeptTensor::kFfnPostNormRstd);
+    Save(op, KeptTensor::kNormIntermediates, NormExtraBytes() - NormExtraBytes() / 2, op.name,
+         kInputGradient);
+  }
+
   void GateUpProjection() {
     Operator& op = Projection(OperatorName::kGateUpProjection, s_.gate_up_width(), s_.hidden);
-    if (s_.ffn == FfnKind::kSwiGlu) {
+    if (IsGated(s_.ffn)) {
       op.parameters.push_back(Rows("gate", s_.ffn_hidden, s_.inner_width(), s_.hidden));
     }
     op.parameters.push_back(Rows("up", s_.ffn_hidden, s_.inner_width(), s_.hidden));
-    if (s_.ffn_bias && s_.ffn == FfnKind::kSwiGlu) {
+    if (s_.ffn_bias && IsGated(s_.ffn)) {
       op.parameters.push_back(Bias("gate_bias", s_.ffn_hidden, s_.inner_width()));
     }
     if (s_.ffn_bias) op.parameters.push_back(Bias("up_bias", s_.ffn_hidden, s_.inner_width()));
@@ -260,7 +282,7 @@ class BlockBuilder : public OperatorBuilder {
     const int64_t elements = s_.tokens * s_.inner_width();
     op.stream = ActivationStream(elements);
     const int64_t bytes = elements * s_.element_bytes;
-    const bool gated = s_.ffn == FfnKind::kSwiGlu;
+    const bool gated = IsGated(s_.ffn);
     constexpr OperatorName kGateUp = OperatorName::kGateUpProjection;
     if (gated) Save(op, KeptTensor::kGate, bytes, kGateUp, kWeightGradient);
     // ReLU's product holds the same information, unless it is narrowed.

@@ -74,11 +74,11 @@ struct BlockShape {
   bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
   bool sinks = false;
   AttentionKind attention_kind = AttentionKind::kGroupedQuery;
-  // The next four are for latent attention only and mean the same as in the model's Attention.
+  int64_t value_dim = 0;  // elements of a head's values, or 0 for head_dim
+  // The next three are for latent attention only and mean the same as in the model's Attention.
   int64_t query_rank = 0;
   int64_t kv_rank = 0;
   int64_t rotary_dim = 0;
-  int64_t value_dim = 0;
   int64_t cp = 1;
   bool qkv_bias = false;
   bool output_bias = false;
@@ -117,7 +117,7 @@ struct BlockShape {
   int64_t query_width() const { return rank_heads() * head_dim; }
   int64_t key_width() const { return rank_kv_heads() * head_dim; }
   bool is_latent() const { return attention_kind == AttentionKind::kLatent; }
-  int64_t value_head_dim() const { return is_latent() ? value_dim : head_dim; }
+  int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t value_width() const { return rank_kv_heads() * value_head_dim(); }
   // Returns the width of attention's output, the input of the output projection.
   int64_t attended_width() const { return rank_heads() * value_head_dim(); }
@@ -135,7 +135,7 @@ struct BlockShape {
             .tile_queries = cpu_operators ? kWindowTileQueries : 0};
   }
   int64_t inner_width() const { return ffn_hidden / tp; }
-  int64_t gate_up_width() const { return (ffn == FfnKind::kSwiGlu ? 2 : 1) * inner_width(); }
+  int64_t gate_up_width() const { return (IsGated(ffn) ? 2 : 1) * inner_width(); }
   bool is_parallel() const {
     return arrangement == Arrangement::kParallel || arrangement == Arrangement::kParallelOneNorm;
   }
@@ -149,9 +149,7 @@ struct BlockShape {
   bool has_experts() const { return experts.count > 0; }
   int64_t rank_experts() const { return experts.count / ep; }
   int64_t expert_width() const { return expert_hidden / etp; }
-  int64_t expert_gate_up_width() const {
-    return (ffn == FfnKind::kSwiGlu ? 2 : 1) * expert_width();
-  }
+  int64_t expert_gate_up_width() const { return (IsGated(ffn) ? 2 : 1) * expert_width(); }
   bool lists_routing() const { return routing_bytes == 0.0; }
   // Returns whether experts work on tokens of other ranks.
   bool moves_rows() const { return ep * etp > 1; }

@@ -44,7 +44,7 @@ class ExpertBuilder : public OperatorBuilder {
   }
 
  private:
-  bool gated() const { return s_.ffn == FfnKind::kSwiGlu; }
+  bool gated() const { return IsGated(s_.ffn); }
   int64_t RowBytes(int64_t rows, int64_t width) const { return rows * width * s_.element_bytes; }
 
   // Returns the bytes of logits and scores, or for Meshwright's worker of the logits as the

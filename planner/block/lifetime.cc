@@ -65,9 +65,11 @@ TensorOrigin OriginOf(KeptTensor tensor) {
     case KeptTensor::kExpertSiluGate:
     case KeptTensor::kEmbeddingNormRstd:
     case KeptTensor::kAttentionNormRstd:
+    case KeptTensor::kAttentionPostNormRstd:
     case KeptTensor::kHeadNormInput:
     case KeptTensor::kLogSumExp:
     case KeptTensor::kFfnNormRstd:
+    case KeptTensor::kFfnPostNormRstd:
     case KeptTensor::kSiluGate:
     case KeptTensor::kNormIntermediates:
     case KeptTensor::kExtras:

@@ -3,7 +3,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::array<std::string_view, 34> kOperatorNames = {
+constexpr std::array<std::string_view, 36> kOperatorNames = {
     "embedding",
     "embedding_leave",
     "embedding_norm",
@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 34> kOperatorNames = {
     "attention",
     "output_projection",
     "attention_leave",
+    "attention_post_norm",
     "attention_residual",
     "ffn_norm",
     "router",
@@ -31,6 +32,7 @@ constexpr std::array<std::string_view, 34> kOperatorNames = {
     "ffn_activation",
     "down_projection",
     "ffn_leave",
+    "ffn_post_norm",
     "ffn_residual",
     "final_norm",
     "head_enter",

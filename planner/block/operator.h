@@ -46,6 +46,7 @@ enum class OperatorName : uint8_t {
   kAttention,
   kOutputProjection,
   kAttentionLeave,
+  kAttentionPostNorm,  // the second norm of attention
   kAttentionResidual,
   kFfnNorm,
   kRouter,
@@ -56,9 +57,10 @@ enum class OperatorName : uint8_t {
   kExpertCombine,  // sends results back and adds up those of a token's experts
   kFfnEnter,
   kGateUpProjection,
-  kFfnActivation,  // SwiGLU, GELU or ReLU
+  kFfnActivation,  // of the FFN's kind
   kDownProjection,
   kFfnLeave,
+  kFfnPostNorm,  // the second norm of the FFN
   kFfnResidual,
 
   kFinalNorm,
@@ -167,7 +169,8 @@ enum class KeptTensor : uint8_t {
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
   kAttentionNormInput,   // of a norm after the output projection
-  kLatent,               // of latent attention, before its norm
+  kAttentionPostNormRstd,
+  kLatent,  // of latent attention, before its norm
   kLatentRstd,
   kLatentNormOutput,  // input of the projections out of the latents
   kHeadNormInput,     // queries and keys before their norm, with each head's deviation
@@ -181,6 +184,7 @@ enum class KeptTensor : uint8_t {
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
   kFfnNormInput,  // of a norm after the down projection
+  kFfnPostNormRstd,
   kRouterScores,  // logits and scores of every expert, in the width of statistics
   kRouting,       // which expert takes which token, and with what weight
   kExpertInput,   // the tokens of a rank's experts, in their order
@@ -270,7 +274,7 @@ struct Operator {
 
 // Operators in the order of the forward pass; backward runs them in reverse. Holds a whole block
 // without a heap allocation.
-using OperatorList = ShortList<Operator, 24>;
+using OperatorList = ShortList<Operator, 26>;
 
 // Returns the operator of this name, or null.
 inline const Operator* Find(const OperatorList& operators, OperatorName name) {

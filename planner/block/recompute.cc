@@ -50,7 +50,7 @@ RecomputedParts DenseFfnParts(const BlockShape& shape) {
   if (shape.has_experts()) return {};
   RecomputedParts parts = {.frees = kFfnTensors, .runs = kFfnOperators};
   if (shape.arrangement == Arrangement::kSequential ||
-      shape.arrangement == Arrangement::kParallel) {
+      shape.arrangement == Arrangement::kParallel || shape.arrangement == Arrangement::kSandwich) {
     parts.frees.Add(KeptTensor::kFfnNormOutput);
     parts.runs.Add(OperatorName::kFfnNorm);
   }

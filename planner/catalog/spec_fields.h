@@ -11,22 +11,18 @@ namespace meshwright::planner {
 
 inline constexpr TextForm kPrecisionText{&PrecisionName, &ParsePrecision};
 inline constexpr TextForm kOptimizerText{&OptimizerName, &ParseOptimizer};
-inline constexpr EnumNames<FfnKind, 3> kFfnKindNames = {{
-    {FfnKind::kSwiGlu, "swiglu"},
-    {FfnKind::kGelu, "gelu"},
-    {FfnKind::kRelu, "relu"},
-}};
 inline constexpr EnumNames<StreamNorm, 4> kStreamNormNames = {{
     {StreamNorm::kRms, "rms"},
     {StreamNorm::kLayer, "layer"},
     {StreamNorm::kLayerWithoutBias, "layer_without_bias"},
     {StreamNorm::kLayerPlain, "layer_plain"},
 }};
-inline constexpr EnumNames<Arrangement, 4> kArrangementNames = {{
+inline constexpr EnumNames<Arrangement, 5> kArrangementNames = {{
     {Arrangement::kSequential, "sequential"},
     {Arrangement::kParallel, "parallel"},
     {Arrangement::kParallelOneNorm, "parallel_one_norm"},
     {Arrangement::kNormBehind, "norm_behind"},
+    {Arrangement::kSandwich, "sandwich"},
 }};
 inline constexpr EnumNames<Positions, 4> kPositionsNames = {{
     {Positions::kRotary, "rotary"},

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 28> kModelPartNames = {{
+constexpr EnumNames<ModelPart, 30> kModelPartNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -18,6 +18,7 @@ constexpr EnumNames<ModelPart, 28> kModelPartNames = {{
     {ModelPart::kQkNormOverWidth, "qk_norm_over_width"},
     {ModelPart::kParallelBlock, "parallel_block"},
     {ModelPart::kNormBehind, "norm_behind"},
+    {ModelPart::kSandwichNorms, "sandwich_norms"},
     {ModelPart::kBiases, "biases"},
     {ModelPart::kHeadBias, "head_bias"},
     {ModelPart::kExperts, "experts"},
@@ -30,6 +31,7 @@ constexpr EnumNames<ModelPart, 28> kModelPartNames = {{
     {ModelPart::kLatentAttention, "latent_attention"},
     {ModelPart::kQueriesWithoutLatent, "queries_without_latent"},
     {ModelPart::kWideValues, "wide_values"},
+    {ModelPart::kOtherValueWidth, "other_value_width"},
     {ModelPart::kSlidingWindow, "sliding_window"},
     {ModelPart::kChunkedAttention, "chunked_attention"},
     {ModelPart::kSinks, "attention_sinks"},
@@ -66,8 +68,11 @@ void AddExpertParts(const Ffn& ffn, EnumSet<ModelPart>& parts) {
   if (ffn.experts.shared_gate) parts.Add(ModelPart::kSharedExpertGate);
 }
 
-void AddLatentParts(const Attention& attention, EnumSet<ModelPart>& parts) {
-  if (!attention.is_latent()) return;
+void AddValueParts(const Attention& attention, EnumSet<ModelPart>& parts) {
+  if (!attention.is_latent()) {
+    if (attention.value_dim > 0) parts.Add(ModelPart::kOtherValueWidth);
+    return;
+  }
   parts.Add(ModelPart::kLatentAttention);
   if (attention.query_rank == 0) parts.Add(ModelPart::kQueriesWithoutLatent);
   if (attention.value_dim > attention.head_dim) parts.Add(ModelPart::kWideValues);
@@ -80,6 +85,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   if (model.rotary_share != 1.0) parts.Add(ModelPart::kPartialRotary);
   if (model.embedding_norm) parts.Add(ModelPart::kEmbeddingNorm);
   if (model.arrangement == Arrangement::kNormBehind) parts.Add(ModelPart::kNormBehind);
+  if (model.arrangement == Arrangement::kSandwich) parts.Add(ModelPart::kSandwichNorms);
   if (model.arrangement == Arrangement::kParallel ||
       model.arrangement == Arrangement::kParallelOneNorm) {
     parts.Add(ModelPart::kParallelBlock);
@@ -89,7 +95,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups) {
     biases = biases || group.attention.output_bias || group.ffn.bias;
     AddExpertParts(group.ffn, parts);
-    AddLatentParts(group.attention, parts);
+    AddValueParts(group.attention, parts);
     if (group.attention.window > 0) {
       parts.Add(group.attention.chunked ? ModelPart::kChunkedAttention : ModelPart::kSlidingWindow);
     }

@@ -23,8 +23,9 @@ enum class ModelPart : uint8_t {
   kEmbeddingNorm,
   kQkNormOverWidth,
   kParallelBlock,
-  kNormBehind,  // norms behind attention and the FFN
-  kBiases,      // of attention's output and of the FFN
+  kNormBehind,     // norms behind attention and the FFN
+  kSandwichNorms,  // norms before and behind both
+  kBiases,         // of attention's output and of the FFN
   kHeadBias,
   kExperts,
   kExpertsWithoutGate,  // whose activation is not SwiGLU
@@ -36,6 +37,7 @@ enum class ModelPart : uint8_t {
   kLatentAttention,
   kQueriesWithoutLatent,  // of latent attention, projected from the hidden state
   kWideValues,            // of latent attention, wider than keys
+  kOtherValueWidth,       // of grouped queries: values are not as wide as keys
   kSlidingWindow,
   kChunkedAttention,
   kSinks,

@@ -47,14 +47,25 @@ absl::Status CheckRuns(const Framework& framework, const ExportJob& job) {
 
 absl::Status CheckParts(const Framework& framework, const ModelSpec& model) {
   const auto others = EnumSet<ModelPart>::FromBits(PartsOf(model).bits() & ~framework.parts.bits());
-  const bool relu = model.groups.front().ffn.kind == FfnKind::kRelu;
-  if (others.empty() && !relu) return absl::OkStatus();
+  const FfnKind ffn = model.groups.front().ffn.kind;
+  const bool writes_ffn = ffn == FfnKind::kSwiGlu || ffn == FfnKind::kGelu;
+  if (others.empty() && writes_ffn) return absl::OkStatus();
   const std::string named = NamesOf(others, ModelPartName);
+  const std::string ffn_name(writes_ffn ? "" : NameOf(kFfnKindNames, ffn));
   return FieldError(
       "model", model.name,
-      absl::StrCat("has ", named, relu && !named.empty() ? ", " : "", relu ? "relu" : "",
+      absl::StrCat("has ", named, named.empty() || ffn_name.empty() ? "" : ", ", ffn_name,
                    ", not exported to ", std::string(framework.name),
                    " yet; must have no others than ", NamesOf(framework.parts, ModelPartName)));
+}
+
+// What changes neither memory nor time still has to be among the flags.
+absl::Status CheckSetAside(const Framework& framework, const ModelSpec& model) {
+  if (model.set_aside.empty()) return absl::OkStatus();
+  const SetAsideKey& first = model.set_aside.front();
+  return FieldError(first.key, first.value,
+                    absl::StrCat("changes the model, and is not exported to ",
+                                 std::string(framework.name), " yet; must be absent"));
 }
 
 }  // namespace
@@ -77,6 +88,7 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
   const Framework& framework = FrameworkOf(target);
   RETURN_IF_ERROR(CheckParts(framework, job.model));
+  RETURN_IF_ERROR(CheckSetAside(framework, job.model));
   // What the framework lacks is reported first: it says more than a rule that the layout also
   // breaks.
   ASSIGN_OR_RETURN(std::string text, framework.write(job));

@@ -24,10 +24,7 @@ struct Lacking {
   DeviceKind other_device;
 };
 
-std::string FfnName(FfnKind ffn) {
-  if (ffn == FfnKind::kSwiGlu) return "swiglu";
-  return ffn == FfnKind::kGelu ? "gelu" : "relu";
-}
+std::string FfnName(FfnKind ffn) { return std::string(NameOf(kFfnKindNames, ffn)); }
 
 std::string Named(AttentionKernel kernel) { return std::string(AttentionKernelName(kernel)); }
 

@@ -41,7 +41,8 @@ absl::Status Check(const Attention& attention) {
   }
   RETURN_IF_ERROR(CheckRange("head_dim", attention.head_dim, 1, kMaxWidth / attention.heads));
   RETURN_IF_ERROR(CheckRange("sliding_window", attention.window, 0, kMaxPositions));
-  return attention.is_latent() ? CheckLatent(attention) : absl::OkStatus();
+  if (attention.is_latent()) return CheckLatent(attention);
+  return CheckRange("v_head_dim", attention.value_dim, 0, kMaxWidth / attention.heads);
 }
 
 absl::Status CheckLossWeight(std::string_view field, double weight) {

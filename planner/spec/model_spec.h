@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/text/enum_names.h"
 #include "planner/spec/rope_scaling.h"
 
 namespace meshwright::planner {
@@ -18,8 +19,18 @@ enum class AttentionKind : uint8_t {
   kGroupedQuery,  // multi-head and multi-query are its extremes
   kLatent  // DeepSeek-V2 (arXiv 2405.04434): keys and values are projected from one narrow latent
 };
-// kSwiGlu has three matrices, the others have two. For the backward, kRelu keeps only its result.
-enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu };
+// kSwiGlu and kGeGlu have three matrices: a gate passes SiLU or GELU and scales the other product.
+// The others have two. kReluSquared is the square of ReLU (Nemotron), kXielu is xIELU (Apertus,
+// arXiv 2411.13010). For the backward, kRelu keeps only its result.
+enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu, kGeGlu, kReluSquared, kXielu };
+inline constexpr EnumNames<FfnKind, 6> kFfnKindNames = {{
+    {FfnKind::kSwiGlu, "swiglu"},
+    {FfnKind::kGelu, "gelu"},
+    {FfnKind::kRelu, "relu"},
+    {FfnKind::kGeGlu, "geglu"},
+    {FfnKind::kReluSquared, "relu2"},
+    {FfnKind::kXielu, "xielu"},
+}};
 // The norms of the residual stream. kRms is RMSNorm. kLayer is LayerNorm with weight and bias,
 // kLayerWithoutBias with a weight alone, kLayerPlain with neither.
 enum class StreamNorm : uint8_t { kRms, kLayer, kLayerWithoutBias, kLayerPlain };
@@ -29,8 +40,15 @@ enum class Positions : uint8_t { kRotary, kLearned, kAlibi, kNone };
 // The order of norms and branches in a block. kSequential has norms before attention and before the
 // FFN. kParallel has the FFN parallel to attention, on the same input. kParallelOneNorm does so
 // with one norm for both (GPT-J, Falcon 7B). kNormBehind has a norm after attention and one after
-// the FFN, each before the result is added (OLMo 2).
-enum class Arrangement : uint8_t { kSequential, kParallel, kParallelOneNorm, kNormBehind };
+// the FFN, each before the result is added (OLMo 2). kSandwich has norms before and after both
+// (Gemma 2).
+enum class Arrangement : uint8_t {
+  kSequential,
+  kParallel,
+  kParallelOneNorm,
+  kNormBehind,
+  kSandwich
+};
 
 struct Attention {
   AttentionKind kind = AttentionKind::kGroupedQuery;
@@ -48,16 +66,18 @@ struct Attention {
   bool chunked = false;
   bool sinks = false;  // GPT-OSS: a learned score of each head joins the softmax
 
+  // Elements of a head's values. 0, which only kGroupedQuery may have, stands for head_dim.
+  int64_t value_dim = 0;
+
   // For kLatent alone. Queries and keys have head_dim elements, of which rotary_dim are rotated;
   // all heads share the rotated part of a key.
   int64_t query_rank = 0;  // width of the queries' latent; 0 if they come from the hidden state
   int64_t kv_rank = 0;     // width of the latent of keys and values
   int64_t rotary_dim = 0;
-  int64_t value_dim = 0;  // elements of a head's values
 
   bool is_latent() const { return kind == AttentionKind::kLatent; }
   int64_t query_width() const { return heads * head_dim; }
-  int64_t key_width() const { return kv_heads * head_dim; }  // values' width too unless latent
+  int64_t key_width() const { return kv_heads * head_dim; }  // values' too where value_dim is 0
 
   friend bool operator==(const Attention&, const Attention&) = default;
 };
@@ -98,6 +118,9 @@ struct Experts {
   friend bool operator==(const Experts&, const Experts&) = default;
 };
 
+// Returns whether an FFN of this kind has a gate, and so three matrices.
+constexpr bool IsGated(FfnKind kind) { return kind == FfnKind::kSwiGlu || kind == FfnKind::kGeGlu; }
+
 struct Ffn {
   FfnKind kind = FfnKind::kSwiGlu;
   int64_t hidden = 0;  // inner width; if there are experts, that of each expert
@@ -107,7 +130,7 @@ struct Ffn {
   double clamp = 0.0;
   Experts experts = {};
 
-  bool gated() const { return kind == FfnKind::kSwiGlu; }
+  bool gated() const { return IsGated(kind); }
   bool has_experts() const { return experts.count > 0; }
   // Returns the width of the FFN that every token passes.
   int64_t dense_hidden() const { return has_experts() ? experts.shared_hidden : hidden; }
@@ -122,6 +145,15 @@ struct LayerGroup {
   int64_t count = 0;
 
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
+};
+
+// A key of a config.json with its value, that changes what a model computes but neither its memory
+// nor its step time: a multiplier, a soft cap, a scaling of positions.
+struct SetAsideKey {
+  std::string key;
+  std::string value;
+
+  friend bool operator==(const SetAsideKey&, const SetAsideKey&) = default;
 };
 
 struct ModelSpec {
@@ -144,6 +176,7 @@ struct ModelSpec {
   // hidden] and uses the head once more (DeepSeek-V3, arXiv 2412.19437, section 2.2).
   int64_t mtp_layers = 0;
   std::vector<LayerGroup> groups;
+  std::vector<SetAsideKey> set_aside;  // launch flags would have to say them too
 
   int64_t layers() const;
   bool has_experts() const;

@@ -25,10 +25,10 @@ inline planner::Attention TinyLatentAttention(int64_t value_dim) {
           .heads = 4,
           .kv_heads = 4,
           .head_dim = 12,
+          .value_dim = value_dim,
           .query_rank = 10,
           .kv_rank = 6,
-          .rotary_dim = 4,
-          .value_dim = value_dim};
+          .rotary_dim = 4};
 }
 
 inline planner::TrainingSpec TinyTraining() {

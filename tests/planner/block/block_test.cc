@@ -249,6 +249,46 @@ TEST(BlockArrangements, NormsBehindReadWhatTheProjectionsMade) {
   EXPECT_EQ(KeptBytes(block), KeptBytes(BlockOperators(Shape())));
 }
 
+// Keeps the inputs of both norms behind, and a deviation for each.
+TEST(BlockArrangements, ASandwichHasNormsOnBothSides) {
+  BlockShape shape = Shape();
+  shape.arrangement = Arrangement::kSandwich;
+  const OperatorList block = BlockOperators(shape);
+  const OperatorList sequential = BlockOperators(Shape());
+  EXPECT_EQ(Names(block),
+            (std::vector<std::string_view>{
+                "attention_norm", "qkv_projection", "rope", "attention", "output_projection",
+                "attention_post_norm", "attention_residual", "ffn_norm", "gate_up_projection",
+                "ffn_activation", "down_projection", "ffn_post_norm", "ffn_residual"}));
+  EXPECT_EQ(RankParameters(block).all, RankParameters(sequential).all + 2 * 64);
+  EXPECT_EQ(KeptBytes(block), KeptBytes(sequential) + 2 * kHiddenBytes + 2 * 256 * 4);
+}
+
+TEST(BlockArrangements, ValuesMayBeNarrowerThanKeys) {
+  BlockShape shape = Shape();
+  shape.value_dim = 8;
+  const OperatorList block = BlockOperators(shape);
+  const OperatorList same = BlockOperators(Shape());
+  // Two value heads of 8 elements less, and eight heads of the output.
+  EXPECT_EQ(RankParameters(block).all, RankParameters(same).all - (2 * 8 + 8 * 8) * 64);
+  EXPECT_EQ(KeptBytes(block, KeptTensor::kValue), KeptBytes(same, KeptTensor::kValue) / 2);
+  EXPECT_EQ(KeptBytes(block, KeptTensor::kKey), KeptBytes(same, KeptTensor::kKey));
+  EXPECT_EQ(Find(block, OperatorName::kAttention)->attention.value_head_dim(), 8);
+}
+
+TEST(BlockArrangements, AGateIsAThirdMatrixWhateverItsActivation) {
+  BlockShape shape = Shape();
+  const int64_t swiglu = RankParameters(BlockOperators(shape)).all;
+  const auto with = [&](FfnKind kind) {
+    shape.ffn = kind;
+    return BlockOperators(shape);
+  };
+  EXPECT_EQ(RankParameters(with(FfnKind::kGeGlu)).all, swiglu);
+  EXPECT_EQ(RankParameters(with(FfnKind::kReluSquared)).all, swiglu - 96 * 64);
+  EXPECT_EQ(KeptBytes(with(FfnKind::kReluSquared)), KeptBytes(with(FfnKind::kGelu)));
+  EXPECT_EQ(KeptBytes(with(FfnKind::kXielu)), KeptBytes(with(FfnKind::kGelu)));
+}
+
 TEST(BlockArrangements, LayerNormKeepsAMeanToo) {
   BlockShape shape = Shape();
   const int64_t rms = Kept(shape, KeptTensor::kAttentionNormRstd);

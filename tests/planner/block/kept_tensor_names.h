@@ -9,7 +9,7 @@
 
 namespace meshwright::planner {
 
-inline constexpr std::array<std::string_view, 44> kKeptTensorNames = {
+inline constexpr std::array<std::string_view, 46> kKeptTensorNames = {
     "token_ids",
     "embedding_norm_input",
     "embedding_norm_rstd",
@@ -17,6 +17,7 @@ inline constexpr std::array<std::string_view, 44> kKeptTensorNames = {
     "attention_norm_output",
     "attention_norm_rstd",
     "attention_norm_input",
+    "attention_post_norm_rstd",
     "latent",
     "latent_rstd",
     "latent_norm_output",
@@ -31,6 +32,7 @@ inline constexpr std::array<std::string_view, 44> kKeptTensorNames = {
     "ffn_norm_output",
     "ffn_norm_rstd",
     "ffn_norm_input",
+    "ffn_post_norm_rstd",
     "router_scores",
     "routing",
     "expert_input",

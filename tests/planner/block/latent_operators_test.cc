@@ -25,10 +25,10 @@ BlockShape LatentShape(int64_t tp = 1) {
           .sequence_parallel = tp > 1,
           .keys = kLatentTokens,
           .attention_kind = AttentionKind::kLatent,
+          .value_dim = 16,
           .query_rank = 32,
           .kv_rank = 16,
           .rotary_dim = 8,
-          .value_dim = 16,
           .vocab = 512};
 }
 

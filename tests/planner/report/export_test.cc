@@ -210,6 +210,16 @@ TEST(ExportMegatron, HsdpHasInstancesOfTheOptimizer) {
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero1"), Not(HasSubstr("instances")));
 }
 
+TEST(Export, RefusesKeysThatItWouldDrop) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8");
+  job.model.set_aside = {{"rope_scaling.rope_type", "yarn"}};
+  for (const ExportTarget target : {ExportTarget::kMegatron, ExportTarget::kTorchtitan}) {
+    EXPECT_EQ(Export(target, job).status().message(),
+              "rope_scaling.rope_type = yarn: changes the model, and is not exported to " +
+                  std::string(ExportTargetName(target)) + " yet; must be absent");
+  }
+}
+
 TEST(Export, RefusesFp64) {
   ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8");
   job.training.precision = Precision::kFp64;

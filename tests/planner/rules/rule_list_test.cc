@@ -269,6 +269,8 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallel; }},
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallelOneNorm; }},
       {"norm_behind", [](ModelSpec& m) { m.arrangement = Arrangement::kNormBehind; }},
+      {"sandwich_norms", [](ModelSpec& m) { m.arrangement = Arrangement::kSandwich; }},
+      {"other_value_width", [](ModelSpec& m) { m.groups.front().attention.value_dim = 64; }},
       {"head_bias", [](ModelSpec& m) { m.head_bias = true; }},
       {"further_tokens", [](ModelSpec& m) { m.mtp_layers = 1; }},
       {"qk_norm_over_width",
@@ -329,10 +331,10 @@ TEST(RuleList, TheWorkerRunsWindowsOnDevicesWithFlashAttentionAndLatentsWithAny)
                .heads = attention.heads,
                .kv_heads = attention.heads,
                .head_dim = 48,
+               .value_dim = 32,
                .query_rank = 32,
                .kv_rank = 16,
-               .rotary_dim = 16,
-               .value_dim = 32};
+               .rotary_dim = 16};
   EXPECT_FALSE(check(windows, DeviceKind::kCpu));
   EXPECT_FALSE(check(latent, DeviceKind::kCpu));
   EXPECT_FALSE(check(windows, DeviceKind::kCuda));

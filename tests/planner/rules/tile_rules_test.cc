@@ -73,10 +73,10 @@ TEST(TileRules, RefuseWhatHasNoNarrowedProductsAndOtherRecipes) {
                                            .heads = 32,
                                            .kv_heads = 32,
                                            .head_dim = 128,
+                                           .value_dim = 128,
                                            .query_rank = 512,
                                            .kv_rank = 256,
-                                           .rotary_dim = 64,
-                                           .value_dim = 128};
+                                           .rotary_dim = 64};
   EXPECT_EQ(SentenceOf(latent, "tp1.pp1.dp1"),
             "the worker can't run fp8-blockwise in a model with latent_attention; it runs bf16, "
             "fp32 or fp64 there");

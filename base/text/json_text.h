@@ -17,9 +17,9 @@ namespace meshwright {
 // The most containers inside each other. The files that are read here have at most 6.
 inline constexpr int kMaxJsonDepth = 64;
 
-// The limit for the text of a model, a cluster or a framework, in a file or in a request. The
-// largest known config.json of a model takes 4 KiB.
-inline constexpr size_t kMaxSpecBytes = size_t{1} << 20;
+// The limit for the text of a model, a cluster or a framework, in a file or in a request. A
+// config.json usually takes a few KiB; files that list what was quantised take up to 3 MB.
+inline constexpr size_t kMaxSpecBytes = size_t{4} << 20;
 
 // The limit for any other text. A worker's trace of a long step takes some MiB.
 inline constexpr size_t kMaxJsonBytes = size_t{64} << 20;

@@ -10,96 +10,12 @@
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
+#include "planner/catalog/layer_windows.h"
 
 namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
-
-// Far above every model; it keeps a file from requesting more than memory holds.
-constexpr int64_t kMostLayers = 1 << 14;
-
-// The keys that a layer's queries see: the newest tokens, or those of their own chunk; 0: all.
-struct Window {
-  int64_t tokens = 0;
-  bool chunked = false;
-};
-
-using Windows = std::function<Window(int64_t layer)>;
-
-// Returns 0 where the window is not shorter than the sequence.
-absl::StatusOr<int64_t> ShorterThan(int64_t seq_len, std::string_view key,
-                                    std::optional<int64_t> tokens) {
-  if (!tokens) return 0;
-  if (*tokens < 1) return FieldError(key, *tokens, "must be at least 1");
-  return *tokens < seq_len ? *tokens : 0;
-}
-
-absl::StatusOr<Windows> WindowsByType(const json& types, const Window& sliding, const Window& chunk,
-                                      int64_t layers) {
-  if (static_cast<int64_t>(types.size()) != layers) {
-    return FieldError("layer_types", static_cast<int64_t>(types.size()),
-                      absl::StrCat("must name the kind of each of ", layers, " layers"));
-  }
-  std::vector<Window> windows;
-  for (const json& type : types) {
-    if (type == "sliding_attention") {
-      windows.push_back(sliding);
-    } else if (type == "chunked_attention") {
-      windows.push_back(chunk);
-    } else if (type == "full_attention") {
-      windows.emplace_back();
-    } else {
-      return FieldError("layer_types", ShowJson(type),
-                        "layers of this kind are not planned yet; must be full_attention, "
-                        "sliding_attention or chunked_attention");
-    }
-  }
-  return Windows([windows = std::move(windows)](int64_t layer) {
-    return windows[static_cast<size_t>(layer)];
-  });
-}
-
-// Llama 4 attends within chunks where it rotates queries and keys, which every n-th layer does not.
-absl::StatusOr<Windows> ChunksOf(JsonFields& fields, const Window& chunk, int64_t layers) {
-  const int64_t interval = fields.IntOr("no_rope_layer_interval", 4);
-  RETURN_IF_ERROR(CheckRange("no_rope_layer_interval", interval, 1, kMostLayers));
-  const json* turns = fields.OptionalArray("no_rope_layers");
-  if (turns == nullptr || turns->empty()) {
-    return Windows([=](int64_t layer) { return (layer + 1) % interval != 0 ? chunk : Window(); });
-  }
-  if (static_cast<int64_t>(turns->size()) != layers) {
-    return FieldError("no_rope_layers", static_cast<int64_t>(turns->size()),
-                      absl::StrCat("must say of each of ", layers, " layers whether it turns"));
-  }
-  std::vector<Window> windows;
-  for (const json& layer : *turns) windows.push_back(layer == 0 ? Window() : chunk);
-  return Windows([windows = std::move(windows)](int64_t layer) {
-    return windows[static_cast<size_t>(layer)];
-  });
-}
-
-absl::StatusOr<Windows> ReadWindows(JsonFields& fields, const Architecture& architecture,
-                                    int64_t layers, int64_t seq_len) {
-  ASSIGN_OR_RETURN(const int64_t tokens,
-                   ShorterThan(seq_len, "sliding_window", fields.OptionalInt("sliding_window")));
-  ASSIGN_OR_RETURN(
-      const int64_t chunk_tokens,
-      ShorterThan(seq_len, "attention_chunk_size", fields.OptionalInt("attention_chunk_size")));
-  const bool used = fields.BoolOr("use_sliding_window", !architecture.window_needs_switch);
-  const int64_t from =
-      fields.IntOr("max_window_layers", architecture.window_needs_switch ? layers : 0);
-  const Window sliding = {.tokens = used ? tokens : 0};
-  const Window chunk = {.tokens = chunk_tokens, .chunked = chunk_tokens > 0};
-  const json* types = fields.OptionalArray("layer_types");
-  if (types != nullptr) return WindowsByType(*types, sliding, chunk, layers);
-  if (chunk_tokens > 0) return ChunksOf(fields, chunk, layers);
-  if (architecture.windows_alternate) {
-    return Windows([=](int64_t layer) { return layer % 2 == 0 ? sliding : Window(); });
-  }
-  const bool in_part = architecture.window_needs_switch;
-  return Windows([=](int64_t layer) { return in_part && layer < from ? Window() : sliding; });
-}
 
 int64_t WidthOf(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
   const auto multiple = architecture.ffn_multiple;
@@ -107,9 +23,40 @@ int64_t WidthOf(JsonFields& fields, const Architecture& architecture, int64_t hi
   return fields.IntOr("intermediate_size", fields.IntOr("ffn_multiple", *multiple) * hidden);
 }
 
-// Returns which layers have experts, by the keys of all families: all but the first few, every
-// n-th, all but those of a list, or those of a list.
-absl::StatusOr<std::vector<bool>> ExpertLayers(JsonFields& fields, int64_t layers) {
+// Returns which layers have experts by a list that says so of each of them, under either name;
+// empty where there is none.
+absl::StatusOr<std::vector<bool>> ListedExpertLayers(JsonFields& fields, const json& config,
+                                                     int64_t layers) {
+  std::vector<bool> has;
+  for (const char* key : {"mlp_layer_types", "moe_layer_freq"}) {
+    const auto list = config.find(key);
+    if (list == config.end() || !list->is_array() || !has.empty()) continue;
+    fields.Has(key);
+    if (static_cast<int64_t>(list->size()) != layers) {
+      return FieldError(key, static_cast<int64_t>(list->size()),
+                        absl::StrCat("must name the kind of each of ", layers, " layers"));
+    }
+    for (const json& kind : *list) {
+      if (kind != "sparse" && kind != "dense" && kind != 0 && kind != 1) {
+        return FieldError(key, ShowJson(kind), "must be dense or sparse, or 0 or 1");
+      }
+      has.push_back(kind == "sparse" || kind == 1);
+    }
+  }
+  if (has.empty()) return has;
+  for (const char* key :
+       {"first_k_dense_replace", "moe_layer_end_index", "decoder_sparse_step", "mlp_only_layers"}) {
+    fields.Has(key);
+  }
+  return has;
+}
+
+// Returns which layers have experts, by the keys of all families: those of a list, all but the
+// first few, every n-th, or all but those of a list.
+absl::StatusOr<std::vector<bool>> ExpertLayers(JsonFields& fields, const json& config,
+                                               int64_t layers) {
+  ASSIGN_OR_RETURN(std::vector<bool> listed, ListedExpertLayers(fields, config, layers));
+  if (!listed.empty()) return listed;
   const int64_t first = fields.IntOr("first_k_dense_replace", 0);
   const int64_t last = fields.IntOr("moe_layer_end_index", layers - 1);
   const int64_t every = fields.IntOr("moe_layer_freq", 1);
@@ -174,20 +121,47 @@ Ffn ReadExpertFfn(JsonFields& fields, const Architecture& architecture) {
   return ffn;
 }
 
+// Returns the attention of layers with a window, which may have sizes of their own (MiMo-V2).
+Attention LocalAttention(JsonFields& fields, const Attention& attention) {
+  if (attention.is_latent()) return attention;
+  Attention local = attention;
+  local.heads = fields.IntOr("swa_num_attention_heads", attention.heads);
+  local.kv_heads = fields.IntOr("swa_num_key_value_heads", attention.kv_heads);
+  local.head_dim = fields.IntOr("swa_head_dim", attention.head_dim);
+  const int64_t values = fields.IntOr(
+      "swa_v_head_dim", attention.value_dim > 0 ? attention.value_dim : local.head_dim);
+  local.value_dim = values == local.head_dim ? 0 : values;
+  local.sinks = fields.BoolOr("add_swa_attention_sink_bias", attention.sinks);
+  return local;
+}
+
+void AddLayer(const LayerGroup& layer, std::vector<LayerGroup>& groups) {
+  if (!groups.empty() && groups.back().attention == layer.attention &&
+      groups.back().ffn == layer.ffn) {
+    ++groups.back().count;
+  } else {
+    groups.push_back(layer);
+  }
+}
+
 }  // namespace
 
-absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields,
+absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields, const json& config,
                                                         const Architecture& architecture,
                                                         const Attention& attention, int64_t hidden,
                                                         int64_t seq_len) {
   const int64_t layers = fields.Int("num_hidden_layers");
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(CheckRange("num_hidden_layers", layers, 1, kMostLayers));
-  ASSIGN_OR_RETURN(const Windows windows, ReadWindows(fields, architecture, layers, seq_len));
+  ASSIGN_OR_RETURN(const std::vector<LayerWindow> windows,
+                   ReadLayerWindows(fields, config, architecture, layers, seq_len));
+  Attention global = attention;
+  global.sinks = fields.BoolOr("add_full_attention_sink_bias", attention.sinks);
+  const Attention local = LocalAttention(fields, attention);
   std::vector<bool> has_experts(static_cast<size_t>(layers), false);
   Ffn experts;
   if (architecture.has_experts) {
-    ASSIGN_OR_RETURN(has_experts, ExpertLayers(fields, layers));
+    ASSIGN_OR_RETURN(has_experts, ExpertLayers(fields, config, layers));
     experts = ReadExpertFfn(fields, architecture);
   }
   Ffn dense;
@@ -202,18 +176,13 @@ absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields,
   RETURN_IF_ERROR(fields.status());
   std::vector<LayerGroup> groups;
   for (int64_t i = 0; i < layers; ++i) {
-    LayerGroup layer = {.attention = attention,
+    const LayerWindow& window = windows[static_cast<size_t>(i)];
+    LayerGroup layer = {.attention = window.is_local ? local : global,
                         .ffn = has_experts[static_cast<size_t>(i)] ? experts : dense,
                         .count = 1};
-    const Window window = windows(i);
     layer.attention.window = window.tokens;
     layer.attention.chunked = window.chunked;
-    if (!groups.empty() && groups.back().attention == layer.attention &&
-        groups.back().ffn == layer.ffn) {
-      ++groups.back().count;
-    } else {
-      groups.push_back(layer);
-    }
+    AddLayer(layer, groups);
   }
   return groups;
 }

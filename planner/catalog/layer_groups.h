@@ -12,11 +12,12 @@
 
 namespace meshwright::planner {
 
-// Returns the layer groups of a canonical config (CanonicalConfig()) for sequences of `seq_len`
-// tokens. `attention` is that of a layer that sees the whole sequence. A window at least as long as
-// the sequence counts as none. Returns InvalidArgument, naming the key, if something cannot be
-// modelled.
+// Returns the layer groups of a canonical config (CanonicalConfig()), whose fields are `fields`,
+// for sequences of `seq_len` tokens. `attention` is that of a layer that sees the whole sequence. A
+// window at least as long as the sequence counts as none. Returns InvalidArgument, naming the key,
+// if something cannot be modelled.
 absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields,
+                                                        const nlohmann::json& config,
                                                         const Architecture& architecture,
                                                         const Attention& attention, int64_t hidden,
                                                         int64_t seq_len);

@@ -6,19 +6,26 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
-#include "base/text/json_text.h"
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/architecture.h"
+#include "planner/catalog/architecture_table.h"
+#include "planner/catalog/canonical_config.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/key_rule.h"
+#include "planner/catalog/language_model.h"
 #include "planner/catalog/layer_groups.h"
+#include "planner/catalog/missing_parts.h"
+#include "planner/catalog/python_json.h"
+#include "planner/catalog/rope_config.h"
 #include "planner/codec/json_fields.h"
-#include "planner/spec/rope_scaling.h"
+#include "planner/profile/model_part.h"
 
 namespace meshwright::planner {
 namespace {
 
 constexpr size_t kMostShownKeys = 10;
+constexpr size_t kMostNamedKeys = 5;  // of a refusal
 constexpr size_t kShownKeyBytes = 60;
 
 using nlohmann::json;
@@ -27,7 +34,7 @@ int64_t HeadDim(JsonFields& fields, const Architecture& architecture, int64_t hi
                 int64_t heads) {
   if (const auto given = fields.OptionalInt("head_dim")) return *given;
   if (architecture.head_dim) return *architecture.head_dim;
-  if (heads > 0 && hidden % heads != 0) {
+  if (heads > 0 && hidden % heads != 0 && !architecture.rounds_head_dim) {
     fields.Fail(FieldError(
         "num_attention_heads", heads,
         absl::StrCat("must divide hidden_size = ", hidden, " where head_dim is not given")));
@@ -35,8 +42,10 @@ int64_t HeadDim(JsonFields& fields, const Architecture& architecture, int64_t hi
   return heads > 0 ? hidden / heads : 0;
 }
 
+// Queries and keys are as wide as their two parts, whatever head_dim says.
 Attention ReadLatentAttention(JsonFields& fields) {
   Attention attention;
+  for (const char* key : {"head_dim", "qk_head_dim"}) fields.Has(key);
   attention.kind = AttentionKind::kLatent;
   attention.heads = attention.kv_heads = fields.Int("num_attention_heads");
   fields.Has("num_key_value_heads");
@@ -60,106 +69,26 @@ Attention ReadAttention(JsonFields& fields, const Architecture& architecture, in
   attention.qk_norm = architecture.qk_norm;
   attention.qk_norm_over_width = architecture.qk_norm_over_width;
   attention.output_bias = architecture.output_bias;
+  const int64_t value_dim = fields.IntOr("v_head_dim", attention.head_dim);
+  if (value_dim != attention.head_dim) attention.value_dim = value_dim;
   return attention;
 }
 
-void ReadPositions(JsonFields& fields, const Architecture& architecture, int64_t head_dim,
-                   ModelSpec& model) {
+void ReadPositions(JsonFields& fields, const Architecture& architecture, const RopeConfig& rope,
+                   int64_t head_dim, ModelSpec& model) {
   model.positions = architecture.positions;
   if (model.positions == Positions::kLearned) {
     model.learned_positions = fields.Int("max_position_embeddings") + architecture.position_offset;
   }
   if (model.positions != Positions::kRotary) return;
-  model.rotary_share = fields.NumberOr("partial_rotary_factor", architecture.rotary_share);
+  model.rope_theta = rope.theta;
+  model.rope_scaling = rope.scaling;
+  model.rotary_share = fields.NumberOr("partial_rotary_factor",
+                                       rope.rotary_share.value_or(architecture.rotary_share));
   const auto dimensions = fields.OptionalInt("rotary_dim");
   if (dimensions && head_dim > 0) {
     model.rotary_share = static_cast<double>(*dimensions) / static_cast<double>(head_dim);
   }
-}
-
-struct RopeConfig {
-  double theta = 10000.0;
-  RopeScaling scaling;
-};
-
-struct RopeObject {
-  std::optional<double> theta;
-  RopeScaling scaling;
-};
-
-absl::StatusOr<RopeScalingKind> ReadRopeKind(JsonFields& fields, const std::string& prefix) {
-  // `type` is the older spelling.
-  const std::string_view key =
-      fields.Has("type") && !fields.Has("rope_type") ? "type" : "rope_type";
-  const std::string name = fields.StringOr(key, "default");
-  auto kind = ParseRopeScalingKind(absl::StrCat(prefix, std::string(key)), name);
-  if (kind.ok()) return kind;
-  return FieldError(FieldOf(kind.status()), name,
-                    "this scaling of rotary embeddings is not planned yet; must be default, linear "
-                    "or llama3. It changes neither memory nor step time: without it the estimate "
-                    "is that of this model");
-}
-
-absl::StatusOr<RopeObject> ReadRopeObject(const std::string& name, const json& object,
-                                          std::vector<std::string>& unknown_keys) {
-  const std::string prefix = name + ".";
-  for (const auto& [key, value] : object.items()) {
-    if (value.is_object()) {
-      return FieldError(prefix + key, "(object)",
-                        "rotary embeddings that differ between layers are not planned yet; must be "
-                        "absent");
-    }
-  }
-  JsonFields fields(object, prefix);
-  RopeObject rope;
-  rope.theta = fields.OptionalNumber("rope_theta");
-  ASSIGN_OR_RETURN(rope.scaling.kind, ReadRopeKind(fields, prefix));
-  if (rope.scaling.kind != RopeScalingKind::kNone) rope.scaling.factor = fields.Number("factor");
-  if (rope.scaling.kind == RopeScalingKind::kLlama3) {
-    rope.scaling.low_freq_factor = fields.Number("low_freq_factor");
-    rope.scaling.high_freq_factor = fields.Number("high_freq_factor");
-    rope.scaling.original_max_positions = fields.Int("original_max_position_embeddings");
-  }
-  const double rotary_share = fields.NumberOr("partial_rotary_factor", 1.0);
-  RETURN_IF_ERROR(fields.status());
-  if (rotary_share != 1.0) {
-    return FieldError(prefix + "partial_rotary_factor", absl::StrCat(rotary_share),
-                      "rotary embedding of a part of each head: not planned yet; must be 1");
-  }
-  for (const std::string& key : fields.UnaskedKeys()) unknown_keys.push_back(prefix + key);
-  return rope;
-}
-
-// Reads the keys about the rotary embedding: rope_theta and rope_scaling, or both within
-// rope_parameters, as in newer files. InvalidArgument names the key, also for kinds of scaling that
-// are not planned. Unknown keys within the objects are appended to `unknown_keys`.
-absl::StatusOr<RopeConfig> ReadRopeConfig(JsonFields& config,
-                                          std::vector<std::string>& unknown_keys) {
-  const std::optional<double> theta = config.OptionalNumber("rope_theta");
-  std::optional<RopeObject> object;
-  std::string read_from;
-  for (const std::string name : {"rope_scaling", "rope_parameters"}) {
-    if (!config.Has(name)) continue;
-    const json& written = config.Object(name);
-    RETURN_IF_ERROR(config.status());
-    ASSIGN_OR_RETURN(const RopeObject read, ReadRopeObject(name, written, unknown_keys));
-    if (object && object->scaling != read.scaling) {
-      return FieldError(name, "(object)", "must say the same as " + read_from);
-    }
-    if (object && !object->theta) object->theta = read.theta;
-    if (!object) object = read;
-    read_from = name;
-  }
-  RETURN_IF_ERROR(config.status());
-  const std::optional<double> inner_theta = object ? object->theta : std::nullopt;
-  if (theta && inner_theta && *theta != *inner_theta) {
-    return FieldError("rope_theta", absl::StrCat(*theta),
-                      absl::StrCat("must be the ", *inner_theta, " of ", read_from));
-  }
-  RopeConfig rope;
-  rope.theta = theta.value_or(inner_theta.value_or(rope.theta));
-  if (object) rope.scaling = object->scaling;
-  return rope;
 }
 
 // A learned table has exactly one row for every position.
@@ -172,59 +101,129 @@ absl::Status CheckTable(const ModelSpec& model, const Architecture& architecture
                                  seq_len, " tokens"));
 }
 
-}  // namespace
-
-absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_view text,
-                                            int64_t seq_len) {
-  ASSIGN_OR_RETURN(json parsed, ParseJsonObject("model", text));
-  const json config = CanonicalConfig(std::move(parsed));
-  ASSIGN_OR_RETURN(const Architecture architecture, ArchitectureOf(config));
-  JsonFields fields(config);
-  fields.Has("model_type");
-
-  ModelConfig read;
-  ModelSpec& model = read.model;
-  model.name = EscapeControls(name);
-  model.hidden = fields.Int("hidden_size");
-  const Attention attention = ReadAttention(fields, architecture, model.hidden);
+// Reads the ends of the model, and what all its layers have in common.
+void ReadEnds(JsonFields& fields, const Architecture& architecture, ModelSpec& model) {
   model.vocab = fields.Int("vocab_size");
   model.tied_embeddings = fields.BoolOr("tie_word_embeddings", architecture.tied);
   model.head_bias = architecture.head_bias;
   model.embedding_norm = architecture.embedding_norm;
   model.norm = architecture.norm;
   model.arrangement = architecture.arrangement;
-  ReadPositions(fields, architecture, attention.head_dim, model);
-  model.norm_epsilon = fields.NumberOr("rms_norm_eps", architecture.norm_epsilon);
+  model.norm_epsilon = architecture.norm_epsilon;
+  for (const char* key : {"layer_norm_epsilon", "layer_norm_eps", "rms_norm_eps"}) {
+    model.norm_epsilon = fields.NumberOr(key, model.norm_epsilon);
+  }
   model.initializer_range = fields.NumberOr("initializer_range", model.initializer_range);
   model.mtp_layers = fields.IntOr("num_nextn_predict_layers", 0);
+}
+
+// A family that is not listed is planned if all its keys are understood.
+absl::Status CheckUnderstood(const Architecture& architecture, const json& config,
+                             const std::vector<std::string>& unknown_keys) {
+  if (architecture.is_listed || unknown_keys.empty()) return absl::OkStatus();
+  std::vector<std::string> named;
+  for (const std::string& key : unknown_keys) {
+    if (named.size() == kMostNamedKeys) break;
+    const auto value = config.find(key);
+    const std::string shown = value == config.end() ? "" : ShownValue(*value);
+    named.push_back(EscapeControls(ShortText(key, kShownKeyBytes)) +
+                    (shown.empty() ? "" : " = " + shown));
+  }
+  const size_t more = unknown_keys.size() - named.size();
+  if (more > 0) named.push_back(absl::StrCat(more, " more"));
+  return FieldError("model_type", ShortenedName(architecture.model_type),
+                    absl::StrCat("is not known, and nor are its keys ", ListInWords(named, "and"),
+                                 "; must be that of a family that is planned"));
+}
+
+absl::StatusOr<ModelConfig> ReadLanguageModel(std::string_view name, const json& config,
+                                              int64_t seq_len) {
+  ASSIGN_OR_RETURN(const Architecture architecture, ArchitectureOf(config));
+  RETURN_IF_ERROR(CheckSizes(config));
+  JsonFields fields(config);
+  fields.Has("model_type");
+  ModelConfig read;
+  ModelSpec& model = read.model;
+  model.name = EscapeControls(name);
+  model.hidden = fields.Int("hidden_size");
+  const Attention attention = ReadAttention(fields, architecture, model.hidden);
+  ReadEnds(fields, architecture, model);
   ASSIGN_OR_RETURN(model.groups,
-                   ReadLayerGroups(fields, architecture, attention, model.hidden, seq_len));
+                   ReadLayerGroups(fields, config, architecture, attention, model.hidden, seq_len));
   RETURN_IF_ERROR(fields.status());
-  ASSIGN_OR_RETURN(const RopeConfig rope, ReadRopeConfig(fields, read.unknown_keys));
-  model.rope_theta = rope.theta;
-  model.rope_scaling = rope.scaling;
+  ASSIGN_OR_RETURN(RopeConfig rope, ReadRopeConfig(fields));
+  ReadPositions(fields, architecture, rope, attention.head_dim, model);
+  RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(Validate(model));
   RETURN_IF_ERROR(CheckTable(model, architecture, seq_len));
-  read.unknown_keys.insert(read.unknown_keys.end(), architecture.left_aside.begin(),
-                           architecture.left_aside.end());
+  model.set_aside = std::move(rope.set_aside);
+  model.set_aside.insert(model.set_aside.end(), architecture.set_aside.begin(),
+                         architecture.set_aside.end());
+  read.without_effect = architecture.without_effect;
+  read.unknown_keys = std::move(rope.unknown_keys);
   for (const std::string& key : fields.UnaskedKeys()) {
-    if (!IsKnownConfigKey(key)) read.unknown_keys.push_back(key);
+    if (IsOff(config.at(key)) || IsKnownConfigKey(key, architecture.is_listed)) continue;
+    read.unknown_keys.push_back(key);
   }
+  RETURN_IF_ERROR(CheckUnderstood(architecture, config, read.unknown_keys));
+  if (!architecture.is_listed) read.unlisted_type = architecture.model_type;
+  return read;
+}
+
+std::string NoteOnUnknownKeys(const std::vector<std::string>& unknown_keys) {
+  const size_t shown = std::min(unknown_keys.size(), kMostShownKeys);
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < shown; ++i) {
+    keys.push_back(EscapeControls(ShortText(unknown_keys[i], kShownKeyBytes)));
+  }
+  const size_t more = unknown_keys.size() - shown;
+  return absl::StrCat("config.json has keys that the planner does not know and left aside: ",
+                      absl::StrJoin(keys, ", "),
+                      more > 0 ? absl::StrCat(" and ", more, " more") : "",
+                      "; check that they change nothing about the model");
+}
+
+// Names the parts of a model whose family is not known.
+std::string NoteOnUnlistedType(const ModelConfig& config) {
+  const ModelSpec& model = config.model;
+  return absl::StrCat("model_type = ", ShortenedName(EscapeControls(config.unlisted_type)),
+                      " is not known; planned by its keys as a decoder of ",
+                      NamesOf(PartsOf(model), ModelPartName), " and ",
+                      std::string(NameOf(kFfnKindNames, model.groups.front().ffn.kind)),
+                      "; check that its code adds nothing");
+}
+
+}  // namespace
+
+absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_view text,
+                                            int64_t seq_len) {
+  ASSIGN_OR_RETURN(json parsed, ParsePythonJsonObject("model", text));
+  ASSIGN_OR_RETURN(LanguageModel language, FindLanguageModel(std::move(parsed)));
+  const json config = CanonicalConfig(std::move(language.config));
+  ASSIGN_OR_RETURN(ModelConfig read, ReadLanguageModel(name, config, seq_len));
+  read.towers = std::move(language.towers);
   return read;
 }
 
 std::vector<std::string> NotesOn(const ModelConfig& config) {
-  if (config.unknown_keys.empty()) return {};
-  const size_t shown = std::min(config.unknown_keys.size(), kMostShownKeys);
-  std::vector<std::string> keys;
-  for (size_t i = 0; i < shown; ++i) {
-    keys.push_back(EscapeControls(ShortText(config.unknown_keys[i], kShownKeyBytes)));
+  std::vector<std::string> notes;
+  if (!config.unlisted_type.empty()) notes.push_back(NoteOnUnlistedType(config));
+  if (!config.towers.empty()) {
+    notes.push_back(
+        absl::StrCat(absl::StrJoin(config.towers, ", "),
+                     ": not planned yet; figures are those of the language model alone"));
   }
-  const size_t more = config.unknown_keys.size() - shown;
-  return {absl::StrCat("config.json has keys that the planner does not know and left aside: ",
-                       absl::StrJoin(keys, ", "),
-                       more > 0 ? absl::StrCat(" and ", more, " more") : "",
-                       "; check that they change nothing about the model")};
+  std::vector<std::string> aside;
+  for (const SetAsideKey& key : config.model.set_aside) {
+    aside.push_back(absl::StrCat(key.key, " = ", EscapeControls(key.value)));
+  }
+  aside.insert(aside.end(), config.without_effect.begin(), config.without_effect.end());
+  if (!aside.empty()) {
+    notes.push_back(absl::StrCat("set aside, as it changes neither memory nor step time: ",
+                                 absl::StrJoin(aside, ", ")));
+  }
+  if (!config.unknown_keys.empty()) notes.push_back(NoteOnUnknownKeys(config.unknown_keys));
+  return notes;
 }
 
 absl::StatusOr<ModelSpec> ModelFromConfig(std::string_view name, std::string_view json,

@@ -1,7 +1,8 @@
 // Reads a HuggingFace config.json as a model.
 //
-// Every key of the file is used, known to change nothing, rejected by name, or listed as unknown:
-// none is dropped silently. Absent keys have the defaults of their family.
+// Every key of the file is used, known to change nothing, set aside with a note, rejected by name,
+// or listed as unknown: none is dropped silently. Absent keys have the defaults of their family.
+// The file of a multimodal model is read as its language model.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,11 @@ namespace meshwright::planner {
 struct ModelConfig {
   ModelSpec model;
   std::vector<std::string> unknown_keys;  // keys that the planner ignored
+  // Keys with their values that are no part of the model. Those that are, and change neither memory
+  // nor step time, are in ModelSpec::set_aside.
+  std::vector<std::string> without_effect;
+  std::vector<std::string> towers;  // keys of towers beside the language model, which is `model`
+  std::string unlisted_type;        // the model_type if the planner does not know it
 };
 
 // Returns the model of the config.json with the text `json`. A sliding window that is at least as
@@ -24,7 +30,8 @@ struct ModelConfig {
 absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_view json,
                                             int64_t seq_len);
 
-// Returns what a reader of figures about this model should know: which keys were ignored.
+// Returns what a reader of figures about this model should know: which keys were ignored or set
+// aside, and what is not planned.
 std::vector<std::string> NotesOn(const ModelConfig& config);
 
 }  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
-#include "planner/codec/json_fields.h"
+#include "planner/catalog/python_json.h"
 
 namespace meshwright::planner {
 namespace {
@@ -16,9 +16,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kKinds = {"model", "cluster", "framework"};
 
 // Keys that only files of one kind have.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTellingKeys = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTellingKeys = {{
     {"model_type", "model"},
     {"hidden_size", "model"},
+    {"architectures", "model"},
+    {"text_config", "model"},
     {"devices_per_node", "cluster"},
     {"scale_up", "cluster"},
     {"gradient_bytes", "framework"},
@@ -28,7 +30,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTellingK
 }  // namespace
 
 std::string_view KindOfText(std::string_view text) {
-  const absl::StatusOr<nlohmann::json> object = ParseJsonObject("text", text);
+  const absl::StatusOr<nlohmann::json> object = ParsePythonJsonObject("text", text);
   if (!object.ok()) return "";
   for (const auto& [key, kind] : kTellingKeys) {
     if (object->contains(std::string(key))) return kind;

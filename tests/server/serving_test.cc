@@ -375,7 +375,7 @@ TEST_F(ServingTest, NamesTheFieldThatIsTooLong) {
   plan.mutable_model()->set_config_json(std::string(6 << 20, ' '));  // above gRPC's own limit
   EXPECT_EQ(violation(plan), (FieldViolation{"plan.model.config_json",
                                              "plan.model.config_json = (6291456 bytes): must be at "
-                                             "most 1048576 bytes"}));
+                                             "most 4194304 bytes"}));
   plan = TinyPlan();
   plan.mutable_cluster()->set_preset(std::string(100'000, 'x'));
   EXPECT_EQ(violation(plan).field, "plan.cluster.preset");

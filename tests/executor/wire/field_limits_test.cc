@@ -26,7 +26,7 @@ TEST(CheckLimits, NamesTheFieldTheLengthAndTheLimit) {
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_EQ(FieldOf(status), "plan.framework.profile_json");
   EXPECT_EQ(status.message(),
-            "plan.framework.profile_json = (1048577 bytes): must be at most 1048576 bytes");
+            "plan.framework.profile_json = (4194305 bytes): must be at most 4194304 bytes");
 }
 
 TEST(CheckLimits, RefusesNamesThatATerminalWouldObey) {

@@ -204,10 +204,10 @@ TEST(FamilyConfigs, SayHowBlocksAreBuilt) {
 
 TEST(FamilyConfigs, LeaveDropoutAsideAndSaySo) {
   const auto read = ReadModelConfig("m", Opt(768, 12, 12).dump(), 1024);
-  EXPECT_THAT(read->unknown_keys, Contains("dropout"));
+  EXPECT_THAT(read->without_effect, Contains("dropout = 0.1"));
   json none = Opt(768, 12, 12);
   none["dropout"] = 0.0;
-  EXPECT_THAT(ReadModelConfig("m", none.dump(), 1024)->unknown_keys, testing::IsEmpty());
+  EXPECT_THAT(ReadModelConfig("m", none.dump(), 1024)->without_effect, testing::IsEmpty());
 }
 
 TEST(FamilyConfigs, RefuseSequencesLongerThanALearnedTable) {

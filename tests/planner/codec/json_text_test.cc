@@ -80,7 +80,9 @@ TEST(ModelFromConfig, OutlivesADeepValue) {
 }
 
 TEST(ModelFromConfig, NamesTheTypeOfAContainer) {
-  EXPECT_EQ(ModelFromConfig("test", R"({"hidden_size": [[4096]]})", 4096).status().message(),
+  const char* config = R"({"model_type": "llama", "hidden_size": [[4096]], "num_hidden_layers": 1,
+                           "num_attention_heads": 1, "vocab_size": 1})";
+  EXPECT_EQ(ModelFromConfig("test", config, 4096).status().message(),
             "hidden_size = an array: must be a whole number");
 }
 

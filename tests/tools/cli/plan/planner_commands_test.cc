@@ -466,12 +466,12 @@ TEST_F(ModelFiles, MalformedConfigIsRefused) {
   EXPECT_THAT(run.err, HasSubstr("is not valid JSON"));
 }
 
-TEST_F(ModelFiles, ExpertsInAFamilyWithoutThemAreRefusedByTheirKey) {
+TEST_F(ModelFiles, LayersThatAreNotPlannedAreRefusedByTheirKey) {
   const CommandOutput run = RunCommand(
-      Recommend(Write("moe.json", R"({"model_type": "mistral", "num_local_experts": 8})"), "h100",
+      Recommend(Write("moe.json", R"({"model_type": "mistral", "lru_width": 2560})"), "h100",
                 "8", "8192", "8"));
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("num_local_experts = 8"));
+  EXPECT_THAT(run.err, HasSubstr("lru_width = 2560"));
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ TEST_P(RemotePlannerTest, RefusesAModelFileThatIsTooLong) {
   ExpectSame(arguments);
   const CommandOutput run = RunCommand(arguments);
   EXPECT_EQ(run.exit_code, kExitBadInput);
-  EXPECT_NE(run.err.find("has 1048577 bytes; must be at most 1048576"), std::string::npos)
+  EXPECT_NE(run.err.find("has 4194305 bytes; must be at most 4194304"), std::string::npos)
       << run.err;
 }
 

@@ -1,0 +1,53 @@
+// ArchitectureTable is what planner/data/architectures.json says about families of models and about
+// the keys of their config.json.
+//
+// A family's entry has what only its name tells: the defaults of absent keys, and what its class
+// adds. What a key tells in every family is read from the key (`names`, `structure`,
+// `activations`).
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "planner/catalog/key_rule.h"
+
+namespace meshwright::planner {
+
+// A feature that the planner lacks.
+struct MissingPart {
+  std::string text;
+  std::vector<KeyRule> rules;  // keys that ask for it
+};
+
+struct ArchitectureTable {
+  std::map<std::string, nlohmann::json> planned;  // entries by model_type, templates merged in
+  nlohmann::json unknown;                         // the entry of a family that is not listed
+  // Names of a key in other families' files, by the name that Llama's files have for it.
+  std::map<std::string, std::vector<std::string>> names;
+  nlohmann::json structure;        // switches of every family
+  nlohmann::json activations;      // kinds of FFNs by their activation, with a gate and without
+  std::vector<KeyRule> set_aside;  // keys that change neither memory nor time, but the model
+  std::vector<KeyRule> without_effect;  // keys that are about something else than training's cost
+  std::map<std::string, MissingPart> missing;
+  std::map<std::string, std::vector<std::string>> families;  // model_type -> ids of missing parts
+  std::vector<std::string> language_models;  // objects that hold the language model of a wrapper
+  std::vector<std::string> towers;           // keys that hold a tower, or name one
+  std::vector<std::string> ignored_endings;  // of keys that change nothing
+  std::set<std::string, std::less<>> general_keys;  // of which every family's meaning is known
+  std::set<std::string, std::less<>> family_keys;   // of which some family's meaning is known
+};
+
+const ArchitectureTable& Architectures();
+
+// Returns the entry of a planned family; null where none has the name.
+const nlohmann::json* PlannedEntry(const std::string& model_type);
+
+// Returns whether a key that no getter asked for changes nothing, or is checked elsewhere. In
+// families that are not listed, only keys with one meaning in all families count.
+bool IsKnownConfigKey(std::string_view key, bool in_listed_family);
+
+}  // namespace meshwright::planner

@@ -1,0 +1,13 @@
+// Brings the keys of a config.json into the form of Llama's.
+#pragma once
+
+#include "nlohmann/json.hpp"
+
+namespace meshwright::planner {
+
+// Returns the config of a language model (FindLanguageModel()) in Llama's terms. Keys that its
+// family, or several families, name otherwise have Llama's names, absent keys have the family's
+// defaults, and keys that the family ignores are removed.
+nlohmann::json CanonicalConfig(nlohmann::json config);
+
+}  // namespace meshwright::planner

@@ -1,0 +1,132 @@
+#include "planner/catalog/language_model.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+#include "planner/catalog/architecture_table.h"
+#include "planner/catalog/key_rule.h"
+
+namespace meshwright::planner {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kModelType = "model_type";
+constexpr const char* kArchitectures = "architectures";
+
+// What a wrapper says of its language model too.
+constexpr const char* kOfTheWhole[] = {"tie_word_embeddings"};
+constexpr const char* kInherited[] = {"vocab_size", "quantization_config"};
+
+constexpr std::string_view kClassEndings[] = {"ForCausalLM", "ForConditionalGeneration",
+                                              "LMHeadModel", "Model"};
+
+std::string LettersOf(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) {
+      letters += absl::ascii_tolower(static_cast<unsigned char>(c));
+    }
+  }
+  return letters;
+}
+
+// Returns the family of a class such as Qwen3MoeForCausalLM.
+std::string TypeOfClass(std::string_view name) {
+  for (const std::string_view ending : kClassEndings) {
+    if (!name.ends_with(ending)) continue;
+    name.remove_suffix(ending.size());
+    break;
+  }
+  const std::string letters = LettersOf(name);
+  const ArchitectureTable& table = Architectures();
+  for (const auto& [type, entry] : table.planned) {
+    if (LettersOf(type) == letters) return type;
+  }
+  for (const auto& [type, missing] : table.families) {
+    if (LettersOf(type) == letters) return type;
+  }
+  return letters;
+}
+
+bool NamesItsFamily(const json& config) {
+  return config.contains(kModelType) || config.contains(kArchitectures);
+}
+
+std::string GivenType(const json& config) {
+  const auto type = config.find(kModelType);
+  return type != config.end() && type->is_string() ? type->get<std::string>() : "";
+}
+
+absl::Status NameFamily(json& config) {
+  const auto type = config.find(kModelType);
+  if (type != config.end() && !type->is_null()) {
+    if (type->is_string()) return absl::OkStatus();
+    return FieldError(kModelType, ShownValue(*type), "must be a text");
+  }
+  const auto classes = config.find(kArchitectures);
+  if (classes != config.end() && classes->is_array() && !classes->empty() &&
+      classes->front().is_string()) {
+    config[kModelType] = TypeOfClass(classes->front().get<std::string>());
+    return absl::OkStatus();
+  }
+  return FieldError(kModelType, "(absent)",
+                    "nor does `architectures` name the model's family; must be given");
+}
+
+// Returns the key of the object that holds the language model; "" where the config is one.
+std::string InnerKey(const json& config) {
+  for (const std::string& key : Architectures().language_models) {
+    const auto inner = config.find(key);
+    if (inner == config.end() || !inner->is_object() || inner->empty()) continue;
+    // The texts of an encoder are no language model.
+    const auto& families = Architectures().families;
+    const bool stops =
+        families.contains(GivenType(config)) && !families.contains(GivenType(*inner));
+    return stops ? "" : key;
+  }
+  return "";
+}
+
+json InnerConfig(const json& wrapper, const std::string& key) {
+  json inner = wrapper.at(key);
+  if (!NamesItsFamily(inner)) {
+    for (const char* name : {kModelType, kArchitectures}) {
+      if (wrapper.contains(name)) inner[name] = wrapper.at(name);
+    }
+  }
+  for (const char* name : kOfTheWhole) {
+    if (wrapper.contains(name)) inner[name] = wrapper.at(name);
+  }
+  for (const char* name : kInherited) {
+    if (wrapper.contains(name) && !inner.contains(name)) inner[name] = wrapper.at(name);
+  }
+  return inner;
+}
+
+void AddTowers(const json& config, std::vector<std::string>& towers) {
+  for (const std::string& key : Architectures().towers) {
+    const auto tower = config.find(key);
+    if (tower != config.end() && !IsOff(*tower)) towers.push_back(key);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<LanguageModel> FindLanguageModel(json config) {
+  LanguageModel found;
+  AddTowers(config, found.towers);
+  for (std::string key = InnerKey(config); !key.empty(); key = InnerKey(config)) {
+    config = InnerConfig(config, key);
+    AddTowers(config, found.towers);
+  }
+  RETURN_IF_ERROR(NameFamily(config));
+  found.config = std::move(config);
+  return found;
+}
+
+}  // namespace meshwright::planner

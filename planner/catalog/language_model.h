@@ -1,0 +1,22 @@
+// Finds the language model in a config.json. The file of a multimodal model keeps it in an object
+// of its own, beside those of the towers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace meshwright::planner {
+
+struct LanguageModel {
+  nlohmann::json config;            // has a model_type
+  std::vector<std::string> towers;  // keys that hold or name a tower
+};
+
+// Returns the innermost language model of `config`. Where no model_type names the family,
+// `architectures` does. Returns InvalidArgument about model_type if neither does.
+absl::StatusOr<LanguageModel> FindLanguageModel(nlohmann::json config);
+
+}  // namespace meshwright::planner

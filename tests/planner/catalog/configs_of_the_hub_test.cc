@@ -1,0 +1,135 @@
+// Reads the config.json files of many models, and compares the counts of their parameters with
+// those of the models that transformers builds from the same files.
+//
+// The files are beside the published measurements and not part of the repository, so the test skips
+// where their folder is absent.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "planner/block/parameters.h"
+#include "planner/catalog/model_config.h"
+#include "tests/planner/measurements_folder.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr int64_t kTokens = 4096;
+// A refusal fits into five lines of 80 columns, with the program's name before it.
+constexpr size_t kMostRefusalBytes = 5 * 80 - 12;
+
+struct Counted {
+  int64_t parameters = 0;  // without those of towers
+  int64_t active = 0;      // likewise
+};
+
+std::filesystem::path ConfigsFolder() { return MeasurementsFolder() / "../configs"; }
+
+std::string TextOf(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// Returns the counts of the language models alone.
+std::map<std::string, Counted> CountsOf(const std::filesystem::path& table) {
+  std::map<std::string, Counted> counts;
+  std::ifstream file(table);
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    const std::vector<std::string> columns = absl::StrSplit(line, '\t');
+    if (columns.size() < 7 || columns[4].empty()) continue;
+    const int64_t vision = columns[6].empty() ? 0 : std::stoll(columns[6]);
+    counts[columns[0]] = {.parameters = std::stoll(columns[4]) - vision,
+                          .active = std::stoll(columns[5]) - vision};
+  }
+  return counts;
+}
+
+double RelativeError(int64_t found, int64_t counted) {
+  return std::abs(static_cast<double>(found - counted)) / static_cast<double>(counted);
+}
+
+class ConfigsOfTheHub : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(ConfigsFolder())) {
+      GTEST_SKIP() << "no config.json files in " << ConfigsFolder();
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(ConfigsFolder())) {
+      if (entry.path().extension() == ".json") names_.insert(entry.path().stem().string());
+    }
+  }
+
+  absl::StatusOr<ModelConfig> Read(const std::string& name) const {
+    return ReadModelConfig(name, TextOf(ConfigsFolder() / (name + ".json")), kTokens);
+  }
+
+  std::set<std::string> names_;
+};
+
+TEST_F(ConfigsOfTheHub, AreReadWhereTheirBlockIsPlanned) {
+  size_t read = 0;
+  for (const std::string& name : names_) {
+    const auto config = Read(name);
+    read += config.ok() ? 1 : 0;
+    if (config.ok()) {
+      EXPECT_THAT(config->unknown_keys, testing::IsEmpty()) << name;
+      continue;
+    }
+    EXPECT_LE(config.status().message().size(), kMostRefusalBytes) << name;
+    std::cout << "refused " << name << ": " << config.status().message() << "\n";
+  }
+  std::cout << "read " << read << " of " << names_.size() << "\n";
+  EXPECT_GE(read, 76u);
+}
+
+TEST_F(ConfigsOfTheHub, HaveTheParametersOfTheirModel) {
+  const std::map<std::string, Counted> counts = CountsOf(ConfigsFolder() / "PARAMETERS.tsv");
+  ASSERT_FALSE(counts.empty());
+  size_t compared = 0;
+  for (const std::string& name : names_) {
+    const auto config = Read(name);
+    const auto counted = counts.find(name);
+    if (!config.ok() || counted == counts.end()) continue;
+    ++compared;
+    EXPECT_LE(RelativeError(Parameters(config->model), counted->second.parameters), 1e-4)
+        << name << ": " << Parameters(config->model) << ", not " << counted->second.parameters;
+    EXPECT_LE(RelativeError(ActiveParameters(config->model), counted->second.active), 0.01)
+        << name << ": " << ActiveParameters(config->model) << ", not " << counted->second.active;
+  }
+  std::cout << "counted " << compared << "\n";
+}
+
+// A file that transformers 5 saved says the same as the one that it read.
+TEST_F(ConfigsOfTheHub, AnswerAsTheirOriginalWhereTheyWereSavedAgain) {
+  size_t pairs = 0;
+  for (const std::string& name : names_) {
+    const std::string original = name.starts_with("v5.") ? name.substr(3) : "";
+    if (!names_.contains(original)) continue;
+    const auto saved = Read(name);
+    const auto first = Read(original);
+    ASSERT_EQ(saved.ok(), first.ok()) << name;
+    if (!saved.ok()) continue;
+    ++pairs;
+    EXPECT_EQ(saved->model.groups, first->model.groups) << name;
+    EXPECT_EQ(saved->model.rope_theta, first->model.rope_theta) << name;
+    EXPECT_EQ(saved->model.rope_scaling, first->model.rope_scaling) << name;
+    EXPECT_EQ(Parameters(saved->model), Parameters(first->model)) << name;
+  }
+  EXPECT_GT(pairs, 0u);
+}
+
+}  // namespace
+}  // namespace meshwright::planner

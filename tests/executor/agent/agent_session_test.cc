@@ -1,5 +1,7 @@
 // What an agent says to a server, which the test plays.
+#include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "gmock/gmock.h"
 #include "tests/executor/agent/agent_session_fixture.h"
@@ -192,10 +194,16 @@ TEST_F(AgentSessionTest, WhatAllRanksHaveMeasuredIsOnTheDiskBeforeTheyEnd) {
   });
   server_.Register(kStore);
   const auto kept = [&] { return ResultBox::Open(folder_)->kept(); };
-  const auto await_kept = [&](size_t results) {
-    for (int i = 0; i < 2000 && kept().size() != results; ++i)
-      absl::SleepFor(absl::Milliseconds(5));
-    return kept().size() == results;
+  // Opening the folder while the agent writes would remove what it has begun.
+  const auto await_kept = [&](ptrdiff_t results) {
+    const auto files = [&] {
+      std::error_code error;
+      return std::count_if(std::filesystem::directory_iterator(folder_, error),
+                           std::filesystem::directory_iterator(),
+                           [](const auto& entry) { return entry.path().extension() == ".json"; });
+    };
+    for (int i = 0; i < 2000 && files() != results; ++i) absl::SleepFor(absl::Milliseconds(5));
+    return files() == results;
   };
   server_.Assign("sweeps/s/trials/1", SomePlan());
   ASSERT_TRUE(await_kept(1));

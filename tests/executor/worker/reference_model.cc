@@ -283,6 +283,12 @@ at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& 
         return at::gelu(up);
       case planner::FfnKind::kRelu:
         return at::relu(up);
+      case planner::FfnKind::kGeGlu:
+        return at::gelu(project(x, "gate")) * up;
+      case planner::FfnKind::kReluSquared:
+        return at::relu(up).square();
+      case planner::FfnKind::kXielu:
+        break;  // no worker runs it
     }
     return at::Tensor();
   };

@@ -230,7 +230,7 @@ TEST(KernelSupportJson, ProblemNamesTheKey) {
     return std::string(ProfileFromJson(changed.dump()).status().message());
   };
   auto changed = object;
-  changed["ffn_kinds"] = {"geglu"};
+  changed["ffn_kinds"] = {"maxout"};
   EXPECT_THAT(message(changed), HasSubstr("must be one of swiglu, gelu, relu"));
   changed = object;
   changed["cuda_head_sizes"][0]["multiple_of"] = 0;

@@ -8,7 +8,7 @@ namespace meshwright {
 struct TcpCounts {
   int64_t received_bytes = 0;
   int64_t acknowledged_bytes = 0;  // sent, and received by the peer
-  bool is_open = false;            // its owner has not shut it down, and the network still holds
+  bool is_open = false;            // neither its owner nor the network has ended the connection
 };
 
 // Returns the counts of `socket`; those of a descriptor that is no TCP socket are 0 and not open.

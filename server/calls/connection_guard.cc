@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -213,52 +212,41 @@ int64_t ConnectionGuard::Check() {
       ++it;
     }
   }
-  LimitGrowth(now, total_bytes);
-  return CloseLargest(total_bytes);
+  total_bytes -= LimitGrowth(now, total_bytes);
+  while (total_bytes > options_.limits.total_bytes) {
+    total_bytes -= CloseLargest(absl::StrCat("all connections together sent ", MiB(total_bytes),
+                                             " MiB of messages that are not whole and may send ",
+                                             MiB(options_.limits.total_bytes),
+                                             " MiB; this one sent most of all, "));
+  }
+  return total_bytes;
 }
 
-void ConnectionGuard::LimitGrowth(MonotonicTime now, int64_t total_bytes) {
+int64_t ConnectionGuard::LimitGrowth(MonotonicTime now, int64_t total_bytes) {
   const int64_t resident_bytes = options_.resident_bytes();
   if (total_bytes <= kCalmBytes) {
     calm_since_ = std::min(calm_since_, now);
     if (now >= calm_since_ + kCalmTime) calm_resident_bytes_ = resident_bytes;
-    return;
+    return 0;
   }
   calm_since_ = MonotonicTime::Never();
   const int64_t growth_bytes = resident_bytes - calm_resident_bytes_;
-  if (growth_bytes <= options_.limits.growth_bytes) return;
-  const auto most = std::max_element(
-      connections_.begin(), connections_.end(),
-      [](const auto& a, const auto& b) { return a.second.held_bytes < b.second.held_bytes; });
-  Close(most->first, most->second,
-        absl::StrCat("the process has grown by ", MiB(growth_bytes), " MiB and may grow by ",
-                     MiB(options_.limits.growth_bytes),
-                     " MiB for messages and calls that it has not handled; this connection sent "
-                     "most of them, ",
-                     MiB(most->second.held_bytes), " MiB"));
-  connections_.erase(most);
+  if (growth_bytes <= options_.limits.growth_bytes) return 0;
   pause_end_ = now + options_.limits.pause;
+  return CloseLargest(absl::StrCat(
+      "the process has grown by ", MiB(growth_bytes), " MiB and may grow by ",
+      MiB(options_.limits.growth_bytes),
+      " MiB for messages and calls that it has not handled; this connection sent most of them, "));
 }
 
-int64_t ConnectionGuard::CloseLargest(int64_t total_bytes) {
-  if (total_bytes <= options_.limits.total_bytes) return total_bytes;
-  std::vector<std::pair<int64_t, std::string>> largest;
-  for (const auto& [peer, connection] : connections_) {
-    if (connection.held_bytes > 0) largest.emplace_back(connection.held_bytes, peer);
-  }
-  std::sort(largest.rbegin(), largest.rend());
-  for (const auto& [held_bytes, peer] : largest) {
-    if (total_bytes <= options_.limits.total_bytes) break;
-    const auto it = connections_.find(peer);
-    Close(peer, it->second,
-          absl::StrCat("all connections together sent ", MiB(total_bytes),
-                       " MiB of messages that are not whole and may send ",
-                       MiB(options_.limits.total_bytes), " MiB; this one sent most of all, ",
-                       MiB(held_bytes), " MiB"));
-    connections_.erase(it);
-    total_bytes -= held_bytes;
-  }
-  return total_bytes;
+int64_t ConnectionGuard::CloseLargest(std::string_view why) {
+  const auto largest = std::max_element(
+      connections_.begin(), connections_.end(),
+      [](const auto& a, const auto& b) { return a.second.held_bytes < b.second.held_bytes; });
+  const int64_t held_bytes = largest->second.held_bytes;
+  Close(largest->first, largest->second, absl::StrCat(AbslView(why), MiB(held_bytes), " MiB"));
+  connections_.erase(largest);
+  return held_bytes;
 }
 
 void ConnectionGuard::Close(const std::string& peer, const Connection& connection,

@@ -6,9 +6,9 @@
 // the bytes that its socket received (TCP_INFO), and the bytes of the messages that reached a
 // service. It keeps a second descriptor of each connection, so that it can close it.
 //
-// Callers may rely on: a peer that sends whole messages, of at most the size that a service takes,
-// and ends its calls after them, is never closed, unless all connections together hold too much
-// while it is the one that holds most.
+// Callers may rely on: a peer that sends whole messages, one large one at a time, and does not
+// reset its calls is closed only if all connections together hold too much, or the process grows
+// too much, while that peer holds most.
 #pragma once
 
 #include <condition_variable>
@@ -107,11 +107,12 @@ class ConnectionGuard {
   // Closes a connection, counts that, and logs why.
   void Close(const std::string& peer, const Connection& connection, std::string_view why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Closes the one that holds most if the process has grown too much.
-  void LimitGrowth(MonotonicTime now, int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Closes those that hold most until all together hold no more than they may. Returns how much
-  // that is.
-  int64_t CloseLargest(int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Closes the connection that holds most if the process has grown too much. Returns how many bytes
+  // it held, or 0 if it goes on.
+  int64_t LimitGrowth(MonotonicTime now, int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Closes the connection that holds most and returns how many bytes that is. `why` ends where the
+  // sentence says how many. REQUIRES: there is a connection.
+  int64_t CloseLargest(std::string_view why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
   void AwaitPause();
 

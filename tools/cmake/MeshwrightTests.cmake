@@ -71,12 +71,6 @@ endfunction()
 meshwright_test_list(gpu_tests.txt MESHWRIGHT_GPU_TESTS)
 meshwright_test_list(cpu_rehearsal_tests.txt MESHWRIGHT_CPU_REHEARSAL_TESTS)
 
-# meshwright_filter(VARIABLE MINUS PATTERNS ...): GoogleTest's filter of those tests, or with MINUS "-" of all others.
-function(meshwright_filter variable minus)
-  list(JOIN ARGN ":" patterns)
-  set(${variable} "GTEST_FILTER=${minus}${patterns}" PARENT_SCOPE)
-endfunction()
-
 # meshwright_test(NAME LABEL fast|slow|gpu SOURCES ... DEPS ...): a GoogleTest binary.
 # SLOW_CASES: patterns of those of a fast binary's tests that take long. An entry <NAME>_slow of the label slow_cases
 # runs them, and <NAME> runs the others.
@@ -110,10 +104,10 @@ function(meshwright_test name)
     ${ARG_ENVIRONMENT})
   set(skipped SKIP_REGULAR_EXPRESSION "SKIPPED . .*whole file")
   if(ARG_SLOW_CASES)
-    meshwright_filter(others "-" ${ARG_SLOW_CASES})
-    meshwright_filter(chosen "" ${ARG_SLOW_CASES})
+    list(JOIN ARG_SLOW_CASES ":" patterns)
+    set(others GTEST_FILTER=-${patterns})
     meshwright_entry(${name}_slow LABEL slow_cases TIMEOUT_S ${ARG_TIMEOUT_S} COMMAND ${name}
-      ENVIRONMENT ${environment} ${chosen} PROPERTIES ${skipped} FAIL_REGULAR_EXPRESSION "Running 0 tests")
+      ENVIRONMENT ${environment} GTEST_FILTER=${patterns} PROPERTIES ${skipped} FAIL_REGULAR_EXPRESSION "Running 0 tests")
   endif()
   meshwright_entries(${name} LABEL ${ARG_LABEL} SHARES ${ARG_SHARES} NIGHTLY ${ARG_NIGHTLY} TIMEOUT_S ${ARG_TIMEOUT_S}
     COMMAND ${name} ENVIRONMENT ${environment} ${others} PROPERTIES ${skipped})

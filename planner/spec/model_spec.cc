@@ -15,9 +15,18 @@ constexpr int64_t kMaxWidth = int64_t{1} << 21;
 constexpr int64_t kMaxHeads = 1 << 14;
 constexpr int64_t kMaxLayers = 1 << 14;
 constexpr int64_t kMaxMtpLayers = 16;
+constexpr int64_t kMaxStreams = 64;
 constexpr int64_t kMaxExperts = 1 << 14;
 constexpr int64_t kMaxPositions = int64_t{1} << 24;
 constexpr int64_t kMaxVocab = int64_t{1} << 24;
+
+absl::Status Check(const SparseIndex& index) {
+  if (!index.exists()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckRange("index_topk", index.top_k, 1, kMaxPositions));
+  RETURN_IF_ERROR(CheckRange("index_n_heads", index.heads, 1, kMaxHeads));
+  RETURN_IF_ERROR(CheckRange("index_head_dim", index.head_dim, 1, kMaxWidth / index.heads));
+  return CheckRange("index_kpool", index.pooled_keys, 0, kMaxPositions);
+}
 
 absl::Status CheckLatent(const Attention& attention) {
   if (attention.sinks) {
@@ -29,7 +38,8 @@ absl::Status CheckLatent(const Attention& attention) {
   RETURN_IF_ERROR(CheckRange("q_lora_rank", attention.query_rank, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("kv_lora_rank", attention.kv_rank, 1, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("qk_rope_head_dim", attention.rotary_dim, 0, attention.head_dim));
-  return CheckRange("v_head_dim", attention.value_dim, 1, widest);
+  RETURN_IF_ERROR(CheckRange("v_head_dim", attention.value_dim, 1, widest));
+  return Check(attention.index);
 }
 
 absl::Status Check(const Attention& attention) {
@@ -59,6 +69,7 @@ absl::Status Check(const Ffn& ffn) {
 
 absl::Status Check(const Experts& experts) {
   if (experts.count == 0) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckRange("moe_latent_size", experts.latent, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("num_experts", experts.count, 2, kMaxExperts));
   RETURN_IF_ERROR(CheckRange("num_experts_per_tok", experts.top_k, 1, experts.count));
   RETURN_IF_ERROR(
@@ -75,6 +86,23 @@ absl::Status Check(const Experts& experts) {
   return FieldError("moe_expert_capacity_factor", absl::StrCat(factor),
                     "must be 0, which drops no token, or from 1 to num_experts = " +
                         std::to_string(experts.count));
+}
+
+absl::Status CheckExists(const LayerGroup& group) {
+  if (group.mixes() || group.ffn.exists()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "layer_types: a layer has neither attention, nor a recurrence, nor an FFN; must have one");
+}
+
+absl::Status Check(const LayerGroup& group, int64_t hidden) {
+  RETURN_IF_ERROR(CheckExists(group));
+  RETURN_IF_ERROR(Validate(group.recurrence, hidden));
+  if (group.ffn.exists()) {
+    RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn.hidden, 1, kMaxWidth));
+    RETURN_IF_ERROR(Check(group.ffn));
+    RETURN_IF_ERROR(Check(group.ffn.experts));
+  }
+  return CheckRange("num_hidden_layers", group.count, 1, kMaxLayers);
 }
 
 }  // namespace
@@ -105,7 +133,9 @@ const LayerGroup& ModelSpec::GroupOf(int64_t layer) const {
 
 absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckRange("hidden_size", model.hidden, 1, kMaxWidth));
-  for (const LayerGroup& group : model.groups) RETURN_IF_ERROR(Check(group.attention));
+  for (const LayerGroup& group : model.groups) {
+    if (group.attention.exists()) RETURN_IF_ERROR(Check(group.attention));
+  }
   RETURN_IF_ERROR(CheckRange("vocab_size", model.vocab, 1, kMaxVocab));
   RETURN_IF_ERROR(CheckPositive("rms_norm_eps", model.norm_epsilon));
   const bool learns_positions = model.positions == Positions::kLearned;
@@ -115,12 +145,10 @@ absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckPositive("rope_theta", model.rope_theta));
   RETURN_IF_ERROR(Validate(model.rope_scaling));
   RETURN_IF_ERROR(CheckPositive("initializer_range", model.initializer_range));
-  for (const LayerGroup& group : model.groups) {
-    RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn.hidden, 1, kMaxWidth));
-    RETURN_IF_ERROR(Check(group.ffn));
-    RETURN_IF_ERROR(Check(group.ffn.experts));
-    RETURN_IF_ERROR(CheckRange("num_hidden_layers", group.count, 1, kMaxLayers));
-  }
+  RETURN_IF_ERROR(CheckRange("hc_mult", model.residual_streams, 1, kMaxStreams));
+  RETURN_IF_ERROR(CheckRange("hidden_size_per_layer_input", model.layer_input, 0, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("vocab_size_per_layer_input", model.layer_input_vocab, 0, kMaxVocab));
+  for (const LayerGroup& group : model.groups) RETURN_IF_ERROR(Check(group, model.hidden));
   RETURN_IF_ERROR(CheckRange("num_nextn_predict_layers", model.mtp_layers, 0, kMaxMtpLayers));
   return CheckRange("num_hidden_layers", model.layers(), 1, kMaxLayers);
 }

@@ -1,7 +1,8 @@
-// ModelSpec is the model to train: a decoder-only transformer, as a list of layer groups.
+// ModelSpec is the model to train: a decoder, as a list of layer groups.
 //
-// In a spec that passed Validate() every size is positive, and there is at least one group. Each
-// group has at least one layer, and its heads are a multiple of its kv_heads.
+// In a spec that passed Validate() there is at least one group, and each group has at least one
+// layer. A layer has attention, a recurrence, an FFN, or several of these. Every size of a part that
+// a layer has is positive, and its heads are a multiple of its kv_heads.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +12,28 @@
 
 #include "absl/status/status.h"
 #include "base/text/enum_names.h"
+#include "planner/spec/recurrence.h"
 #include "planner/spec/rope_scaling.h"
 
 namespace meshwright::planner {
 
 enum class AttentionKind : uint8_t {
   kGroupedQuery,  // multi-head and multi-query are its extremes
-  kLatent  // DeepSeek-V2 (arXiv 2405.04434): keys and values are projected from one narrow latent
+  kLatent,  // DeepSeek-V2 (arXiv 2405.04434): keys and values are projected from one narrow latent
+  kNone     // the layer has no attention
 };
 // kSwiGlu and kGeGlu have three matrices: a gate passes SiLU or GELU and scales the other product.
 // The others have two. kReluSquared is the square of ReLU (Nemotron), kXielu is xIELU (Apertus,
-// arXiv 2411.13010). For the backward, kRelu keeps only its result.
-enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu, kGeGlu, kReluSquared, kXielu };
-inline constexpr EnumNames<FfnKind, 6> kFfnKindNames = {{
+// arXiv 2411.13010). For the backward, kRelu keeps only its result. A layer with kNone has no FFN.
+enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu, kGeGlu, kReluSquared, kXielu, kNone };
+inline constexpr EnumNames<FfnKind, 7> kFfnKindNames = {{
     {FfnKind::kSwiGlu, "swiglu"},
     {FfnKind::kGelu, "gelu"},
     {FfnKind::kRelu, "relu"},
     {FfnKind::kGeGlu, "geglu"},
     {FfnKind::kReluSquared, "relu2"},
     {FfnKind::kXielu, "xielu"},
+    {FfnKind::kNone, "none"},
 }};
 // The norms of the residual stream. kRms is RMSNorm. kLayer is LayerNorm with weight and bias,
 // kLayerWithoutBias with a weight alone, kLayerPlain with neither.
@@ -50,9 +54,28 @@ enum class Arrangement : uint8_t {
   kSandwich
 };
 
+// What attention's result is multiplied by before the output projection: nothing, a sigmoid as wide
+// as the queries (Qwen3-Next), or a sigmoid for each head (Step-3).
+enum class AttentionGate : uint8_t { kNone, kWidth, kHeads };
+
+// Sparse attention by an index (DeepSeek-V3.2, arXiv 2512.02556): an indexer scores all keys before
+// a query, and attention sees the `top_k` best.
+struct SparseIndex {
+  int64_t top_k = 0;  // 0: attention is not sparse
+  int64_t heads = 0;  // of the indexer
+  int64_t head_dim = 0;
+  bool shared = false;       // the layer uses the keys that an earlier layer's indexer picked
+  int64_t pooled_keys = 0;   // GLM-5-Next: tokens that one index key stands for; 0 for 1
+  bool from_hidden = false;  // Mistral Large 4: index queries come from the hidden state
+
+  bool exists() const { return top_k > 0; }
+
+  friend bool operator==(const SparseIndex&, const SparseIndex&) = default;
+};
+
 struct Attention {
   AttentionKind kind = AttentionKind::kGroupedQuery;
-  int64_t heads = 0;                // query heads
+  int64_t heads = 0;                // query heads; this and the sizes below are 0 for kNone
   int64_t kv_heads = 0;             // key/value heads; divides heads
   int64_t head_dim = 0;             // heads * head_dim may differ from ModelSpec::hidden
   bool qkv_bias = false;            // Qwen2
@@ -75,6 +98,13 @@ struct Attention {
   int64_t kv_rank = 0;     // width of the latent of keys and values
   int64_t rotary_dim = 0;
 
+  AttentionGate gate = AttentionGate::kNone;
+  bool value_norm = false;       // Gemma 4: RMSNorm without weights over head_dim of v
+  bool shares_keys = false;      // Gemma 4: keys and values are those of an earlier layer
+  bool values_are_keys = false;  // Gemma 4 (`attention_k_eq_v`): there is no projection of values
+  SparseIndex index = {};        // for kLatent alone
+
+  bool exists() const { return kind != AttentionKind::kNone; }
   bool is_latent() const { return kind == AttentionKind::kLatent; }
   int64_t query_width() const { return heads * head_dim; }
   int64_t key_width() const { return kv_heads * head_dim; }  // values' too where value_dim is 0
@@ -94,6 +124,10 @@ struct Experts {
   RouterScore score = RouterScore::kSoftmax;
   bool router_bias = false;     // GPT-OSS: bias of the router's projection
   bool selection_bias = false;  // DeepSeek-V3: added for picking only, not trained by gradients
+  // Width of the latent that the experts work on (Nemotron 3 Super). Two projections, which every
+  // token passes, lead to it and back. 0 if the experts work on the hidden state.
+  int64_t latent = 0;
+  bool latent_norms = false;  // Muse Spark: a norm before and one after the experts, over the latent
   // How far a selection bias moves up or down after a step. The default is the value of
   // DeepSeek-V3, and Megatron-LM's default.
   double bias_update_rate = 1e-3;
@@ -130,6 +164,7 @@ struct Ffn {
   double clamp = 0.0;
   Experts experts = {};
 
+  bool exists() const { return kind != FfnKind::kNone; }
   bool gated() const { return IsGated(kind); }
   bool has_experts() const { return experts.count > 0; }
   // Returns the width of the FFN that every token passes.
@@ -138,12 +173,21 @@ struct Ffn {
   friend bool operator==(const Ffn&, const Ffn&) = default;
 };
 
-// `count` consecutive layers of the same shape.
+inline constexpr Attention kNoAttention{.kind = AttentionKind::kNone};
+inline constexpr Ffn kNoFfn{.kind = FfnKind::kNone};
+
+// `count` consecutive layers of the same shape. If a layer has both attention and a recurrence, both
+// read the same norm's output, and their results are added up.
 struct LayerGroup {
   Attention attention = {};
   Ffn ffn = {};
   int64_t count = 0;
+  Recurrence recurrence = {};
 
+  bool mixes() const { return attention.exists() || recurrence.exists(); }
+  bool SameShape(const LayerGroup& other) const {
+    return attention == other.attention && ffn == other.ffn && recurrence == other.recurrence;
+  }
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
@@ -175,6 +219,13 @@ struct ModelSpec {
   // Layers after the last one that predict tokens further ahead. Each has a projection [hidden, 2
   // hidden] and uses the head once more (DeepSeek-V3, arXiv 2412.19437, section 2.2).
   int64_t mtp_layers = 0;
+  // Hyper-connections (arXiv 2409.19606): the width of the residual stream in hidden states.
+  int64_t residual_streams = 1;
+  bool merges_streams = false;  // DeepSeek-V4: a product merges the streams behind the last layer
+  // Gemma 4: the width of an embedding that each layer adds on its own, of
+  // `layer_input_vocab` tokens. 0 if there is none.
+  int64_t layer_input = 0;
+  int64_t layer_input_vocab = 0;
   std::vector<LayerGroup> groups;
   std::vector<SetAsideKey> set_aside;  // launch flags would have to say them too
 

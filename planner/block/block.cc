@@ -6,41 +6,61 @@
 #include "planner/block/expert_operators.h"
 #include "planner/block/latent_operators.h"
 #include "planner/block/operator_builder.h"
+#include "planner/block/recurrent_operators.h"
+#include "planner/block/stream_operators.h"
 
 namespace meshwright::planner {
 namespace {
 
 // Traffic in bytes per element of 2 bytes: every input read once, every output written once.
 constexpr double kResidual = 6.0;
+constexpr double kGateForward = 6.0;
+constexpr double kGateBackward = 10.0;
 
 class BlockBuilder : public OperatorBuilder {
  public:
   using OperatorBuilder::OperatorBuilder;
 
   void Block() {
+    if (s_.mixes()) MixerBranch();
+    if (s_.has_ffn()) FfnBranch();
+    if (s_.layer_input > 0) AddLayerInput(s_, operators());
+  }
+
+ private:
+  // Attention, a recurrence, or both on the same input.
+  void MixerBranch() {
+    if (s_.residual_streams > 1) {
+      AddStreamMix(s_, OperatorName::kAttentionStreams, operators());
+    }
     if (!NormsBehind()) AttentionNorm();
+    if (!s_.is_latent()) EnterProjection(OperatorName::kAttentionEnter);
+    if (s_.has_attention()) AttentionOperators();
+    if (s_.recurrence.exists()) AddRecurrence(s_, operators());
+    if (s_.is_parallel() && s_.has_ffn()) return;
+    Leave(OperatorName::kAttentionLeave);
+    if (NormsBehind()) AttentionNorm();
+    if (IsSandwich()) AttentionPostNorm();
+    Residual(OperatorName::kAttentionResidual, ExtraBytes() / 2);
+  }
+
+  void AttentionOperators() {
     if (s_.is_latent()) {
       AddLatentProjections(s_, operators());
     } else {
-      EnterProjection(OperatorName::kAttentionEnter);
       QkvProjection();
       if (s_.head_norm) HeadNorm();
     }
     if (s_.positions == Positions::kRotary) Rope();
     Attention();
+    if (s_.attention_gate != AttentionGate::kNone) Gate();
     OutputProjection();
-    if (!s_.is_parallel()) {
-      Leave(OperatorName::kAttentionLeave);
-      if (NormsBehind()) AttentionNorm();
-      if (IsSandwich()) AttentionPostNorm();
-      Residual(OperatorName::kAttentionResidual, ExtraBytes() / 2);
-    }
-    FfnBranch();
   }
 
   // A parallel FFN reads the block's input, or the output of attention's norm; both branches leave
   // with one sum.
   void FfnBranch() {
+    if (s_.residual_streams > 1) AddStreamMix(s_, OperatorName::kFfnStreams, operators());
     const bool shares_norm = s_.arrangement == Arrangement::kParallelOneNorm;
     if (!NormsBehind() && !shares_norm) FfnNorm();
     if (s_.has_experts()) AddExperts(s_, operators());
@@ -48,10 +68,9 @@ class BlockBuilder : public OperatorBuilder {
     if (NormsBehind()) FfnNorm();
     if (IsSandwich()) FfnPostNorm();
     Residual(OperatorName::kFfnResidual,
-             s_.is_parallel() ? ExtraBytes() : ExtraBytes() - ExtraBytes() / 2);
+             s_.is_parallel() || !s_.mixes() ? ExtraBytes() : ExtraBytes() - ExtraBytes() / 2);
   }
 
- private:
   // The FFN that every token passes.
   void DenseFfn(bool has_entered) {
     const size_t first = operators().size();
@@ -99,10 +118,13 @@ class BlockBuilder : public OperatorBuilder {
     const int64_t all_queries = s_.heads * s_.head_dim;
     const int64_t all_keys = s_.kv_heads * s_.head_dim;
     const int64_t all_values = s_.kv_heads * s_.value_head_dim();
-    Operator& op = Projection(OperatorName::kQkvProjection, queries + keys + values, s_.hidden);
+    const int64_t projected = s_.shares_keys ? 0 : keys + (s_.values_are_keys ? 0 : values);
+    Operator& op = Projection(OperatorName::kQkvProjection, queries + projected, s_.hidden);
     op.parameters.push_back(Rows("q", all_queries, queries, s_.hidden));
-    op.parameters.push_back(Rows("k", all_keys, keys, s_.hidden));
-    op.parameters.push_back(Rows("v", all_values, values, s_.hidden));
+    if (!s_.shares_keys) {
+      op.parameters.push_back(Rows("k", all_keys, keys, s_.hidden));
+      if (!s_.values_are_keys) op.parameters.push_back(Rows("v", all_values, values, s_.hidden));
+    }
     if (s_.qkv_bias) {
       op.parameters.push_back(Bias("q_bias", all_queries, queries));
       op.parameters.push_back(Bias("k_bias", all_keys, keys));
@@ -133,7 +155,7 @@ class BlockBuilder : public OperatorBuilder {
       op.parameters.push_back(Bias("k_norm", s_.kv_heads * s_.head_dim, s_.key_width()));
     } else {
       op.parameters.push_back(Vector("q_norm", s_.head_dim));
-      op.parameters.push_back(Vector("k_norm", s_.head_dim));
+      if (!s_.shares_keys) op.parameters.push_back(Vector("k_norm", s_.head_dim));
     }
     op.pass(kForward).result_bytes = HeadNormBytes();
     op.repeats_forward = NormsHeadsAgain();
@@ -156,8 +178,25 @@ class BlockBuilder : public OperatorBuilder {
     op.repeats_forward = NormsHeadsAgain();
   }
 
+  // The gate is projected from the norm's output, as queries are.
+  void Gate() {
+    const bool by_head = s_.attention_gate == AttentionGate::kHeads;
+    const int64_t all = by_head ? s_.heads : s_.heads * s_.value_head_dim();
+    const int64_t own = by_head ? s_.rank_heads() : s_.attended_width();
+    Operator& projection = Projection(OperatorName::kAttentionGateProjection, own, s_.hidden);
+    projection.parameters.push_back(Rows("attention_gate", all, own, s_.hidden));
+    projection.reads_as_previous = true;
+    Operator& op = Add(OperatorName::kAttentionGate, OperatorKind::kElementwise);
+    op.stream = {.elements = s_.tokens * s_.attended_width(),
+                 .traffic_bytes = {kGateForward, kGateBackward, 0.0}};
+    op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
+    Save(op, KeptTensor::kAttentionGate, s_.tokens * (own + s_.attended_width()) * s_.element_bytes,
+         op.name, kInputGradient);
+  }
+
   // The gradients of queries, keys and values overwrite them.
   void Attention() {
+    if (s_.index.exists()) return SparseAttention();
     Operator& op = Add(OperatorName::kAttention, OperatorKind::kAttention);
     op.attention = {.tokens = s_.tokens,
                     .keys = s_.keys,
@@ -183,8 +222,10 @@ class BlockBuilder : public OperatorBuilder {
            s_.tokens * s_.rank_heads() * s_.latent_head_dim() * s_.element_bytes, kQkv,
            kWeightGradient);
     } else {
-      Save(op, KeptTensor::kKey, key_bytes, kQkv, kWeightGradient);
-      Save(op, KeptTensor::kValue, value_bytes, kQkv, kWeightGradient);
+      if (!s_.shares_keys) {  // the layer that owns them keeps them
+        Save(op, KeptTensor::kKey, key_bytes, kQkv, kWeightGradient);
+        Save(op, KeptTensor::kValue, value_bytes, kQkv, kWeightGradient);
+      }
     }
     Save(op, KeptTensor::kLogSumExp, s_.tokens * s_.rank_heads() * s_.accumulator_bytes(), op.name,
          kInputGradient);
@@ -196,6 +237,32 @@ class BlockBuilder : public OperatorBuilder {
     op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
     op.pass(kInputGradient).result_bytes = query_bytes + key_bytes + value_bytes;
     if (op.attention.ring_stops > 1) Ring(op);
+  }
+
+  // Attention to the keys that the index picks runs on the latent: queries are multiplied by the
+  // keys' projection, and all heads share the latent as key and value. The causal half of the first
+  // top_k tokens counts as a window does.
+  void SparseAttention() {
+    Operator& op = Add(OperatorName::kAttention, OperatorKind::kAttention);
+    const int64_t key_dim = s_.kv_rank + s_.rotary_dim;
+    op.attention = {.tokens = s_.tokens,
+                    .keys = s_.keys,
+                    .heads = s_.rank_heads(),
+                    .head_dim = key_dim,
+                    .kv_heads = 1,
+                    .window = s_.index.top_k < s_.keys ? s_.index.top_k : 0,
+                    .value_dim = s_.kv_rank};
+    op.kernel = s_.attention;
+    const int64_t query_bytes = s_.tokens * s_.rank_heads() * key_dim * s_.element_bytes;
+    const int64_t latent_bytes = s_.tokens * key_dim * s_.element_bytes;
+    Save(op, KeptTensor::kQuery, query_bytes, OperatorName::kQueryProjection, kWeightGradient);
+    Save(op, KeptTensor::kKey, latent_bytes, OperatorName::kQkvProjection, kWeightGradient);
+    Save(op, KeptTensor::kValue, s_.tokens * s_.rank_heads() * s_.kv_rank * s_.element_bytes,
+         op.name, kInputGradient);
+    Save(op, KeptTensor::kLogSumExp, s_.tokens * s_.rank_heads() * s_.accumulator_bytes(), op.name,
+         kInputGradient);
+    op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
+    op.pass(kInputGradient).result_bytes = query_bytes + latent_bytes;
   }
 
   // Keys and values go around the ring in each pass, followed by their gradients, as far as any
@@ -234,14 +301,19 @@ class BlockBuilder : public OperatorBuilder {
     Save(op, KeptTensor::kExtras, extra_bytes, name, kInputGradient);
   }
 
+  // In a layer without a mixer the block's input is the FFN's.
+  KeptTensor FfnNormInput() const {
+    if (NormsBehind()) return KeptTensor::kFfnNormInput;
+    return s_.mixes() ? KeptTensor::kFfnResidual : KeptTensor::kAttentionResidual;
+  }
+
   void FfnNorm() {
     Operator& op = Add(OperatorName::kFfnNorm, OperatorKind::kNorm);
     Norm(op, "ffn_norm", "ffn_norm_bias", s_.norm_traffic_bytes, s_.norm_backward_traffic_bytes);
     if (s_.is_parallel()) {  // it reads what attention's norm keeps
       SaveStatistics(op, KeptTensor::kFfnNormRstd);
     } else {
-      SaveForNorm(op, NormsBehind() ? KeptTensor::kFfnNormInput : KeptTensor::kFfnResidual,
-                  KeptTensor::kFfnNormRstd);
+      SaveForNorm(op, FfnNormInput(), KeptTensor::kFfnNormRstd);
     }
     Save(op, KeptTensor::kNormIntermediates, NormExtraBytes() - NormExtraBytes() / 2, op.name,
          kInputGradient);

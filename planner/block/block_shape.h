@@ -79,6 +79,18 @@ struct BlockShape {
   int64_t query_rank = 0;
   int64_t kv_rank = 0;
   int64_t rotary_dim = 0;
+  // The next four mean the same as in the model's Attention.
+  AttentionGate attention_gate = AttentionGate::kNone;
+  bool shares_keys = false;
+  bool values_are_keys = false;
+  SparseIndex index = {};
+  Recurrence recurrence = {};
+  // Hyper-connections and per-layer inputs, as in ModelSpec.
+  int64_t residual_streams = 1;
+  bool merges_streams = false;
+  int64_t layer_input = 0;
+  int64_t layer_input_vocab = 0;
+  int64_t layers = 0;  // of the model, if layers have inputs of their own
   int64_t cp = 1;
   bool qkv_bias = false;
   bool output_bias = false;
@@ -116,6 +128,11 @@ struct BlockShape {
   int64_t rank_kv_heads() const { return std::max<int64_t>(kv_heads / tp, 1); }
   int64_t query_width() const { return rank_heads() * head_dim; }
   int64_t key_width() const { return rank_kv_heads() * head_dim; }
+  bool has_attention() const { return attention_kind != AttentionKind::kNone; }
+  bool mixes() const { return has_attention() || recurrence.exists(); }
+  bool has_ffn() const { return ffn != FfnKind::kNone; }
+  // Returns the width on which the experts work.
+  int64_t expert_input_width() const { return experts.latent > 0 ? experts.latent : hidden; }
   bool is_latent() const { return attention_kind == AttentionKind::kLatent; }
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t value_width() const { return rank_kv_heads() * value_head_dim(); }

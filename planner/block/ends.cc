@@ -24,6 +24,7 @@ class EndsBuilder : public OperatorBuilder {
                                    .rank_rows = s_.learned_positions,
                                    .rank_columns = s_.hidden});
     }
+    if (s_.layer_input > 0) AddLayerInputs(lookup);
     lookup.pass(kForward).result_bytes = hidden_bytes_;
     Save(lookup, KeptTensor::kTokenIds, s_.tokens * kTokenIdBytes, lookup.name, kWeightGradient);
     Leave(OperatorName::kEmbeddingLeave);
@@ -55,9 +56,26 @@ class EndsBuilder : public OperatorBuilder {
   }
 
  private:
+  // Gemma 4: an embedding of every layer's own, and a projection of the first one to as many.
+  void AddLayerInputs(Operator& lookup) const {
+    const int64_t width = s_.layers * s_.layer_input;
+    lookup.parameters.push_back(
+        Rows("layer_inputs", s_.layer_input_vocab, s_.layer_input_vocab / s_.tp, width));
+    lookup.parameters.push_back(Rows("layer_input_down", width, width / s_.tp, s_.hidden));
+    lookup.parameters.push_back(Vector("layer_inputs_norm", s_.layer_input));
+  }
+
+  // DeepSeek-V4: a product of all residual streams says how they are merged.
+  void AddStreamMerge(Operator& norm) const {
+    const int64_t n = s_.residual_streams;
+    norm.parameters.push_back(Whole("stream_merge", n, n * s_.hidden));
+    norm.parameters.push_back(Vector("stream_merge_bias", n + 1));
+  }
+
   void FinalNorm() {
     Operator& op = Add(OperatorName::kFinalNorm, OperatorKind::kNorm);
     Norm(op, "final_norm", "final_norm_bias", kFusedNormForward, kFusedNormBackward);
+    if (s_.merges_streams) AddStreamMerge(op);
     SaveForNorm(op, KeptTensor::kFinalResidual, KeptTensor::kFinalNormRstd);
   }
 

@@ -36,14 +36,19 @@ class ExpertBuilder : public OperatorBuilder {
 
   void Experts() {
     Router();
+    if (s_.experts.latent > 0) ToLatent();
     Dispatch();
     GateUpProjection();
     Activation();
     DownProjection();
     Combine();
+    if (s_.experts.latent > 0) FromLatent();
   }
 
  private:
+  // Returns the width of the rows that experts take and give.
+  int64_t width() const { return s_.expert_input_width(); }
+  int64_t StreamBytes() const { return RowBytes(s_.stream_tokens(), width()); }
   bool gated() const { return IsGated(s_.ffn); }
   int64_t RowBytes(int64_t rows, int64_t width) const { return rows * width * s_.element_bytes; }
 
@@ -93,9 +98,31 @@ class ExpertBuilder : public OperatorBuilder {
     Save(op, KeptTensor::kRouting, RoutingBytes(), op.name, kInputGradient);
   }
 
+  // Every token passes the projections to the latent and back.
+  void ToLatent() {
+    Operator& op = Matmul(OperatorName::kExpertLatentProjection, width(), s_.hidden);
+    op.matmul.rows = s_.stream_tokens();
+    op.parameters.push_back(Whole("expert_latent_down", width(), s_.hidden));
+    if (s_.experts.latent_norms) op.parameters.push_back(Vector("expert_latent_norm", width()));
+    op.pass(kForward).result_bytes = StreamBytes();
+    op.pass(kInputGradient).result_bytes = stream_bytes_;
+    Save(op, KeptTensor::kExpertLatent, StreamBytes(), OperatorName::kExpertDispatch,
+         kInputGradient);
+  }
+
+  void FromLatent() {
+    Operator& op = Matmul(OperatorName::kExpertLatentOutput, s_.hidden, width());
+    op.matmul.rows = s_.stream_tokens();
+    op.parameters.push_back(Whole("expert_latent_up", s_.hidden, width()));
+    if (s_.experts.latent_norms) op.parameters.push_back(Vector("expert_sum_norm", width()));
+    op.pass(kForward).result_bytes = stream_bytes_;
+    op.pass(kInputGradient).result_bytes = StreamBytes();
+    Save(op, KeptTensor::kExpertLatent, StreamBytes(), op.name, kWeightGradient);
+  }
+
   // Rows are put in the order of their destination ranks, and there in that of the experts.
   void AddPermutes(Operator& op) {
-    op.stream = {.elements = s_.routed_rows() / s_.etp * s_.hidden,
+    op.stream = {.elements = s_.routed_rows() / s_.etp * width(),
                  .traffic_bytes = {kPermute, kPermute, 0.0}};
     if (s_.ep > 1) {
       op.stream.traffic_bytes = {2.0 * kPermute, 2.0 * kPermute, 0.0};
@@ -107,14 +134,14 @@ class ExpertBuilder : public OperatorBuilder {
     const int64_t rows = std::max(s_.sent_rows(), s_.routed_rows() / s_.etp);
     op.pass(pass).collectives.push_back({.kind = CollectiveKind::kAllToAll,
                                          .group = GroupRole::kExperts,
-                                         .bytes = RowBytes(rows, s_.hidden)});
+                                         .bytes = RowBytes(rows, width())});
   }
 
   void AddExpertTensor(Operator& op, PassKind pass, CollectiveKind kind) {
     if (s_.etp == 1) return;
     op.pass(pass).collectives.push_back({.kind = kind,
                                          .group = GroupRole::kExpertTensor,
-                                         .bytes = RowBytes(s_.routed_rows(), s_.hidden)});
+                                         .bytes = RowBytes(s_.routed_rows(), width())});
   }
 
   void Dispatch() {
@@ -124,10 +151,10 @@ class ExpertBuilder : public OperatorBuilder {
     AddExpertTensor(op, kForward, CollectiveKind::kAllGather);
     AddExpertTensor(op, kInputGradient, CollectiveKind::kReduceScatter);
     AddExchange(op, kInputGradient);
-    op.pass(kForward).result_bytes = RowBytes(s_.routed_rows(), s_.hidden);
-    op.pass(kInputGradient).result_bytes = stream_bytes_;
+    op.pass(kForward).result_bytes = RowBytes(s_.routed_rows(), width());
+    op.pass(kInputGradient).result_bytes = StreamBytes();
     SaveNarrowed(op, KeptTensor::kExpertInput,
-                 KeptInputBytes(s_.routed_rows(), s_.hidden, s_.rank_experts()),
+                 KeptInputBytes(s_.routed_rows(), width(), s_.rank_experts()),
                  OperatorName::kExpertGateUpProjection);
   }
 
@@ -149,17 +176,17 @@ class ExpertBuilder : public OperatorBuilder {
 
   void GateUpProjection() {
     Operator& op =
-        Product(OperatorName::kExpertGateUpProjection, s_.expert_gate_up_width(), s_.hidden);
-    const int64_t width = s_.expert_hidden;
+        Product(OperatorName::kExpertGateUpProjection, s_.expert_gate_up_width(), width());
+    const int64_t inner = s_.expert_hidden;
     if (gated()) {
       op.parameters.push_back(
-          OfExperts(s_, Rows("expert_gate", width, s_.expert_width(), s_.hidden)));
-      AddBias(op, Bias("expert_gate_bias", width, s_.expert_width()));
+          OfExperts(s_, Rows("expert_gate", inner, s_.expert_width(), width())));
+      AddBias(op, Bias("expert_gate_bias", inner, s_.expert_width()));
     }
-    op.parameters.push_back(OfExperts(s_, Rows("expert_up", width, s_.expert_width(), s_.hidden)));
-    AddBias(op, Bias("expert_up_bias", width, s_.expert_width()));
+    op.parameters.push_back(OfExperts(s_, Rows("expert_up", inner, s_.expert_width(), width())));
+    AddBias(op, Bias("expert_up_bias", inner, s_.expert_width()));
     if (s_.worker_quantises) return;
-    Save(op, KeptTensor::kExpertInput, KeptInputBytes(s_.routed_rows(), s_.hidden), op.name,
+    Save(op, KeptTensor::kExpertInput, KeptInputBytes(s_.routed_rows(), width()), op.name,
          kWeightGradient);
   }
 
@@ -185,10 +212,10 @@ class ExpertBuilder : public OperatorBuilder {
   }
 
   void DownProjection() {
-    Operator& op = Product(OperatorName::kExpertDownProjection, s_.hidden, s_.expert_width());
+    Operator& op = Product(OperatorName::kExpertDownProjection, width(), s_.expert_width());
     op.parameters.push_back(
-        OfExperts(s_, Columns("expert_down", s_.hidden, s_.expert_hidden, s_.expert_width())));
-    AddBias(op, Vector("expert_down_bias", s_.hidden));
+        OfExperts(s_, Columns("expert_down", width(), s_.expert_hidden, s_.expert_width())));
+    AddBias(op, Vector("expert_down_bias", width()));
     if (s_.keeps_ffn_product && !s_.worker_quantises) {
       Save(op, KeptTensor::kExpertProduct, KeptInputBytes(s_.routed_rows(), s_.expert_width()),
            op.name, kWeightGradient);
@@ -202,10 +229,10 @@ class ExpertBuilder : public OperatorBuilder {
     AddExchange(op, kForward);
     AddExchange(op, kInputGradient);
     AddExpertTensor(op, kInputGradient, CollectiveKind::kAllGather);
-    op.pass(kForward).result_bytes = stream_bytes_;
-    op.pass(kInputGradient).result_bytes = RowBytes(s_.routed_rows(), s_.hidden);
+    op.pass(kForward).result_bytes = StreamBytes();
+    op.pass(kInputGradient).result_bytes = RowBytes(s_.routed_rows(), width());
     if (s_.keeps_expert_output) {
-      Save(op, KeptTensor::kExpertOutput, RowBytes(s_.sent_rows(), s_.hidden), op.name,
+      Save(op, KeptTensor::kExpertOutput, RowBytes(s_.sent_rows(), width()), op.name,
            kInputGradient);
     }
   }

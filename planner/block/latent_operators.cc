@@ -1,14 +1,10 @@
 #include "planner/block/latent_operators.h"
 
+#include "planner/block/index_operators.h"
 #include "planner/block/operator_builder.h"
 
 namespace meshwright::planner {
 namespace {
-
-OperatorParameter Whole(std::string_view name, int64_t rows, int64_t columns) {
-  return {
-      .name = name, .rows = rows, .columns = columns, .rank_rows = rows, .rank_columns = columns};
-}
 
 class LatentBuilder : public OperatorBuilder {
  public:
@@ -17,6 +13,7 @@ class LatentBuilder : public OperatorBuilder {
   void Projections() {
     Down();
     LatentNorm();
+    if (s_.index.exists() && !s_.index.shared) AddIndexer(s_, operators());
     Enter(OperatorName::kAttentionEnter,
           s_.tokens * (s_.latent_width() + s_.rotary_dim) * s_.element_bytes);
     QueryProjection();

@@ -44,6 +44,14 @@ TensorOrigin OriginOf(KeptTensor tensor) {
     case KeptTensor::kKey:
     case KeptTensor::kValue:
       return result_of(OperatorName::kQkvProjection);
+    case KeptTensor::kMixerInput:
+      return result_of(OperatorName::kMixerProjection);
+    case KeptTensor::kMixerOutput:
+      return result_of(OperatorName::kMixerCore);
+    case KeptTensor::kMixerProduct:
+      return result_of(OperatorName::kMixerNorm);
+    case KeptTensor::kExpertLatent:
+      return result_of(OperatorName::kExpertLatentProjection);
     case KeptTensor::kAttentionOutput:
       return result_of(OperatorName::kAttention);
     case KeptTensor::kFfnResidual:
@@ -68,6 +76,10 @@ TensorOrigin OriginOf(KeptTensor tensor) {
     case KeptTensor::kAttentionPostNormRstd:
     case KeptTensor::kHeadNormInput:
     case KeptTensor::kLogSumExp:
+    case KeptTensor::kAttentionGate:
+    case KeptTensor::kIndex:
+    case KeptTensor::kMixerStates:
+    case KeptTensor::kLayerInput:
     case KeptTensor::kFfnNormRstd:
     case KeptTensor::kFfnPostNormRstd:
     case KeptTensor::kSiluGate:

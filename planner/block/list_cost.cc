@@ -8,28 +8,39 @@
 namespace meshwright::planner {
 namespace {
 
+double ExecutedFlops(const Operator& op, PassKind pass) {
+  if (op.kind != OperatorKind::kCore || pass == PassKind::kWeightGradient) return 0.0;
+  return op.core.forward_flops * (pass == PassKind::kForward ? 1.0 : op.core.backward_ratio);
+}
+
 void AddPass(const Operator& op, PassKind pass, ListCost& cost) {
   const bool forward = pass == PassKind::kForward;
-  const bool multiplies = op.kind == OperatorKind::kMatmul;
+  const bool multiplies =
+      op.kind == OperatorKind::kMatmul && !(op.detached && pass == PassKind::kInputGradient);
   const double stream_bytes = StreamBytes(op, pass);
-  if (!multiplies && stream_bytes <= 0.0) return;
+  const double core_flops = ExecutedFlops(op, pass);
+  if (!multiplies && stream_bytes <= 0.0 && core_flops <= 0.0) return;
   cost.passes.push_back({.pass = pass,
                          .repeated = forward && op.repeats_forward,
                          .recomputed = forward && op.recomputed,
                          .multiplies = multiplies,
                          .product = multiplies ? ProductOf(op, pass) : MatmulShape{},
-                         .stream_bytes = stream_bytes});
+                         .stream_bytes = stream_bytes,
+                         .core_flops = core_flops});
 }
 
 void AddCollectives(const Operator& op, PassKind pass, ListCost& cost) {
   for (const OperatorCollective& collective : op.pass(pass).collectives) {
-    if (collective.group == GroupRole::kContext || collective.behind_compute) continue;
-    cost.collectives.push_back({.pass = pass,
-                                .group = collective.group,
-                                .kind = collective.kind,
-                                .of_loss = op.kind == OperatorKind::kCrossEntropy,
-                                .recomputed = pass == PassKind::kForward && op.recomputed,
-                                .bytes = collective.bytes});
+    if (collective.behind_compute) continue;
+    const bool of_context = collective.group == GroupRole::kContext;
+    if (of_context && op.kind == OperatorKind::kAttention) continue;  // timed with the ring
+    (of_context ? cost.context_collectives : cost.collectives)
+        .push_back({.pass = pass,
+                    .group = collective.group,
+                    .kind = collective.kind,
+                    .of_loss = op.kind == OperatorKind::kCrossEntropy,
+                    .recomputed = pass == PassKind::kForward && op.recomputed,
+                    .bytes = collective.bytes});
   }
 }
 

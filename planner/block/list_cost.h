@@ -18,6 +18,7 @@ struct PassCost {
   bool multiplies = false;
   MatmulShape product = {};
   double stream_bytes = 0.0;  // read from and written to device memory
+  double core_flops = 0.0;    // that the pass of a core executes, with what it recomputes
 };
 
 // A collective that compute waits for, among the ranks that share a layer or its experts.
@@ -33,6 +34,9 @@ struct CollectiveCost {
 struct ListCost {
   std::vector<PassCost> passes;  // only passes that multiply or stream something
   std::vector<CollectiveCost> collectives;
+  // Of operators other than attention over the context-parallel ranks: the exchange of tokens for
+  // heads around a recurrence, and the keys of sparse attention.
+  std::vector<CollectiveCost> context_collectives;
   std::unique_ptr<const Operator> attention;  // null if the list has none
 };
 

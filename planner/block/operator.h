@@ -27,6 +27,7 @@ enum class OperatorKind : uint8_t {
   kEmbedding,
   kCrossEntropy,
   kCollective,
+  kCore,  // of a recurrence, or the scores of an index
 };
 
 // The operators, in the order of a forward pass.
@@ -35,26 +36,42 @@ enum class OperatorName : uint8_t {
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
   kEmbeddingNorm,
 
+  kAttentionStreams,  // of hyper-connections: mixes the residual streams into attention's input
   kAttentionNorm,
   kLatentProjection,  // of latent attention: to the latents and the rotated key
   kLatentNorm,
+  kIndexQuery,       // of sparse attention's indexer, as the next two
+  kIndexKey,         // to the index keys and the weights of the index heads
+  kIndexScores,      // of all keys before a query
   kAttentionEnter,   // collective: gives every TP rank the whole input of the projections
   kQkvProjection,    // for latent attention, only the projection of keys and values
   kQueryProjection,  // of latent attention
   kHeadNorm,         // of queries and keys
   kRope,
   kAttention,
+  kAttentionGateProjection,
+  kAttentionGate,  // scales attention's result
   kOutputProjection,
+  kMixerProjection,  // of a recurrence, to all that its core and its gates read
+  kMixerConvolution,
+  kMixerStatesProjection,  // of Mamba-1, to the step size and the matrices of the states
+  kMixerGateProjection,    // of gates that are not projected from the hidden state
+  kMixerCore,
+  kMixerNorm,  // of the core's result, with its gate
+  kMixerOutputProjection,
   kAttentionLeave,
   kAttentionPostNorm,  // the second norm of attention
   kAttentionResidual,
+  kFfnStreams,
   kFfnNorm,
   kRouter,
-  kExpertDispatch,  // orders tokens by expert and sends them there
+  kExpertLatentProjection,  // to the latent that the experts work on
+  kExpertDispatch,          // orders tokens by expert and sends them there
   kExpertGateUpProjection,
   kExpertActivation,
   kExpertDownProjection,
-  kExpertCombine,  // sends results back and adds up those of a token's experts
+  kExpertCombine,       // sends results back and adds up those of a token's experts
+  kExpertLatentOutput,  // back from the latent
   kFfnEnter,
   kGateUpProjection,
   kFfnActivation,  // of the FFN's kind
@@ -62,6 +79,7 @@ enum class OperatorName : uint8_t {
   kFfnLeave,
   kFfnPostNorm,  // the second norm of the FFN
   kFfnResidual,
+  kLayerInput,  // of Gemma 4: gates the layer's own embedding and projects it to the hidden state
 
   kFinalNorm,
   kHeadEnter,
@@ -123,6 +141,16 @@ struct AttentionShape {
   }
 };
 
+// A core whose FLOPs follow from no single matrix: chunk by chunk, a recurrence multiplies queries,
+// keys, values and states.
+struct CoreShape {
+  double forward_flops = 0.0;
+  double backward_flops = 0.0;  // without what the backward recomputes
+  // The time of the backward over that of the forward. Kernels make chunk states again.
+  double backward_ratio = 2.5;
+  int64_t workspace_bytes = 0;  // held while the backward runs
+};
+
 // What an operator reads and writes in device memory besides its matrix products. A pass with 0
 // bytes launches no kernel for it.
 struct StreamShape {
@@ -180,6 +208,12 @@ enum class KeptTensor : uint8_t {
   kTurnedKey,        // one for all heads, if latent attention assembles keys again
   kAttentionOutput,  // input of the output projection
   kLogSumExp,        // softmax statistics
+  kAttentionGate,    // the gate, and attention's result before it
+  kIndex,            // what an indexer keeps, and the keys that it picks
+  kMixerInput,       // of a recurrence: the convolution's input and the output gate
+  kMixerStates,      // what the core reads, and the states that it keeps
+  kMixerOutput,      // the core's result with its deviation
+  kMixerProduct,     // input of the recurrence's last projection
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
@@ -187,6 +221,7 @@ enum class KeptTensor : uint8_t {
   kFfnPostNormRstd,
   kRouterScores,  // logits and scores of every expert, in the width of statistics
   kRouting,       // which expert takes which token, and with what weight
+  kExpertLatent,  // the tokens of the latent, before they are sent, and the experts' sum
   kExpertInput,   // the tokens of a rank's experts, in their order
   kExpertGate,
   kExpertUp,
@@ -199,6 +234,7 @@ enum class KeptTensor : uint8_t {
   kFfnProduct,         // input of the down projection
   kNormIntermediates,  // of both norms if they are not fused
   kExtras,             // dropout masks, biases and copies
+  kLayerInput,         // of Gemma 4: the layer's own embedding, its gate and their product
   kScores,             // heads x queries x keys, if attention writes them out
   kFinalResidual,
   kFinalNormOutput,
@@ -244,9 +280,10 @@ struct Operator {
   int64_t element_bytes = 2;      // of its inputs and outputs
   int64_t accumulator_bytes = 4;  // of its statistics and of its weight's gradient
 
-  // Of `matmul` and `attention`, only the one that `kind` names is set.
+  // Of `matmul`, `attention` and `core`, only the one that `kind` names is set.
   MatmulShape matmul = {};
   AttentionShape attention = {};
+  CoreShape core = {};
   AttentionKernel kernel = AttentionKernel::kDefault;  // only for attention
   double score_traffic_bytes = 0.0;  // per score, if attention writes out the score matrix
   StreamShape stream = {};
@@ -262,6 +299,8 @@ struct Operator {
   bool reads_as_previous = false;
   // Whether the input gradient begins by repeating the forward, because its result is never kept.
   bool repeats_forward = false;
+  // Whether its input gets no gradient: an indexer learns beside the model.
+  bool detached = false;
   // Whether it begins a branch: it reads the norm's output, not the result of the operator before
   // it. The results of the branches are added up after the last one.
   bool starts_branch = false;
@@ -274,7 +313,7 @@ struct Operator {
 
 // Operators in the order of the forward pass; backward runs them in reverse. Holds a whole block
 // without a heap allocation.
-using OperatorList = ShortList<Operator, 26>;
+using OperatorList = ShortList<Operator, 36>;
 
 // Returns the operator of this name, or null.
 inline const Operator* Find(const OperatorList& operators, OperatorName name) {

@@ -25,6 +25,11 @@ OperatorParameter Vector(std::string_view name, int64_t size) {
           .matrix = false};
 }
 
+OperatorParameter Whole(std::string_view name, int64_t rows, int64_t columns) {
+  return {
+      .name = name, .rows = rows, .columns = columns, .rank_rows = rows, .rank_columns = columns};
+}
+
 OperatorParameter Rows(std::string_view name, int64_t rows, int64_t rank_rows, int64_t columns) {
   return {.name = name,
           .rows = rows,
@@ -90,7 +95,10 @@ void OperatorBuilder::Norm(Operator& norm, std::string_view weight, std::string_
 }
 
 void OperatorBuilder::SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd) {
-  Save(norm, residual, stream_bytes_, norm.name, kInputGradient);
+  const bool of_streams =
+      residual == KeptTensor::kAttentionResidual || residual == KeptTensor::kFfnResidual;
+  Save(norm, residual, (of_streams ? s_.residual_streams : 1) * stream_bytes_, norm.name,
+       kInputGradient);
   SaveStatistics(norm, rstd);
 }
 

@@ -17,6 +17,8 @@ inline constexpr double kFusedNormBackward = 6.0;
 
 // Returns a vector that every rank holds whole.
 OperatorParameter Vector(std::string_view name, int64_t size);
+// Returns a matrix that every rank holds whole.
+OperatorParameter Whole(std::string_view name, int64_t rows, int64_t columns);
 // Returns the matrix of a column-parallel projection, divided by its rows, which are the outputs.
 OperatorParameter Rows(std::string_view name, int64_t rows, int64_t rank_rows, int64_t columns);
 // Returns the bias of a column-parallel projection, divided as its rows are.

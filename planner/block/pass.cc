@@ -62,11 +62,27 @@ double StreamBytes(const Operator& op, PassKind pass) {
          static_cast<double>(op.element_bytes) / 2.0 * static_cast<double>(op.stream.elements);
 }
 
+double CoreFlops(const CoreShape& core, PassKind pass) {
+  switch (pass) {
+    case PassKind::kForward:
+      return core.forward_flops;
+    case PassKind::kInputGradient:
+      return core.backward_flops;
+    case PassKind::kWeightGradient:
+      break;
+  }
+  return 0.0;
+}
+
 PassWork WorkOf(const Operator& op, PassKind pass) {
+  if (op.kind == OperatorKind::kMatmul && op.detached && pass == PassKind::kInputGradient) {
+    return {};
+  }
   PassWork work = {.flops = 0.0, .bytes = StreamBytes(op, pass)};
   if (op.kind == OperatorKind::kMatmul) {
     work += ProductWork(ProductOf(op, pass), op.element_bytes);
   }
+  if (op.kind == OperatorKind::kCore) work.flops += CoreFlops(op.core, pass);
   if (op.kind == OperatorKind::kAttention) work += AttentionWork(op, pass);
   return work;
 }

@@ -28,6 +28,9 @@ PassWork ProductWork(const MatmulShape& product, int64_t element_bytes);
 // that it sees, which are half of all pairs if there is no window.
 double CausalAttentionFlops(const AttentionShape& shape);
 
+// Returns the FLOPs of a pass of a kCore operator, without what its backward recomputes.
+double CoreFlops(const CoreShape& core, PassKind pass);
+
 // The ratio of the traffic of a backward pass over a score matrix to that of the forward pass:
 // backward also reads the saved intermediates.
 inline constexpr double kScoreBackwardRatio = 1.5;

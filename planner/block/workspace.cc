@@ -38,7 +38,7 @@ Workspace WorkspaceOf(const OperatorList& block, const WorkspaceRates& rates) {
   int64_t gradient_bytes = 0;  // experts and the FFN beside them run one after the other
   for (const Operator& op : block) {
     gradient_bytes = std::max(gradient_bytes, static_cast<int64_t>(GradientBytes(op, rates)));
-    workspace.working_bytes += RingBytes(op);
+    workspace.working_bytes += RingBytes(op) + op.core.workspace_bytes;
     if (!writes_scores) continue;
     workspace.score_bytes +=
         static_cast<int64_t>(rates.score_bytes * static_cast<double>(ScoreElements(op)));

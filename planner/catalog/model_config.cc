@@ -189,7 +189,7 @@ std::string NoteOnUnlistedType(const ModelConfig& config) {
   return absl::StrCat("model_type = ", ShortenedName(EscapeControls(config.unlisted_type)),
                       " is not known; planned by its keys as a decoder of ",
                       NamesOf(PartsOf(model), ModelPartName), " and ",
-                      std::string(NameOf(kFfnKindNames, model.groups.front().ffn.kind)),
+                      std::string(NameOf(kFfnKindNames, model.FirstFfn().kind)),
                       "; check that its code adds nothing");
 }
 

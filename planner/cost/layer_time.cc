@@ -51,6 +51,9 @@ void AddCompute(const StepShape& step, const ListCost& cost, const MatmulInputs&
   std::array<double, kPasses.size()> times_s = {};
   for (const PassCost& cost_of_pass : cost.passes) {
     double time_s = StreamTime(step, cost_of_pass.stream_bytes);
+    if (cost_of_pass.core_flops > 0.0) {
+      time_s = std::max(time_s, CoreTime(step.device, cost_of_pass.core_flops));
+    }
     if (cost_of_pass.multiplies) {
       time_s += MatmulTime(step.device, InputsOf(inputs, cost_of_pass.pass), cost_of_pass.product);
     }
@@ -97,6 +100,25 @@ void AddRing(const StepShape& step, const Operator& op, LayerTime& time) {
   time.cp_forward_s += RingTime(step, op, PassKind::kForward, attention_s);
   time.cp_backward_s +=
       RingTime(step, op, PassKind::kInputGradient, attention_s * kAttentionBackwardRatio);
+}
+
+// Recurrences exchange tokens for heads, and sparse attention gathers its keys.
+void AddContextCollectives(const StepShape& step, const ListCost& cost, LayerTime& time) {
+  for (const CollectiveCost& collective : cost.context_collectives) {
+    const auto bytes = static_cast<double>(collective.bytes);
+    double time_s = 0.0;
+    if (collective.kind == CollectiveKind::kAllToAll) {
+      time_s = AllToAllTime(step.network, step.cp_group, {.bytes = bytes});
+    } else if (collective.kind == CollectiveKind::kAllGather) {
+      time_s = AllGatherTime(step.network, step.cp_group, bytes);
+    } else {
+      time_s = ReduceScatterTime(step.network, step.cp_group, bytes);
+    }
+    time_s = Launched(step, time_s);
+    const bool forward = collective.pass == PassKind::kForward;
+    (forward ? time.cp_forward_s : time.cp_backward_s) += time_s;
+    if (collective.recomputed) time.cp_recompute_s += time_s;
+  }
 }
 
 // Times collectives over a group; each kind and size is computed once.
@@ -256,6 +278,7 @@ LayerTime EstimateLayer(const StepShape& step, size_t group) {
     AddAttention(step, *cost.attention, time);
     AddRing(step, *cost.attention, time);
   }
+  AddContextCollectives(step, cost, time);
   if (block.shape.has_experts()) AddExpertParallel(step, block, time);
   CollectiveTimes times(step, step.tp_group);
   const auto price = [&](const CollectiveCost& collective) {

@@ -60,6 +60,12 @@ double MatmulTime(const DeviceShare& device, const MatmulShape& product) {
   return MatmulTime(device, device.formats.matmul_inputs.forward, product);
 }
 
+double CoreTime(const DeviceShare& device, double flops) {
+  const double share = kCoreShare * std::min(device.matmul_share * device.device.matmul_efficiency,
+                                             device.device.matmul_limit);
+  return std::max(flops / (device.PeakFlops() * share), device.device.kernel_launch_s);
+}
+
 double MemoryBoundTime(const DeviceShare& device, double bytes) {
   return std::max(bytes / device.MemoryBytesPerS(), device.device.kernel_launch_s);
 }

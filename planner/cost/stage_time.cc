@@ -100,7 +100,8 @@ std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, con
 }
 
 double HopBytes(const StepShape& step) {
-  return step.HiddenBytes() / static_cast<double>(step.SequenceDivisor());
+  return step.HiddenBytes() * static_cast<double>(step.context.model.residual_streams) /
+         static_cast<double>(step.SequenceDivisor());
 }
 
 double HopTime(const EstimateContext& context, const Network& network,

@@ -12,8 +12,10 @@ double FujiiStateBytesPerParameter(bool distributed_optimizer, int64_t sharding_
 double FujiiActivationBytesPerLayer(const ModelSpec& model, const LayerGroup& group,
                                     const Layout& layout, int64_t seq_len) {
   const auto hidden = static_cast<double>(model.hidden);
-  const double key_share =
-      static_cast<double>(group.attention.kv_heads) / static_cast<double>(group.attention.heads);
+  const double key_share = !group.attention.exists()
+                               ? 0.0
+                               : static_cast<double>(group.attention.kv_heads) /
+                                     static_cast<double>(group.attention.heads);
   const double ffn_share = static_cast<double>(group.ffn.hidden) / hidden;
   const double token_width =
       static_cast<double>(seq_len) * static_cast<double>(layout.micro_batch) * hidden;

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 30> kModelPartNames = {{
+constexpr EnumNames<ModelPart, 45> kModelPartNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -36,6 +36,21 @@ constexpr EnumNames<ModelPart, 30> kModelPartNames = {{
     {ModelPart::kChunkedAttention, "chunked_attention"},
     {ModelPart::kSinks, "attention_sinks"},
     {ModelPart::kFurtherTokens, "further_tokens"},
+    {ModelPart::kGatedDelta, "gated_delta_net"},
+    {ModelPart::kKimiDelta, "kimi_delta_attention"},
+    {ModelPart::kMamba2, "mamba2"},
+    {ModelPart::kMamba1, "mamba1"},
+    {ModelPart::kLightning, "lightning_attention"},
+    {ModelPart::kShortConvolution, "short_convolution"},
+    {ModelPart::kRgLru, "rg_lru"},
+    {ModelPart::kSingleParts, "single_parts"},
+    {ModelPart::kAttentionGate, "attention_gate"},
+    {ModelPart::kSparseIndex, "sparse_index"},
+    {ModelPart::kSharedKeys, "shared_keys"},
+    {ModelPart::kValuesAreKeys, "values_are_keys"},
+    {ModelPart::kExpertLatent, "expert_latent"},
+    {ModelPart::kResidualStreams, "residual_streams"},
+    {ModelPart::kLayerInputs, "layer_inputs"},
 }};
 
 ModelPart PositionsOf(const ModelSpec& model) {
@@ -78,6 +93,22 @@ void AddValueParts(const Attention& attention, EnumSet<ModelPart>& parts) {
   if (attention.value_dim > attention.head_dim) parts.Add(ModelPart::kWideValues);
 }
 
+void AddMixerParts(const LayerGroup& group, EnumSet<ModelPart>& parts) {
+  constexpr auto kBeforeFirst = static_cast<int>(ModelPart::kGatedDelta) - 1;
+  static_assert(static_cast<int>(RecurrenceKind::kRgLru) + kBeforeFirst ==
+                static_cast<int>(ModelPart::kRgLru));
+  const Attention& attention = group.attention;
+  if (group.recurrence.exists()) {
+    parts.Add(static_cast<ModelPart>(static_cast<int>(group.recurrence.kind) + kBeforeFirst));
+  }
+  if (!group.mixes() || !group.ffn.exists()) parts.Add(ModelPart::kSingleParts);
+  if (attention.gate != AttentionGate::kNone) parts.Add(ModelPart::kAttentionGate);
+  if (attention.index.exists()) parts.Add(ModelPart::kSparseIndex);
+  if (attention.shares_keys) parts.Add(ModelPart::kSharedKeys);
+  if (attention.values_are_keys) parts.Add(ModelPart::kValuesAreKeys);
+  if (group.ffn.experts.latent > 0) parts.Add(ModelPart::kExpertLatent);
+}
+
 }  // namespace
 
 EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
@@ -95,6 +126,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups) {
     biases = biases || group.attention.output_bias || group.ffn.bias;
     AddExpertParts(group.ffn, parts);
+    AddMixerParts(group, parts);
     AddValueParts(group.attention, parts);
     if (group.attention.window > 0) {
       parts.Add(group.attention.chunked ? ModelPart::kChunkedAttention : ModelPart::kSlidingWindow);
@@ -102,6 +134,8 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
     if (group.attention.sinks) parts.Add(ModelPart::kSinks);
     if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);
   }
+  if (model.residual_streams > 1) parts.Add(ModelPart::kResidualStreams);
+  if (model.layer_input > 0) parts.Add(ModelPart::kLayerInputs);
   if (model.mtp_layers > 0) parts.Add(ModelPart::kFurtherTokens);
   if (biases) parts.Add(ModelPart::kBiases);
   return parts;

@@ -42,6 +42,21 @@ enum class ModelPart : uint8_t {
   kChunkedAttention,
   kSinks,
   kFurtherTokens,  // layers that predict tokens further ahead
+  kGatedDelta,     // this and the next six are kinds of recurrences
+  kKimiDelta,
+  kMamba2,
+  kMamba1,
+  kLightning,
+  kShortConvolution,
+  kRgLru,
+  kSingleParts,  // layers with a mixer alone or an FFN alone
+  kAttentionGate,
+  kSparseIndex,
+  kSharedKeys,       // keys and values of an earlier layer
+  kValuesAreKeys,    // keys serve as values
+  kExpertLatent,     // experts on a latent
+  kResidualStreams,  // hyper-connections
+  kLayerInputs,      // an embedding of each layer's own
 };
 
 // Returns the parts that the model has.

@@ -8,7 +8,7 @@ namespace meshwright::planner {
 size_t FirstGroupOfShape(const ModelSpec& model, size_t group) {
   const std::vector<LayerGroup>& groups = model.groups;
   const auto alike = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& other) {
-    return other.attention == groups[group].attention && other.ffn == groups[group].ffn;
+    return other.SameShape(groups[group]);
   });
   return static_cast<size_t>(alike - groups.begin());
 }

@@ -47,7 +47,7 @@ absl::Status CheckRuns(const Framework& framework, const ExportJob& job) {
 
 absl::Status CheckParts(const Framework& framework, const ModelSpec& model) {
   const auto others = EnumSet<ModelPart>::FromBits(PartsOf(model).bits() & ~framework.parts.bits());
-  const FfnKind ffn = model.groups.front().ffn.kind;
+  const FfnKind ffn = model.FirstFfn().kind;
   const bool writes_ffn = ffn == FfnKind::kSwiGlu || ffn == FfnKind::kGelu;
   if (others.empty() && writes_ffn) return absl::OkStatus();
   const std::string named = NamesOf(others, ModelPartName);

@@ -29,7 +29,7 @@ inline bool LacksFfn(const RuleInput& input, const Layout& /*layout*/, Operands&
   const EnumSet<FfnKind> has = input.profile.supports.kernels.ffn;
   if (has.empty()) return false;
   for (const LayerGroup& group : input.model.groups) {
-    if (has.Has(group.ffn.kind)) continue;
+    if (!group.ffn.exists() || has.Has(group.ffn.kind)) continue;
     return Broken(static_cast<int64_t>(group.ffn.kind), has.bits(), operands);
   }
   return false;

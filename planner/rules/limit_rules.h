@@ -22,7 +22,8 @@ inline bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& o
   const ModelSpec& model = input.model;
   int64_t width = std::max({model.hidden, model.vocab});
   for (const LayerGroup& group : model.groups) {
-    width = std::max({width, group.attention.query_width(), group.ffn.hidden});
+    width = std::max(
+        {width, group.attention.query_width(), group.ffn.hidden, group.recurrence.inner_width()});
   }
   const double bytes = kBytesPerElement * static_cast<double>(width) *
                        static_cast<double>(model.layers()) *

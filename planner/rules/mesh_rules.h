@@ -58,6 +58,7 @@ inline bool HeadsDoNotDivide(const RuleInput& input, const Layout& layout, Opera
 inline bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   return AnyGroup(input.model, [&](const LayerGroup& group) {
     const int64_t kv_heads = group.attention.kv_heads;
+    if (!group.attention.exists()) return false;
     if (input.profile.supports.kv_replication && layout.tp % kv_heads == 0) return false;
     return DoesNotDivide(kv_heads, layout.tp, operands);
   });

@@ -12,14 +12,15 @@ std::string Names(int64_t bits) {
 }  // namespace
 
 RecomputeModules RecomputeModulesOf(const ModelSpec& model) {
-  RecomputeModules modules = {RecomputeModule::kCoreAttn};
+  RecomputeModules modules;
   for (const LayerGroup& group : model.groups) {
+    if (group.attention.exists()) modules.Add(RecomputeModule::kCoreAttn);
     const bool latent = group.attention.is_latent();
     const bool experts = group.ffn.has_experts();
     if (latent) modules.Add(RecomputeModule::kMlaUpProj);
     if (latent || experts) modules.Add(RecomputeModule::kLayerNorm);
     if (!experts) {
-      modules.Add(RecomputeModule::kMlp);
+      if (group.ffn.exists()) modules.Add(RecomputeModule::kMlp);
       continue;
     }
     modules.Add(RecomputeModule::kMoe);

@@ -27,6 +27,8 @@ enum class Rule : uint8_t {
   kLayersDivision,            // the layers can't be divided over pp * vpp stages
   kHeadsDivision,             // heads are not a multiple of tp
   kKvHeadsDivision,           // kv_heads are not a multiple of tp
+  kRecurrenceDivision,        // the heads of a recurrence are not a multiple of tp * cp
+  kSharedKeys,                // layers that share keys are on other stages than their owner
   kFfnDivision,               // the FFN width is not a multiple of tp
   kExpertsMissing,            // ep or etp without experts
   kExpertsDivision,           // experts are not a multiple of ep

@@ -8,6 +8,7 @@
 #include "planner/rules/expert_rules.h"
 #include "planner/rules/framework_rules.h"
 #include "planner/rules/kernel_rules.h"
+#include "planner/rules/layer_kind_rules.h"
 #include "planner/rules/limit_rules.h"
 #include "planner/rules/mesh_rules.h"
 #include "planner/rules/offload_rules.h"
@@ -22,10 +23,15 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kStages, "stages", StagesDoNotFit, "", DescribeStages, RuleLevel::kPipeline},
     {Rule::kLayersDivision, "layers_division", LayersDoNotDivide,
      "$0 layers can't be divided over pp * vpp = $1 stages", nullptr, RuleLevel::kPipeline},
+    {Rule::kSharedKeys, "shared_keys", SharedKeysCrossStages,
+     "layer $0 shares keys of layers from $1 on, which must be on its stage", nullptr,
+     RuleLevel::kPipeline},
     {Rule::kHeadsDivision, "heads_division", HeadsDoNotDivide,
      "$0 attention heads are not a multiple of tp = $1"},
     {Rule::kKvHeadsDivision, "kv_heads_division", KvHeadsDoNotDivide,
      "$0 key/value heads are not a multiple of tp = $1"},
+    {Rule::kRecurrenceDivision, "recurrence_division", RecurrenceDoesNotDivide,
+     "$0 heads or groups of a recurrent layer can't be divided over tp * cp = $1"},
     {Rule::kFfnDivision, "ffn_division", FfnDoesNotDivide,
      "FFN width $0 is not a multiple of tp = $1"},
     {Rule::kExpertsMissing, "experts_missing", DividesMissingExperts,

@@ -189,9 +189,7 @@ std::vector<size_t> GroupsByLayer(const ModelSpec& model) {
   return groups;
 }
 
-bool IsSameLayer(const LayerGroup& a, const LayerGroup& b) {
-  return a.attention == b.attention && a.ffn == b.ffn;
-}
+bool IsSameLayer(const LayerGroup& a, const LayerGroup& b) { return a.SameShape(b); }
 
 // Returns the fewest last layers that repeat the layers right before them.
 int64_t PeriodOf(const ModelSpec& model, const std::vector<size_t>& groups) {

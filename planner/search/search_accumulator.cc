@@ -15,6 +15,13 @@
 namespace meshwright::planner {
 namespace {
 
+// Returns the query heads of the layer that has the most.
+int64_t MostHeads(const ModelSpec& model) {
+  int64_t heads = 0;
+  for (const LayerGroup& group : model.groups) heads = std::max(heads, group.attention.heads);
+  return heads;
+}
+
 RecomputeModules ModulesThatRun(const SearchRequest& request, const RuleInput& planned) {
   const RecomputeModules modules = SearchedModules(planned);
   if (!request.runner) return modules;
@@ -390,7 +397,7 @@ absl::Status SearchAccumulator::NoValidLayout() const {
   std::string problem = absl::StrCat(none, "; ", *most, " of them break the rule ");
   problem.append(RuleName(rule));
   absl::StrAppend(&problem, "; must be a product of tp that divides ",
-                  request_.model.groups.front().attention.heads, " heads, pp that divides ",
+                  MostHeads(request_.model), " heads, pp that divides ",
                   request_.model.layers(), " layers, cp and dp");
   return FieldError("gpus", request_.devices, problem);
 }

@@ -123,6 +123,20 @@ bool ModelSpec::has_experts() const {
                      [](const LayerGroup& group) { return group.ffn.has_experts(); });
 }
 
+const Attention& ModelSpec::FirstAttention() const {
+  for (const LayerGroup& group : groups) {
+    if (group.attention.exists()) return group.attention;
+  }
+  return kNoAttention;
+}
+
+const Ffn& ModelSpec::FirstFfn() const {
+  for (const LayerGroup& group : groups) {
+    if (group.ffn.exists()) return group.ffn;
+  }
+  return kNoFfn;
+}
+
 const LayerGroup& ModelSpec::GroupOf(int64_t layer) const {
   for (const LayerGroup& group : groups) {
     if (layer < group.count) return group;

@@ -1,8 +1,8 @@
 // ModelSpec is the model to train: a decoder, as a list of layer groups.
 //
 // In a spec that passed Validate() there is at least one group, and each group has at least one
-// layer. A layer has attention, a recurrence, an FFN, or several of these. Every size of a part that
-// a layer has is positive, and its heads are a multiple of its kv_heads.
+// layer. A layer has attention, a recurrence, an FFN, or several of these. Every size of a part
+// that a layer has is positive, and its heads are a multiple of its kv_heads.
 #pragma once
 
 #include <algorithm>
@@ -127,7 +127,8 @@ struct Experts {
   // Width of the latent that the experts work on (Nemotron 3 Super). Two projections, which every
   // token passes, lead to it and back. 0 if the experts work on the hidden state.
   int64_t latent = 0;
-  bool latent_norms = false;  // Muse Spark: a norm before and one after the experts, over the latent
+  bool latent_norms =
+      false;  // Muse Spark: a norm before and one after the experts, over the latent
   // How far a selection bias moves up or down after a step. The default is the value of
   // DeepSeek-V3, and Megatron-LM's default.
   double bias_update_rate = 1e-3;
@@ -176,8 +177,8 @@ struct Ffn {
 inline constexpr Attention kNoAttention{.kind = AttentionKind::kNone};
 inline constexpr Ffn kNoFfn{.kind = FfnKind::kNone};
 
-// `count` consecutive layers of the same shape. If a layer has both attention and a recurrence, both
-// read the same norm's output, and their results are added up.
+// `count` consecutive layers of the same shape. If a layer has both attention and a recurrence,
+// both read the same norm's output, and their results are added up.
 struct LayerGroup {
   Attention attention = {};
   Ffn ffn = {};
@@ -231,6 +232,10 @@ struct ModelSpec {
 
   int64_t layers() const;
   bool has_experts() const;
+  // Return the attention and the FFN of the first layer that has one; kNoAttention and kNoFfn if
+  // none has.
+  const Attention& FirstAttention() const;
+  const Ffn& FirstFfn() const;
   // Returns the group of layer `layer`, counted from 0. REQUIRES: layer < layers().
   const LayerGroup& GroupOf(int64_t layer) const;
 

@@ -8,9 +8,9 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kMaxWidth = int64_t{1} << 21;
-constexpr int64_t kMaxConvolution = 1 << 10;
-constexpr int64_t kMaxChunk = 1 << 16;
+constexpr int64_t kWidestRecurrence = int64_t{1} << 21;
+constexpr int64_t kLongestConvolution = 1 << 10;
+constexpr int64_t kLargestChunk = 1 << 16;
 
 // The keys that files have for the sizes of each kind.
 struct SizeKeys {
@@ -54,29 +54,29 @@ bool HasKeys(RecurrenceKind kind) {
 absl::Status Validate(const Recurrence& recurrence, int64_t hidden) {
   if (!recurrence.exists()) return absl::OkStatus();
   const SizeKeys keys = KeysOf(recurrence.kind);
-  RETURN_IF_ERROR(CheckRange(keys.heads, recurrence.heads, 1, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange(keys.heads, recurrence.heads, 1, kWidestRecurrence));
   if (*keys.key_heads != '\0') {
     RETURN_IF_ERROR(CheckRange(keys.key_heads, recurrence.key_heads, 1, recurrence.heads));
     if (recurrence.heads % recurrence.key_heads != 0) {
-      return FieldError(keys.key_heads, recurrence.key_heads,
-                        std::string("must divide ") + keys.heads + " = " +
-                            std::to_string(recurrence.heads));
+      return FieldError(
+          keys.key_heads, recurrence.key_heads,
+          std::string("must divide ") + keys.heads + " = " + std::to_string(recurrence.heads));
     }
   }
   if (HasKeys(recurrence.kind)) {
     RETURN_IF_ERROR(
-        CheckRange(keys.key_dim, recurrence.key_dim, 1, kMaxWidth / recurrence.heads));
+        CheckRange(keys.key_dim, recurrence.key_dim, 1, kWidestRecurrence / recurrence.heads));
   }
   RETURN_IF_ERROR(
-      CheckRange(keys.value_dim, recurrence.value_dim, 1, kMaxWidth / recurrence.heads));
+      CheckRange(keys.value_dim, recurrence.value_dim, 1, kWidestRecurrence / recurrence.heads));
   if (*keys.conv_width != '\0') {
-    RETURN_IF_ERROR(CheckRange(keys.conv_width, recurrence.conv_width, 1, kMaxConvolution));
+    RETURN_IF_ERROR(CheckRange(keys.conv_width, recurrence.conv_width, 1, kLongestConvolution));
   }
-  RETURN_IF_ERROR(CheckRange("mamba_dt_rank", recurrence.gate_rank, 0, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("mamba_dt_rank", recurrence.gate_rank, 0, kWidestRecurrence));
   if (recurrence.kind == RecurrenceKind::kShortConvolution && recurrence.heads != hidden) {
     return FieldError("hidden_size", recurrence.heads, "must be the width of the convolution");
   }
-  return CheckRange("mamba_chunk_size", recurrence.chunk, 0, kMaxChunk);
+  return CheckRange("mamba_chunk_size", recurrence.chunk, 0, kLargestChunk);
 }
 
 }  // namespace meshwright::planner

@@ -91,6 +91,7 @@ int64_t WorkspaceBytes(const Operator& op, PassKind pass, const WorkerShape& sha
     case OperatorKind::kNorm:
     case OperatorKind::kEmbedding:
     case OperatorKind::kCollective:
+    case OperatorKind::kCore:  // which no worker runs
       return 0;
   }
   return 0;

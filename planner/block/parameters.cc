@@ -94,11 +94,10 @@ BlockShape EndsShape(const ModelSpec& model) {
   return WholeShape(model, model.groups.empty() ? LayerGroup() : model.groups.front(), 1);
 }
 
-// Each layer that predicts further tokens is one of the last group, a projection, and the head
-// again.
+// Each layer that predicts further tokens is a block, a projection, and the head again.
 void AddMtp(const ModelSpec& model, int64_t seq_len, const Counts& head, double& parameters,
             OperatorFlops& token) {
-  const BlockShape shape = WholeShape(model, model.groups.back(), seq_len);
+  const BlockShape shape = WholeShape(model, model.MtpLayer(), seq_len);
   const auto layers = static_cast<double>(model.mtp_layers);
   for (const Counts& counts :
        {head, CountsOf<BlockOperators>(shape), CountsOf<MtpOperators>(shape)}) {

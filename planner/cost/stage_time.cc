@@ -34,7 +34,7 @@ StageTime TimeOf(const CopyTime& copy) {
 
 UnitTimes::UnitTimes(const StepShape& step)
     : head(TimeOf(EstimateHead(step))), embedding(TimeOf(EstimateEmbedding(step))) {
-  for (size_t group = 0; group < step.context.model.groups.size(); ++group) {
+  for (size_t group = 0; group < step.planned.block_count(); ++group) {
     const size_t alike = step.planned.FirstAlikeGroup(group);
     if (alike < group) {
       layers.push_back(layers[alike]);

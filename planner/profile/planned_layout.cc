@@ -28,6 +28,10 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
                                 : BlockSumsOf(LayerShape(context, layout, groups[i]),
                                               RecomputeOf(layout, /*layer=*/0), rates));
   }
+  if (context.model.mtp_layer) {
+    blocks_.push_back(BlockSumsOf(LayerShape(context, layout, *context.model.mtp_layer),
+                                  RecomputeOf(layout, /*layer=*/0), rates));
+  }
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     const int32_t alike = FirstAlike(rank);
     parameters_.push_back(alike < rank ? ParametersOnRank(alike) : CountParameters(rank));

@@ -52,8 +52,11 @@ class PlannedLayout {
   // Returns the first group whose layers have the same shape as those of `group`. Shapes repeat if
   // kinds of layers alternate.
   size_t FirstAlikeGroup(size_t group) const;
-  // Returns the sums of the last group. The layers beside the head, which predict further tokens,
-  // have the same sums.
+  // Returns the number of shapes that block() knows: one for each group, and one more if the layers
+  // that predict further tokens have a shape of their own.
+  size_t block_count() const { return blocks_.size(); }
+  // Returns the sums of the layers beside the head, which predict further tokens. They are those of
+  // the last group, unless the layers have a shape of their own.
   const BlockSums& last_block() const { return *blocks_.back(); }
   // Returns the sums to use for the embedding and the head, which are the same in every group.
   const BlockSums& ends() const { return *blocks_.front(); }

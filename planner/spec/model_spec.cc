@@ -163,6 +163,10 @@ absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckRange("hidden_size_per_layer_input", model.layer_input, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("vocab_size_per_layer_input", model.layer_input_vocab, 0, kMaxVocab));
   for (const LayerGroup& group : model.groups) RETURN_IF_ERROR(Check(group, model.hidden));
+  if (model.mtp_layer) {
+    if (model.mtp_layer->attention.exists()) RETURN_IF_ERROR(Check(model.mtp_layer->attention));
+    RETURN_IF_ERROR(Check(*model.mtp_layer, model.hidden));
+  }
   RETURN_IF_ERROR(CheckRange("num_nextn_predict_layers", model.mtp_layers, 0, kMaxMtpLayers));
   return CheckRange("num_hidden_layers", model.layers(), 1, kMaxLayers);
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -220,6 +221,9 @@ struct ModelSpec {
   // Layers after the last one that predict tokens further ahead. Each has a projection [hidden, 2
   // hidden] and uses the head once more (DeepSeek-V3, arXiv 2412.19437, section 2.2).
   int64_t mtp_layers = 0;
+  // The shape of each of them, whose count is 1; that of the last group if absent. Nemotron 3's is
+  // attention with experts, though its own layers have one of them each.
+  std::optional<LayerGroup> mtp_layer = std::nullopt;
   // Hyper-connections (arXiv 2409.19606): the width of the residual stream in hidden states.
   int64_t residual_streams = 1;
   bool merges_streams = false;  // DeepSeek-V4: a product merges the streams behind the last layer
@@ -236,6 +240,8 @@ struct ModelSpec {
   // none has.
   const Attention& FirstAttention() const;
   const Ffn& FirstFfn() const;
+  // Returns the shape of the layers that predict further tokens.
+  const LayerGroup& MtpLayer() const { return mtp_layer ? *mtp_layer : groups.back(); }
   // Returns the group of layer `layer`, counted from 0. REQUIRES: layer < layers().
   const LayerGroup& GroupOf(int64_t layer) const;
 

@@ -9,7 +9,7 @@
 
 namespace meshwright::planner {
 
-inline constexpr std::array<std::string_view, 46> kKeptTensorNames = {
+inline constexpr std::array<std::string_view, 54> kKeptTensorNames = {
     "token_ids",
     "embedding_norm_input",
     "embedding_norm_rstd",
@@ -28,6 +28,12 @@ inline constexpr std::array<std::string_view, 46> kKeptTensorNames = {
     "turned_key",
     "attention_output",
     "log_sum_exp",
+    "attention_gate",
+    "index",
+    "mixer_input",
+    "mixer_states",
+    "mixer_output",
+    "mixer_product",
     "ffn_residual",
     "ffn_norm_output",
     "ffn_norm_rstd",
@@ -35,6 +41,7 @@ inline constexpr std::array<std::string_view, 46> kKeptTensorNames = {
     "ffn_post_norm_rstd",
     "router_scores",
     "routing",
+    "expert_latent",
     "expert_input",
     "expert_gate",
     "expert_up",
@@ -47,6 +54,7 @@ inline constexpr std::array<std::string_view, 46> kKeptTensorNames = {
     "ffn_product",
     "norm_intermediates",
     "extras",
+    "layer_input",
     "scores",
     "final_residual",
     "final_norm_output",

@@ -61,12 +61,13 @@ void UnitTimes::AddHead(const ModelSpec& model, const Layout& layout, StageTime&
 void StageTimes::AddStage(int32_t stage, StageTime& time) const {
   const Layout& layout = step_.layout;
   const StageLayers& held = step_.planned.Stage(stage);
-  OffloadedLayers offloaded(layout);
+  FirstLayers offloaded = FirstLayers::Offloaded(layout);
+  FirstLayers recomputed = FirstLayers::Recomputed(layout);
   ForEachGroup(step_.context.model, held, [&](size_t group, int64_t count) {
     if (const int64_t moved = offloaded.Of(count); moved > 0) {
       time.Add(units_.copies[group], static_cast<double>(moved));
     }
-    const int64_t again = RecomputedLayers(layout, count);
+    const int64_t again = recomputed.Of(count);
     time.Add(units_.layers[group], static_cast<double>(count - again));
     if (again > 0) time.Add(units_.recomputed[group], static_cast<double>(again));
   });

@@ -9,13 +9,42 @@
 namespace meshwright::planner {
 namespace {
 
-// Returns the entry for `layers` layers of a chunk, which is added where there is none.
-size_t EntryOf(size_t group, int64_t layers, std::vector<HeldLayers>& entries) {
+// Returns the entry for a chunk's layers of one shape, which is added where there is none.
+size_t EntryOf(const HeldLayers& held, std::vector<HeldLayers>& entries) {
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].group == group && entries[i].layers == layers) return i;
+    if (entries[i].group == held.group && entries[i].layers == held.layers &&
+        entries[i].among_first == held.among_first) {
+      return i;
+    }
   }
-  entries.push_back({.group = group, .layers = layers, .chunks = 0});
+  entries.push_back(held);
   return entries.size() - 1;
+}
+
+// Returns an entry for each shape among the layers of one chunk. `shapes` are as
+// PipelineContents::shapes_.
+std::vector<HeldLayers> ShapesOf(const ModelSpec& model, const StageLayers& stage,
+                                 const std::vector<size_t>& shapes) {
+  std::vector<HeldLayers> held;
+  ForEachGroup(model, stage, [&](size_t group, int64_t layers) {
+    for (HeldLayers& other : held) {
+      if (other.group != shapes[group]) continue;
+      other.layers += layers;
+      return;
+    }
+    held.push_back({.group = shapes[group], .layers = layers});
+  });
+  if (held.size() < 2) return held;
+  for (HeldLayers& shape : held) {
+    shape.among_first.push_back(0);
+    ForEachGroup(model, stage, [&](size_t group, int64_t layers) {
+      const int32_t step = shapes[group] == shape.group ? 1 : 0;
+      for (int64_t i = 0; i < layers; ++i) {
+        shape.among_first.push_back(shape.among_first.back() + step);
+      }
+    });
+  }
+  return held;
 }
 
 // Returns the number of layers of each group, however they are cut into chunks.
@@ -34,6 +63,14 @@ bool KeepsAsMuch(const RankInFlight& a, const RankInFlight& b) {
 }
 
 }  // namespace
+
+int64_t HeldLayers::Recomputed(const Layout& layout) const {
+  if (among_first.empty() || layout.recompute != Recompute::kBlock) {
+    return RecomputedLayers(layout, layers);
+  }
+  const auto first = std::min(static_cast<size_t>(layout.recompute_layers), among_first.size() - 1);
+  return among_first[first];
+}
 
 PipelineContents::PipelineContents(const EstimateContext& context, const Layout& layout)
     : context_(context),
@@ -69,9 +106,9 @@ void PipelineContents::ForEachChunk(const Layout& layout, int32_t rank, const Vi
 RankContents PipelineContents::ContentsOf(const Layout& layout, int32_t rank) const {
   RankContents contents = {.first_rank = rank, .ranks = 1, .layers = {}};
   ForEachChunk(layout, rank, [&](const StageLayers& stage, int32_t) {
-    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      ++contents.layers[EntryOf(shapes_[group], layers, contents.layers)].chunks;
-    });
+    for (const HeldLayers& held : ShapesOf(context_.model, stage, shapes_)) {
+      ++contents.layers[EntryOf(held, contents.layers)].chunks;
+    }
     contents.has_embedding |= stage.has_embedding;
     contents.has_head |= stage.has_head;
   });
@@ -86,9 +123,9 @@ RankInFlight PipelineContents::InFlight(const Layout& layout, int32_t rank,
   const ChunksInFlight chunks(layout, rank, micro_batches);
   ForEachChunk(layout, rank, [&](const StageLayers& stage, int32_t chunk) {
     const int64_t in_flight = chunks.OfChunk(chunk);
-    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      kept.in_flight[EntryOf(shapes_[group], layers, entries)] += in_flight;
-    });
+    for (const HeldLayers& held : ShapesOf(context_.model, stage, shapes_)) {
+      kept.in_flight[EntryOf(held, entries)] += in_flight;
+    }
     if (stage.has_head) kept.head_in_flight += in_flight;
   });
   return kept;

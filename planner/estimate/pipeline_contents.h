@@ -19,6 +19,12 @@ struct HeldLayers {
   size_t group = 0;    // the model's first group with layers of this shape
   int64_t layers = 0;  // of each chunk
   int64_t chunks = 0;
+  // For each N up to the layers of a chunk, how many of its first N layers have the shape. Empty if
+  // all have it.
+  std::vector<int32_t> among_first = {};
+
+  // Returns how many of a chunk's layers of this shape keep only their input.
+  int64_t Recomputed(const Layout& layout) const;
 
   friend bool operator==(const HeldLayers&, const HeldLayers&) = default;
 };

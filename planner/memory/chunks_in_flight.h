@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "planner/layout/layout.h"
 #include "planner/schedule/closed_forms.h"
@@ -45,20 +46,29 @@ class ChunksInFlight {
   int64_t left_;
 };
 
-// Returns how many of `layers` layers of a chunk keep only their input. The layers have one shape.
+// Returns how many of `layers` layers keep only their input. The layers are a whole chunk, or those
+// beside the head, and have one shape.
 inline int64_t RecomputedLayers(const Layout& layout, int64_t layers) {
   if (layout.recompute == Recompute::kFull) return layers;
   if (layout.recompute != Recompute::kBlock) return 0;
   return std::min<int64_t>(layout.recompute_layers, layers);
 }
 
-// OffloadedLayers finds the layers of one chunk whose activations move to the host: its first ones.
-// Callers ask for the layers of the chunk in order, group by group.
-class OffloadedLayers {
+// FirstLayers counts off the first layers of one chunk. Callers ask for the layers of the chunk in
+// order, group by group.
+class FirstLayers {
  public:
-  explicit OffloadedLayers(const Layout& layout) : left_(layout.offload.activation_layers) {}
+  explicit FirstLayers(int64_t count) : left_(count) {}
+  // The layers whose activations move to the host.
+  static FirstLayers Offloaded(const Layout& layout) {
+    return FirstLayers(layout.offload.activation_layers);
+  }
+  // The layers that keep only their input.
+  static FirstLayers Recomputed(const Layout& layout) {
+    return FirstLayers(RecomputedLayers(layout, std::numeric_limits<int64_t>::max()));
+  }
 
-  // Returns how many of the chunk's next `layers` layers are offloaded.
+  // Returns how many of the chunk's next `layers` layers are among the first ones.
   int64_t Of(int64_t layers) {
     const int64_t taken = std::min(left_, layers);
     left_ -= taken;

@@ -61,7 +61,7 @@ int64_t ProfileMemory::CopyBuffers(int32_t pipeline_rank) const {
     int64_t stay = 0;
     int64_t largest = 0;
     int64_t all = 0;
-    OffloadedLayers offloaded(layout_);
+    FirstLayers offloaded = FirstLayers::Offloaded(layout_);
     const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       const int64_t kept_bytes = planned_.block(group).kept_bytes;
@@ -101,17 +101,20 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const int64_t in_flight = chunks.OfChunk(chunk);
     const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
-    OffloadedLayers offloaded(layout_);
+    FirstLayers offloaded = FirstLayers::Offloaded(layout_);
+    FirstLayers recomputed = FirstLayers::Recomputed(layout_);
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       const BlockSums& block = planned_.block(group);
       const int64_t moved = offloaded.Of(layers);
-      bytes.kept_bytes += in_flight * KeptBytes(layout_, block, layers - moved);
+      const int64_t stay = layers - moved;
+      bytes.kept_bytes += in_flight * KeptBytes(block, stay, recomputed.Of(stay));
       bytes.host_bytes += in_flight * moved * block.kept_bytes;
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, block.workspace.working_bytes);
       score_bytes = std::max(score_bytes, block.workspace.score_bytes);
     });
     if (const int64_t further = context_.model.mtp_layers; stage.has_head && further > 0) {
-      bytes.kept_bytes += in_flight * (KeptBytes(layout_, planned_.last_block(), further) +
+      bytes.kept_bytes += in_flight * (KeptBytes(planned_.last_block(), further,
+                                                 RecomputedLayers(layout_, further)) +
                                        further * planned_.ends().mtp_kept_bytes);
     }
   }
@@ -169,14 +172,16 @@ KeptShares KeptSharesOnRank(const EstimateContext& context, const Layout& layout
   for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
     const int64_t in_flight = chunks.OfChunk(chunk);
     const StageLayers& stage = planned.StageOnRank(pipeline_rank, chunk);
-    const auto add_layers = [&](const BlockSums& block, int64_t layers) {
-      add(block, in_flight * (layers - RecomputedLayers(layout, layers)));
-    };
-    OffloadedLayers offloaded(layout);
+    FirstLayers offloaded = FirstLayers::Offloaded(layout);
+    FirstLayers recomputed = FirstLayers::Recomputed(layout);
     ForEachGroup(context.model, stage, [&](size_t group, int64_t layers) {
-      add_layers(planned.block(group), layers - offloaded.Of(layers));
+      const int64_t stay = layers - offloaded.Of(layers);
+      add(planned.block(group), in_flight * (stay - recomputed.Of(stay)));
     });
-    if (stage.has_head) add_layers(planned.last_block(), context.model.mtp_layers);
+    const int64_t further = context.model.mtp_layers;
+    if (stage.has_head) {
+      add(planned.last_block(), in_flight * (further - RecomputedLayers(layout, further)));
+    }
   }
   return sum;
 }

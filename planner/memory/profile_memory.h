@@ -19,9 +19,9 @@ namespace meshwright::planner {
 // The functions below compute single terms of a rank's memory, for callers that need some of them
 // for many layouts.
 
-// Returns the bytes that `layers` layers of a chunk keep for one micro-batch.
-inline int64_t KeptBytes(const Layout& layout, const BlockSums& block, int64_t layers) {
-  const int64_t recomputed = RecomputedLayers(layout, layers);
+// Returns the bytes that `layers` layers keep for one micro-batch, of which `recomputed` keep only
+// their input.
+inline int64_t KeptBytes(const BlockSums& block, int64_t layers, int64_t recomputed) {
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 

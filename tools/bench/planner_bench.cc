@@ -78,6 +78,10 @@ struct Problem {
 constexpr Problem kDense = {"llama-3-70b", 512, 1024};
 constexpr Problem kLargest = {"llama-3-405b", 16384, 2048};
 constexpr Problem kExperts = {"deepseek-v3", 2048, 1024};
+// Hybrids, and models of equal depth whose layers all have one kind of mixer.
+constexpr Problem kGatedDelta = {"qwen3.5-35b-a3b", 256, 1024};
+constexpr Problem kGatedDeltaPeer = {"qwen3-30b-a3b", 256, 1024};
+constexpr Problem kMamba = {"nemotron-3-nano-30b-a3b", 256, 1024};
 
 planner::SearchRequest Request(const Problem& problem) {
   planner::SearchRequest request = Request(problem.model, "h100", problem.devices);
@@ -144,6 +148,12 @@ BENCHMARK_CAPTURE(EstimateAllLayouts, llama_3_70b_on_512, kDense)->Unit(benchmar
 BENCHMARK_CAPTURE(EstimateAllLayouts, llama_3_405b_on_16384, kLargest)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(EstimateAllLayouts, deepseek_v3_on_2048, kExperts)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(EstimateAllLayouts, qwen3_5_35b_on_256, kGatedDelta)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(EstimateAllLayouts, qwen3_30b_on_256, kGatedDeltaPeer)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(EstimateAllLayouts, nemotron_3_nano_on_256, kMamba)
+    ->Unit(benchmark::kMillisecond);
 
 // Measures a whole search of the same problem on two cores.
 void SearchOnTwoCores(benchmark::State& state, const Problem& problem) {

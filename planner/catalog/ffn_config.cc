@@ -34,6 +34,7 @@ int64_t AdjustedWidth(JsonFields& fields, int64_t width) {
 
 int64_t WidthOf(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
   const auto multiple = architecture.ffn_multiple;
+  for (const char* key : {"block_ffn_dim_multiplier", "block_multiple_of"}) fields.Has(key);
   if (!multiple) {
     const int64_t width = fields.Int(architecture.dense_width_key) / architecture.ffn_divisor;
     return fields.BoolOr("block_auto_adjust_ff_dim", false) ? AdjustedWidth(fields, width) : width;
@@ -88,9 +89,8 @@ absl::StatusOr<std::vector<bool>> ExpertLayers(JsonFields& fields, const json& c
   RETURN_IF_ERROR(CheckRange("expert_layer_offset", offset, 0, period - 1));
   std::vector<bool> has(static_cast<size_t>(layers));
   for (int64_t i = 0; i < layers; ++i) {
-    has[static_cast<size_t>(i)] =
-        i >= first && (last < 0 || i <= last) && i % every == 0 && (i + 1) % step == 0 &&
-        i % period == offset;
+    has[static_cast<size_t>(i)] = i >= first && (last < 0 || i <= last) && i % every == 0 &&
+                                  (i + 1) % step == 0 && i % period == offset;
   }
   const auto set = [&](const char* key, bool value) -> absl::Status {
     const json* list = fields.OptionalArray(key);

@@ -12,8 +12,8 @@
 
 namespace meshwright::planner {
 
-// Returns the FFN of each of `layers.size()` layers of a canonical config (CanonicalConfig()), whose
-// fields are `fields`. The result is kNoFfn where a layer has none.
+// Returns the FFN of each of `layers.size()` layers of a canonical config (CanonicalConfig()),
+// whose fields are `fields`. The result is kNoFfn where a layer has none.
 absl::StatusOr<std::vector<Ffn>> ReadFfns(JsonFields& fields, const nlohmann::json& config,
                                           const Architecture& architecture, int64_t hidden,
                                           const std::vector<LayerParts>& layers);

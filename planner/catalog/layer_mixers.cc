@@ -21,17 +21,19 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kTypes = "layer_types";
-constexpr const char* kRepeatedTypes = "block_types";        // RecurrentGemma
-constexpr const char* kLetters = "hybrid_override_pattern";  // Nemotron-H
-constexpr const char* kZeroForRecurrence = "attn_type_list"; // MiniMax-01
-constexpr const char* kFullFromOne = "full_attn_layers";     // Kimi Linear
-constexpr const char* kFullFromZero = "full_attn_idxs";      // LFM2, Bamba
-constexpr const char* kEvery = "full_attention_interval";    // Qwen3-Next
-constexpr const char* kPeriod = "attn_layer_period";         // Jamba
+constexpr const char* kRepeatedTypes = "block_types";         // RecurrentGemma
+constexpr const char* kLetters = "hybrid_override_pattern";   // Nemotron-H
+constexpr const char* kZeroForRecurrence = "attn_type_list";  // MiniMax-01
+constexpr const char* kFullFromOne = "full_attn_layers";      // Kimi Linear
+constexpr const char* kFullFromZero = "full_attn_idxs";       // LFM2, Bamba
+constexpr const char* kEvery = "full_attention_interval";     // Qwen3-Next
+constexpr const char* kPeriod = "attn_layer_period";          // Jamba
 constexpr const char* kOffset = "attn_layer_offset";
+constexpr const char* kGroupSize = "layer_group_size";  // Ling
 
 constexpr const char* kLists[] = {kTypes, kRepeatedTypes, kLetters, kZeroForRecurrence};
-constexpr const char* kOthers[] = {kFullFromOne, kFullFromZero, kEvery, kPeriod, kOffset};
+constexpr const char* kOthers[] = {kFullFromOne, kFullFromZero, kEvery,      kPeriod,
+                                   kOffset,      kGroupSize,    "kda_layers"};
 
 constexpr LayerParts kRecurrent{.attention = false, .recurrence = true};
 
@@ -171,6 +173,14 @@ absl::StatusOr<std::vector<LayerParts>> PartsByPeriod(JsonFields& fields, const 
     RETURN_IF_ERROR(CheckRange(kEvery, every, 1, kMostLayers));
     return PartsWhere(layers, [=](int64_t layer) { return (layer + 1) % every == 0; });
   }
+  if (IsGiven(config, kGroupSize)) {
+    const int64_t size = fields.Int(kGroupSize);
+    RETURN_IF_ERROR(fields.status());
+    RETURN_IF_ERROR(CheckRange(kGroupSize, size, 1, kMostLayers));
+    const int64_t whole = layers / size * size;
+    return PartsWhere(layers,
+                      [=](int64_t layer) { return (layer + 1) % size == 0 || layer >= whole; });
+  }
   if (IsGiven(config, kPeriod)) {
     const int64_t period = fields.Int(kPeriod);
     const int64_t offset = fields.IntOr(kOffset, 0);
@@ -179,9 +189,10 @@ absl::StatusOr<std::vector<LayerParts>> PartsByPeriod(JsonFields& fields, const 
     RETURN_IF_ERROR(CheckRange(kOffset, offset, 0, period - 1));
     return PartsWhere(layers, [=](int64_t layer) { return layer % period == offset; });
   }
-  return FieldError(kTypes, "(absent)",
-                    absl::StrCat("must say which layers have attention and which a ",
-                                 std::string(NameOf(kRecurrenceKindNames, architecture.recurrence))));
+  return FieldError(
+      kTypes, "(absent)",
+      absl::StrCat("must say which layers have attention and which a ",
+                   std::string(NameOf(kRecurrenceKindNames, architecture.recurrence))));
 }
 
 }  // namespace

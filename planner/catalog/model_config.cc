@@ -30,14 +30,6 @@ constexpr size_t kShownKeyBytes = 60;
 
 using nlohmann::json;
 
-// Returns the elements of a head of the first layer with attention; 0 where none has it.
-int64_t HeadDimOf(const ModelSpec& model) {
-  for (const LayerGroup& group : model.groups) {
-    if (group.attention.exists()) return group.attention.head_dim;
-  }
-  return 0;
-}
-
 void ReadPositions(JsonFields& fields, const Architecture& architecture, const RopeConfig& rope,
                    ModelSpec& model) {
   model.positions = architecture.positions;
@@ -50,7 +42,7 @@ void ReadPositions(JsonFields& fields, const Architecture& architecture, const R
   model.rope_theta = rope.theta;
   model.rope_scaling = rope.scaling;
   model.rotary_share = share.value_or(rope.rotary_share.value_or(architecture.rotary_share));
-  const int64_t head_dim = HeadDimOf(model);
+  const int64_t head_dim = model.FirstAttention().head_dim;
   if (dimensions && head_dim > 0) {
     model.rotary_share = static_cast<double>(*dimensions) / static_cast<double>(head_dim);
   }
@@ -86,6 +78,19 @@ void ReadEnds(JsonFields& fields, const Architecture& architecture, ModelSpec& m
   if (model.layer_input > 0) model.layer_input_vocab = tokens;
 }
 
+// A layer that predicts a further token has attention and an FFN, even where the last layer has not
+// (Nemotron 3, Qwen3.5).
+void ReadFurtherLayer(ModelSpec& model) {
+  const LayerGroup& last = model.groups.back();
+  if (model.mtp_layers == 0 || (last.attention.exists() && last.ffn.exists())) return;
+  LayerGroup layer{.attention = kNoAttention, .ffn = kNoFfn, .count = 1};
+  for (const LayerGroup& group : model.groups) {
+    if (group.attention.exists()) layer.attention = group.attention;
+    if (group.ffn.exists()) layer.ffn = group.ffn;
+  }
+  if (layer.mixes() && layer.ffn.exists()) model.mtp_layer = layer;
+}
+
 // A family that is not listed is planned if all its keys are understood.
 absl::Status CheckUnderstood(const Architecture& architecture, const json& config,
                              const std::vector<std::string>& unknown_keys) {
@@ -119,6 +124,7 @@ absl::StatusOr<ModelConfig> ReadLanguageModel(std::string_view name, const json&
   ASSIGN_OR_RETURN(model.groups,
                    ReadLayerGroups(fields, config, architecture, model.hidden, seq_len));
   RETURN_IF_ERROR(fields.status());
+  ReadFurtherLayer(model);
   ASSIGN_OR_RETURN(RopeConfig rope, ReadRopeConfig(fields));
   ReadPositions(fields, architecture, rope, model);
   RETURN_IF_ERROR(fields.status());

@@ -17,7 +17,7 @@ constexpr int64_t kLightningBlock = 256;
 
 constexpr int64_t kMostExpansion = 1 << 10;
 constexpr int64_t kWidestHidden = int64_t{1} << 21;  // wider ones are refused with the model
-constexpr int64_t kHiddenPerStepRank = 16;  // of Mamba-1's step size
+constexpr int64_t kHiddenPerStepRank = 16;           // of Mamba-1's step size
 
 using Names = std::initializer_list<const char*>;
 

@@ -19,9 +19,22 @@ namespace {
 
 using nlohmann::json;
 
+constexpr EnumNames<AttentionGate, 3> kGates = {{
+    {AttentionGate::kNone, "none"},
+    {AttentionGate::kWidth, "width"},
+    {AttentionGate::kHeads, "heads"},
+}};
+
 bool IsOn(const json& config, std::string_view key) {
   const auto value = config.find(std::string(key));
   return value != config.end() && !IsOff(*value);
+}
+
+void ReadRecurrentParts(const json& entry, Architecture& architecture) {
+  architecture.beside_attention = entry.value("beside_attention", false);
+  architecture.ranked_gates = entry.value("ranked_gates", false);
+  architecture.inner_norms = entry.value("inner_norms", false);
+  architecture.projection_bias = entry.value("projection_bias", false);
 }
 
 Architecture ReadArchitecture(const json& entry) {
@@ -55,6 +68,11 @@ Architecture ReadArchitecture(const json& entry) {
   architecture.clamped_swiglu = entry.value("clamped_swiglu", false);
   architecture.router_score =
       entry.value("sigmoid_router", false) ? RouterScore::kSigmoid : RouterScore::kSoftmax;
+  architecture.value_norm = entry.value("value_norm", false);
+  architecture.index_from_hidden = entry.value("index_from_hidden", false);
+  architecture.latent_norms = entry.value("latent_norms", false);
+  architecture.dense_beside_experts = entry.value("dense_beside_experts", false);
+  architecture.ffn_divisor = entry.value("ffn_divisor", int64_t{1});
   const auto kind = [&entry](const char* key, const auto& names) {
     return KindOf(names, key, entry.value(key, std::string(names.front().second))).value();
   };
@@ -62,6 +80,9 @@ Architecture ReadArchitecture(const json& entry) {
   architecture.norm = kind("norm", kStreamNormNames);
   architecture.arrangement = kind("arrangement", kArrangementNames);
   architecture.positions = kind("positions", kPositionsNames);
+  architecture.attention_gate = kind("attention_gate", kGates);
+  architecture.recurrence = kind("recurrence", kRecurrenceKindNames);
+  ReadRecurrentParts(entry, architecture);
   return architecture;
 }
 

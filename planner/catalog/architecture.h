@@ -55,6 +55,18 @@ struct Architecture {
   bool selection_bias = false;
   bool clamped_swiglu = false;
   RouterScore router_score = RouterScore::kSoftmax;
+  AttentionGate attention_gate = AttentionGate::kNone;
+  bool value_norm = false;
+  bool index_from_hidden = false;
+  bool latent_norms = false;
+  bool dense_beside_experts = false;  // a layer with experts has the dense FFN too
+  int64_t ffn_divisor = 1;            // of the dense width
+  // The recurrence of the layers that have one.
+  RecurrenceKind recurrence = RecurrenceKind::kNone;
+  bool beside_attention = false;  // every layer has the recurrence and attention
+  bool ranked_gates = false;      // Kimi delta attention: gates pass a latent as wide as a head
+  bool inner_norms = false;
+  bool projection_bias = false;
 };
 
 // Returns how the block of a canonical config (CanonicalConfig()) is built. Returns

@@ -71,6 +71,8 @@ ArchitectureTable ReadTable() {
   for (const json& planned : file.at("planned")) AddFamily(planned, file.at("templates"), table);
   table.unknown = file.at("unknown");
   table.names = file.at("names");
+  table.lifted = file.at("lifted");
+  table.layer_kinds = file.at("layer_kinds");
   table.structure = file.at("structure");
   table.activations = file.at("activations");
   table.set_aside = ReadKeyRules(file.at("set_aside"));

@@ -28,6 +28,8 @@ struct ArchitectureTable {
   nlohmann::json unknown;                         // the entry of a family that is not listed
   // Names of a key in other families' files, by the name that Llama's files have for it.
   std::map<std::string, std::vector<std::string>> names;
+  nlohmann::json lifted;           // objects whose keys are those of the config, by their new names
+  nlohmann::json layer_kinds;      // what a layer holds, by its name in a list of layers
   nlohmann::json structure;        // switches of every family
   nlohmann::json activations;      // kinds of FFNs by their activation, with a gate and without
   std::vector<KeyRule> set_aside;  // keys that change neither memory nor time, but the model

@@ -23,6 +23,38 @@ void Flatten(const json& entry, json& config) {
   }
 }
 
+// Kimi Linear keeps the sizes of its recurrent layers in an object of their own.
+void LiftSizes(json& config) {
+  const json lifted = Architectures().lifted;
+  for (const auto& [name, keys] : lifted.items()) {
+    const auto inner = config.find(name);
+    if (inner == config.end() || !inner->is_object()) continue;
+    const json object = *inner;
+    config.erase(name);
+    for (const auto& [key, value] : object.items()) {
+      config.emplace(keys.value(key, key), value);
+    }
+  }
+}
+
+// Mamba's sizes may be left to its code.
+void DropAutomaticSizes(json& config) {
+  for (const char* key : {"mamba_d_head", "mamba_dt_rank", "time_step_rank"}) {
+    const auto value = config.find(key);
+    if (value != config.end() && *value == "auto") config.erase(value);
+  }
+}
+
+// Of a key that has a value for each modality, that of text comes first.
+void KeepTextAlone(const json& entry, json& config) {
+  for (const std::string key : entry.value("first_of", json::array())) {
+    const auto value = config.find(key);
+    if (value == config.end() || !value->is_array() || value->empty()) continue;
+    const json first = value->front();
+    *value = first;
+  }
+}
+
 // A name whose value is null says nothing.
 void Rename(const std::map<std::string, std::vector<std::string>>& names, json& config) {
   for (const auto& [canonical, others] : names) {
@@ -44,10 +76,15 @@ json CanonicalConfig(json config) {
   const json* entry = is_named ? PlannedEntry(type->get<std::string>()) : nullptr;
   if (entry != nullptr) {
     Flatten(*entry, config);
+    if (entry->contains("recurrence")) {
+      LiftSizes(config);
+      DropAutomaticSizes(config);
+    }
     for (const std::string key : entry->value("ignored", json::array())) config.erase(key);
     Rename(entry->value("keys", std::map<std::string, std::vector<std::string>>()), config);
   }
   Rename(Architectures().names, config);
+  if (entry != nullptr) KeepTextAlone(*entry, config);
   const auto window = config.find("sliding_window");
   if (window != config.end() && IsOff(*window)) config.erase(window);
   if (entry == nullptr) return config;

@@ -115,6 +115,18 @@ void AddTowers(const json& config, std::vector<std::string>& towers) {
   }
 }
 
+// A size that is a list has a value for each modality: experts of the others stand beside the
+// language model.
+void AddExpertsOfModalities(const json& entry, const json& config,
+                            std::vector<std::string>& towers) {
+  for (const std::string key : entry.value("first_of", json::array())) {
+    const auto sizes = config.find(key);
+    if (sizes == config.end() || !sizes->is_array() || sizes->size() < 2) continue;
+    towers.push_back(key + " of other modalities");
+    return;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<LanguageModel> FindLanguageModel(json config) {
@@ -125,6 +137,8 @@ absl::StatusOr<LanguageModel> FindLanguageModel(json config) {
     AddTowers(config, found.towers);
   }
   RETURN_IF_ERROR(NameFamily(config));
+  const json* entry = PlannedEntry(GivenType(config));
+  if (entry != nullptr) AddExpertsOfModalities(*entry, config, found.towers);
   found.config = std::move(config);
   return found;
 }

@@ -1,5 +1,4 @@
-// Reads the layers of a config.json: which layers have experts, and which see only a window of the
-// sequence. Consecutive layers that are alike form a group.
+// Reads the layers of a config.json. Consecutive layers that are alike form a group.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +12,11 @@
 namespace meshwright::planner {
 
 // Returns the layer groups of a canonical config (CanonicalConfig()), whose fields are `fields`,
-// for sequences of `seq_len` tokens. `attention` is that of a layer that sees the whole sequence. A
-// window at least as long as the sequence counts as none. Returns InvalidArgument, naming the key,
-// if something cannot be modelled.
+// for sequences of `seq_len` tokens. A window at least as long as the sequence counts as none.
+// Returns InvalidArgument, naming the key, if something cannot be modelled.
 absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields,
                                                         const nlohmann::json& config,
                                                         const Architecture& architecture,
-                                                        const Attention& attention, int64_t hidden,
-                                                        int64_t seq_len);
+                                                        int64_t hidden, int64_t seq_len);
 
 }  // namespace meshwright::planner

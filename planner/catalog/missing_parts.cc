@@ -39,6 +39,13 @@ Finding FindingOf(const MissingPart& part, const json& config) {
   return {.part = &part};
 }
 
+// Returns the ids of the parts that a planned family has.
+std::vector<std::string> PlannedParts(const std::string& model_type) {
+  const json* entry = PlannedEntry(model_type);
+  return entry == nullptr ? std::vector<std::string>()
+                          : entry->value("has", std::vector<std::string>());
+}
+
 // Returns what the keys ask for, and what the family is known for, which comes first.
 std::vector<Finding> FindMissing(const std::string& model_type, const json& config) {
   const ArchitectureTable& table = Architectures();
@@ -49,8 +56,10 @@ std::vector<Finding> FindMissing(const std::string& model_type, const json& conf
   for (const std::string& id : known_for) {
     findings.push_back(FindingOf(table.missing.at(id), config));
   }
+  std::vector<std::string> done = PlannedParts(model_type);
+  done.insert(done.end(), known_for.begin(), known_for.end());
   for (const auto& [id, part] : table.missing) {
-    if (std::find(known_for.begin(), known_for.end(), id) != known_for.end()) continue;
+    if (std::find(done.begin(), done.end(), id) != done.end()) continue;
     Finding finding = FindingOf(part, config);
     if (!finding.key.empty()) findings.push_back(std::move(finding));
   }

@@ -30,62 +30,19 @@ constexpr size_t kShownKeyBytes = 60;
 
 using nlohmann::json;
 
-int64_t HeadDim(JsonFields& fields, const Architecture& architecture, int64_t hidden,
-                int64_t heads) {
-  if (const auto given = fields.OptionalInt("head_dim")) return *given;
-  if (architecture.head_dim) return *architecture.head_dim;
-  if (heads > 0 && hidden % heads != 0 && !architecture.rounds_head_dim) {
-    fields.Fail(FieldError(
-        "num_attention_heads", heads,
-        absl::StrCat("must divide hidden_size = ", hidden, " where head_dim is not given")));
-  }
-  return heads > 0 ? hidden / heads : 0;
-}
-
-// Queries and keys are as wide as their two parts, whatever head_dim says.
-Attention ReadLatentAttention(JsonFields& fields) {
-  Attention attention;
-  for (const char* key : {"head_dim", "qk_head_dim"}) fields.Has(key);
-  attention.kind = AttentionKind::kLatent;
-  attention.heads = attention.kv_heads = fields.Int("num_attention_heads");
-  fields.Has("num_key_value_heads");
-  attention.query_rank = fields.IntOr("q_lora_rank", 0);
-  attention.kv_rank = fields.Int("kv_lora_rank");
-  attention.rotary_dim = fields.Int("qk_rope_head_dim");
-  attention.head_dim = fields.Int("qk_nope_head_dim") + attention.rotary_dim;
-  attention.value_dim = fields.Int("v_head_dim");
-  return attention;
-}
-
-Attention ReadAttention(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
-  if (architecture.latent) return ReadLatentAttention(fields);
-  Attention attention;
-  attention.sinks = architecture.sinks;
-  attention.heads = fields.Int("num_attention_heads");
-  attention.kv_heads = fields.IntOr("num_key_value_heads", attention.heads);
-  attention.kv_heads = architecture.kv_heads.value_or(attention.kv_heads);
-  attention.head_dim = HeadDim(fields, architecture, hidden, attention.heads);
-  attention.qkv_bias = architecture.qkv_bias;
-  attention.qk_norm = architecture.qk_norm;
-  attention.qk_norm_over_width = architecture.qk_norm_over_width;
-  attention.output_bias = architecture.output_bias;
-  const int64_t value_dim = fields.IntOr("v_head_dim", attention.head_dim);
-  if (value_dim != attention.head_dim) attention.value_dim = value_dim;
-  return attention;
-}
-
 void ReadPositions(JsonFields& fields, const Architecture& architecture, const RopeConfig& rope,
-                   int64_t head_dim, ModelSpec& model) {
+                   ModelSpec& model) {
   model.positions = architecture.positions;
   if (model.positions == Positions::kLearned) {
     model.learned_positions = fields.Int("max_position_embeddings") + architecture.position_offset;
   }
+  const auto share = fields.OptionalNumber("partial_rotary_factor");
+  const auto dimensions = fields.OptionalInt("rotary_dim");
   if (model.positions != Positions::kRotary) return;
   model.rope_theta = rope.theta;
   model.rope_scaling = rope.scaling;
-  model.rotary_share = fields.NumberOr("partial_rotary_factor",
-                                       rope.rotary_share.value_or(architecture.rotary_share));
-  const auto dimensions = fields.OptionalInt("rotary_dim");
+  model.rotary_share = share.value_or(rope.rotary_share.value_or(architecture.rotary_share));
+  const int64_t head_dim = model.FirstAttention().head_dim;
   if (dimensions && head_dim > 0) {
     model.rotary_share = static_cast<double>(*dimensions) / static_cast<double>(head_dim);
   }
@@ -115,6 +72,23 @@ void ReadEnds(JsonFields& fields, const Architecture& architecture, ModelSpec& m
   }
   model.initializer_range = fields.NumberOr("initializer_range", model.initializer_range);
   model.mtp_layers = fields.IntOr("num_nextn_predict_layers", 0);
+  model.residual_streams = std::max<int64_t>(fields.IntOr("hc_mult", 1), 1);
+  model.layer_input = fields.IntOr("hidden_size_per_layer_input", 0);
+  const int64_t tokens = fields.IntOr("vocab_size_per_layer_input", model.vocab);
+  if (model.layer_input > 0) model.layer_input_vocab = tokens;
+}
+
+// A layer that predicts a further token has attention and an FFN, even where the last layer has not
+// (Nemotron 3, Qwen3.5).
+void ReadFurtherLayer(ModelSpec& model) {
+  const LayerGroup& last = model.groups.back();
+  if (model.mtp_layers == 0 || (last.attention.exists() && last.ffn.exists())) return;
+  LayerGroup layer{.attention = kNoAttention, .ffn = kNoFfn, .count = 1};
+  for (const LayerGroup& group : model.groups) {
+    if (group.attention.exists()) layer.attention = group.attention;
+    if (group.ffn.exists()) layer.ffn = group.ffn;
+  }
+  if (layer.mixes() && layer.ffn.exists()) model.mtp_layer = layer;
 }
 
 // A family that is not listed is planned if all its keys are understood.
@@ -146,13 +120,13 @@ absl::StatusOr<ModelConfig> ReadLanguageModel(std::string_view name, const json&
   ModelSpec& model = read.model;
   model.name = EscapeControls(name);
   model.hidden = fields.Int("hidden_size");
-  const Attention attention = ReadAttention(fields, architecture, model.hidden);
   ReadEnds(fields, architecture, model);
   ASSIGN_OR_RETURN(model.groups,
-                   ReadLayerGroups(fields, config, architecture, attention, model.hidden, seq_len));
+                   ReadLayerGroups(fields, config, architecture, model.hidden, seq_len));
   RETURN_IF_ERROR(fields.status());
+  ReadFurtherLayer(model);
   ASSIGN_OR_RETURN(RopeConfig rope, ReadRopeConfig(fields));
-  ReadPositions(fields, architecture, rope, attention.head_dim, model);
+  ReadPositions(fields, architecture, rope, model);
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(Validate(model));
   RETURN_IF_ERROR(CheckTable(model, architecture, seq_len));

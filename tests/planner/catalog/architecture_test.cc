@@ -32,11 +32,6 @@ TEST_P(UnplannedArchitecture, SaysWhatKindOfThingIsMissing) {
 INSTANTIATE_TEST_SUITE_P(
     Hub, UnplannedArchitecture,
     testing::Values(
-        Unplanned{
-            {{"model_type", "qwen3_next"}, {"num_experts", 512}, {"linear_num_key_heads", 16}},
-            "linear-attention or recurrent layers (linear_num_key_heads = 16)"},
-        Unplanned{{{"model_type", "deepseek_v32"}, {"index_topk", 2048}, {"kv_lora_rank", 512}},
-                  "sparse-indexed attention (index_topk = 2048)"},
         Unplanned{{{"model_type", "deepseek_v4"},
                    {"hc_mult", 4},
                    {"index_topk", 512},
@@ -45,13 +40,16 @@ INSTANTIATE_TEST_SUITE_P(
                   "sparse-indexed attention (index_topk = 512), hyper-connections (hc_mult = 4), a "
                   "grouped output projection (o_lora_rank = 1024) and routers by hash "
                   "(num_hash_layers = 3)"},
-        Unplanned{{{"model_type", "gemma4_text"},
+        Unplanned{{{"model_type", "gemma3n_text"},
+                   {"altup_num_inputs", 4},
                    {"hidden_size_per_layer_input", 256},
-                   {"num_kv_shared_layers", 20}},
-                  "embeddings for every layer (hidden_size_per_layer_input = 256) and layers that "
-                  "share weights, keys or values (num_kv_shared_layers = 20)"},
-        Unplanned{{{"model_type", "mamba"}, {"state_size", 16}},
-                  "state-space (Mamba) layers (state_size = 16)"},
+                   {"num_kv_shared_layers", 15}},
+                  "several residual streams (altup_num_inputs = 4), embeddings for every layer "
+                  "(hidden_size_per_layer_input = 256) and layers that share weights, keys or "
+                  "values (num_kv_shared_layers = 15)"},
+        Unplanned{{{"model_type", "zamba2"}, {"num_mem_blocks", 1}, {"mamba_d_state", 64}},
+                  "layers that share weights, keys or values (num_mem_blocks = 1) and state-space "
+                  "(Mamba) layers (mamba_d_state = 64)"},
         Unplanned{{{"model_type", "t5"}, {"is_encoder_decoder", true}},
                   "encoder-decoder (is_encoder_decoder = true)"},
         Unplanned{{{"model_type", "mllama"}, {"cross_attention_layers", {3, 8}}},
@@ -64,17 +62,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Architecture, NamesTheKeyWhereTheFamilyIsPlanned) {
   const auto found =
-      ArchitectureOf({{"model_type", "llama"}, {"attn_output_gate", true}, {"index_topk", 8}});
+      ArchitectureOf({{"model_type", "llama"}, {"moe_latent_size", 512}, {"index_topk", 8}});
   EXPECT_EQ(std::string(found.status().message()),
-            "attn_output_gate = true: gates of attention's output: not planned yet; must be absent "
-            "or null. Nor is sparse-indexed attention (index_topk = 8)");
+            "moe_latent_size = 512: experts on a latent: not planned yet; must be absent or null. "
+            "Nor is sparse-indexed attention (index_topk = 8)");
 }
 
 TEST(Architecture, RefusalsOfManyThingsStayShort) {
   json config = {{"model_type", "brand_new"}};
   for (const char* key : {"ssm_state_size", "lru_width", "conv_L_cache", "index_topk", "hc_mult",
-                          "o_lora_rank", "attn_output_gate", "moe_latent_size", "zero_expert_num",
-                          "num_hash_layers", "ple_embed_dim", "laurel_rank", "block_configs"}) {
+                          "o_lora_rank", "moe_latent_size", "zero_expert_num", "num_hash_layers",
+                          "ple_embed_dim", "laurel_rank", "block_configs"}) {
     config[key] = 2048;
   }
   const std::string message(ArchitectureOf(config).status().message());

@@ -246,11 +246,11 @@ TEST(ModelConfig, ReadsTheLanguageModelOfAWrapper) {
 TEST(ModelConfig, ReadsJsonAsPythonWritesIt) {
   std::string text = Mistral7b().dump();
   text.back() = ',';
-  text += R"("time_step_limit": [0.0, Infinity], "x_token_id": NaN, "name": "Infinity \" NaN",
+  text += R"("step_limit": [0.0, Infinity], "x_token_id": NaN, "name": "Infinity \" NaN",
              "limit_std": {"__float__": "Infinity"}})";
   const auto read = ReadModelConfig("test", text, 4096);
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_THAT(read->unknown_keys, ElementsAre("name", "time_step_limit"));
+  EXPECT_THAT(read->unknown_keys, ElementsAre("name", "step_limit"));
   EXPECT_TRUE(ReadModelConfig("test", text + std::string(3'000'000, ' '), 4096).ok());
 }
 
@@ -332,7 +332,7 @@ TEST_P(RefusedConfig, NamesTheKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, RefusedConfig,
-    testing::Values(Change{"model_type", "mamba"}, Change{"model_type", 5},
+    testing::Values(Change{"model_type", "zamba2"}, Change{"model_type", 5},
                     Change{"hidden_act", "tanh"}, Change{"hidden_size", "4096"},
                     Change{"hidden_size", 0}, Change{"hidden_size", -4096},
                     Change{"hidden_size", 1e30}, Change{"hidden_size", 4096.5},
@@ -340,8 +340,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"num_key_value_heads", 5}, Change{"vocab_size", 1000000000000},
                     Change{"num_attention_heads", 33}, Change{"tie_word_embeddings", "yes"},
                     Change{"layer_types", {"full_attention", "linear_attention"}},
-                    Change{"attn_output_gate", true}, Change{"index_topk", 2048},
-                    Change{"hc_mult", 4}, Change{"mamba_d_state", 128},
+                    Change{"index_topk", 2048}, Change{"hc_mult", 4}, Change{"mamba_d_state", 128},
                     Change{"num_kv_shared_layers", 4}, Change{"partial_rotary_factor", 1.5},
                     Change{"initializer_range", -1.0}, Change{"num_nextn_predict_layers", -1},
                     Change{"rms_norm_eps", 0.0}));

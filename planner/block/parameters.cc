@@ -4,6 +4,7 @@
 
 #include "planner/block/block.h"
 #include "planner/block/pass.h"
+#include "planner/block/tower_parameters.h"
 #include "planner/containers/memo.h"
 
 namespace meshwright::planner {
@@ -144,13 +145,13 @@ int64_t EntryParameters(const ModelSpec& model) {
 }
 
 int64_t Parameters(const ModelSpec& model) {
-  int64_t count = EntryParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
+  int64_t count = TowerParameters(model) + EntryParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
   for (const LayerGroup& group : model.groups) count += group.count * BlockParameters(model, group);
   return count;
 }
 
 int64_t ActiveParameters(const ModelSpec& model) {
-  int64_t count = EntryParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
+  int64_t count = TowerParameters(model) + EntryParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
   for (const LayerGroup& group : model.groups) {
     count += group.count * CountsOf<BlockOperators>(WholeShape(model, group, 1)).active_elements;
   }

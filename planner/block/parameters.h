@@ -38,8 +38,8 @@ int64_t EmbeddingParameters(const ModelSpec& model);
 // Returns the parameters before the first layer: the embedding's matrix, and a table of positions
 // and a norm if the model has them.
 int64_t EntryParameters(const ModelSpec& model);
-// Returns all parameters; tied embeddings count once. Layers that predict further tokens do not
-// count, as no publisher counts them.
+// Returns all parameters, those of towers included; tied embeddings count once. Layers that predict
+// further tokens do not count, as no publisher counts them.
 int64_t Parameters(const ModelSpec& model);
 // Returns the parameters that a token passes. Of the experts, only those that it goes to count.
 int64_t ActiveParameters(const ModelSpec& model);

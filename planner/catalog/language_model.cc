@@ -133,7 +133,9 @@ absl::StatusOr<LanguageModel> FindLanguageModel(json config) {
   LanguageModel found;
   AddTowers(config, found.towers);
   for (std::string key = InnerKey(config); !key.empty(); key = InnerKey(config)) {
-    config = InnerConfig(config, key);
+    json inner = InnerConfig(config, key);
+    found.wrappers.push_back(std::move(config));
+    config = std::move(inner);
     AddTowers(config, found.towers);
   }
   RETURN_IF_ERROR(NameFamily(config));

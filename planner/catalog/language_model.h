@@ -11,8 +11,9 @@
 namespace meshwright::planner {
 
 struct LanguageModel {
-  nlohmann::json config;            // has a model_type
-  std::vector<std::string> towers;  // keys that hold or name a tower
+  nlohmann::json config;                 // has a model_type
+  std::vector<std::string> towers;       // keys that hold or name a tower
+  std::vector<nlohmann::json> wrappers;  // the objects around it, the outermost first
 };
 
 // Returns the innermost language model of `config`. Where no model_type names the family,

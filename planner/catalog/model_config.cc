@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
+#include "planner/block/tower_parameters.h"
 #include "planner/catalog/architecture.h"
 #include "planner/catalog/architecture_table.h"
 #include "planner/catalog/canonical_config.h"
@@ -18,6 +20,7 @@
 #include "planner/catalog/missing_parts.h"
 #include "planner/catalog/python_json.h"
 #include "planner/catalog/rope_config.h"
+#include "planner/catalog/tower_config.h"
 #include "planner/codec/json_fields.h"
 #include "planner/profile/model_part.h"
 
@@ -176,12 +179,24 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
   const json config = CanonicalConfig(std::move(language.config));
   ASSIGN_OR_RETURN(ModelConfig read, ReadLanguageModel(name, config, seq_len));
   read.towers = std::move(language.towers);
+  for (const json& wrapper : language.wrappers) {
+    for (Tower& tower : ReadTowers(wrapper, read.model.hidden)) {
+      std::erase(read.towers, tower.key);
+      read.model.towers.push_back(std::move(tower));
+    }
+  }
   return read;
 }
 
 std::vector<std::string> NotesOn(const ModelConfig& config) {
   std::vector<std::string> notes;
   if (!config.unlisted_type.empty()) notes.push_back(NoteOnUnlistedType(config));
+  if (!config.model.towers.empty()) {
+    notes.push_back(absl::StrFormat(
+        "%s: a tower of %.0f million parameters is planned as trained, on the first "
+        "stage; its parameters and states count, but no time of images",
+        config.model.towers.front().key, static_cast<double>(TowerParameters(config.model)) / 1e6));
+  }
   if (!config.towers.empty()) {
     notes.push_back(
         absl::StrCat(absl::StrJoin(config.towers, ", "),

@@ -21,7 +21,7 @@ struct ModelConfig {
   // Keys with their values that are no part of the model. Those that are, and change neither memory
   // nor step time, are in ModelSpec::set_aside.
   std::vector<std::string> without_effect;
-  std::vector<std::string> towers;  // keys of towers beside the language model, which is `model`
+  std::vector<std::string> towers;  // keys of towers that `model` lacks
   std::string unlisted_type;        // the model_type if the planner does not know it
 };
 

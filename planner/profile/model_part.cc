@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 45> kModelPartNames = {{
+constexpr EnumNames<ModelPart, 46> kModelPartNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -50,6 +50,7 @@ constexpr EnumNames<ModelPart, 45> kModelPartNames = {{
     {ModelPart::kValuesAreKeys, "values_are_keys"},
     {ModelPart::kExpertLatent, "expert_latent"},
     {ModelPart::kResidualStreams, "residual_streams"},
+    {ModelPart::kTower, "tower"},
     {ModelPart::kLayerInputs, "layer_inputs"},
 }};
 
@@ -135,6 +136,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
     if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);
   }
   if (model.residual_streams > 1) parts.Add(ModelPart::kResidualStreams);
+  if (!model.towers.empty()) parts.Add(ModelPart::kTower);
   if (model.layer_input > 0) parts.Add(ModelPart::kLayerInputs);
   if (model.mtp_layers > 0) parts.Add(ModelPart::kFurtherTokens);
   if (biases) parts.Add(ModelPart::kBiases);

@@ -56,6 +56,7 @@ enum class ModelPart : uint8_t {
   kValuesAreKeys,    // keys serve as values
   kExpertLatent,     // experts on a latent
   kResidualStreams,  // hyper-connections
+  kTower,            // an encoder of images
   kLayerInputs,      // an embedding of each layer's own
 };
 

@@ -1,5 +1,6 @@
 #include "planner/profile/planned_layout.h"
 
+#include "planner/block/tower_parameters.h"
 #include "planner/profile/layer_shape.h"
 #include "planner/spec/selection_bias.h"
 
@@ -32,6 +33,7 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
     blocks_.push_back(BlockSumsOf(LayerShape(context, layout, *context.model.mtp_layer),
                                   RecomputeOf(layout, /*layer=*/0), rates));
   }
+  towers_ = CountTowers();
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     const int32_t alike = FirstAlike(rank);
     parameters_.push_back(alike < rank ? ParametersOnRank(alike) : CountParameters(rank));
@@ -41,6 +43,12 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
 size_t PlannedLayout::FirstAlikeGroup(size_t group) const {
   const auto alike = std::find(blocks_.begin(), blocks_.end(), blocks_[group]);
   return static_cast<size_t>(alike - blocks_.begin());
+}
+
+UnitParameters PlannedLayout::CountTowers() const {
+  UnitParameters towers;
+  for (const Tower& tower : context_.model.towers) towers += TowerRankParameters(tower, layout_.tp);
+  return towers;
 }
 
 UnitParameters PlannedLayout::CountParameters(int32_t pipeline_rank) const {

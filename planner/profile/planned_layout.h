@@ -88,18 +88,20 @@ class PlannedLayout {
   // head.
   template <typename Visit>
   void ForEachLayers(int32_t pipeline_rank, const Visit& visit) const;
-  // Calls visit(unit, count) for the units of a rank: embedding, layers, head, final norm.
+  // Calls visit(unit, count) for the units of a rank: embedding, towers, layers, head, final norm.
   template <typename Visit>
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
 
  private:
+  UnitParameters CountTowers() const;
   UnitParameters CountParameters(int32_t pipeline_rank) const;
 
   const EstimateContext& context_;
   const Layout& layout_;
   std::shared_ptr<const StageTable> stages_;
   absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> blocks_;  // by layer group
-  absl::InlinedVector<UnitParameters, 16> parameters_;               // by pipeline rank
+  UnitParameters towers_;
+  absl::InlinedVector<UnitParameters, 16> parameters_;  // by pipeline rank
 };
 
 template <typename Visit>
@@ -127,7 +129,10 @@ template <typename Visit>
 void PlannedLayout::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const {
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const StageLayers& stage = StageOnRank(pipeline_rank, chunk);
-    if (stage.has_embedding) visit(ends().embedding, int64_t{1});
+    if (stage.has_embedding) {
+      visit(ends().embedding, int64_t{1});
+      if (towers_.all > 0) visit(towers_, int64_t{1});
+    }
     ForEachGroup(context_.model, stage,
                  [&](size_t group, int64_t layers) { visit(block(group).layer, layers); });
     if (!stage.has_head) continue;

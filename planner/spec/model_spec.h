@@ -15,6 +15,7 @@
 #include "base/text/enum_names.h"
 #include "planner/spec/recurrence.h"
 #include "planner/spec/rope_scaling.h"
+#include "planner/spec/tower.h"
 
 namespace meshwright::planner {
 
@@ -232,6 +233,7 @@ struct ModelSpec {
   int64_t layer_input = 0;
   int64_t layer_input_vocab = 0;
   std::vector<LayerGroup> groups;
+  std::vector<Tower> towers;           // beside the language model; trained
   std::vector<SetAsideKey> set_aside;  // launch flags would have to say them too
 
   int64_t layers() const;

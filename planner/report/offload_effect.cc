@@ -16,7 +16,7 @@ namespace {
 int64_t MovedBytes(const PlannedLayout& planned, int32_t pipeline_rank) {
   int64_t bytes = 0;
   for (int32_t chunk = 0; chunk < planned.layout().vpp; ++chunk) {
-    OffloadedLayers offloaded(planned.layout());
+    FirstLayers offloaded = FirstLayers::Offloaded(planned.layout());
     ForEachGroup(planned.context().model, planned.StageOnRank(pipeline_rank, chunk),
                  [&](size_t group, int64_t layers) {
                    bytes += offloaded.Of(layers) * planned.block(group).kept_bytes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/types/span.h"
@@ -10,6 +11,7 @@
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/cluster_fields.h"
+#include "planner/catalog/model_names.h"
 #include "planner/catalog/profile_fields.h"
 #include "planner/codec/json_codec.h"
 #include "planner/codec/json_fields.h"
@@ -45,7 +47,8 @@ std::vector<std::string> ClusterNames() { return FileNames(EmbeddedClusters()); 
 std::vector<std::string> ProfileNames() { return FileNames(EmbeddedProfiles()); }
 
 absl::StatusOr<std::string_view> ModelText(std::string_view name) {
-  return FindPreset("model", name, EmbeddedModels());
+  const std::optional<ModelName> named = ModelNamed(name);
+  return FindPreset("model", named ? named->preset : name, EmbeddedModels());
 }
 
 absl::StatusOr<std::string_view> ClusterText(std::string_view name) {

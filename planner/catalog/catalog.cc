@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/text/field_error.h"
 #include "base/text/message_text.h"
@@ -48,7 +49,11 @@ std::vector<std::string> ProfileNames() { return FileNames(EmbeddedProfiles()); 
 
 absl::StatusOr<std::string_view> ModelText(std::string_view name) {
   const std::optional<ModelName> named = ModelNamed(name);
-  return FindPreset("model", named ? named->preset : name, EmbeddedModels());
+  auto text = FindPreset("model", named ? named->preset : name, EmbeddedModels());
+  if (text.ok()) return text;
+  return WithField(absl::NotFoundError(absl::StrCat(
+                       text.status().message(), "; the model's config.json is taken as well")),
+                   "model");
 }
 
 absl::StatusOr<std::string_view> ClusterText(std::string_view name) {

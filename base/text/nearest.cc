@@ -1,6 +1,7 @@
 #include "base/text/nearest.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -33,7 +34,18 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 // How a known name may be meant, the likeliest first.
-enum class Likeness { kBeginsWithIt, kIsItsShortForm, kSharesAWord, kOther };
+enum class Likeness { kBeginsWithIt, kIsItsShortForm, kSameFamily, kSharesAWord, kOther };
+
+// Shorter beginnings say little: "h100" and "h200" are no family.
+constexpr size_t kLeastFamilyLetters = 3;
+
+// The letters before anything else, in lower case: "gemma" of "Gemma-3-27B".
+std::string FamilyOf(std::string_view name) {
+  const auto end = std::find_if_not(name.begin(), name.end(), [](char c) {
+    return absl::ascii_isalpha(static_cast<unsigned char>(c));
+  });
+  return absl::AsciiStrToLower(AbslView(name.substr(0, end - name.begin())));
+}
 
 // Lower-case words between dashes, underscores and dots.
 std::vector<std::string> WordsOf(std::string_view name) {
@@ -58,6 +70,11 @@ Likeness LikenessOf(std::string_view name, const std::string& candidate) {
   const std::vector<std::string> words = WordsOf(name);
   const std::vector<std::string> known = WordsOf(candidate);
   if (IsLongFormOf(words, known)) return Likeness::kIsItsShortForm;
+  const std::string family = FamilyOf(name);
+  if (family.size() >= kLeastFamilyLetters && family.size() < name.size() &&
+      family == FamilyOf(candidate)) {
+    return Likeness::kSameFamily;
+  }
   const bool shares =
       words.size() > 1 && std::any_of(words.begin(), words.end(), [&](const std::string& word) {
         return word.size() > 2 && std::find(known.begin(), known.end(), word) != known.end();
@@ -67,9 +84,15 @@ Likeness LikenessOf(std::string_view name, const std::string& candidate) {
 
 struct Candidate {
   Likeness likeness;
+  size_t same_start;  // letters, within a family: a generation is nearer than a size
   size_t distance;
   std::string name;
 };
+
+size_t SameStart(const std::string& a, const std::string& b) {
+  const size_t shorter = std::min(a.size(), b.size());
+  return std::mismatch(a.begin(), a.begin() + shorter, b.begin()).first - a.begin();
+}
 
 // Returns whether `candidate` is much less likely than the likeliest one.
 bool IsFarBehind(const Candidate& candidate, const Candidate& likeliest) {
@@ -85,11 +108,14 @@ std::vector<std::string> NearestNames(std::string_view name,
   std::vector<Candidate> candidates;
   candidates.reserve(known.size());
   for (const std::string& candidate : known) {
-    candidates.push_back({LikenessOf(name, candidate),
-                          EditDistance(lower, absl::AsciiStrToLower(candidate)), candidate});
+    const std::string other = absl::AsciiStrToLower(candidate);
+    const Likeness likeness = LikenessOf(name, candidate);
+    const size_t same_start = likeness == Likeness::kSameFamily ? SameStart(lower, other) : 0;
+    candidates.push_back({likeness, same_start, EditDistance(lower, other), candidate});
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.likeness, a.distance) < std::pair(b.likeness, b.distance);
+    return std::tuple(a.likeness, b.same_start, a.distance) <
+           std::tuple(b.likeness, a.same_start, b.distance);
   });
   std::vector<std::string> nearest;
   for (const Candidate& candidate : candidates) {

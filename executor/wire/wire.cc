@@ -27,6 +27,8 @@ absl::StatusOr<planner::SpecSource> ReadSource(std::string_view field, const Sou
   return planner::SpecSource{std::string(name), json};
 }
 
+constexpr int kMostModelNotes = 16;
+
 // The number of a field that a request's texts of a number format had.
 constexpr int kDtypeText = 7;
 
@@ -55,6 +57,10 @@ absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
       request.model().name().empty() ? "model" : EscapeControls(request.model().name());
   ASSIGN_OR_RETURN(query.model,
                    ReadSource("model", request.model(), model_name, request.model().config_json()));
+  RETURN_IF_ERROR(CheckRange("model.notes", request.model().notes_size(), 0, kMostModelNotes));
+  for (const std::string& note : request.model().notes()) {
+    query.model.notes.push_back(EscapeControls(note));
+  }
   ASSIGN_OR_RETURN(query.cluster, ReadSource("cluster", request.cluster(), "cluster",
                                              request.cluster().cluster_json()));
   query.framework = planner::SpecSource{std::string(default_framework), ""};
@@ -85,6 +91,7 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query) {
     out.mutable_model()->set_config_json(query.model.json);
     out.mutable_model()->set_name(query.model.name);
   }
+  out.mutable_model()->mutable_notes()->Add(query.model.notes.begin(), query.model.notes.end());
   if (query.cluster.json.empty()) {
     out.mutable_cluster()->set_preset(query.cluster.name);
   } else {

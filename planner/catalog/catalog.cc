@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/text/field_error.h"
 #include "base/text/message_text.h"
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/cluster_fields.h"
+#include "planner/catalog/model_names.h"
 #include "planner/catalog/profile_fields.h"
 #include "planner/codec/json_codec.h"
 #include "planner/codec/json_fields.h"
@@ -45,7 +48,12 @@ std::vector<std::string> ClusterNames() { return FileNames(EmbeddedClusters()); 
 std::vector<std::string> ProfileNames() { return FileNames(EmbeddedProfiles()); }
 
 absl::StatusOr<std::string_view> ModelText(std::string_view name) {
-  return FindPreset("model", name, EmbeddedModels());
+  const std::optional<ModelName> named = ModelNamed(name);
+  auto text = FindPreset("model", named ? named->preset : name, EmbeddedModels());
+  if (text.ok()) return text;
+  return WithField(absl::NotFoundError(absl::StrCat(
+                       text.status().message(), "; the model's config.json is taken as well")),
+                   "model");
 }
 
 absl::StatusOr<std::string_view> ClusterText(std::string_view name) {

@@ -18,8 +18,8 @@ std::vector<std::string> ClusterNames();
 std::vector<std::string> ProfileNames();
 
 // Return the JSON text of a preset, as its file in planner/data holds it. Users start files of
-// their own from it. For an unknown name they return NotFound, and the message lists the nearest
-// names.
+// their own from it. A model may have any of its names (planner/catalog/model_names.h). For an
+// unknown name they return NotFound, and the message lists the nearest names.
 absl::StatusOr<std::string_view> ModelText(std::string_view name);
 absl::StatusOr<std::string_view> ClusterText(std::string_view name);
 absl::StatusOr<std::string_view> ProfileText(std::string_view name);

@@ -1,5 +1,7 @@
 #include "planner/catalog/plan_query.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -17,9 +19,20 @@ absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len)
 }
 
 std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len) {
-  if (model.json.empty()) return {};
-  const absl::StatusOr<ModelConfig> read = ReadModelConfig(model.name, model.json, seq_len);
-  return read.ok() ? NotesOn(*read) : std::vector<std::string>();
+  const bool is_preset = model.json.empty();
+  const absl::StatusOr<std::string_view> text =
+      is_preset ? ModelText(model.name) : std::string_view(model.json);
+  if (!text.ok()) return {};
+  absl::StatusOr<ModelConfig> read = ReadModelConfig(model.name, *text, seq_len);
+  if (!read.ok()) return {};
+  if (is_preset) {
+    // Whoever wrote the file knows what changes neither memory nor time.
+    read->model.set_aside.clear();
+    read->without_effect.clear();
+  }
+  std::vector<std::string> notes = model.notes;
+  for (std::string& note : NotesOn(*read)) notes.push_back(std::move(note));
+  return notes;
 }
 
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores) {

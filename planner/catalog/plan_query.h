@@ -15,7 +15,8 @@ namespace meshwright::planner {
 // A preset by name, or the text of a JSON file under a name of the caller's choice.
 struct SpecSource {
   std::string name;
-  std::string json;  // if empty, `name` is a preset
+  std::string json;                     // if empty, `name` is a preset
+  std::vector<std::string> notes = {};  // on a model: what its reader should know beside its file
 
   friend bool operator==(const SpecSource&, const SpecSource&) = default;
 };
@@ -43,8 +44,9 @@ struct PlanQuery {
 // long as `seq_len` is left out.
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len);
 
-// Returns what a reader of figures about this model should know: which keys of its config.json the
-// planner ignored. The list is empty for presets, and for models that ResolveModel() rejects.
+// Returns what a reader of figures about this model should know: the source's notes, and which keys
+// of its config.json the planner ignored. Of a preset's file only what is not planned is noted. The
+// list is empty for models that ResolveModel() rejects.
 std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 
 // Returns the cluster of a source. `host_cores` means the same as in FindCluster().

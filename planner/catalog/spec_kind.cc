@@ -16,11 +16,13 @@ namespace {
 constexpr std::array<std::string_view, 3> kKinds = {"model", "cluster", "framework"};
 
 // Keys that only files of one kind have.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTellingKeys = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTellingKeys = {{
     {"model_type", "model"},
     {"hidden_size", "model"},
     {"architectures", "model"},
     {"text_config", "model"},
+    {"n_layers", "model"},                 // params.json
+    {"base_model_name_or_path", "model"},  // adapter_config.json
     {"devices_per_node", "cluster"},
     {"scale_up", "cluster"},
     {"gradient_bytes", "framework"},

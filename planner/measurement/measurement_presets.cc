@@ -7,13 +7,13 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "base/text/amounts.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/model_names.h"
 #include "planner/measurement/source_words.h"
 
 namespace meshwright::planner {
@@ -38,26 +38,6 @@ size_t GpuNameMatch(const Measurement& row, const ClusterSpec& cluster) {
   const bool is_its_own = absl::EqualsIgnoreCase(row.gpu, cluster.name) ||
                           absl::EqualsIgnoreCase(row.gpu, cluster.device.name);
   return is_its_own ? row.gpu.size() : LongestPrefix(row.gpu, cluster.gpu_names);
-}
-
-// What a model's name says of its shape: without the organisation, and without what tells apart
-// models of one shape, or how many layers of it a run used.
-std::vector<std::string> ShapeTokens(std::string_view name) {
-  const size_t slash = name.rfind('/');
-  if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
-  std::vector<std::string> tokens = NameTokens(name);
-  const auto size = [&] { return tokens.size(); };
-  while (size() > 1) {
-    const bool of_layers =
-        size() > 2 && tokens.back() == "l" && absl::ascii_isdigit(tokens[size() - 2].front());
-    if (of_layers) tokens.pop_back();
-    const std::string& last = tokens.back();
-    const bool same_shape =
-        last == "hf" || last == "base" || last == "chat" || last == "instruct" || last == "proxy";
-    if (!of_layers && !same_shape) break;
-    tokens.pop_back();
-  }
-  return tokens;
 }
 
 double MemoryGib(const ClusterSpec& cluster) {
@@ -115,21 +95,12 @@ absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores) {
 }
 
 const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& row) {
-  const std::vector<std::string> tokens = ShapeTokens(row.model);
-  for (const ModelSpec& model : presets.models) {
-    if (absl::EqualsIgnoreCase(row.model, model.name)) return &model;
-  }
-  for (const ModelSpec& model : presets.models) {
-    std::vector<std::string> names = {model.name};
-    const auto others = presets.families.same_shape.find(model.name);
-    if (others != presets.families.same_shape.end()) {
-      names.insert(names.end(), others->second.begin(), others->second.end());
-    }
-    for (const std::string& name : names) {
-      if (ShapeTokens(name) == tokens) return &model;
-    }
-  }
-  return nullptr;
+  const std::optional<ModelName> named = ModelOfRow(row.model);
+  if (!named) return nullptr;
+  const auto preset =
+      std::find_if(presets.models.begin(), presets.models.end(),
+                   [&](const ModelSpec& model) { return model.name == named->preset; });
+  return preset == presets.models.end() ? nullptr : &*preset;
 }
 
 absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row) {

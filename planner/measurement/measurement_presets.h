@@ -30,9 +30,8 @@ struct MeasurementPresets {
 // Returns all presets that are compiled in. `host_cores` is that of FindCluster().
 absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores);
 
-// Returns the preset that the row's `model` names in any spelling. A preset also stands for the
-// models that `families` list as having its shape. Returns nullptr if there is none. The pointer
-// lives as long as `presets`.
+// Returns the preset that the row's `model` names (planner/catalog/model_names.h). Returns nullptr
+// if there is none. The pointer lives as long as `presets`.
 const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& row);
 
 // Returns the cluster that the row's `gpu` names: one of the cluster's GPU names begins it, or it

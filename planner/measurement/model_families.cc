@@ -78,14 +78,6 @@ absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view text) {
                                  OptionalBool(family, "tied"), family.OptionalInt("vocab")});
     RETURN_IF_ERROR(family.status());
   }
-  if (fields.Has("same_shape")) {
-    const json& presets = fields.Object("same_shape");
-    JsonFields names(presets, "same_shape.");
-    for (const auto& [preset, others] : presets.items()) {
-      families.same_shape[preset] = names.StringsOr(preset);
-    }
-    RETURN_IF_ERROR(names.status());
-  }
   RETURN_IF_ERROR(fields.status());
   return families;
 }

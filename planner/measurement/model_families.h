@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,8 +27,6 @@ struct ModelFamilies {
   std::vector<std::string> experts;   // lower-case parts of names of models with experts
   std::vector<std::string> adapters;  // lower-case words in notes on runs that train adapters alone
   std::vector<ModelFamily> families;  // for each property the first that matches and has it decides
-  // Other models of the same shape, by the name of a model preset.
-  std::map<std::string, std::vector<std::string>> same_shape;
 };
 
 absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view json);

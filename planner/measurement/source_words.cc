@@ -134,23 +134,6 @@ std::string PlainWords(std::string_view text) {
   return plain;
 }
 
-std::vector<std::string> NameTokens(std::string_view name) {
-  enum class Class { kGap, kLetter, kDigit };
-  std::vector<std::string> tokens;
-  Class last = Class::kGap;
-  for (size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    Class now = absl::ascii_isalpha(c) ? Class::kLetter : Class::kGap;
-    const bool point = c == '.' && last == Class::kDigit && i + 1 < name.size() &&
-                       absl::ascii_isdigit(name[i + 1]);
-    if (absl::ascii_isdigit(c) || point) now = Class::kDigit;
-    if (now != Class::kGap && now != last) tokens.emplace_back();
-    if (now != Class::kGap) tokens.back() += absl::ascii_tolower(c);
-    last = now;
-  }
-  return tokens;
-}
-
 bool NamesFsdp(std::string_view schedule) { return PlainWords(schedule).starts_with("fsdp"); }
 
 ScheduleMeaning MeaningOfSchedule(std::string_view text) {

@@ -20,10 +20,6 @@ namespace meshwright::planner {
 // '_' and '/' becomes one blank: "1F1B (DeepSpeed)" becomes "1f1b".
 std::string PlainWords(std::string_view text);
 
-// Returns the runs of letters and the runs of digits, in lower case. A point between digits belongs
-// to their run: "Llama3.1-8B" gives llama, 3.1, 8, b.
-std::vector<std::string> NameTokens(std::string_view name);
-
 struct ScheduleMeaning {
   std::optional<ScheduleKind> kind;
   // What the schedule is, if it is known but not modelled; empty otherwise.

@@ -18,7 +18,9 @@
 
 #include "absl/strings/str_split.h"
 #include "planner/block/parameters.h"
+#include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
+#include "planner/catalog/model_names.h"
 #include "tests/planner/measurements_folder.h"
 
 namespace meshwright::planner {
@@ -112,6 +114,20 @@ TEST_F(ConfigsOfTheHub, HaveTheParametersOfTheirModel) {
         << name << ": " << ActiveParameters(config->model) << ", not " << counted->second.active;
   }
   std::cout << "counted " << compared << "\n";
+}
+
+// A preset without the keys that change nothing is the model of its file.
+TEST_F(ConfigsOfTheHub, CountAsMuchAsThePresetsOfTheirNames) {
+  size_t compared = 0;
+  for (const auto& [name, counted] : CountsOf(ConfigsFolder() / "PARAMETERS.tsv")) {
+    const auto named = ModelNamed(name.starts_with("v5.") ? name.substr(3) : name);
+    if (!named) continue;
+    ++compared;
+    const ModelSpec model = FindModel(named->preset).value();
+    EXPECT_LE(RelativeError(Parameters(model), counted.parameters), 1e-4) << name;
+    EXPECT_LE(RelativeError(ActiveParameters(model), counted.active), 0.01) << name;
+  }
+  EXPECT_GE(compared, 20u);
 }
 
 // A file that transformers 5 saved says the same as the one that it read.

@@ -27,6 +27,21 @@ TEST(Nearest, PrefersNamesThatShareAWord) {
   EXPECT_THAT(NearestNames("num-gpus", {"top", "format", "gpus"}).front(), "gpus");
 }
 
+TEST(Nearest, GoesByFamilyFirst) {
+  const std::vector<std::string> known = {"gemma-2-2b", "gemma-3-12b", "gemma-3-4b", "llama-2-7b",
+                                          "qwen2.5-7b", "qwen3-8b"};
+  EXPECT_THAT(NearestNames("gemma-3-27b", known),
+              ElementsAre("gemma-3-12b", "gemma-3-4b", "gemma-2-2b"));
+  EXPECT_THAT(NearestNames("Gemma4_E2B", known),
+              testing::UnorderedElementsAre("gemma-2-2b", "gemma-3-4b", "gemma-3-12b"));
+  // The digits of a family say its generation.
+  EXPECT_THAT(NearestNames("qwen3.5-9b", known), ElementsAre("qwen3-8b", "qwen2.5-7b"));
+  EXPECT_THAT(NearestNames("deepseek-v9", PresetsOf("model")).front(),
+              testing::StartsWith("deepseek-"));
+  // Nor is it a family where a name has no more than letters, or next to none.
+  EXPECT_THAT(NearestNames("h300", {"h200", "b300"}), testing::SizeIs(2));
+}
+
 TEST(Nearest, LeavesOutWhatIsFarFromTheNearest) {
   EXPECT_THAT(NearestNames("recomend", {"benchmark", "recommend", "serve"}),
               ElementsAre("recommend"));

@@ -17,12 +17,6 @@ TEST(PlainWords, LeavesOutSpellingAndRemarks) {
   EXPECT_EQ(PlainWords("never ) closed ("), "never ) closed");
 }
 
-TEST(NameTokens, AreLettersAndNumbers) {
-  EXPECT_THAT(NameTokens("Llama3.1-8B"), ElementsAre("llama", "3.1", "8", "b"));
-  EXPECT_THAT(NameTokens("v2."), ElementsAre("v", "2"));
-  EXPECT_THAT(NameTokens(""), ElementsAre());
-}
-
 TEST(MeaningOfSchedule, GoesByMeaning) {
   EXPECT_THAT(MeaningOfSchedule("1f1b (DeepSpeed)").kind, Optional(ScheduleKind::k1f1b));
   EXPECT_THAT(MeaningOfSchedule("Interleaved 1F1B").kind, Optional(ScheduleKind::kInterleaved));

@@ -223,7 +223,7 @@ TEST_F(InputFiles, AFolderStandsForTheModelInIt) {
   EXPECT_EQ(json::parse(run.out)["request"]["model"], "my-llama");
   ExpectRefused(Recommend("llama-3-8b", folder), "--cluster " + folder + ": is a folder");
   std::filesystem::remove(path);
-  ExpectRefused(Recommend(folder, "h100"), "--model " + path + ": cannot be read");
+  ExpectRefused(Recommend(folder, "h100"), "--model " + folder + ": has no config.json; must be");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "executor/trial/worker_version.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
-#include "tools/cli/common/flags.h"
+#include "tools/cli/common/spec_source.h"
 #include "tools/cli/io/whole_file.h"
 
 namespace meshwright::cli {

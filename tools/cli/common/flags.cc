@@ -1,65 +1,16 @@
 #include "tools/cli/common/flags.h"
 
-#include <filesystem>
-#include <utility>
-
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/text/field_error.h"
-#include "base/text/json_text.h"
-#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
-#include "planner/catalog/catalog.h"
-#include "planner/catalog/spec_kind.h"
 #include "tools/cli/common/agent_clusters.h"
-#include "tools/cli/io/input_error.h"
+#include "tools/cli/common/model_source.h"
+#include "tools/cli/common/spec_source.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
-
-// Returns the kind of spec that a flag takes: a model, a cluster or a framework's profile.
-std::string_view SpecKindOf(std::string_view flag) { return flag == "base" ? "cluster" : flag; }
-
-bool LooksLikeFile(const std::string& value) {
-  std::error_code error;
-  return std::filesystem::exists(value, error) || value.find('/') != std::string::npos ||
-         value.ends_with(".json");
-}
-
-absl::Status OfOtherKind(std::string_view flag, const std::string& value, std::string_view kind) {
-  const auto named = [](std::string_view of) {
-    return of == "framework" ? std::string("a framework's profile") : "a " + std::string(of);
-  };
-  return FieldError(flag, value,
-                    absl::StrCat("is ", named(kind), ", not ", named(SpecKindOf(flag)), "; --",
-                                 std::string(kind), " takes it"));
-}
-
-// A folder stands for the model in it.
-std::string PathOf(std::string_view kind, const std::string& value) {
-  std::error_code error;
-  const bool folder = kind == "model" && std::filesystem::is_directory(value, error);
-  return folder ? (std::filesystem::path(value) / "config.json").string() : value;
-}
-
-// Whether the text is a spec of its kind. A server would refuse it too, but without the file's
-// name.
-absl::Status CheckSpecText(std::string_view kind, const std::string& text, int64_t seq_len) {
-  constexpr int32_t kAnyCores = 1;
-  if (kind == "model") return planner::ModelFromConfig("", text, seq_len).status();
-  if (kind == "cluster") return planner::ClusterFromJson(text, kAnyCores).status();
-  return planner::ProfileFromJson(text).status();
-}
-
-// The name config.json tells nothing; its folder is usually named after the model.
-std::string StemOf(const std::filesystem::path& path) {
-  std::string stem = path.stem().string();
-  if (stem != "config") return stem;
-  const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
-  return folder.empty() ? stem : folder;
-}
 
 absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files,
                                                       const std::string& cluster,
@@ -82,27 +33,6 @@ bool IsOfProcessorCores(const planner::SpecSource& cluster) {
 }
 
 }  // namespace
-
-absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
-                                                   const std::string& value, int64_t seq_len) {
-  const std::string_view kind = SpecKindOf(flag);
-  if (value.empty()) return FieldError(flag, value, "must name a file or a preset");
-  if (const std::string preset = planner::PresetNamed(kind, value); !preset.empty()) {
-    return planner::SpecSource{preset, ""};
-  }
-  if (!LooksLikeFile(value)) {
-    const std::string_view other = planner::KindOfPreset(value);
-    if (!other.empty()) return OfOtherKind(flag, value, other);
-    return planner::SpecSource{value, ""};
-  }
-  const std::string path = PathOf(kind, value);
-  ASSIGN_OR_RETURN(std::string text, files.Read(flag, path, kMaxSpecBytes));
-  if (text.empty()) return FieldError(flag, path, "is an empty file");
-  const std::string_view other = planner::KindOfText(text);
-  if (!other.empty() && other != kind) return OfOtherKind(flag, path, other);
-  RETURN_IF_ERROR(InFile(flag, path, CheckSpecText(kind, text, seq_len)));
-  return planner::SpecSource{EscapeControls(StemOf(path)), std::move(text)};
-}
 
 void AddPlot(CLI::App& app, std::string& path, const std::string& what) {
   app.add_option("--plot", path, what)->option_text("FILE.svg");
@@ -128,7 +58,8 @@ void OutputFlags::AddServer(CLI::App& app, const CommandContext& context) {
 
 void QueryFlags::AddModel(CLI::App& app) {
   app.add_option("--model", model,
-                 "HuggingFace config.json, the folder of one, or a preset (meshwright list models)")
+                 "HuggingFace config.json or the folder of one, a Hub id that is in the local cache, - "
+                 "for standard input, or a preset (meshwright list models)")
       ->required()
       ->option_text("FILE|MODEL");
 }
@@ -206,10 +137,11 @@ void QueryFlags::AddFramework(CLI::App& app) {
       ->option_text("FILE|PROFILE");
 }
 
-absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
+absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
                                                        const ServerFlags& server) const {
+  CommandFiles& files = context.files;
   planner::PlanQuery query;
-  ASSIGN_OR_RETURN(query.model, ReadSpecSource(files, "model", model, seq_len));
+  ASSIGN_OR_RETURN(query.model, ReadModelSource(context, model, seq_len));
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
   query.devices = devices;

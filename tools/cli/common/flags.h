@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
@@ -14,16 +13,6 @@
 #include "tools/cli/io/command_files.h"
 
 namespace meshwright::cli {
-
-// Returns the spec that `value` names. `flag` is `model`, `cluster`, `framework` or `base`, which
-// names a cluster too. `value` may be a preset's name, in upper or lower case. Otherwise it is a
-// file if one exists there, if it ends in .json or if it has a slash. A model may also be the
-// folder of a config.json. Any other text is returned as a name; resolving the name fails later.
-//
-// Returns InvalidArgument about `flag`, with the path, if the file can't be read or does not
-// describe such a spec. `seq_len` is passed to ResolveModel().
-absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
-                                                   const std::string& value, int64_t seq_len = 1);
 
 // Adds --plot FILE.svg, for a command that draws its answer. `what` is the flag's description.
 void AddPlot(CLI::App& app, std::string& path, const std::string& what);
@@ -64,9 +53,10 @@ struct QueryFlags {
   // Returns the parsed `sizes`. REQUIRES: AddClusterOfSizes() was called.
   absl::StatusOr<planner::DeviceRange> Range() const { return planner::ParseDeviceRange(sizes); }
 
-  // Returns the query that the flags describe. Reads named files as ReadSpecSource() does. If the
-  // cluster is agent:NAME, asks `server` for it; returns InvalidArgument if `server` is empty then.
-  absl::StatusOr<planner::PlanQuery> ToQuery(CommandFiles& files,
+  // Returns the query that the flags describe. Reads what they name as ReadModelSource() and
+  // ReadSpecSource() do. If the cluster is agent:NAME, asks `server` for it; returns InvalidArgument
+  // if `server` is empty then.
+  absl::StatusOr<planner::PlanQuery> ToQuery(CommandContext& context,
                                              const ServerFlags& server = {}) const;
 
  private:

@@ -9,7 +9,7 @@
 #include "base/text/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
-#include "tools/cli/common/flags.h"
+#include "tools/cli/common/spec_source.h"
 
 namespace meshwright::cli {
 

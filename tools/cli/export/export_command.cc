@@ -9,6 +9,8 @@
 #include "planner/report/export.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/model_source.h"
+#include "tools/cli/common/spec_source.h"
 #include "tools/cli/export/export_fields.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/command_line/declare.h"
@@ -50,7 +52,7 @@ absl::StatusOr<int32_t> DevicesPerNode(const ExportFlags& flags, CommandContext&
 absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, CommandContext& context) {
   planner::ExportJob job;
   ASSIGN_OR_RETURN(const planner::SpecSource source,
-                   ReadSpecSource(context.files, "model", flags.model, flags.seq_len));
+                   ReadModelSource(context, flags.model, flags.seq_len));
   ASSIGN_OR_RETURN(job.layout, planner::ParseLayout(flags.layout));
   job.training.seq_len = flags.seq_len;
   job.training.global_batch = flags.global_batch;
@@ -89,7 +91,8 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option(
           "--model", flags->model,
-          "HuggingFace config.json, the folder of one, or a preset (meshwright list models)")
+          "HuggingFace config.json or the folder of one, a Hub id that is in the local cache, - "
+          "for standard input, or a preset (meshwright list models)")
       ->required()
       ->option_text("FILE|MODEL");
   command->add_option("--layout", flags->layout, "tp2.pp2.dp8.mb1.zero1.sp1, as estimate takes it")

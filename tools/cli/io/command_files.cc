@@ -1,6 +1,7 @@
 #include "tools/cli/io/command_files.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -82,6 +83,18 @@ absl::StatusOr<std::string> CommandFiles::Read(std::string_view flag, const std:
                                                uintmax_t max_bytes) {
   RETURN_IF_ERROR(Add(Use::kRead, flag, path));
   return ReadWholeFile(flag, path, max_bytes);
+}
+
+absl::StatusOr<std::string> CommandFiles::ReadStandardInput(std::string_view flag,
+                                                            uintmax_t max_bytes) {
+  if (!input_flag_.empty()) {
+    return FieldError(flag, "-",
+                      absl::StrCat("standard input is what --", input_flag_,
+                                   " reads; must be a file or a name"));
+  }
+  input_flag_ = flag;
+  RETURN_IF_ERROR(Add(Use::kRead, flag, "/dev/stdin"));
+  return ReadWholeDescriptor(flag, STDIN_FILENO, max_bytes);
 }
 
 absl::StatusOr<OutputFile> CommandFiles::Claim(std::string_view flag, const std::string& path) {

@@ -50,6 +50,11 @@ class CommandFiles {
   absl::StatusOr<std::string> Read(std::string_view flag, const std::string& path,
                                    uintmax_t max_bytes = kMaxFileBytes);
 
+  // Reads standard input to its end. Returns InvalidArgument about `flag` as Read() does, or if
+  // another flag has read it.
+  absl::StatusOr<std::string> ReadStandardInput(std::string_view flag,
+                                                uintmax_t max_bytes = kMaxFileBytes);
+
   // Returns the file at `path`, which is written later. If `path` is empty, the returned file is
   // not wanted. Returns InvalidArgument about `flag` if the file can't be written, if the command
   // reads it or prints to it, or if another flag writes it.
@@ -80,6 +85,7 @@ class CommandFiles {
   absl::Status Add(Use use, std::string_view flag, const std::string& path);
 
   std::vector<Entry> entries_;
+  std::string input_flag_;  // that read standard input; empty if none did
 };
 
 }  // namespace meshwright::cli

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -72,6 +73,22 @@ absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::stri
     return FieldError(flag, path, std::string("cannot be read: ") + std::strerror(errno));
   }
   return text.str();
+}
+
+absl::StatusOr<std::string> ReadWholeDescriptor(std::string_view flag, int descriptor,
+                                                uintmax_t max_bytes) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (text.size() <= max_bytes) {
+    const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
+    if (got == 0) return text;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return FieldError(flag, "-", std::string("cannot be read: ") + std::strerror(errno));
+    }
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+  return FieldError(flag, "-", absl::StrCat("has more than ", max_bytes, " bytes"));
 }
 
 absl::Status WriteWholeFile(std::string_view flag, const std::string& path, std::string_view text) {

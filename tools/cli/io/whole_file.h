@@ -17,6 +17,11 @@ inline constexpr uintmax_t kMaxFileBytes = uintmax_t{256} << 20;
 absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::string& path,
                                           uintmax_t max_bytes = kMaxFileBytes);
 
+// Returns what an open descriptor has until its end. Returns InvalidArgument about `flag` if it can't
+// be read or has more than `max_bytes`.
+absl::StatusOr<std::string> ReadWholeDescriptor(std::string_view flag, int descriptor,
+                                                uintmax_t max_bytes);
+
 // Returns the file that writing to `path` creates or changes: `path` itself, or the target of its
 // symbolic links, existing or not.
 std::string WrittenFile(const std::string& path);

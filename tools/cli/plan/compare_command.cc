@@ -120,7 +120,7 @@ absl::Status Run(const CompareFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
-                   flags.query.ToQuery(context.files, flags.output.server));
+                   flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(const planner::CompareAnswer answer,
                    PlannerAt(flags.output.server, context)->Compare(query, flags.layouts));
   if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::ComparisonSvg(answer)));

@@ -127,7 +127,7 @@ absl::StatusOr<planner::FastestQuery> QueryOf(const FastestFlags& flags, Command
   ASSIGN_OR_RETURN(query.critical.tokens, planner::ParseTokens(flags.tokens));
   query.critical.batch = flags.critical_batch;
   query.overlap = flags.overlap;
-  ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.plan.where, flags.where.ToWhere());
   return query;
 }

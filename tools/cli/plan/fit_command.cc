@@ -76,7 +76,7 @@ void PrintFitAnswer(const planner::PlanQuery& query, const planner::FitAnswer& a
 
 absl::StatusOr<planner::PlanQuery> QueryOf(const FitFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(planner::PlanQuery query,
-                   flags.query.ToQuery(context.files, flags.output.server));
+                   flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
   query.offload = flags.offload;
   query.max_oom_probability = flags.max_oom_probability;

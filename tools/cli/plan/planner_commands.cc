@@ -66,7 +66,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::DeviceRange range, flags.query.Range());
   ASSIGN_OR_RETURN(const planner::Budget budget, flags.budget.ToBudget());
   ASSIGN_OR_RETURN(planner::PlanQuery query,
-                   flags.query.ToQuery(context.files, flags.output.server));
+                   flags.query.ToQuery(context, flags.output.server));
   query.max_oom_probability = flags.max_oom_probability;
   query.time_limit_s = flags.time_limit_s;
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
@@ -100,7 +100,7 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
-                   flags.query.ToQuery(context.files, flags.output.server));
+                   flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(const planner::EstimateAnswer answer,
                    PlannerAt(flags.output.server, context)->Estimate(query, flags.layout));
   const double elapsed_s = context.now_s() - start_s;

@@ -109,7 +109,7 @@ absl::Status Run(const ScaleFlags& flags, CommandContext& context) {
   query.weak = !flags.strong;
   ASSIGN_OR_RETURN(query.devices, flags.query.Range());
   ASSIGN_OR_RETURN(query.budget, flags.budget.ToBudget());
-  ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.plan.where, flags.where.ToWhere());
   return RunScale(query, flags.output, plot, flags.exit_zero, context);
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/text/status_macros.h"
+#include "planner/drawing/answers_svg.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"
@@ -66,7 +67,7 @@ absl::Status Run(const StudyFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
   ASSIGN_OR_RETURN(planner::PlanQuery query,
-                   flags.query.ToQuery(context.files, flags.output.server));
+                   flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
   ProgressLine line(context.err);
   const bool shows = TerminalOf(context.err).is_terminal;

@@ -127,7 +127,7 @@ absl::StatusOr<Step> StepByHand(const ScheduleFlags& flags) {
 absl::StatusOr<Step> StepOfModel(const ScheduleFlags& flags, CommandContext& context) {
   Step step;
   ASSIGN_OR_RETURN(step.layout, planner::ParseLayout(flags.layout));
-  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context.files));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context));
   if (query.devices == 0) query.devices = step.layout.devices();
   ASSIGN_OR_RETURN(const planner::SearchRequest request,
                    planner::Resolve(query, context.host_cores));

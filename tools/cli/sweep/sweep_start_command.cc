@@ -146,7 +146,7 @@ absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
 
 absl::Status Start(const StartFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
-                   flags.query.ToQuery(context.files, flags.output.server));
+                   flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, query));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   const absl::StatusOr<v1::Sweep> sweep = Call(*stub, &v1::Sweeps::Stub::CreateSweep, request);

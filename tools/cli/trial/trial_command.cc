@@ -1,6 +1,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -50,18 +52,20 @@ struct TrialFlags {
 struct Prediction {
   planner::SearchRequest request;
   planner::Estimate estimate;
+  std::vector<std::string> notes;  // on the model
 };
 
 absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const planner::Layout& layout,
                                    const std::optional<int64_t>& memory_limit_bytes,
                                    CommandContext& context) {
-  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context.files));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context));
   query.devices = layout.devices();
   query.training.routing = flags.routing;
   Prediction prediction;
   ASSIGN_OR_RETURN(prediction.request, planner::Resolve(query, context.host_cores));
   if (memory_limit_bytes) prediction.request.cluster.device.memory_bytes = *memory_limit_bytes;
   ASSIGN_OR_RETURN(prediction.estimate, planner::CheckAndEstimate(prediction.request, layout));
+  prediction.notes = query.model.notes;
   return prediction;
 }
 
@@ -152,6 +156,7 @@ trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
 void Print(const TrialFlags& flags, const planner::Layout& layout, const Prediction& prediction,
            const trial::TrialResult& result, std::ostream& out) {
   if (flags.output.format != OutputFormat::kJson) {
+    for (const std::string& note : prediction.notes) out << "note: " << note << "\n";
     return PrintTrial(layout, prediction.estimate, prediction.request.cluster.name, result, out);
   }
   const planner::ClusterSpec& cluster = prediction.request.cluster;
@@ -162,7 +167,10 @@ void Print(const TrialFlags& flags, const planner::Layout& layout, const Predict
                       .seed = flags.seed,
                       .predicted = {layout, prediction.estimate},
                       .peak_source = PeakSource(cluster),
-                      .notes = planner::NotesOn(cluster, layout.devices())};
+                      .notes = prediction.notes};
+  for (std::string& note : planner::NotesOn(cluster, layout.devices())) {
+    text.notes.push_back(std::move(note));
+  }
   if (result.peak_flops.has_value()) {
     const std::string why =
         WhyAboveOne(result.mfu_of_peak, result.mfu_causal_of_peak, *result.peak_flops);

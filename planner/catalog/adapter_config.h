@@ -1,0 +1,29 @@
+// Reads the adapter_config.json that PEFT writes beside an adapter's weights.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright::planner {
+
+struct AdapterConfig {
+  std::string base;                  // the model that it adapts: a Hub id, or a folder
+  std::string kind;                  // peft_type, such as "LORA"
+  int64_t rank = 0;                  // of a LoRA's matrices; 0 if the file has none
+  std::vector<std::string> targets;  // modules that it adapts; empty if the file lists none
+};
+
+// Returns whether the text is a JSON object with keys that only an adapter_config.json has.
+bool IsAdapter(std::string_view text);
+
+// Returns InvalidArgument, with the key and its value, if the file names no base model.
+absl::StatusOr<AdapterConfig> ReadAdapterConfig(std::string_view text);
+
+// Says in one sentence that the base model is planned, and what is left out.
+std::string NoteOn(const AdapterConfig& adapter);
+
+}  // namespace meshwright::planner

@@ -137,6 +137,10 @@ absl::StatusOr<ModelConfig> ReadLanguageModel(std::string_view name, const json&
   model.set_aside.insert(model.set_aside.end(), architecture.set_aside.begin(),
                          architecture.set_aside.end());
   read.without_effect = architecture.without_effect;
+  if (const auto context = config.find("max_position_embeddings");
+      context != config.end() && context->is_number_integer() && *context > 0) {
+    read.context_tokens = context->get<int64_t>();
+  }
   read.unknown_keys = std::move(rope.unknown_keys);
   for (const std::string& key : fields.UnaskedKeys()) {
     if (IsOff(config.at(key)) || IsKnownConfigKey(key, architecture.is_listed)) continue;

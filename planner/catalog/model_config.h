@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ struct ModelConfig {
   std::vector<std::string> without_effect;
   std::vector<std::string> towers;  // keys of towers that `model` lacks
   std::string unlisted_type;        // the model_type if the planner does not know it
+  // Tokens of the longest sequence that the file names (max_position_embeddings).
+  std::optional<int64_t> context_tokens;
 };
 
 // Returns the model of the config.json with the text `json`. A sliding window that is at least as

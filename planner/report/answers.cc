@@ -67,7 +67,7 @@ std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& re
   return notes;
 }
 
-PresetNames AnswerPresets() { return {ModelNames(), ClusterNames(), ProfileNames()}; }
+PresetNames AnswerPresets() { return {ModelPresets(), ClusterNames(), ProfileNames()}; }
 
 std::string MemoryCriterion(const PlanQuery& query) {
   if (!query.max_oom_probability) return "the 80 % memory rule";

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/report/explain.h"
+#include "planner/report/model_preset.h"
 #include "planner/report/rests_on.h"
 #include "planner/report/user_layout_report.h"
 #include "planner/search/search.h"
@@ -39,7 +40,7 @@ struct EstimateAnswer {
 };
 
 struct PresetNames {
-  std::vector<std::string> models;
+  std::vector<ModelPreset> models;
   std::vector<std::string> clusters;
   std::vector<std::string> profiles;
 };

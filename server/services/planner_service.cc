@@ -4,6 +4,7 @@
 
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
 #include "server/calls/plan_request.h"
 #include "server/services/ask_stream.h"
@@ -165,7 +166,10 @@ grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContex
                                                       v1::ListPresetsResponse* response) {
   return dispatcher_->Answer(context, *request, [response] {
     const planner::PresetNames names = planner::AnswerPresets();
-    response->mutable_models()->Add(names.models.begin(), names.models.end());
+    for (const planner::ModelPreset& model : names.models) {
+      response->add_models(model.name);
+      *response->add_model_presets() = wire::WriteMessage<v1::ModelPreset>(model);
+    }
     response->mutable_clusters()->Add(names.clusters.begin(), names.clusters.end());
     response->mutable_profiles()->Add(names.profiles.begin(), names.profiles.end());
     return absl::OkStatus();

@@ -24,6 +24,7 @@ TEST(MessageNamesTest, OfAnswersAreThoseOfTheirMessages) {
   ExpectSameFields<planner::FastestAnswer, v1::FastestResponse>();
   ExpectSameFields<planner::FitAnswer, v1::FitResponse>();
   ExpectSameFields<planner::StudyAnswer, v1::StudyResponse>();
+  ExpectSameFields<planner::ModelPreset, v1::ModelPreset>();
 }
 
 TEST(MessageNamesTest, OfEventsDetailsAreThoseOfTheirMessages) {

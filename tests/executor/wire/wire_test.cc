@@ -3,6 +3,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "base/text/field_error.h"
+#include "executor/wire/message_codec.h"
 #include "gtest/gtest.h"
 #include "planner/report/estimate_json.h"
 #include "tests/executor/some_slice.h"
@@ -126,7 +127,7 @@ TEST(WireTest, TextThatIsNoUtf8ArrivesWithoutTheBadBytes) {
 
 TEST(WireTest, QueriesRoundTrip) {
   planner::PlanQuery query;
-  query.model = {"mine", "{}"};
+  query.model = {"mine", "{}", {"planned as the base model", "of 2 checkpoints, the last"}};
   query.cluster = {"h100", ""};
   query.framework = {"megatron", ""};
   query.devices = 8;
@@ -138,6 +139,27 @@ TEST(WireTest, QueriesRoundTrip) {
   const auto back = FromWire(ToWire(query), "meshwright");
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, query);
+}
+
+TEST(WireTest, NotesOfACallerAreFewAndPlain) {
+  planner::PlanQuery query;
+  query.model = {"mine", "{}", {"a \x1b[2J note"}};
+  query.cluster = {"h100", ""};
+  EXPECT_EQ(FromWire(ToWire(query), "megatron")->model.notes.front(), "a \\x1b[2J note");
+  query.model.notes.assign(17, "note");
+  EXPECT_EQ(FieldOf(FromWire(ToWire(query), "megatron").status()), "model.notes");
+}
+
+TEST(WireTest, PresetsOfModelsRoundTrip) {
+  const planner::ModelPreset preset{.name = "m",
+                                    .other_names = {"n", "o"},
+                                    .kind = "experts",
+                                    .parameters = 12,
+                                    .active_parameters = 3,
+                                    .context_tokens = 4096};
+  const auto message = WriteMessage<v1::ModelPreset>(preset);
+  EXPECT_EQ(ReadMessage<planner::ModelPreset>(message).value(), preset);
+  EXPECT_FALSE(WriteMessage<v1::ModelPreset>(planner::ModelPreset()).has_context_tokens());
 }
 
 TEST(WireTest, NamesWhatIsMissing) {

@@ -6,6 +6,7 @@
 #include "meshwright/v1/planner.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/catalog/cluster_fields.h"
+#include "planner/report/model_preset.h"
 #include "planner/report/replay_fields.h"
 #include "planner/report/validation_fields.h"
 #include "tests/tools/schema/schema_writer.h"
@@ -43,6 +44,8 @@ template <>
 struct SchemaPart<planner::PresetEvidence> : SentAs<v1::PresetEvidence> {
   static constexpr std::string_view kName = "evidence";
 };
+template <>
+struct SchemaPart<planner::ModelPreset> : SentAs<v1::ModelPreset> {};
 template <>
 struct SchemaPart<planner::RestsOn> : SentAs<v1::RestsOn> {
   static constexpr std::string_view kName = "rests_on";

@@ -36,6 +36,12 @@ std::string FormatSeconds(double seconds) {
 
 std::string FormatPercent(double fraction) { return Percent(fraction); }
 
+std::string FormatParameters(int64_t count) {
+  const auto parameters = static_cast<double>(count);
+  return parameters >= 1e9 ? absl::StrFormat("%.2f B", parameters / 1e9)
+                           : absl::StrFormat("%.1f M", parameters / 1e6);
+}
+
 std::string FormatFlops(double flops_per_s) {
   if (flops_per_s >= 1e12) return absl::StrFormat("%.1f TFLOP/s", flops_per_s / 1e12);
   return absl::StrFormat("%.1f GFLOP/s", flops_per_s / 1e9);

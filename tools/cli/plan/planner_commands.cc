@@ -15,6 +15,7 @@
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/json_output.h"
+#include "tools/cli/plan/model_presets.h"
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
@@ -120,6 +121,7 @@ absl::Status PrintPreset(const std::string& kind, const std::string& name,
   const std::string_view field = kind == "models"     ? "model"
                                  : kind == "clusters" ? "cluster"
                                                       : "framework";
+  // ModelText() takes any of a model's names.
   const std::string known = planner::PresetNamed(field, name);
   const std::string& wanted = known.empty() ? name : known;
   ASSIGN_OR_RETURN(const std::string_view text, kind == "models" ? planner::ModelText(wanted)
@@ -137,12 +139,14 @@ absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandC
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const planner::PresetNames names, PlannerAt(flags.server, context)->Presets());
-  const std::vector<std::string>& chosen = kind == "models"     ? names.models
-                                           : kind == "clusters" ? names.clusters
-                                                                : names.profiles;
+  if (kind == "models") {
+    PrintModelPresets(names.models, flags.format, context.out);
+    return absl::OkStatus();
+  }
+  const std::vector<std::string>& chosen = kind == "clusters" ? names.clusters : names.profiles;
   if (flags.format == OutputFormat::kJson) {
     PresetListText list;
-    (kind == "models" ? list.models : kind == "clusters" ? list.clusters : list.profiles) = chosen;
+    (kind == "clusters" ? list.clusters : list.profiles) = chosen;
     PrintJson(planner::WriteOrderedJson(list), context.out);
   } else {
     for (const std::string& name : chosen) context.out << name << "\n";
@@ -241,7 +245,7 @@ void AddListCommand(CLI::App& app, CommandContext& context) {
   auto kind = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
-      "list", "Names of the presets, the file behind one, or the agents of a server");
+      "list", "The presets, the file behind one, or the agents of a server");
   command_line::TakeWords(command->add_option("kind", *kind, "What to list"),
                           {"models", "clusters", "profiles", "agents"})
       ->required();

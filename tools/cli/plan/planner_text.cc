@@ -14,17 +14,6 @@
 #include "tools/cli/io/text.h"
 
 namespace meshwright::cli {
-namespace {
-
-// Returns 70.55 B, 134.5 M: numbers as in names of models.
-std::string FormatParameters(int64_t parameters) {
-  const auto count = static_cast<double>(parameters);
-  return count >= 1e9 ? absl::StrFormat("%.2f B", count / 1e9)
-                      : absl::StrFormat("%.1f M", count / 1e6);
-}
-
-}  // namespace
-
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out) {
   out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
       << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "

@@ -1,5 +1,5 @@
 // Declares the fields of presets that `meshwright list` prints (planner/codec/fields.h). Each run
-// prints one kind of preset, and so one of the fields.
+// prints one kind of preset, and so the fields of that kind.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "planner/codec/fields.h"
+#include "planner/report/model_preset.h"
 
 namespace meshwright::cli {
 
 struct PresetListText {
   std::optional<std::vector<std::string>> models;
+  std::optional<std::vector<planner::ModelPreset>> model_presets;
   std::optional<std::vector<std::string>> clusters;
   std::optional<std::vector<std::string>> profiles;
 };
@@ -19,6 +21,7 @@ struct PresetListText {
 template <typename Visitor>
 void VisitFields(const PresetListText& list, Visitor& visit) {
   visit({"models", "Names of models"}, list.models);
+  visit({"model_presets", "What the models are, in the same order"}, list.model_presets);
   visit({"clusters", "Names of clusters"}, list.clusters);
   visit({"profiles", "Names of framework profiles"}, list.profiles);
 }

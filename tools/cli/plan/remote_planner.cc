@@ -1,7 +1,9 @@
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "base/text/status_macros.h"
+#include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "tools/cli/common/server_client.h"
@@ -116,9 +118,18 @@ class GrpcPlanner final : public PlannerApi {
     SetDeadline(context);
     v1::ListPresetsResponse response;
     RETURN_IF_ERROR(CallStatus(stub->ListPresets(&context, {}, &response)));
-    return planner::PresetNames{{response.models().begin(), response.models().end()},
-                                {response.clusters().begin(), response.clusters().end()},
-                                {response.profiles().begin(), response.profiles().end()}};
+    planner::PresetNames names{.models = {},
+                               .clusters = {response.clusters().begin(), response.clusters().end()},
+                               .profiles = {response.profiles().begin(), response.profiles().end()}};
+    for (const v1::ModelPreset& preset : response.model_presets()) {
+      ASSIGN_OR_RETURN(planner::ModelPreset read, wire::ReadMessage<planner::ModelPreset>(preset));
+      names.models.push_back(std::move(read));
+    }
+    // A server that is older than this program says the names alone.
+    if (response.model_presets().empty()) {
+      for (const std::string& name : response.models()) names.models.emplace_back().name = name;
+    }
+    return names;
   }
 
  private:

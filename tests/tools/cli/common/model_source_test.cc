@@ -82,7 +82,7 @@ class ModelSource : public testing::Test {
     const CommandOutput run = Estimate(model);
     EXPECT_EQ(run.exit_code, 2) << run.out;
     EXPECT_EQ(run.out, "");
-    EXPECT_THAT(run.err, StartsWith("meshwright: --model "));
+    EXPECT_THAT(run.err, StartsWith("meshwright: --model"));
     return run.err;
   }
 
@@ -257,7 +257,7 @@ TEST_F(ModelSource, MayHaveAnySpelling) {
 }
 
 TEST_F(ModelSource, ThatIsUnknownIsSuggestedByFamily) {
-  EXPECT_THAT(Refused("gemma-3-27b"), HasSubstr("nearest: gemma-3-12b, gemma-"));
+  EXPECT_THAT(Refused("gemma-3-27b"), HasSubstr("nearest: gemma-3-12b, gemma-3-"));
 }
 
 // Puts a text in place of standard input while it lives.

@@ -333,6 +333,30 @@ TEST(ListCommand, PrintsPresets) {
   EXPECT_EQ(RunCommand({"list", "pets"}).exit_code, 2);
 }
 
+TEST(ListCommand, SaysWhatModelsAre) {
+  const std::string text = RunCommand({"list", "models"}).out;
+  EXPECT_THAT(text, testing::StartsWith("model "));
+  EXPECT_THAT(text, testing::ContainsRegex("\nqwen3-8b +dense +8.19 B +8.19 B +40,960"));
+  EXPECT_THAT(text, testing::ContainsRegex("\nqwen3-30b-a3b +experts +30.53 B +3.35 B +40,960"));
+  EXPECT_THAT(text, HasSubstr("llama-3.3-70b"));
+  const json answer = json::parse(RunCommand({"list", "models", "--format", "json"}).out);
+  ASSERT_EQ(answer["models"].size(), answer["model_presets"].size());
+  for (const json& preset : answer["model_presets"]) {
+    EXPECT_NE(preset.contains("context_tokens"), preset["name"] == "hagemann-13b" ||
+                                                     preset["name"] == "hagemann-30b" ||
+                                                     preset["name"] == "hagemann-65b" ||
+                                                     preset["name"] == "qwen2-57b-a14b" ||
+                                                     preset["name"] == "tinystories-15m");
+    if (preset["name"] != "qwen3-30b-a3b") continue;
+    EXPECT_EQ(preset["kind"], "experts");
+    EXPECT_EQ(preset["parameters"], 30532122624);
+    EXPECT_EQ(preset["context_tokens"], 40960);
+  }
+  // Other names of a preset print its file.
+  EXPECT_EQ(RunCommand({"list", "models", "Llama-3.3-70B"}).out,
+            RunCommand({"list", "models", "llama-3.1-70b"}).out);
+}
+
 TEST(ListCommand, PrintsTheFileOfAPresetThatOtherCommandsTake) {
   const std::string file = testing::TempDir() + "/listed-" + std::to_string(getpid()) + ".json";
   const CommandOutput listed = RunCommand({"list", "clusters", "h100"});

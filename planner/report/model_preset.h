@@ -1,0 +1,37 @@
+// ModelPreset is what `meshwright list models` says about a preset.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/codec/fields.h"
+
+namespace meshwright::planner {
+
+struct ModelPreset {
+  std::string name;
+  std::vector<std::string> other_names;   // names that stand for the same file
+  std::string kind;                       // "dense" or "experts"
+  int64_t parameters = 0;                 // tied embeddings count once
+  int64_t active_parameters = 0;          // those that a token passes
+  std::optional<int64_t> context_tokens;  // of the longest sequence that the file names
+
+  friend bool operator==(const ModelPreset&, const ModelPreset&) = default;
+};
+
+template <ConstOr<ModelPreset> Preset, typename Visitor>
+void VisitFields(Preset& preset, Visitor& visit) {
+  visit("name", preset.name);
+  visit("other_names", preset.other_names);
+  visit("kind", preset.kind);
+  visit("parameters", preset.parameters);
+  visit("active_parameters", preset.active_parameters);
+  visit("context_tokens", preset.context_tokens);
+}
+
+// Returns every model preset, in the order of ModelNames().
+std::vector<ModelPreset> ModelPresets();
+
+}  // namespace meshwright::planner

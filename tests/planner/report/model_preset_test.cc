@@ -1,0 +1,63 @@
+#include "planner/report/model_preset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "planner/catalog/catalog.h"
+
+namespace meshwright::planner {
+namespace {
+
+ModelPreset PresetNamed(const std::string& name) {
+  const std::vector<ModelPreset> presets = ModelPresets();
+  const auto found = std::find_if(presets.begin(), presets.end(),
+                                  [&](const ModelPreset& preset) { return preset.name == name; });
+  return found == presets.end() ? ModelPreset() : *found;
+}
+
+TEST(ModelPresets, AreAllThere) {
+  const std::vector<ModelPreset> presets = ModelPresets();
+  const std::vector<std::string> names = ModelNames();
+  ASSERT_EQ(presets.size(), names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(presets[i].name, names[i]);
+    EXPECT_GT(presets[i].parameters, 0) << names[i];
+    EXPECT_LE(presets[i].active_parameters, presets[i].parameters) << names[i];
+  }
+}
+
+TEST(ModelPresets, SayWhatTheModelIs) {
+  const ModelPreset dense = PresetNamed("qwen3-8b");
+  EXPECT_EQ(dense.kind, "dense");
+  EXPECT_EQ(dense.parameters, 8190735360);
+  EXPECT_EQ(dense.active_parameters, dense.parameters);
+  EXPECT_EQ(dense.context_tokens, 40960);
+  const ModelPreset experts = PresetNamed("qwen3-30b-a3b");
+  EXPECT_EQ(experts.kind, "experts");
+  EXPECT_NEAR(static_cast<double>(experts.active_parameters), 3.3e9, 0.1e9);
+  // A file need not name it.
+  EXPECT_EQ(PresetNamed("hagemann-13b").context_tokens, std::nullopt);
+  EXPECT_THAT(PresetNamed("llama-3.1-70b").other_names, testing::Contains("llama-3.3-70b"));
+}
+
+// Parameters in Qwen3's report (arXiv 2505.09388) and in the models' cards.
+TEST(ModelPresets, HaveThePublishedSizes) {
+  const auto billions = [](const char* name) {
+    return static_cast<double>(PresetNamed(name).parameters) / 1e9;
+  };
+  EXPECT_NEAR(billions("qwen3-0.6b"), 0.6, 0.01);
+  EXPECT_NEAR(billions("qwen3-1.7b"), 1.7, 0.03);
+  EXPECT_NEAR(billions("qwen3-4b"), 4.0, 0.03);
+  EXPECT_NEAR(billions("qwen3-14b"), 14.8, 0.05);
+  EXPECT_NEAR(billions("qwen3-32b"), 32.8, 0.05);
+  EXPECT_NEAR(billions("llama-3.1-8b"), 8.03, 0.01);
+  EXPECT_NEAR(billions("gemma-2-2b"), 2.61, 0.01);
+  EXPECT_NEAR(billions("phi-4-mini"), 3.84, 0.01);
+  EXPECT_NEAR(billions("smollm3-3b"), 3.08, 0.01);
+  EXPECT_NEAR(billions("minimax-m2.7"), 229.0, 1.0);
+}
+
+}  // namespace
+}  // namespace meshwright::planner

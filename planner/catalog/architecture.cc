@@ -100,8 +100,9 @@ void ReadKinds(const json& entry, const json& config, Architecture& architecture
     return IsOn(config, key) || (entry.value(name, false) && !config.contains(key));
   };
   architecture.latent = has("latent", "kv_lora_rank");
-  architecture.has_experts =
-      has("experts", "num_experts") && config.value("num_experts", json()) != 1;
+  architecture.has_experts = has("experts", "num_experts") &&
+                             config.value("num_experts", json()) != 1 &&
+                             config.value("enable_moe_block", json()) != false;  // Gemma 4
   architecture.expert_width_key =
       KeyOf(entry, "expert_width_key", config, "moe_intermediate_size",
             entry.value("experts", false) ? "moe_intermediate_size" : "intermediate_size");
@@ -158,12 +159,14 @@ bool IsOwnKey(const json& entry, const std::string& key) {
   return false;
 }
 
-// Returns the entry after the switches that mean the same in every family.
-json WithStructure(json entry, const json& config) {
+// Returns the entry after the switches that mean the same in every family, or in every one that is
+// not listed.
+json WithStructure(json entry, const json& config, bool is_listed) {
   const json own = entry;
   for (const json& choice : Architectures().structure) {
     const std::string key = choice.at("key");
     if (!IsOn(config, key) || IsOwnKey(own, key)) continue;
+    if (is_listed && choice.value("unlisted", false)) continue;
     if (IsOn(config, choice.value("unless", std::string()))) continue;
     const json& value = config.at(key);
     const std::string name = value.is_string() ? value.get<std::string>() : "true";
@@ -182,6 +185,7 @@ std::string NamesIn(const json& object) {
 
 // Returns the kind of FFN that the activation and the family's gate make.
 absl::StatusOr<FfnKind> FfnOf(FfnKind usual, const json& config, bool is_listed) {
+  if (usual == FfnKind::kNone) return usual;
   const json& activations = Architectures().activations;
   for (const std::string key : activations.at("keys")) {
     if (!IsOn(config, key)) continue;
@@ -226,12 +230,13 @@ void SetAside(const json& entry, const json& config, Architecture& architecture)
 
 absl::StatusOr<Architecture> ArchitectureOf(const json& config) {
   const std::string model_type = config.value("model_type", std::string());
-  RETURN_IF_ERROR(CheckPlanned(model_type, config));
   const json* planned = PlannedEntry(model_type);
   const json& family = planned != nullptr ? *planned : Architectures().unknown;
-  RETURN_IF_ERROR(CheckNeeds(family, config));
   ASSIGN_OR_RETURN(const json switched, WithSwitches(family, config));
-  const json entry = WithStructure(switched, config);
+  const json entry = WithStructure(switched, config, planned != nullptr);
+  const auto has = entry.value("has", std::vector<std::string>());
+  RETURN_IF_ERROR(CheckPlanned(model_type, has, config));
+  RETURN_IF_ERROR(CheckNeeds(family, config));
   Architecture architecture = ReadArchitecture(entry);
   architecture.model_type = model_type;
   architecture.is_listed = planned != nullptr;

@@ -1,5 +1,6 @@
 #include "planner/catalog/canonical_config.h"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -23,7 +24,8 @@ void Flatten(const json& entry, json& config) {
   }
 }
 
-// Kimi Linear keeps the sizes of its recurrent layers in an object of their own.
+// Kimi Linear keeps the sizes of its recurrent layers in an object of their own, and Step those of
+// its layers with a window.
 void LiftSizes(json& config) {
   const json lifted = Architectures().lifted;
   for (const auto& [name, keys] : lifted.items()) {
@@ -35,6 +37,25 @@ void LiftSizes(json& config) {
       config.emplace(keys.value(key, key), value);
     }
   }
+}
+
+// Step's lists have an item for each layer that predicts a further token, too, and one rope base a
+// layer, of which the first is that of layers that see the whole sequence.
+void DropFurtherLayers(json& config) {
+  const auto base = config.find("rope_theta");
+  if (base != config.end() && base->is_array() && !base->empty()) {
+    const json bases = *base;
+    config["rope_theta"] = bases.front();
+    config["layer_rope_theta"] = bases;
+  }
+  const auto layers = config.find("num_hidden_layers");
+  const auto further = config.find("num_nextn_predict_layers");
+  const auto types = config.find("layer_types");
+  if (layers == config.end() || further == config.end() || types == config.end()) return;
+  if (!layers->is_number_unsigned() || !further->is_number_unsigned() || !types->is_array()) return;
+  const auto count = layers->get<size_t>();
+  if (types->size() <= count || types->size() - count != further->get<size_t>()) return;
+  types->erase(types->begin() + static_cast<std::ptrdiff_t>(count), types->end());
 }
 
 // Mamba's sizes may be left to its code.
@@ -76,10 +97,11 @@ json CanonicalConfig(json config) {
   const json* entry = is_named ? PlannedEntry(type->get<std::string>()) : nullptr;
   if (entry != nullptr) {
     Flatten(*entry, config);
-    if (entry->contains("recurrence")) {
+    if (entry->contains("recurrence") || entry->contains("lifts")) {
       LiftSizes(config);
       DropAutomaticSizes(config);
     }
+    DropFurtherLayers(config);
     for (const std::string key : entry->value("ignored", json::array())) config.erase(key);
     Rename(entry->value("keys", std::map<std::string, std::vector<std::string>>()), config);
   }

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/attention_config.h"
+#include "planner/catalog/key_rule.h"
 #include "planner/catalog/layer_windows.h"
 
 namespace meshwright::planner {
@@ -63,11 +66,26 @@ absl::StatusOr<std::vector<bool>> ListedExpertLayers(JsonFields& fields, const j
     }
   }
   if (has.empty()) return has;
-  for (const char* key :
-       {"first_k_dense_replace", "moe_layer_end_index", "decoder_sparse_step", "mlp_only_layers"}) {
+  for (const char* key : {"first_k_dense_replace", "moe_layer_end_index", "decoder_sparse_step",
+                          "mlp_only_layers", "moe_layer_freq"}) {
     fields.Has(key);
   }
   return has;
+}
+
+// Returns the layers that a text of numbers with commas names (Step-3.5).
+absl::StatusOr<std::vector<bool>> LayersIn(const std::string& numbers, int64_t layers) {
+  std::vector<bool> named(static_cast<size_t>(layers), false);
+  const std::vector<std::string> items = absl::StrSplit(numbers, ',');
+  for (const std::string& number : items) {
+    int64_t layer = 0;
+    if (!absl::SimpleAtoi(number, &layer) || layer < 0 || layer >= layers) {
+      return FieldError("moe_layers_enum", ShortenedName(number),
+                        "must be layers' numbers, counted from 0, with commas between them");
+    }
+    named[static_cast<size_t>(layer)] = true;
+  }
+  return named;
 }
 
 // Returns which layers have experts, by the keys of all families: those of a list, all but the
@@ -104,6 +122,9 @@ absl::StatusOr<std::vector<bool>> ExpertLayers(JsonFields& fields, const json& c
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(set("mlp_only_layers", false));
+  if (const std::string numbers = fields.StringOr("moe_layers_enum", ""); !numbers.empty()) {
+    return LayersIn(numbers, layers);
+  }
   if (const json* list = fields.OptionalArray("moe_layers"); list != nullptr && !list->empty()) {
     std::fill(has.begin(), has.end(), false);
     RETURN_IF_ERROR(set("moe_layers", true));

@@ -46,6 +46,7 @@ bool IsGiven(const json& config, const char* key) {
 std::string AcceptedNames(const Architecture& architecture) {
   std::vector<std::string> names;
   for (const auto& [name, kind] : Architectures().layer_kinds.items()) {
+    if (kind == "both" && !architecture.beside_attention) continue;
     const bool of_recurrence = kind == "recurrence" || kind == "experts" || kind == "ffn";
     if (name.size() == 1 || (of_recurrence && architecture.recurrence == RecurrenceKind::kNone)) {
       continue;
@@ -64,7 +65,9 @@ absl::StatusOr<LayerParts> PartsOfKind(std::string_view key, const json& name, b
   const auto known = kinds.find(shown);
   const std::string kind = known == kinds.end() ? "" : known->get<std::string>();
   const bool is_recurrent = kind == "recurrence";
-  if (kind.empty() || (is_recurrent && architecture.recurrence == RecurrenceKind::kNone)) {
+  const bool is_both = kind == "both";
+  if (kind.empty() || (is_recurrent && architecture.recurrence == RecurrenceKind::kNone) ||
+      (is_both && !architecture.beside_attention)) {
     return FieldError(key, ShortenedName(shown),
                       absl::StrCat("layers of this kind are not planned yet; must be ",
                                    AcceptedNames(architecture)));
@@ -73,7 +76,7 @@ absl::StatusOr<LayerParts> PartsOfKind(std::string_view key, const json& name, b
     return LayerParts{.attention = false, .is_expert_layer = kind == "experts"};
   }
   return LayerParts{.attention = !is_recurrent,
-                    .recurrence = is_recurrent,
+                    .recurrence = is_recurrent || is_both,
                     .ffn = !holds_one,
                     .is_indexed = kind == "indexed"};
 }
@@ -163,10 +166,6 @@ absl::StatusOr<std::vector<LayerParts>> PartsByPeriod(JsonFields& fields, const 
   if (architecture.beside_attention) {
     return std::vector<LayerParts>(static_cast<size_t>(layers), {.recurrence = true});
   }
-  if (architecture.ffn == FfnKind::kNone) {
-    return std::vector<LayerParts>(static_cast<size_t>(layers),
-                                   {.attention = false, .recurrence = true, .ffn = false});
-  }
   if (IsGiven(config, kEvery)) {
     const int64_t every = fields.Int(kEvery);
     RETURN_IF_ERROR(fields.status());
@@ -221,6 +220,10 @@ absl::StatusOr<std::vector<LayerParts>> ReadLayerParts(JsonFields& fields, const
   if (recurs) {
     for (const char* key : kLists) fields.Has(key);
     for (const char* key : kOthers) fields.Has(key);
+  }
+  if (architecture.ffn == FfnKind::kNone) {  // Mamba
+    return std::vector<LayerParts>(static_cast<size_t>(layers),
+                                   {.attention = false, .recurrence = true, .ffn = false});
   }
   for (const char* key : {kTypes, kRepeatedTypes, kLetters}) {
     if (!IsGiven(config, key)) continue;

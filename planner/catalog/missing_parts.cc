@@ -39,15 +39,9 @@ Finding FindingOf(const MissingPart& part, const json& config) {
   return {.part = &part};
 }
 
-// Returns the ids of the parts that a planned family has.
-std::vector<std::string> PlannedParts(const std::string& model_type) {
-  const json* entry = PlannedEntry(model_type);
-  return entry == nullptr ? std::vector<std::string>()
-                          : entry->value("has", std::vector<std::string>());
-}
-
 // Returns what the keys ask for, and what the family is known for, which comes first.
-std::vector<Finding> FindMissing(const std::string& model_type, const json& config) {
+std::vector<Finding> FindMissing(const std::string& model_type, const std::vector<std::string>& has,
+                                 const json& config) {
   const ArchitectureTable& table = Architectures();
   const auto family = table.families.find(model_type);
   const std::vector<std::string> known_for =
@@ -56,7 +50,7 @@ std::vector<Finding> FindMissing(const std::string& model_type, const json& conf
   for (const std::string& id : known_for) {
     findings.push_back(FindingOf(table.missing.at(id), config));
   }
-  std::vector<std::string> done = PlannedParts(model_type);
+  std::vector<std::string> done = has;
   done.insert(done.end(), known_for.begin(), known_for.end());
   for (const auto& [id, part] : table.missing) {
     if (std::find(done.begin(), done.end(), id) != done.end()) continue;
@@ -83,8 +77,9 @@ std::string JoinTexts(const std::vector<Finding>& findings, size_t first) {
 
 }  // namespace
 
-absl::Status CheckPlanned(const std::string& model_type, const json& config) {
-  const std::vector<Finding> findings = FindMissing(model_type, config);
+absl::Status CheckPlanned(const std::string& model_type, const std::vector<std::string>& has,
+                          const json& config) {
+  const std::vector<Finding> findings = FindMissing(model_type, has, config);
   if (findings.empty()) return absl::OkStatus();
   if (PlannedEntry(model_type) == nullptr) {
     return FieldError("model_type", ShortenedName(model_type),

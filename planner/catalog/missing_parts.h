@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "nlohmann/json.hpp"
@@ -9,9 +10,11 @@
 namespace meshwright::planner {
 
 // Returns OK if a canonical config (CanonicalConfig()) of the family `model_type` needs nothing
-// that the planner lacks. Otherwise returns InvalidArgument, which names everything that is
-// missing, each with the key that asks for it and its value.
-absl::Status CheckPlanned(const std::string& model_type, const nlohmann::json& config);
+// that the planner lacks. `has` are the ids of parts that the family has. Otherwise returns
+// InvalidArgument, which names everything that is missing, each with the key that asks for it and
+// its value.
+absl::Status CheckPlanned(const std::string& model_type, const std::vector<std::string>& has,
+                          const nlohmann::json& config);
 
 // Returns OK if the config has the sizes that every model has. Otherwise returns InvalidArgument,
 // which names all those that are absent.

@@ -100,7 +100,9 @@ Recurrence ReadMamba2(JsonFields& fields, const Architecture& architecture, int6
 
 Recurrence ReadMamba1(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
   Recurrence read;
-  read.heads = Expanded(fields, hidden);
+  const bool has_width = architecture.ffn == FfnKind::kNone && fields.Has("intermediate_size");
+  const int64_t expanded = Expanded(fields, hidden);
+  read.heads = has_width ? fields.Int("intermediate_size") : expanded;
   read.key_dim = Size(fields, {"mamba_d_state", "state_size", "ssm_state_size"});
   read.value_dim = 1;
   read.conv_width = SizeOr(fields, {"mamba_d_conv", "conv_kernel"}, 4);

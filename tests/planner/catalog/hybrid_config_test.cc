@@ -1,13 +1,10 @@
-// Files whose layers are not all alike in kind: recurrences beside attention, layers of a mixer or
-// an FFN alone, and attention that is sparse, gated or shared.
+// Files with recurrent layers, some with layers of a mixer or an FFN alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
-#include "nlohmann/json.hpp"
-#include "planner/catalog/model_config.h"
+#include "tests/planner/catalog/small_config.h"
 
 namespace meshwright::planner {
 namespace {
@@ -15,45 +12,6 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
-
-// Keys that all these files have.
-json Small(const char* model_type, int64_t layers) {
-  return {{"model_type", model_type}, {"hidden_size", 64},        {"num_hidden_layers", layers},
-          {"intermediate_size", 96},  {"num_attention_heads", 4}, {"num_key_value_heads", 2},
-          {"vocab_size", 512}};
-}
-
-json With(json config, const json& keys) {
-  config.update(keys);
-  return config;
-}
-
-ModelSpec ReadModel(const json& config) {
-  const auto read = ReadModelConfig("test", config.dump(), 4096);
-  EXPECT_TRUE(read.ok()) << read.status();
-  if (!read.ok()) return {};
-  EXPECT_THAT(read->unknown_keys, IsEmpty());
-  return read->model;
-}
-
-std::string RefusalOf(const json& config) {
-  return std::string(ReadModelConfig("test", config.dump(), 4096).status().message());
-}
-
-// A letter for each part of each layer: A attention, R recurrence, F FFN, E experts; a group of
-// layers that are alike is followed by their number.
-std::vector<std::string> ShapesOf(const ModelSpec& model) {
-  std::vector<std::string> shapes;
-  for (const LayerGroup& group : model.groups) {
-    std::string shape;
-    if (group.attention.exists()) shape += 'A';
-    if (group.recurrence.exists()) shape += 'R';
-    if (group.ffn.exists()) shape += group.ffn.has_experts() ? 'E' : 'F';
-    shapes.push_back(shape + std::to_string(group.count));
-  }
-  return shapes;
-}
 
 json Qwen35() {
   return With(Small("qwen3_5_text", 8), {{"linear_num_key_heads", 2},
@@ -354,148 +312,14 @@ TEST(HybridConfigs, RecurrentGemmasTypesRepeat) {
   EXPECT_THAT(RefusalOf(With(config, {{"lru_width", 81}})), HasSubstr("lru_width = 81"));
 }
 
-json Indexed(const char* model_type) {
-  return With(Small(model_type, 4), {{"q_lora_rank", 32},
-                                     {"kv_lora_rank", 16},
-                                     {"qk_nope_head_dim", 16},
-                                     {"qk_rope_head_dim", 8},
-                                     {"v_head_dim", 16},
-                                     {"n_routed_experts", 8},
-                                     {"num_experts_per_tok", 2},
-                                     {"moe_intermediate_size", 32},
-                                     {"first_k_dense_replace", 1},
-                                     {"n_group", 1},
-                                     {"topk_group", 1},
-                                     {"index_topk", 128},
-                                     {"index_n_heads", 2},
-                                     {"index_head_dim", 16}});
-}
-
-TEST(HybridConfigs, SparseAttentionHasAnIndexThatLayersMayShare) {
-  json config = Indexed("glm_moe_dsa");
-  const SparseIndex expected{.top_k = 128, .heads = 2, .head_dim = 16};
-  ModelSpec model = ReadModel(config);
-  EXPECT_THAT(ShapesOf(model), ElementsAre("AF1", "AE3"));
-  EXPECT_EQ(model.groups[0].attention.index, expected);
-  config["indexer_types"] = {"full", "full", "shared", "full"};
-  model = ReadModel(config);
-  EXPECT_THAT(ShapesOf(model), ElementsAre("AF1", "AE1", "AE1", "AE1"));
-  EXPECT_TRUE(model.groups[2].attention.index.shared);
-  config.erase("indexer_types");
-  config["index_topk_freq"] = 2;
-  model = ReadModel(config);
-  EXPECT_THAT(ShapesOf(model), ElementsAre("AF1", "AE1", "AE1", "AE1"));
-  EXPECT_TRUE(model.groups[2].attention.index.shared);
-  EXPECT_THAT(RefusalOf(With(config, {{"index_topk", 0}})), HasSubstr("index_topk = 0"));
-  EXPECT_THAT(RefusalOf(With(config, {{"index_n_heads", nullptr}})), HasSubstr("index_n_heads"));
-}
-
-TEST(HybridConfigs, GlmNextHasARecurrenceSeveralStreamsAndPooledIndexKeys) {
-  json config =
-      With(Indexed("glm5_next_text"),
-           {{"layer_types",
-             {"linear_attention", "linear_attention", "linear_attention", "indexed_attention"}},
-            {"linear_num_heads", 4},
-            {"linear_head_dim", 16},
-            {"index_kpool", 4},
-            {"hc_mult", 4},
-            {"swiglu_limit", 10.0}});
-  const ModelSpec model = ReadModel(config);
-  EXPECT_THAT(ShapesOf(model), ElementsAre("RF1", "RE2", "AE1"));
-  EXPECT_EQ(model.residual_streams, 4);
-  EXPECT_FALSE(model.merges_streams);
-  EXPECT_EQ(model.groups[2].attention.index.pooled_keys, 4);
-  EXPECT_EQ(model.groups[2].ffn.clamp, 0.0);
-}
-
-TEST(HybridConfigs, MistralsIndexComesFromTheHiddenState) {
-  json config = With(Indexed("mistral_large4_text"),
-                     {{"q_lora_rank", nullptr}, {"kv_source_layers", {0, 1, 2, 3}}});
-  EXPECT_TRUE(ReadModel(config).groups[0].attention.index.from_hidden);
-  config["kv_source_layers"] = {0, 0, 2, 3};
-  EXPECT_THAT(RefusalOf(config), HasSubstr("kv_source_layers = 0: layers that use the keys"));
-}
-
-TEST(HybridConfigs, BlockConfigsGiveEachLayerAShapeOfItsOwn) {
-  const auto block = [](const json& attention, const json& ffn) {
-    return json{{"attention", attention}, {"ffn", ffn}};
-  };
-  const json none = {{"no_op", true}};
-  json config = Small("nemotron-nas", 3);
-  config["num_key_value_heads"] = nullptr;
-  config["intermediate_size"] = nullptr;
-  config["block_configs"] = {
-      block({{"n_heads_in_group", 2}, {"no_op", false}}, {{"ffn_mult", 5.25}}),
-      block(none, {{"ffn_mult", 6.5}}), block({{"n_heads_in_group", 4}}, none)};
-  const ModelSpec model = ReadModel(config);
-  EXPECT_THAT(ShapesOf(model), ElementsAre("AF1", "F1", "A1"));
-  EXPECT_EQ(model.groups[0].attention.kv_heads, 2);
-  EXPECT_EQ(model.groups[0].ffn.hidden, 256);  // 224, rounded up
-  EXPECT_EQ(model.groups[1].ffn.hidden, 512);  // 277
-  EXPECT_EQ(model.groups[2].attention.kv_heads, 1);
-  config["block_configs"][0]["attention"]["n_heads_in_group"] = 3;
-  EXPECT_THAT(RefusalOf(config), HasSubstr("block_configs[0].attention.n_heads_in_group = 3: must "
-                                           "divide num_attention_heads = 4"));
-  config["block_configs"][0]["attention"] = {{"replace_with_linear", true}};
-  EXPECT_THAT(RefusalOf(config), HasSubstr("block_configs[0].attention.replace_with_linear"));
-  config["block_configs"].erase(0);
-  EXPECT_THAT(RefusalOf(config), HasSubstr("block_configs = 2: must describe each of 3 layers"));
-}
-
-TEST(HybridConfigs, Gemma4HasWideGlobalLayersAndLayersThatShareKeys) {
-  json config = With(Small("gemma4_text", 6), {{"head_dim", 16},
-                                               {"global_head_dim", 32},
-                                               {"num_kv_shared_layers", 2},
-                                               {"use_double_wide_mlp", true},
-                                               {"hidden_size_per_layer_input", 8},
-                                               {"vocab_size_per_layer_input", 500},
-                                               {"sliding_window_pattern", 3},
-                                               {"sliding_window", 512}});
-  const ModelSpec model = ReadModel(config);
-  EXPECT_THAT(ShapesOf(model), ElementsAre("AF2", "AF1", "AF1", "AF1", "AF1"));
-  EXPECT_EQ(model.groups[0].attention.head_dim, 16);
-  EXPECT_EQ(model.groups[0].attention.window, 512);
-  EXPECT_EQ(model.groups[1].attention.head_dim, 32);
-  EXPECT_TRUE(model.groups[1].attention.value_norm);
-  EXPECT_FALSE(model.groups[2].attention.shares_keys);
-  EXPECT_TRUE(model.groups[3].attention.shares_keys);
-  EXPECT_EQ(model.groups[2].ffn.hidden, 96);
-  EXPECT_EQ(model.groups[3].ffn.hidden, 192);
-  EXPECT_EQ(model.layer_input, 8);
-  EXPECT_EQ(model.layer_input_vocab, 500);
-  EXPECT_TRUE(model.tied_embeddings);
-  config["attention_k_eq_v"] = true;
-  config["num_global_key_value_heads"] = 1;
-  EXPECT_TRUE(ReadModel(config).groups[1].attention.values_are_keys);
-  EXPECT_EQ(ReadModel(config).groups[1].attention.kv_heads, 1);
-  EXPECT_EQ(ReadModel(config).groups[0].attention.kv_heads, 2);
-  EXPECT_THAT(RefusalOf(With(config, {{"num_kv_shared_layers", 6}})),
-              HasSubstr("num_kv_shared_layers = 6"));
-}
-
-TEST(HybridConfigs, ExpertsMayWorkOnALatentBetweenNorms) {
-  json config = With(Small("muse_spark_text", 2), {{"num_local_experts", 8},
-                                                   {"num_experts_per_tok", 2},
-                                                   {"moe_intermediate_size", 32},
-                                                   {"moe_hidden_size", 24}});
-  const ModelSpec model = ReadModel(config);
-  EXPECT_EQ(model.groups[0].ffn.experts.latent, 24);
-  EXPECT_TRUE(model.groups[0].ffn.experts.latent_norms);
-  EXPECT_EQ(model.groups[0].attention.gate, AttentionGate::kWidth);
-  EXPECT_THAT(RefusalOf(With(Small("llama", 2), {{"moe_hidden_size", 24}})),
-              HasSubstr("moe_hidden_size = 24: experts on a latent: not planned yet"));
-}
-
-TEST(HybridConfigs, ExpertsOfImagesStandBesideThoseOfText) {
-  json config = With(Small("ernie4_5_vl_moe_text", 2), {{"moe_num_experts", {8, 8}},
-                                                        {"moe_k", 2},
-                                                        {"moe_intermediate_size", {48, 16}},
-                                                        {"moe_layer_start_index", {1, 1}}});
+TEST(HybridConfigs, AFamilyThatIsNotListedIsReadByItsKeys) {
+  json config = With(Qwen35(), {{"model_type", "brand_new"}, {"hidden_act", "silu"}});
   const auto read = ReadModelConfig("test", config.dump(), 4096);
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->model.groups.back().ffn.hidden, 48);
-  EXPECT_EQ(read->model.groups.back().ffn.experts.count, 8);
-  EXPECT_THAT(NotesOn(*read).front(), HasSubstr("moe_intermediate_size of other modalities"));
+  EXPECT_THAT(ShapesOf(read->model), ElementsAre("RF3", "AF1", "RF3", "AF1"));
+  EXPECT_EQ(read->unlisted_type, "brand_new");
+  config["linear_num_value_heads"] = nullptr;
+  EXPECT_THAT(RefusalOf(config), HasSubstr("linear-attention or recurrent layers"));
 }
 
 TEST(HybridConfigs, AFamilyWithoutARecurrenceHasNoLayersWithOne) {

@@ -12,9 +12,9 @@
 namespace meshwright::planner {
 namespace {
 
-using StageLayers = decltype(WorkerStage::layers);
+using LayersOfAStage = decltype(WorkerStage::layers);
 
-std::string Describe(const StageLayers& layers) {
+std::string Describe(const LayersOfAStage& layers) {
   std::string text;
   for (const WorkerLayers& one : layers) {
     absl::StrAppend(&text, " ", one.count, " of group ", one.group);
@@ -23,7 +23,7 @@ std::string Describe(const StageLayers& layers) {
 }
 
 std::vector<WorkerStageBytes> StagesOf(const Layout& layout, int32_t rank,
-                                       const StageLayers& layers, Recompute recompute) {
+                                       const LayersOfAStage& layers, Recompute recompute) {
   const WorkerShape shape = {.block = {.tokens = 16,
                                        .hidden = 32,
                                        .heads = 4,
@@ -57,7 +57,7 @@ int64_t PeakInParts(const WorkerStageBytes& stage, const Action& action, Transie
   return peak_bytes;
 }
 
-void ExpectEqualPeaks(const Layout& layout, int32_t micro_batches, const StageLayers& layers,
+void ExpectEqualPeaks(const Layout& layout, int32_t micro_batches, const LayersOfAStage& layers,
                       Recompute recompute, const TransientUnits& units) {
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     const std::vector<WorkerStageBytes> stages = StagesOf(layout, rank, layers, recompute);
@@ -77,7 +77,7 @@ void ExpectEqualPeaks(const Layout& layout, int32_t micro_batches, const StageLa
 }
 
 // Of one group, of two, and none at all.
-std::vector<StageLayers> AllLayers() {
+std::vector<LayersOfAStage> AllLayers() {
   return {{{0, 1}}, {{0, 2}}, {{0, 3}}, {{0, 6}}, {{0, 1}, {1, 1}}, {{1, 3}, {0, 4}}, {}};
 }
 
@@ -95,7 +95,7 @@ TEST(ShardedPeaks, AreThoseOfEveryPart) {
         if (layout.schedule == ScheduleKind::kBreadthFirst) return;
         for (const bool tied : {false, true}) {
           units.shared_table = tied && EndsShareRank(layout);
-          for (const StageLayers& layers : AllLayers()) {
+          for (const LayersOfAStage& layers : AllLayers()) {
             if (layers.empty() && StageCount(layout) == 1) continue;  // no model is without any
             ExpectEqualPeaks(layout, micro_batches, layers, Recompute::kNone, units);
             ExpectEqualPeaks(layout, micro_batches, layers, Recompute::kBlock, units);

@@ -13,7 +13,7 @@ namespace meshwright::planner {
 struct ModelPreset {
   std::string name;
   std::vector<std::string> other_names;   // names that stand for the same file
-  std::string kind;                       // "dense" or "experts"
+  std::string kind;                       // "dense", "experts" or "hybrid"
   int64_t parameters = 0;                 // tied embeddings count once
   int64_t active_parameters = 0;          // those that a token passes
   std::optional<int64_t> context_tokens;  // of the longest sequence that the file names

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/block/attention_tiles.h"
+#include "planner/block/compressed_operators.h"
 #include "planner/block/expert_operators.h"
 #include "planner/block/latent_operators.h"
 #include "planner/block/operator_builder.h"
@@ -34,8 +35,13 @@ class BlockBuilder : public OperatorBuilder {
       AddStreamMix(s_, OperatorName::kAttentionStreams, operators());
     }
     if (!NormsBehind()) AttentionNorm();
-    if (!s_.is_latent()) EnterProjection(OperatorName::kAttentionEnter);
-    if (s_.has_attention()) AttentionOperators();
+    const bool enters_itself = s_.is_latent() || s_.is_compressed();
+    if (!enters_itself) EnterProjection(OperatorName::kAttentionEnter);
+    if (s_.is_compressed()) {
+      AddCompressedAttention(s_, operators());
+    } else if (s_.has_attention()) {
+      AttentionOperators();
+    }
     if (s_.recurrence.exists()) AddRecurrence(s_, operators());
     if (s_.is_parallel() && s_.has_ffn()) return;
     Leave(OperatorName::kAttentionLeave);

@@ -79,11 +79,14 @@ struct BlockShape {
   int64_t query_rank = 0;
   int64_t kv_rank = 0;
   int64_t rotary_dim = 0;
-  // The next four mean the same as in the model's Attention.
+  // The next seven mean the same as in the model's Attention.
   AttentionGate attention_gate = AttentionGate::kNone;
   bool shares_keys = false;
   bool values_are_keys = false;
   SparseIndex index = {};
+  int64_t compress_ratio = 0;
+  int64_t output_groups = 0;
+  int64_t output_rank = 0;
   Recurrence recurrence = {};
   // Hyper-connections and per-layer inputs, as in ModelSpec.
   int64_t residual_streams = 1;
@@ -129,6 +132,7 @@ struct BlockShape {
   int64_t query_width() const { return rank_heads() * head_dim; }
   int64_t key_width() const { return rank_kv_heads() * head_dim; }
   bool has_attention() const { return attention_kind != AttentionKind::kNone; }
+  bool is_compressed() const { return attention_kind == AttentionKind::kCompressed; }
   bool mixes() const { return has_attention() || recurrence.exists(); }
   bool has_ffn() const { return ffn != FfnKind::kNone; }
   // Returns the width on which the experts work.

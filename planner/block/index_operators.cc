@@ -5,8 +5,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kPickedKeyBytes = 4;
-
 class IndexBuilder : public OperatorBuilder {
  public:
   IndexBuilder(const BlockShape& shape, OperatorList& operators)

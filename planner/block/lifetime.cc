@@ -44,6 +44,8 @@ TensorOrigin OriginOf(KeptTensor tensor) {
     case KeptTensor::kKey:
     case KeptTensor::kValue:
       return result_of(OperatorName::kQkvProjection);
+    case KeptTensor::kOutputLatent:
+      return result_of(OperatorName::kOutputGroupsProjection);
     case KeptTensor::kMixerInput:
       return result_of(OperatorName::kMixerProjection);
     case KeptTensor::kMixerOutput:

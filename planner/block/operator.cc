@@ -3,7 +3,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::array<std::string_view, 53> kOperatorNames = {
+constexpr std::array<std::string_view, 54> kOperatorNames = {
     "embedding",
     "embedding_leave",
     "embedding_norm",
@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 53> kOperatorNames = {
     "attention",
     "attention_gate_projection",
     "attention_gate",
+    "output_groups_projection",
     "output_projection",
     "mixer_projection",
     "mixer_convolution",

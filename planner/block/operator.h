@@ -50,7 +50,8 @@ enum class OperatorName : uint8_t {
   kRope,
   kAttention,
   kAttentionGateProjection,
-  kAttentionGate,  // scales attention's result
+  kAttentionGate,           // scales attention's result
+  kOutputGroupsProjection,  // of compressed attention, by groups of heads
   kOutputProjection,
   kMixerProjection,  // of a recurrence, to all that its core and its gates read
   kMixerConvolution,
@@ -122,6 +123,7 @@ struct AttentionShape {
   int64_t window = 0;      // newest keys that a query sees, or 0 for all before it
   bool chunked = false;    // a query sees the keys of its own chunk of `window` tokens instead
   int64_t value_dim = 0;   // elements of a head's values, or 0 for head_dim
+  double keys_seen = 0.0;  // by a query on average, or 0 if that follows from keys and window
 
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t query_width() const { return heads * head_dim; }
@@ -130,6 +132,7 @@ struct AttentionShape {
   int64_t attended_width() const { return heads * value_head_dim(); }
   // Returns how many keys a query sees on average over the sequence.
   double mean_keys() const {
+    if (keys_seen > 0.0) return keys_seen;
     const auto all = static_cast<double>(keys);
     if (window == 0 || window >= keys) return all / 2.0;
     const auto seen = static_cast<double>(window);
@@ -207,6 +210,7 @@ enum class KeptTensor : uint8_t {
   kValue,            // with the unrotated part of the keys if latent attention assembles keys again
   kTurnedKey,        // one for all heads, if latent attention assembles keys again
   kAttentionOutput,  // input of the output projection
+  kOutputLatent,     // of compressed attention: input of its second output projection
   kLogSumExp,        // softmax statistics
   kAttentionGate,    // the gate, and attention's result before it
   kIndex,            // what an indexer keeps, and the keys that it picks

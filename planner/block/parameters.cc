@@ -145,13 +145,15 @@ int64_t EntryParameters(const ModelSpec& model) {
 }
 
 int64_t Parameters(const ModelSpec& model) {
-  int64_t count = TowerParameters(model) + EntryParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
+  int64_t count = TowerParameters(model) + EntryParameters(model) +
+                  OwnElements(HeadOperators(EndsShape(model)));
   for (const LayerGroup& group : model.groups) count += group.count * BlockParameters(model, group);
   return count;
 }
 
 int64_t ActiveParameters(const ModelSpec& model) {
-  int64_t count = TowerParameters(model) + EntryParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
+  int64_t count = TowerParameters(model) + EntryParameters(model) +
+                  OwnElements(HeadOperators(EndsShape(model)));
   for (const LayerGroup& group : model.groups) {
     count += group.count * CountsOf<BlockOperators>(WholeShape(model, group, 1)).active_elements;
   }

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 46> kModelPartNames = {{
+constexpr EnumNames<ModelPart, 47> kModelPartNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -46,6 +46,7 @@ constexpr EnumNames<ModelPart, 46> kModelPartNames = {{
     {ModelPart::kSingleParts, "single_parts"},
     {ModelPart::kAttentionGate, "attention_gate"},
     {ModelPart::kSparseIndex, "sparse_index"},
+    {ModelPart::kCompressedAttention, "compressed_attention"},
     {ModelPart::kSharedKeys, "shared_keys"},
     {ModelPart::kValuesAreKeys, "values_are_keys"},
     {ModelPart::kExpertLatent, "expert_latent"},
@@ -104,6 +105,7 @@ void AddMixerParts(const LayerGroup& group, EnumSet<ModelPart>& parts) {
   }
   if (!group.mixes() || !group.ffn.exists()) parts.Add(ModelPart::kSingleParts);
   if (attention.gate != AttentionGate::kNone) parts.Add(ModelPart::kAttentionGate);
+  if (attention.kind == AttentionKind::kCompressed) parts.Add(ModelPart::kCompressedAttention);
   if (attention.index.exists()) parts.Add(ModelPart::kSparseIndex);
   if (attention.shares_keys) parts.Add(ModelPart::kSharedKeys);
   if (attention.values_are_keys) parts.Add(ModelPart::kValuesAreKeys);

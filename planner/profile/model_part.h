@@ -52,6 +52,7 @@ enum class ModelPart : uint8_t {
   kSingleParts,  // layers with a mixer alone or an FFN alone
   kAttentionGate,
   kSparseIndex,
+  kCompressedAttention,
   kSharedKeys,       // keys and values of an earlier layer
   kValuesAreKeys,    // keys serve as values
   kExpertLatent,     // experts on a latent

@@ -42,6 +42,16 @@ absl::Status CheckLatent(const Attention& attention) {
   return Check(attention.index);
 }
 
+absl::Status CheckCompressed(const Attention& attention) {
+  RETURN_IF_ERROR(CheckRange("q_lora_rank", attention.query_rank, 1, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("qk_rope_head_dim", attention.rotary_dim, 0, attention.head_dim));
+  RETURN_IF_ERROR(CheckRange("compress_ratios", attention.compress_ratio, 0, kMaxPositions));
+  RETURN_IF_ERROR(CheckRange("o_groups", attention.output_groups, 1, attention.heads));
+  RETURN_IF_ERROR(
+      CheckRange("o_lora_rank", attention.output_rank, 1, kMaxWidth / attention.output_groups));
+  return Check(attention.index);
+}
+
 absl::Status Check(const Attention& attention) {
   RETURN_IF_ERROR(CheckRange("num_attention_heads", attention.heads, 1, kMaxHeads));
   RETURN_IF_ERROR(CheckRange("num_key_value_heads", attention.kv_heads, 1, attention.heads));
@@ -52,6 +62,7 @@ absl::Status Check(const Attention& attention) {
   RETURN_IF_ERROR(CheckRange("head_dim", attention.head_dim, 1, kMaxWidth / attention.heads));
   RETURN_IF_ERROR(CheckRange("sliding_window", attention.window, 0, kMaxPositions));
   if (attention.is_latent()) return CheckLatent(attention);
+  if (attention.kind == AttentionKind::kCompressed) return CheckCompressed(attention);
   return CheckRange("v_head_dim", attention.value_dim, 0, kMaxWidth / attention.heads);
 }
 

@@ -22,7 +22,10 @@ namespace meshwright::planner {
 enum class AttentionKind : uint8_t {
   kGroupedQuery,  // multi-head and multi-query are its extremes
   kLatent,  // DeepSeek-V2 (arXiv 2405.04434): keys and values are projected from one narrow latent
-  kNone     // the layer has no attention
+  kNone,    // the layer has no attention
+  // DeepSeek-V4: one key of head_dim elements, which is the value too, for all heads; beyond a
+  // window keys stand for several tokens each
+  kCompressed
 };
 // kSwiGlu and kGeGlu have three matrices: a gate passes SiLU or GELU and scales the other product.
 // The others have two. kReluSquared is the square of ReLU (Nemotron), kXielu is xIELU (Apertus,
@@ -104,7 +107,12 @@ struct Attention {
   bool value_norm = false;       // Gemma 4: RMSNorm without weights over head_dim of v
   bool shares_keys = false;      // Gemma 4: keys and values are those of an earlier layer
   bool values_are_keys = false;  // Gemma 4 (`attention_k_eq_v`): there is no projection of values
-  SparseIndex index = {};        // for kLatent alone
+  SparseIndex index = {};        // for kLatent, and for kCompressed where it picks keys
+
+  // For kCompressed alone.
+  int64_t compress_ratio = 0;  // tokens that a key beyond the window stands for; 0 if there is none
+  int64_t output_groups = 0;   // groups of heads that are projected to a latent each
+  int64_t output_rank = 0;     // width of such a latent
 
   bool exists() const { return kind != AttentionKind::kNone; }
   bool is_latent() const { return kind == AttentionKind::kLatent; }

@@ -9,7 +9,7 @@
 
 namespace meshwright::planner {
 
-inline constexpr std::array<std::string_view, 54> kKeptTensorNames = {
+inline constexpr std::array<std::string_view, 55> kKeptTensorNames = {
     "token_ids",
     "embedding_norm_input",
     "embedding_norm_rstd",
@@ -27,6 +27,7 @@ inline constexpr std::array<std::string_view, 54> kKeptTensorNames = {
     "value",
     "turned_key",
     "attention_output",
+    "output_latent",
     "log_sum_exp",
     "attention_gate",
     "index",

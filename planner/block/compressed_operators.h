@@ -1,0 +1,17 @@
+// Lists the operators of DeepSeek-V4's attention. All heads share one key, which is the value too.
+// A query sees the newest keys of a window, and beyond it keys that stand for `compress_ratio`
+// tokens each: all of them, or those that an index picks.
+//
+// Parameters are those of transformers 5.24; FLOPs are those that Megatron-Bridge counts.
+#pragma once
+
+#include "planner/block/block_shape.h"
+#include "planner/block/operator.h"
+
+namespace meshwright::planner {
+
+// Appends the operators from the norm's output to the input of the residual addition.
+// REQUIRES: attention of kind kCompressed.
+void AddCompressedAttention(const BlockShape& shape, OperatorList& operators);
+
+}  // namespace meshwright::planner

@@ -69,6 +69,8 @@ Architecture ReadArchitecture(const json& entry) {
   architecture.router_score =
       entry.value("sigmoid_router", false) ? RouterScore::kSigmoid : RouterScore::kSoftmax;
   architecture.value_norm = entry.value("value_norm", false);
+  architecture.compressed = entry.value("compressed", false);
+  architecture.merges_streams = entry.value("merges_streams", false);
   architecture.index_from_hidden = entry.value("index_from_hidden", false);
   architecture.latent_norms = entry.value("latent_norms", false);
   architecture.dense_beside_experts = entry.value("dense_beside_experts", false);

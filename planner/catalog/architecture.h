@@ -58,6 +58,8 @@ struct Architecture {
   AttentionGate attention_gate = AttentionGate::kNone;
   bool value_norm = false;
   bool index_from_hidden = false;
+  bool compressed = false;      // DeepSeek-V4's attention
+  bool merges_streams = false;  // behind the last layer
   bool latent_norms = false;
   bool dense_beside_experts = false;  // a layer with experts has the dense FFN too
   int64_t ffn_divisor = 1;            // of the dense width

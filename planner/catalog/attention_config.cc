@@ -14,6 +14,11 @@ namespace {
 
 using nlohmann::json;
 
+// DeepSeek-V4: tokens that a compressed key stands for, where an index picks keys and where a query
+// sees all of them.
+constexpr int64_t kIndexedRatio = 4;
+constexpr int64_t kWholeRatio = 128;
+
 int64_t HeadDim(JsonFields& fields, const Architecture& architecture, int64_t hidden,
                 int64_t heads) {
   if (const auto given = fields.OptionalInt("head_dim")) return *given;
@@ -39,6 +44,20 @@ Attention ReadLatentAttention(JsonFields& fields) {
   attention.head_dim = fields.Int("qk_nope_head_dim") + attention.rotary_dim;
   attention.value_dim = fields.Int("v_head_dim");
   return attention;
+}
+
+// All heads share one key.
+Attention ReadCompressedAttention(JsonFields& fields) {
+  fields.Has("num_key_value_heads");
+  return {.kind = AttentionKind::kCompressed,
+          .heads = fields.Int("num_attention_heads"),
+          .kv_heads = 1,
+          .head_dim = fields.Int("head_dim"),
+          .sinks = true,
+          .query_rank = fields.Int("q_lora_rank"),
+          .rotary_dim = fields.Int("qk_rope_head_dim"),
+          .output_groups = fields.Int("o_groups"),
+          .output_rank = fields.Int("o_lora_rank")};
 }
 
 Attention ReadGroupedAttention(JsonFields& fields, const Architecture& architecture,
@@ -85,15 +104,41 @@ SparseIndex ReadIndex(JsonFields& fields, const json& config, const Architecture
 Attention ReadAttention(JsonFields& fields, const json& config, const Architecture& architecture,
                         int64_t hidden) {
   Attention attention = architecture.latent ? ReadLatentAttention(fields)
-                                            : ReadGroupedAttention(fields, architecture, hidden);
+                        : architecture.compressed
+                            ? ReadCompressedAttention(fields)
+                            : ReadGroupedAttention(fields, architecture, hidden);
   attention.gate = architecture.attention_gate;
   attention.index = ReadIndex(fields, config, architecture);
   return attention;
 }
 
+// Sets how many tokens the compressed keys of each layer stand for. Only those that stand for few
+// are many enough to be picked by an index.
+absl::Status SetRatios(JsonFields& fields, std::vector<Attention>& attentions) {
+  constexpr const char* kKey = "compress_ratios";
+  const json* ratios = fields.OptionalArray(kKey);
+  RETURN_IF_ERROR(fields.status());
+  const size_t listed = ratios == nullptr ? 0 : ratios->size();
+  if (listed < attentions.size()) {
+    return FieldError(
+        kKey, static_cast<int64_t>(listed),
+        absl::StrCat("must name the ratio of each of ", attentions.size(), " layers"));
+  }
+  for (size_t layer = 0; layer < attentions.size(); ++layer) {
+    const json& ratio = (*ratios)[layer];
+    if (ratio != 0 && ratio != kIndexedRatio && ratio != kWholeRatio) {
+      return FieldError(kKey, ShowJson(ratio),
+                        absl::StrCat("must be 0, ", kIndexedRatio, " or ", kWholeRatio));
+    }
+    attentions[layer].compress_ratio = ratio.get<int64_t>();
+    if (ratio != kIndexedRatio) attentions[layer].index = {};
+  }
+  return absl::OkStatus();
+}
+
 // Returns the attention of layers with a window, which may have sizes of their own (MiMo-V2).
 Attention LocalAttention(JsonFields& fields, const Attention& attention) {
-  if (attention.is_latent()) return attention;
+  if (attention.is_latent() || attention.kind == AttentionKind::kCompressed) return attention;
   Attention local = attention;
   local.heads = fields.IntOr("swa_num_attention_heads", attention.heads);
   local.kv_heads = fields.IntOr("swa_num_key_value_heads", attention.kv_heads);
@@ -107,6 +152,7 @@ Attention LocalAttention(JsonFields& fields, const Attention& attention) {
 
 // Returns the attention of layers without a window, which may have sizes of their own (Gemma 4).
 Attention GlobalAttention(JsonFields& fields, const Attention& attention) {
+  if (attention.kind == AttentionKind::kCompressed) return attention;
   Attention global = attention;
   global.sinks = fields.BoolOr("add_full_attention_sink_bias", attention.sinks);
   if (attention.is_latent()) return global;
@@ -211,6 +257,9 @@ absl::StatusOr<std::vector<Attention>> ReadAttentions(JsonFields& fields, const 
     of_layer.shares_keys = static_cast<int64_t>(layer) >= count - sharing;
   }
   if (attention.index.exists()) RETURN_IF_ERROR(SetIndices(fields, layers, attentions));
+  if (attention.kind == AttentionKind::kCompressed) {
+    RETURN_IF_ERROR(SetRatios(fields, attentions));
+  }
   RETURN_IF_ERROR(fields.status());
   return attentions;
 }

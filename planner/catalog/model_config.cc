@@ -76,6 +76,7 @@ void ReadEnds(JsonFields& fields, const Architecture& architecture, ModelSpec& m
   model.initializer_range = fields.NumberOr("initializer_range", model.initializer_range);
   model.mtp_layers = fields.IntOr("num_nextn_predict_layers", 0);
   model.residual_streams = std::max<int64_t>(fields.IntOr("hc_mult", 1), 1);
+  model.merges_streams = architecture.merges_streams && model.residual_streams > 1;
   model.layer_input = fields.IntOr("hidden_size_per_layer_input", 0);
   const int64_t tokens = fields.IntOr("vocab_size_per_layer_input", model.vocab);
   if (model.layer_input > 0) model.layer_input_vocab = tokens;
@@ -85,6 +86,12 @@ void ReadEnds(JsonFields& fields, const Architecture& architecture, ModelSpec& m
 // (Nemotron 3, Qwen3.5).
 void ReadFurtherLayer(ModelSpec& model) {
   const LayerGroup& last = model.groups.back();
+  if (model.mtp_layers > 0 && last.attention.kind == AttentionKind::kCompressed) {
+    model.mtp_layer = last;  // DeepSeek-V4's sees its window alone
+    model.mtp_layer->count = 1;
+    model.mtp_layer->attention.compress_ratio = 0;
+    model.mtp_layer->attention.index = {};
+  }
   if (model.mtp_layers == 0 || (last.attention.exists() && last.ffn.exists())) return;
   LayerGroup layer{.attention = kNoAttention, .ffn = kNoFfn, .count = 1};
   for (const LayerGroup& group : model.groups) {

@@ -65,8 +65,9 @@ struct Architecture {
   int64_t ffn_divisor = 1;            // of the dense width
   // The recurrence of the layers that have one.
   RecurrenceKind recurrence = RecurrenceKind::kNone;
-  bool beside_attention = false;  // every layer has the recurrence and attention
-  bool ranked_gates = false;      // Kimi delta attention: gates pass a latent as wide as a head
+  bool beside_attention = false;   // every layer has the recurrence and attention
+  bool recurs_by_default = false;  // every layer has it alone if config.json does not say
+  bool ranked_gates = false;       // Kimi delta attention: gates pass a latent as wide as a head
   bool inner_norms = false;
   bool projection_bias = false;
 };

@@ -242,7 +242,12 @@ absl::StatusOr<std::vector<Attention>> ReadAttentions(JsonFields& fields, const 
   std::vector<Attention> attentions(layers.size(), kNoAttention);
   const bool any = std::any_of(layers.begin(), layers.end(),
                                [](const LayerParts& layer) { return layer.attention; });
-  if (!any) return attentions;
+  if (!any) {
+    for (const char* key : {"num_attention_heads", "num_key_value_heads", "head_dim"}) {
+      fields.Has(key);
+    }
+    return attentions;
+  }
   const Attention attention = ReadAttention(fields, config, architecture, hidden);
   const Attention global = GlobalAttention(fields, attention);
   const Attention local = LocalAttention(fields, attention);

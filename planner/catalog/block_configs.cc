@@ -1,5 +1,7 @@
 #include "planner/catalog/block_configs.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +16,9 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kBlocksKey = "block_configs";
+constexpr const char* kFactorsKey = "ffn_multipliers";
+constexpr const char* kListKeys[] = {kBlocksKey, kFactorsKey, "num_query_heads",
+                                     "num_key_value_heads_per_layer"};
 constexpr int64_t kWidthMultiple = 256;  // of an FFN, to which it is rounded up
 constexpr double kLargestFfnFactor = 1024.0;
 constexpr int64_t kWidestOfBlocks = int64_t{1} << 21;
@@ -75,6 +80,71 @@ absl::StatusOr<Ffn> FfnOf(const json& block, int64_t layer, int64_t hidden, cons
   return ffn;
 }
 
+// Returns the whole number at `layer` of a list; `fallback` where there is no such list.
+absl::StatusOr<int64_t> SizeAt(JsonFields& fields, const char* key, int64_t layer,
+                               int64_t fallback) {
+  const json* list = fields.OptionalArray(key);
+  RETURN_IF_ERROR(fields.status());
+  if (list == nullptr) return fallback;
+  const auto at = static_cast<size_t>(layer);
+  if (at >= list->size() || !(*list)[at].is_number_integer()) {
+    return FieldError(key, at < list->size() ? ShowJson((*list)[at]) : "(absent)",
+                      absl::StrCat("must be a whole number for layer ", layer));
+  }
+  return (*list)[at].get<int64_t>();
+}
+
+// Returns the width at `layer` of OpenELM's FFNs: the multiple of a divisor that is nearest to a
+// factor of the hidden width, and no more than a tenth below it.
+absl::StatusOr<int64_t> MultipliedWidth(JsonFields& fields, int64_t layer, int64_t hidden) {
+  const json* factors = fields.OptionalArray(kFactorsKey);
+  const int64_t divisor = fields.IntOr("ffn_dim_divisor", kWidthMultiple);
+  RETURN_IF_ERROR(fields.status());
+  RETURN_IF_ERROR(CheckRange("ffn_dim_divisor", divisor, 1, kWidestOfBlocks));
+  const auto at = static_cast<size_t>(layer);
+  const bool is_number = at < factors->size() && (*factors)[at].is_number();
+  const double factor = is_number ? (*factors)[at].get<double>() : 0.0;
+  if (!(factor > 0.0) || factor > kLargestFfnFactor) {
+    return FieldError(
+        kFactorsKey, at < factors->size() ? ShowJson((*factors)[at]) : "(absent)",
+        absl::StrCat("must be above 0 and at most ", kLargestFfnFactor, " for layer ", layer));
+  }
+  const double width = factor * static_cast<double>(hidden);
+  const auto whole = static_cast<int64_t>(width + static_cast<double>(divisor) / 2.0);
+  const int64_t nearest = std::max(divisor, whole / divisor * divisor);
+  return static_cast<double>(nearest) < 0.9 * width ? nearest + divisor : nearest;
+}
+
+absl::StatusOr<std::vector<LayerGroup>> ReadListedSizes(JsonFields& fields,
+                                                        const Architecture& architecture,
+                                                        int64_t hidden, int64_t layers) {
+  const bool has_factors = fields.Has(kFactorsKey);
+  const bool has_heads = fields.Has("num_query_heads");
+  const int64_t heads = has_heads ? 1 : fields.Int("num_attention_heads");
+  fields.Fail(CheckRange("num_attention_heads", heads, 1, hidden));
+  const int64_t dim = has_heads || fields.Has("head_dim") ? fields.Int("head_dim") : hidden / heads;
+  const int64_t width = has_factors ? 1 : fields.Int("intermediate_size");
+  fields.Has("num_key_value_heads");
+  RETURN_IF_ERROR(fields.status());
+  std::vector<LayerGroup> groups;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    LayerGroup group{.ffn = {.kind = architecture.ffn, .hidden = width}, .count = 1};
+    group.attention.head_dim = dim;
+    group.attention.qk_norm = architecture.qk_norm;
+    group.attention.qkv_bias = architecture.qkv_bias;
+    group.attention.output_bias = architecture.output_bias;
+    ASSIGN_OR_RETURN(group.attention.heads, SizeAt(fields, "num_query_heads", layer, heads));
+    const char* kv_key = has_heads ? "num_kv_heads" : "num_key_value_heads_per_layer";
+    ASSIGN_OR_RETURN(group.attention.kv_heads,
+                     SizeAt(fields, kv_key, layer, group.attention.heads));
+    if (has_factors) {
+      ASSIGN_OR_RETURN(group.ffn.hidden, MultipliedWidth(fields, layer, hidden));
+    }
+    groups.push_back(group);
+  }
+  return groups;
+}
+
 Attention UsualAttention(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
   Attention attention{.heads = fields.Int("num_attention_heads"),
                       .qkv_bias = architecture.qkv_bias,
@@ -90,8 +160,10 @@ Attention UsualAttention(JsonFields& fields, const Architecture& architecture, i
 }  // namespace
 
 bool HasBlockConfigs(const json& config) {
-  const auto blocks = config.find(kBlocksKey);
-  return blocks != config.end() && !IsOff(*blocks);
+  return std::any_of(std::begin(kListKeys), std::end(kListKeys), [&](const char* key) {
+    const auto list = config.find(key);
+    return list != config.end() && !IsOff(*list);
+  });
 }
 
 absl::StatusOr<std::vector<LayerGroup>> ReadBlockConfigs(JsonFields& fields,
@@ -100,6 +172,8 @@ absl::StatusOr<std::vector<LayerGroup>> ReadBlockConfigs(JsonFields& fields,
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(CheckRange("hidden_size", hidden, 1, kWidestOfBlocks));
   const json* blocks = fields.OptionalArray(kBlocksKey);
+  RETURN_IF_ERROR(fields.status());
+  if (blocks == nullptr) return ReadListedSizes(fields, architecture, hidden, layers);
   const Attention attention = UsualAttention(fields, architecture, hidden);
   const Ffn ffn{.kind = architecture.ffn, .bias = architecture.ffn_bias};
   fields.Has("intermediate_size");

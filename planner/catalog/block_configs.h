@@ -1,4 +1,5 @@
-// Reads `block_configs`: the list by which Llama-Nemotron gives each layer a shape of its own.
+// Reads the lists that give each layer a shape of its own: `block_configs` of Llama-Nemotron, or a
+// list for each size (OpenELM, DeciLM).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,11 @@
 
 namespace meshwright::planner {
 
+// Returns whether a canonical config has such lists.
 bool HasBlockConfigs(const nlohmann::json& config);
 
-// Returns the layers that the list describes, one group each. `fields` are those of the config.
-// Returns InvalidArgument, naming the key, if a block has something that cannot be modelled.
+// Returns the layers that the lists describe, one group each. `fields` are those of the config.
+// Returns InvalidArgument, naming the key, if a layer has something that cannot be modelled.
 absl::StatusOr<std::vector<LayerGroup>> ReadBlockConfigs(JsonFields& fields,
                                                          const Architecture& architecture,
                                                          int64_t hidden, int64_t layers);

@@ -188,6 +188,9 @@ absl::StatusOr<std::vector<LayerParts>> PartsByPeriod(JsonFields& fields, const 
     RETURN_IF_ERROR(CheckRange(kOffset, offset, 0, period - 1));
     return PartsWhere(layers, [=](int64_t layer) { return layer % period == offset; });
   }
+  if (architecture.recurs_by_default) {
+    return std::vector<LayerParts>(static_cast<size_t>(layers), kRecurrent);
+  }
   return FieldError(
       kTypes, "(absent)",
       absl::StrCat("must say which layers have attention and which a ",

@@ -188,6 +188,22 @@ TEST(HybridConfigs, FalconHasMambaBesideAttention) {
               HasSubstr("mamba_d_ssm = 33: must be a multiple of mamba_n_heads = 4"));
 }
 
+TEST(HybridConfigs, GraniteHasMambaAloneWhereItsFileDoesNotSay) {
+  json config = With(Small("granitemoehybrid", 3), {{"mamba_n_heads", 4},
+                                                    {"mamba_d_head", "auto"},
+                                                    {"mamba_d_state", 16},
+                                                    {"num_local_experts", 8},
+                                                    {"num_experts_per_tok", 2},
+                                                    {"shared_intermediate_size", 48}});
+  EXPECT_THAT(ShapesOf(ReadModel(config)), ElementsAre("RE3"));
+  EXPECT_EQ(ReadModel(config).groups[0].recurrence.value_dim, 32);
+  config["layer_types"] = {"mamba", "attention", "mamba"};
+  EXPECT_THAT(ShapesOf(ReadModel(config)), ElementsAre("RE1", "AE1", "RE1"));
+  EXPECT_EQ(ReadModel(config).groups[0].ffn.experts.shared_hidden, 48);
+  config["num_local_experts"] = 0;
+  EXPECT_EQ(ReadModel(config).groups[0].ffn.hidden, 48);
+}
+
 TEST(HybridConfigs, PlainMambaHasNeitherAttentionNorFfn) {
   json config = {{"model_type", "mamba2"}, {"hidden_size", 64}, {"num_hidden_layers", 3},
                  {"num_heads", 16},        {"head_dim", 8},     {"n_groups", 2},

@@ -100,6 +100,26 @@ TEST(LayerShapeConfigs, BlockConfigsGiveEachLayerAShapeOfItsOwn) {
   EXPECT_THAT(RefusalOf(config), HasSubstr("block_configs = 2: must describe each of 3 layers"));
 }
 
+TEST(LayerShapeConfigs, AListForEachSizeGivesEachLayerAShapeOfItsOwn) {
+  json config = {
+      {"model_type", "openelm"},       {"model_dim", 64},        {"num_transformer_layers", 2},
+      {"num_query_heads", {4, 6}},     {"num_kv_heads", {2, 3}}, {"head_dim", 16},
+      {"ffn_multipliers", {0.5, 2.3}}, {"ffn_dim_divisor", 16},  {"ffn_with_glu", true},
+      {"activation_fn_name", "swish"}, {"vocab_size", 512}};
+  const ModelSpec model = ReadModel(config);
+  EXPECT_THAT(ShapesOf(model), ElementsAre("AF1", "AF1"));
+  EXPECT_EQ(model.groups[1].attention.heads, 6);
+  EXPECT_EQ(model.groups[1].attention.kv_heads, 3);
+  EXPECT_TRUE(model.groups[1].attention.qk_norm);
+  EXPECT_EQ(model.groups[0].ffn.hidden, 32);
+  EXPECT_EQ(model.groups[1].ffn.hidden, 144);  // 147.2
+  EXPECT_TRUE(model.tied_embeddings);
+  config["ffn_multipliers"] = {0.5};
+  EXPECT_THAT(RefusalOf(config), HasSubstr("ffn_multipliers = (absent)"));
+  json deci = With(Small("deci", 2), {{"num_key_value_heads_per_layer", {4, 1}}});
+  EXPECT_EQ(ReadModel(deci).groups[1].attention.kv_heads, 1);
+}
+
 TEST(LayerShapeConfigs, Gemma4HasWideGlobalLayersAndLayersThatShareKeys) {
   json config = With(Small("gemma4_text", 6), {{"head_dim", 16},
                                                {"global_head_dim", 32},

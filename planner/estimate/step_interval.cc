@@ -1,5 +1,6 @@
 #include "planner/estimate/step_interval.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace meshwright::planner {
@@ -19,14 +20,26 @@ double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile)
                                              : profile.traffic.step_time_sigma;
 }
 
-double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile) {
-  const int64_t rows = cluster.calibration.rows + cluster.calibration.prior_rows;
-  if (rows == 0) return std::hypot(profile.traffic.step_time_sigma, cluster.device.step_time_sigma);
-  return std::hypot(FittedSpread(cluster, profile), kDataSheetSigma * ShareLeftOpen(rows));
+bool HasUnfittedLayers(const ModelSpec& model) {
+  return std::any_of(model.groups.begin(), model.groups.end(), [](const LayerGroup& group) {
+    return group.recurrence.exists() || group.attention.index.exists() ||
+           group.attention.kind == AttentionKind::kCompressed;
+  });
 }
 
-double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile) {
-  return std::exp(kEightyPercentSigmas * StepTimeSigma(cluster, profile));
+double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                     const ModelSpec& model) {
+  const int64_t rows = cluster.calibration.rows + cluster.calibration.prior_rows;
+  const double layers = HasUnfittedLayers(model) ? kDataSheetSigma : 0.0;
+  if (rows == 0) {
+    return std::hypot(profile.traffic.step_time_sigma, cluster.device.step_time_sigma, layers);
+  }
+  return std::hypot(FittedSpread(cluster, profile), kDataSheetSigma * ShareLeftOpen(rows), layers);
+}
+
+double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                  const ModelSpec& model) {
+  return std::exp(kEightyPercentSigmas * StepTimeSigma(cluster, profile, model));
 }
 
 }  // namespace meshwright::planner

@@ -6,6 +6,7 @@
 
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
+#include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {
 
@@ -33,16 +34,23 @@ bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profi
 // SpreadIsOfCluster() picks.
 double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
+// Returns whether the model has layers whose kernels no fit has seen: recurrences, and attention to
+// keys that an index picks or that are compressed. The efficiency of these kernels is chosen.
+bool HasUnfittedLayers(const ModelSpec& model);
+
 // Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
 // adds two independent errors: FittedSpread() and what is left of the data sheet's error. If the
-// cluster was never fitted, it adds the framework's spread and the cluster's assumed one.
-double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile);
+// cluster was never fitted, it adds the framework's spread and the cluster's assumed one. For a
+// model that HasUnfittedLayers() it adds a data sheet's error once more.
+double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                     const ModelSpec& model);
 
 // 80 % of a normal distribution lie within this many standard deviations of its mean.
 inline constexpr double kEightyPercentSigmas = 1.2816;
 
 // Returns a factor of at least 1. The step time of 80 % of runs lies within this factor of the
 // predicted one, above or below.
-double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
+double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                  const ModelSpec& model);
 
 }  // namespace meshwright::planner

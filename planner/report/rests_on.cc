@@ -45,13 +45,14 @@ std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
 
 }  // namespace
 
-RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                  const ModelSpec& model) {
   const bool fitted = profile.calibration.rows > 0;
   RestsOn rests_on;
   rests_on.cluster = EvidenceOf(cluster.name, cluster.rests_on, cluster.calibration);
   rests_on.framework = EvidenceOf(profile.name, fitted ? Evidence::kRuns : Evidence::kAssumption,
                                   profile.calibration);
-  rests_on.step_time_sigma = StepTimeSigma(cluster, profile);
+  rests_on.step_time_sigma = StepTimeSigma(cluster, profile, model);
   const bool together = fitted && cluster.calibration.command == profile.calibration.command;
   const std::string presets =
       together ? absl::StrCat(cluster.name, " and ", profile.name, ": together ",
@@ -59,9 +60,11 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
                : absl::StrCat(cluster.name, ": ", ClusterWords(rests_on.cluster, cluster.rests_on),
                               "; ", profile.name, ": ",
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
-  rests_on.sentence =
-      absl::StrFormat("%s; 80 %% of runs are within a factor of %.2f of the predicted step",
-                      presets, StepSpread(cluster, profile));
+  rests_on.sentence = absl::StrFormat(
+      "%s%s; 80 %% of runs are within a factor of %.2f of the predicted step", presets,
+      HasUnfittedLayers(model) ? "; no run with such layers was fitted, so the interval is wider"
+                               : "",
+      StepSpread(cluster, profile, model));
   return rests_on;
 }
 

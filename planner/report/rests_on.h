@@ -29,6 +29,7 @@ struct RestsOn {
   friend bool operator==(const RestsOn&, const RestsOn&) = default;
 };
 
-RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
+RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                  const ModelSpec& model);
 
 }  // namespace meshwright::planner

@@ -81,7 +81,7 @@ SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchS
       ranking_(request.top, merit_),
       front_(request.pareto),
       groups_(request.best_per, merit_),
-      ties_(StepSpread(request.cluster, request.profile)) {
+      ties_(StepSpread(request.cluster, request.profile, request.model)) {
   if (request.mine) mine_ = Place(*request.mine);
 }
 
@@ -396,9 +396,8 @@ absl::Status SearchAccumulator::NoValidLayout() const {
   const auto rule = static_cast<Rule>(most - funnel_.invalid_by_rule.begin());
   std::string problem = absl::StrCat(none, "; ", *most, " of them break the rule ");
   problem.append(RuleName(rule));
-  absl::StrAppend(&problem, "; must be a product of tp that divides ",
-                  MostHeads(request_.model), " heads, pp that divides ",
-                  request_.model.layers(), " layers, cp and dp");
+  absl::StrAppend(&problem, "; must be a product of tp that divides ", MostHeads(request_.model),
+                  " heads, pp that divides ", request_.model.layers(), " layers, cp and dp");
   return FieldError("gpus", request_.devices, problem);
 }
 

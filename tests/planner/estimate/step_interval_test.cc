@@ -10,7 +10,7 @@ namespace meshwright::planner {
 namespace {
 
 double SigmaOn(const char* cluster, const char* profile = "megatron") {
-  return StepTimeSigma(FindCluster(cluster, 2).value(), FindProfile(profile).value());
+  return StepTimeSigma(FindCluster(cluster, 2).value(), FindProfile(profile).value(), ModelSpec());
 }
 
 // Five runs are worth more than a data sheet and less than 48.
@@ -42,9 +42,9 @@ TEST(StepTimeSigma, OfAnUnfittedClusterAddsToTheFrameworks) {
   ClusterSpec cluster;
   cluster.device.step_time_sigma = 0.4;
   FrameworkProfile profile;
-  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.4);
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, ModelSpec()), 0.4);
   profile.traffic.step_time_sigma = 0.3;
-  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.5);
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, ModelSpec()), 0.5);
 }
 
 // Whatever framework it is used with: its own was refined by runs of the machine in question.
@@ -73,6 +73,17 @@ TEST(ShareLeftOpen, IsAllWithoutRowsAndHalfWithAsManyAsConstants) {
   EXPECT_EQ(ShareLeftOpen(0), 1.0);
   EXPECT_EQ(ShareLeftOpen(kRowsThatHalve), 0.5);
   EXPECT_LT(ShareLeftOpen(1000), 0.01);
+}
+
+// The efficiency of their kernels is chosen.
+TEST(StepTimeSigma, IsWiderWhereLayersHaveKernelsThatNoFitHasSeen) {
+  const ClusterSpec cluster = FindCluster("h100", 2).value();
+  const FrameworkProfile profile = FindProfile("megatron").value();
+  const double dense = StepTimeSigma(cluster, profile, FindModel("qwen3-30b-a3b").value());
+  for (const char* hybrid : {"qwen3.5-35b-a3b", "nemotron-3-nano-30b-a3b", "glm-5"}) {
+    EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, FindModel(hybrid).value()),
+                     std::hypot(dense, kDataSheetSigma));
+  }
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 RestsOn RestsOnOf(const char* cluster, const char* profile = "megatron") {
-  return RestsOnOf(FindCluster(cluster, 2).value(), FindProfile(profile).value());
+  return RestsOnOf(FindCluster(cluster, 2).value(), FindProfile(profile).value(), ModelSpec());
 }
 
 TEST(RestsOn, CountsTheRunsAndSourcesOfFittedPresets) {

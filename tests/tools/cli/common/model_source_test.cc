@@ -72,7 +72,7 @@ class ModelSource : public testing::Test {
                                       "--global-batch",
                                       "8",
                                       "--layout",
-                                      "tp8.pp1.dp1.mb1",
+                                      "tp8.pp1.dp1.mb1.sp1",
                                       "--exit-zero"};
     words.insert(words.end(), more.begin(), more.end());
     return RunCommand(words, "/nonexistent", kNeverInterrupted, {{}, "there is none"},

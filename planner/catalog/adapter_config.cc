@@ -12,9 +12,7 @@ namespace {
 
 constexpr size_t kMostNameBytes = 200;
 
-std::string Shown(std::string_view text) {
-  return EscapeControls(ShortText(text, kMostNameBytes));
-}
+std::string Shown(std::string_view text) { return EscapeControls(ShortText(text, kMostNameBytes)); }
 
 }  // namespace
 

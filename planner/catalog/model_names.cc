@@ -13,8 +13,8 @@ namespace meshwright::planner {
 namespace {
 
 // Last words of models that have the shape of the one without them.
-constexpr std::array<std::string_view, 6> kTrainings = {"hf", "base", "chat", "instruct",
-                                                        "it", "pt"};
+constexpr std::array<std::string_view, 6> kTrainings = {"hf",       "base", "chat",
+                                                        "instruct", "it",   "pt"};
 
 bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
 
@@ -32,8 +32,8 @@ std::vector<std::string> WordsOf(std::string_view name) {
 }
 
 void DropTrainings(std::vector<std::string>& words) {
-  while (words.size() > 1 && std::find(kTrainings.begin(), kTrainings.end(), words.back()) !=
-                                 kTrainings.end()) {
+  while (words.size() > 1 &&
+         std::find(kTrainings.begin(), kTrainings.end(), words.back()) != kTrainings.end()) {
     words.pop_back();
   }
 }

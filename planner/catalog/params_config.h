@@ -1,5 +1,5 @@
-// Reads a params.json, in which the reference code of Llama and of Mistral keeps a model's sizes, as
-// the config.json of the same model.
+// Reads a params.json, in which the reference code of Llama and of Mistral keeps a model's sizes,
+// as the config.json of the same model.
 //
 // The keys of both are dim, n_layers, n_heads, n_kv_heads, head_dim, vocab_size, norm_eps and
 // rope_theta. Mistral says the FFN's width in hidden_dim. Llama computes it: two thirds of 4 dim,

@@ -28,8 +28,8 @@ TEST(Nearest, PrefersNamesThatShareAWord) {
 }
 
 TEST(Nearest, GoesByFamilyFirst) {
-  const std::vector<std::string> known = {"gemma-2-2b", "gemma-3-12b", "gemma-3-4b", "llama-2-7b",
-                                          "qwen2.5-7b", "qwen3-8b"};
+  const std::vector<std::string> known = {"gemma-2-2b", "gemma-3-12b", "gemma-3-4b",
+                                          "llama-2-7b", "qwen2.5-7b",  "qwen3-8b"};
   EXPECT_THAT(NearestNames("gemma-3-27b", known),
               ElementsAre("gemma-3-12b", "gemma-3-4b", "gemma-2-2b"));
   EXPECT_THAT(NearestNames("Gemma4_E2B", known),

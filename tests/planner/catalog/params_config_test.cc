@@ -30,9 +30,9 @@ json Llama3() {
 
 // As Mistral publishes them.
 json Mistral() {
-  return {{"dim", 4096},        {"n_layers", 32}, {"head_dim", 128},    {"hidden_dim", 14336},
-          {"n_heads", 32},      {"n_kv_heads", 8}, {"norm_eps", 1e-5},  {"vocab_size", 32768},
-          {"rope_theta", 1e6}};
+  return {{"dim", 4096},         {"n_layers", 32},      {"head_dim", 128},
+          {"hidden_dim", 14336}, {"n_heads", 32},       {"n_kv_heads", 8},
+          {"norm_eps", 1e-5},    {"vocab_size", 32768}, {"rope_theta", 1e6}};
 }
 
 ModelSpec ModelOf(const json& params) {
@@ -69,8 +69,8 @@ TEST(Params, HaveTheFfnWidthOfLlamasCode) {
 }
 
 TEST(Params, OfLlama2LeaveTheVocabularyToTheTokenizer) {
-  const json params = {{"dim", 4096},       {"multiple_of", 256}, {"n_heads", 32},
-                       {"n_layers", 32},    {"norm_eps", 1e-5},   {"vocab_size", -1}};
+  const json params = {{"dim", 4096},    {"multiple_of", 256}, {"n_heads", 32},
+                       {"n_layers", 32}, {"norm_eps", 1e-5},   {"vocab_size", -1}};
   ModelSpec preset = FindModel("llama-2-7b").value();
   preset.name = "test";
   EXPECT_EQ(ModelOf(params), preset);

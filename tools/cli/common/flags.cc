@@ -57,9 +57,10 @@ void OutputFlags::AddServer(CLI::App& app, const CommandContext& context) {
 }
 
 void QueryFlags::AddModel(CLI::App& app) {
-  app.add_option("--model", model,
-                 "HuggingFace config.json or the folder of one, a Hub id that is in the local cache, - "
-                 "for standard input, or a preset (meshwright list models)")
+  app.add_option(
+         "--model", model,
+         "HuggingFace config.json or the folder of one, a Hub id that is in the local cache, - "
+         "for standard input, or a preset (meshwright list models)")
       ->required()
       ->option_text("FILE|MODEL");
 }

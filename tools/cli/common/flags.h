@@ -54,8 +54,8 @@ struct QueryFlags {
   absl::StatusOr<planner::DeviceRange> Range() const { return planner::ParseDeviceRange(sizes); }
 
   // Returns the query that the flags describe. Reads what they name as ReadModelSource() and
-  // ReadSpecSource() do. If the cluster is agent:NAME, asks `server` for it; returns InvalidArgument
-  // if `server` is empty then.
+  // ReadSpecSource() do. If the cluster is agent:NAME, asks `server` for it; returns
+  // InvalidArgument if `server` is empty then.
   absl::StatusOr<planner::PlanQuery> ToQuery(CommandContext& context,
                                              const ServerFlags& server = {}) const;
 

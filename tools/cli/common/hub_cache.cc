@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 6> kOtherPages = {"datasets", "spaces", "
                                                          "docs",     "blog",   "collections"};
 // What may stand between a model and a revision.
 constexpr std::array<std::string_view, 4> kViews = {"tree", "blob", "resolve", "raw"};
-constexpr size_t kMostPartBytes = 96;      // of an organisation or a name, as on the Hub
+constexpr size_t kMostPartBytes = 96;  // of an organisation or a name, as on the Hub
 constexpr size_t kMostRevisionBytes = 200;
 constexpr size_t kMostShownSnapshots = 3;
 
@@ -68,8 +68,7 @@ bool TakeAddress(std::string_view& text) {
 absl::StatusOr<std::optional<HubModel>> ParseUrl(std::string_view flag, std::string_view url,
                                                  std::string_view address) {
   address = address.substr(0, address.find_first_of("?#"));
-  const std::vector<std::string> parts =
-      absl::StrSplit(AbslView(address), '/', absl::SkipEmpty());
+  const std::vector<std::string> parts = absl::StrSplit(AbslView(address), '/', absl::SkipEmpty());
   const bool is_hub = !parts.empty() && IsAmong(kSites, parts.front());
   if (!is_hub || parts.size() < 2 || IsAmong(kOtherPages, parts[1])) {
     return FieldError(flag, EscapeControls(url),

@@ -23,8 +23,7 @@ struct HubModel {
 
 // Returns the model that a Hub id, ORG/NAME, or a URL of huggingface.co means. Returns nullopt if
 // the text has neither form. Returns InvalidArgument about `flag` for other URLs.
-absl::StatusOr<std::optional<HubModel>> ParseHubModel(std::string_view flag,
-                                                      std::string_view text);
+absl::StatusOr<std::optional<HubModel>> ParseHubModel(std::string_view flag, std::string_view text);
 
 // Returns the model whose folder in the cache has this name, or nullopt if it is no such name.
 std::optional<HubModel> HubModelOfFolder(std::string_view folder_name);

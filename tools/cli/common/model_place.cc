@@ -163,8 +163,7 @@ absl::Status NotFetched(std::string_view flag, const std::string& value, const s
 }  // namespace
 
 absl::StatusOr<std::optional<ModelPlace>> FindModelPlace(
-    std::string_view flag, const std::string& value,
-    const command_line::Environment& environment) {
+    std::string_view flag, const std::string& value, const command_line::Environment& environment) {
   if (IsFolder(value)) return InFolder(flag, value);
   const fs::path file = value;
   if (Exists(file)) {

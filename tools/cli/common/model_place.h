@@ -28,8 +28,8 @@ struct ModelPlace {
 // - a Hub id ORG/NAME, or a URL of the Hub: the snapshot in the cache.
 // What exists as a file or folder is that; anything else with a slash is a Hub id if it can be one.
 //
-// Returns nullopt if `value` is none of these. Returns InvalidArgument about `flag` if the place has
-// no such file; if it is fetched with a command, the message has the command.
+// Returns nullopt if `value` is none of these. Returns InvalidArgument about `flag` if the place
+// has no such file; if it is fetched with a command, the message has the command.
 absl::StatusOr<std::optional<ModelPlace>> FindModelPlace(
     std::string_view flag, const std::string& value, const command_line::Environment& environment);
 

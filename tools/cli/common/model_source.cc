@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/text/field_error.h"
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
@@ -25,7 +26,7 @@ constexpr std::string_view kModelFlag = "model";
 constexpr int kMostAdapters = 4;
 
 absl::StatusOr<planner::SpecSource> ReadModel(CommandContext& context, const std::string& value,
-                                         int64_t seq_len, int adapters);
+                                              int64_t seq_len, int adapters);
 
 // A base that is no folder here may stand beside the adapter.
 std::string BaseOf(const planner::AdapterConfig& adapter, const std::string& path) {
@@ -36,13 +37,23 @@ std::string BaseOf(const planner::AdapterConfig& adapter, const std::string& pat
   return is_beside ? beside.string() : adapter.base;
 }
 
+// A problem with the base is one of the adapter's key.
+absl::Status OfBase(const absl::Status& problem) {
+  absl::string_view message = problem.message();
+  const bool names_value = absl::ConsumePrefix(&message, "model = ");
+  return WithField(absl::InvalidArgumentError(absl::StrCat("base_model_name_or_path",
+                                                           names_value ? " = " : ": ", message)),
+                   kModelFlag);
+}
+
 absl::StatusOr<planner::SpecSource> ReadBase(CommandContext& context, const std::string& path,
                                              const std::string& text, int64_t seq_len,
                                              int adapters) {
   const auto adapter = planner::ReadAdapterConfig(text);
   if (!adapter.ok()) return InFile(kModelFlag, path, adapter.status());
   if (adapters >= kMostAdapters) {
-    return FieldError(kModelFlag, path, "is an adapter of an adapter without end; must name its model");
+    return FieldError(kModelFlag, path,
+                      "is an adapter of an adapter without end; must name its model");
   }
   auto base = ReadModel(context, BaseOf(*adapter, path), seq_len, adapters + 1);
   if (base.ok() && base->json.empty()) {
@@ -50,13 +61,8 @@ absl::StatusOr<planner::SpecSource> ReadBase(CommandContext& context, const std:
     const absl::Status known = planner::ModelText(base->name).status();
     if (!known.ok()) base = known;
   }
-  if (!base.ok()) {
-    return InFile(kModelFlag, path,
-                  WithField(absl::InvalidArgumentError(
-                                absl::StrCat("base_model_name_or_path: ",
-                                             std::string(base.status().message()))),
-                            kModelFlag));
-  }
+  if (!base.ok() && adapters > 0) return base.status();  // said once, of the first adapter
+  if (!base.ok()) return InFile(kModelFlag, path, OfBase(base.status()));
   base->notes.insert(base->notes.begin(), planner::NoteOn(*adapter));
   return base;
 }
@@ -87,7 +93,7 @@ absl::StatusOr<planner::SpecSource> ReadText(CommandContext& context, const Mode
 }
 
 absl::StatusOr<planner::SpecSource> ReadModel(CommandContext& context, const std::string& value,
-                                         int64_t seq_len, int adapters) {
+                                              int64_t seq_len, int adapters) {
   if (const std::string preset = planner::PresetNamed(kModelFlag, value); !preset.empty()) {
     return planner::SpecSource{preset, ""};
   }

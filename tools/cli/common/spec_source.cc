@@ -61,9 +61,9 @@ absl::StatusOr<std::string> ReadSpecText(CommandFiles& files, std::string_view f
   ASSIGN_OR_RETURN(std::string text, is_input ? files.ReadStandardInput(flag, kMaxSpecBytes)
                                               : files.Read(flag, path, kMaxSpecBytes));
   if (text.empty()) {
-    return FieldError(flag, path,
-                      is_input ? "standard input is empty; must be the text of a file"
-                               : "is an empty file");
+    return FieldError(
+        flag, path,
+        is_input ? "standard input is empty; must be the text of a file" : "is an empty file");
   }
   return text;
 }

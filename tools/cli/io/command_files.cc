@@ -88,9 +88,9 @@ absl::StatusOr<std::string> CommandFiles::Read(std::string_view flag, const std:
 absl::StatusOr<std::string> CommandFiles::ReadStandardInput(std::string_view flag,
                                                             uintmax_t max_bytes) {
   if (!input_flag_.empty()) {
-    return FieldError(flag, "-",
-                      absl::StrCat("standard input is what --", input_flag_,
-                                   " reads; must be a file or a name"));
+    return FieldError(
+        flag, "-",
+        absl::StrCat("standard input is what --", input_flag_, " reads; must be a file or a name"));
   }
   input_flag_ = flag;
   RETURN_IF_ERROR(Add(Use::kRead, flag, "/dev/stdin"));

@@ -17,8 +17,8 @@ inline constexpr uintmax_t kMaxFileBytes = uintmax_t{256} << 20;
 absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::string& path,
                                           uintmax_t max_bytes = kMaxFileBytes);
 
-// Returns what an open descriptor has until its end. Returns InvalidArgument about `flag` if it can't
-// be read or has more than `max_bytes`.
+// Returns what an open descriptor has until its end. Returns InvalidArgument about `flag` if it
+// can't be read or has more than `max_bytes`.
 absl::StatusOr<std::string> ReadWholeDescriptor(std::string_view flag, int descriptor,
                                                 uintmax_t max_bytes);
 

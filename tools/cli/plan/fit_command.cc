@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text/status_macros.h"
+#include "planner/drawing/answers_svg.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"
@@ -75,8 +76,7 @@ void PrintFitAnswer(const planner::PlanQuery& query, const planner::FitAnswer& a
 }
 
 absl::StatusOr<planner::PlanQuery> QueryOf(const FitFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(planner::PlanQuery query,
-                   flags.query.ToQuery(context, flags.output.server));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
   query.offload = flags.offload;
   query.max_oom_probability = flags.max_oom_probability;

@@ -66,8 +66,7 @@ absl::Status CheckOneSize(const PlanFlags& flags) {
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::DeviceRange range, flags.query.Range());
   ASSIGN_OR_RETURN(const planner::Budget budget, flags.budget.ToBudget());
-  ASSIGN_OR_RETURN(planner::PlanQuery query,
-                   flags.query.ToQuery(context, flags.output.server));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context, flags.output.server));
   query.max_oom_probability = flags.max_oom_probability;
   query.time_limit_s = flags.time_limit_s;
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
@@ -244,8 +243,8 @@ void AddListCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<OutputFlags>();
   auto kind = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand(
-      "list", "The presets, the file behind one, or the agents of a server");
+  CLI::App* command =
+      app.add_subcommand("list", "The presets, the file behind one, or the agents of a server");
   command_line::TakeWords(command->add_option("kind", *kind, "What to list"),
                           {"models", "clusters", "profiles", "agents"})
       ->required();

@@ -118,9 +118,10 @@ class GrpcPlanner final : public PlannerApi {
     SetDeadline(context);
     v1::ListPresetsResponse response;
     RETURN_IF_ERROR(CallStatus(stub->ListPresets(&context, {}, &response)));
-    planner::PresetNames names{.models = {},
-                               .clusters = {response.clusters().begin(), response.clusters().end()},
-                               .profiles = {response.profiles().begin(), response.profiles().end()}};
+    planner::PresetNames names{
+        .models = {},
+        .clusters = {response.clusters().begin(), response.clusters().end()},
+        .profiles = {response.profiles().begin(), response.profiles().end()}};
     for (const v1::ModelPreset& preset : response.model_presets()) {
       ASSIGN_OR_RETURN(planner::ModelPreset read, wire::ReadMessage<planner::ModelPreset>(preset));
       names.models.push_back(std::move(read));

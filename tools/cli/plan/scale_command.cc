@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/status_macros.h"
+#include "planner/drawing/answers_svg.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/stop_request.h"

@@ -66,8 +66,7 @@ absl::Status Run(const StudyFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
-  ASSIGN_OR_RETURN(planner::PlanQuery query,
-                   flags.query.ToQuery(context, flags.output.server));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
   ProgressLine line(context.err);
   const bool shows = TerminalOf(context.err).is_terminal;

@@ -38,8 +38,9 @@ TEST(HubModel, IsAnIdOrAnAddress) {
 }
 
 TEST(HubModel, IsNoPath) {
-  for (const char* path : {"qwen3-8b", "./Qwen3-8B", "../Qwen3-8B", "/models/Qwen3-8B", "~/Qwen3-8B",
-                           "a/b/c", "folder/config.json", "folder/", "a b/c", "-x/y", "a--b/c"}) {
+  for (const char* path :
+       {"qwen3-8b", "./Qwen3-8B", "../Qwen3-8B", "/models/Qwen3-8B", "~/Qwen3-8B", "a/b/c",
+        "folder/config.json", "folder/", "a b/c", "-x/y", "a--b/c"}) {
     EXPECT_EQ(Parsed(path), "") << path;
   }
 }

@@ -60,9 +60,20 @@ class ModelSource : public testing::Test {
   }
 
   CommandOutput Estimate(const std::string& model, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {
-        "estimate", "--model",        model, "--cluster", "h100",  "--gpus",  "8", "--seq-len",
-        "4096",     "--global-batch", "8",   "--layout",  "tp8.zero1", "--exit-zero"};
+    std::vector<std::string> words = {"estimate",
+                                      "--model",
+                                      model,
+                                      "--cluster",
+                                      "h100",
+                                      "--gpus",
+                                      "8",
+                                      "--seq-len",
+                                      "4096",
+                                      "--global-batch",
+                                      "8",
+                                      "--layout",
+                                      "tp8.pp1.dp1.mb1.sp1",
+                                      "--exit-zero"};
     words.insert(words.end(), more.begin(), more.end());
     return RunCommand(words, "/nonexistent", kNeverInterrupted, {{}, "there is none"},
                       [this](const std::string& name) -> std::optional<std::string> {
@@ -202,12 +213,13 @@ TEST_F(ModelSource, MayBeAParamsFile) {
 TEST_F(ModelSource, MayBeAnAdapter) {
   const auto adapter = [](const std::string& base) {
     return R"({"peft_type": "LORA", "r": 16, "target_modules": ["q_proj"],
-               "base_model_name_or_path": ")" + base + "\"}";
+               "base_model_name_or_path": ")" +
+           base + "\"}";
   };
   const std::string lora = (folder_ / "lora").string();
   Write("lora/adapter_config.json", adapter("Qwen/Qwen3-8B"));
   EXPECT_THAT(Refused(lora), AllOf(HasSubstr("lora/adapter_config.json"),
-                                   HasSubstr("base_model_name_or_path"),
+                                   HasSubstr("base_model_name_or_path = Qwen/Qwen3-8B: "),
                                    HasSubstr("hf download Qwen/Qwen3-8B config.json")));
   Cache(kCommit);
   SetMain(kCommit);

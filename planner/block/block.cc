@@ -5,6 +5,7 @@
 #include "planner/block/attention_tiles.h"
 #include "planner/block/compressed_operators.h"
 #include "planner/block/expert_operators.h"
+#include "planner/block/index_operators.h"
 #include "planner/block/latent_operators.h"
 #include "planner/block/operator_builder.h"
 #include "planner/block/recurrent_operators.h"
@@ -56,6 +57,7 @@ class BlockBuilder : public OperatorBuilder {
     } else {
       QkvProjection();
       if (s_.head_norm) HeadNorm();
+      if (s_.index.exists() && !s_.index.shared) AddIndexer(s_, operators());
     }
     if (s_.positions == Positions::kRotary) Rope();
     Attention();
@@ -202,7 +204,7 @@ class BlockBuilder : public OperatorBuilder {
 
   // The gradients of queries, keys and values overwrite them.
   void Attention() {
-    if (s_.index.exists()) return SparseAttention();
+    if (s_.index.exists() && s_.is_latent()) return AddSparseAttention(s_, operators());
     Operator& op = Add(OperatorName::kAttention, OperatorKind::kAttention);
     op.attention = {.tokens = s_.tokens,
                     .keys = s_.keys,
@@ -211,7 +213,7 @@ class BlockBuilder : public OperatorBuilder {
                     .kv_heads = s_.rank_kv_heads(),
                     .key_blocks = s_.cp,
                     .ring_stops = RingStopCount(s_.attention_span()),
-                    .window = s_.window,
+                    .window = SeenWindow(s_),
                     .chunked = s_.chunked,
                     .value_dim = s_.value_dim};
     if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
@@ -243,32 +245,6 @@ class BlockBuilder : public OperatorBuilder {
     op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
     op.pass(kInputGradient).result_bytes = query_bytes + key_bytes + value_bytes;
     if (op.attention.ring_stops > 1) Ring(op);
-  }
-
-  // Attention to the keys that the index picks runs on the latent: queries are multiplied by the
-  // keys' projection, and all heads share the latent as key and value. The causal half of the first
-  // top_k tokens counts as a window does.
-  void SparseAttention() {
-    Operator& op = Add(OperatorName::kAttention, OperatorKind::kAttention);
-    const int64_t key_dim = s_.kv_rank + s_.rotary_dim;
-    op.attention = {.tokens = s_.tokens,
-                    .keys = s_.keys,
-                    .heads = s_.rank_heads(),
-                    .head_dim = key_dim,
-                    .kv_heads = 1,
-                    .window = s_.index.top_k < s_.keys ? s_.index.top_k : 0,
-                    .value_dim = s_.kv_rank};
-    op.kernel = s_.attention;
-    const int64_t query_bytes = s_.tokens * s_.rank_heads() * key_dim * s_.element_bytes;
-    const int64_t latent_bytes = s_.tokens * key_dim * s_.element_bytes;
-    Save(op, KeptTensor::kQuery, query_bytes, OperatorName::kQueryProjection, kWeightGradient);
-    Save(op, KeptTensor::kKey, latent_bytes, OperatorName::kQkvProjection, kWeightGradient);
-    Save(op, KeptTensor::kValue, s_.tokens * s_.rank_heads() * s_.kv_rank * s_.element_bytes,
-         op.name, kInputGradient);
-    Save(op, KeptTensor::kLogSumExp, s_.tokens * s_.rank_heads() * s_.accumulator_bytes(), op.name,
-         kInputGradient);
-    op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
-    op.pass(kInputGradient).result_bytes = query_bytes + latent_bytes;
   }
 
   // Keys and values go around the ring in each pass, followed by their gradients, as far as any

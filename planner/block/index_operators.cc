@@ -16,6 +16,32 @@ class IndexBuilder : public OperatorBuilder {
     Scores();
   }
 
+  // Attention to the keys that the index picks runs on the latent: queries are multiplied by the
+  // keys' projection, and all heads share the latent as key and value. The causal half of the first
+  // top_k tokens counts as a window does.
+  void Attention() {
+    Operator& op = Add(OperatorName::kAttention, OperatorKind::kAttention);
+    const int64_t key_dim = s_.kv_rank + s_.rotary_dim;
+    op.attention = {.tokens = s_.tokens,
+                    .keys = s_.keys,
+                    .heads = s_.rank_heads(),
+                    .head_dim = key_dim,
+                    .kv_heads = 1,
+                    .window = SeenWindow(s_),
+                    .value_dim = s_.kv_rank};
+    op.kernel = s_.attention;
+    const int64_t query_bytes = s_.tokens * s_.rank_heads() * key_dim * s_.element_bytes;
+    const int64_t latent_bytes = s_.tokens * key_dim * s_.element_bytes;
+    Save(op, KeptTensor::kQuery, query_bytes, OperatorName::kQueryProjection, kWeightGradient);
+    Save(op, KeptTensor::kKey, latent_bytes, OperatorName::kQkvProjection, kWeightGradient);
+    Save(op, KeptTensor::kValue, s_.tokens * s_.rank_heads() * s_.kv_rank * s_.element_bytes,
+         op.name, kInputGradient);
+    Save(op, KeptTensor::kLogSumExp, s_.tokens * s_.rank_heads() * s_.accumulator_bytes(), op.name,
+         kInputGradient);
+    op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
+    op.pass(kInputGradient).result_bytes = query_bytes + latent_bytes;
+  }
+
  private:
   void Query() {
     const bool from_hidden = index_.from_hidden || s_.query_rank == 0;
@@ -37,7 +63,7 @@ class IndexBuilder : public OperatorBuilder {
     if (index_.pooled_keys > 0) {
       op.parameters.push_back(Whole("index_pool", dim, index_.pooled_keys + s_.hidden));
     }
-    if (index_.from_hidden) {
+    if (index_.from_hidden && s_.is_latent()) {  // Mistral Large 4
       op.parameters.push_back(Vector("index_extras", 2 * s_.hidden + 2 * index_.heads));
     }
   }
@@ -54,8 +80,8 @@ class IndexBuilder : public OperatorBuilder {
                               ? top_k - top_k * (top_k - 1.0) / (2.0 * static_cast<double>(s_.keys))
                               : pairs;
     const double score = static_cast<double>(index_.heads * (index_.head_dim + 1));
-    const double teacher =
-        2.0 * picked * static_cast<double>(s_.rank_heads() * (s_.kv_rank + s_.rotary_dim));
+    const int64_t key_dim = s_.is_latent() ? s_.kv_rank + s_.rotary_dim : s_.head_dim;
+    const double teacher = 2.0 * picked * static_cast<double>(s_.rank_heads() * key_dim);
     const double forward = 2.0 * pairs * score + teacher;
     const double backward = 4.0 * picked * score;
     op.core = {.forward_flops = tokens * forward,
@@ -83,6 +109,10 @@ class IndexBuilder : public OperatorBuilder {
 };
 
 }  // namespace
+
+void AddSparseAttention(const BlockShape& shape, OperatorList& operators) {
+  IndexBuilder(shape, operators).Attention();
+}
 
 void AddIndexer(const BlockShape& shape, OperatorList& operators) {
   IndexBuilder(shape, operators).Indexer();

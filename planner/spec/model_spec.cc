@@ -63,7 +63,8 @@ absl::Status Check(const Attention& attention) {
   RETURN_IF_ERROR(CheckRange("sliding_window", attention.window, 0, kMaxPositions));
   if (attention.is_latent()) return CheckLatent(attention);
   if (attention.kind == AttentionKind::kCompressed) return CheckCompressed(attention);
-  return CheckRange("v_head_dim", attention.value_dim, 0, kMaxWidth / attention.heads);
+  RETURN_IF_ERROR(CheckRange("v_head_dim", attention.value_dim, 0, kMaxWidth / attention.heads));
+  return Check(attention.index);
 }
 
 absl::Status CheckLossWeight(std::string_view field, double weight) {

@@ -32,14 +32,6 @@ TEST_P(UnplannedArchitecture, SaysWhatKindOfThingIsMissing) {
 INSTANTIATE_TEST_SUITE_P(
     Hub, UnplannedArchitecture,
     testing::Values(
-        Unplanned{{{"model_type", "deepseek_v4"},
-                   {"hc_mult", 4},
-                   {"index_topk", 512},
-                   {"o_lora_rank", 1024},
-                   {"num_hash_layers", 3}},
-                  "sparse-indexed attention (index_topk = 512), hyper-connections (hc_mult = 4), a "
-                  "grouped output projection (o_lora_rank = 1024) and routers by hash "
-                  "(num_hash_layers = 3)"},
         Unplanned{{{"model_type", "gemma3n_text"},
                    {"altup_num_inputs", 4},
                    {"hidden_size_per_layer_input", 256},

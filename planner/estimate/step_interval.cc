@@ -30,7 +30,7 @@ bool HasUnfittedLayers(const ModelSpec& model) {
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile,
                      const ModelSpec& model) {
   const int64_t rows = cluster.calibration.rows + cluster.calibration.prior_rows;
-  const double layers = HasUnfittedLayers(model) ? kDataSheetSigma : 0.0;
+  const double layers = HasUnfittedLayers(model) ? kUnfittedLayersSigma : 0.0;
   if (rows == 0) {
     return std::hypot(profile.traffic.step_time_sigma, cluster.device.step_time_sigma, layers);
   }

@@ -82,7 +82,7 @@ TEST(StepTimeSigma, IsWiderWhereLayersHaveKernelsThatNoFitHasSeen) {
   const double dense = StepTimeSigma(cluster, profile, FindModel("qwen3-30b-a3b").value());
   for (const char* hybrid : {"qwen3.5-35b-a3b", "nemotron-3-nano-30b-a3b", "glm-5"}) {
     EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, FindModel(hybrid).value()),
-                     std::hypot(dense, kDataSheetSigma));
+                     std::hypot(dense, kUnfittedLayersSigma));
   }
 }
 

@@ -42,4 +42,8 @@ double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
   return std::exp(kEightyPercentSigmas * StepTimeSigma(cluster, profile, model));
 }
 
+double ComparedStepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+  return StepSpread(cluster, profile, ModelSpec());
+}
+
 }  // namespace meshwright::planner

@@ -58,4 +58,7 @@ inline constexpr double kEightyPercentSigmas = 1.2816;
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
                   const ModelSpec& model);
 
+// Returns the same for comparing layouts of one model, whose unfitted layers err alike.
+double ComparedStepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
+
 }  // namespace meshwright::planner

@@ -81,7 +81,7 @@ SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchS
       ranking_(request.top, merit_),
       front_(request.pareto),
       groups_(request.best_per, merit_),
-      ties_(StepSpread(request.cluster, request.profile, request.model)) {
+      ties_(ComparedStepSpread(request.cluster, request.profile)) {
   if (request.mine) mine_ = Place(*request.mine);
 }
 

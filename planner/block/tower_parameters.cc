@@ -3,9 +3,7 @@
 #include "planner/block/block.h"
 
 namespace meshwright::planner {
-namespace {
 
-// A tower's block is a block of a transformer with as many key heads as query heads.
 BlockShape TowerShape(const Tower& tower, int64_t tp) {
   const bool sandwich = tower.norm == TowerNorm::kRmsSandwich;
   return {.tokens = 1,
@@ -26,37 +24,18 @@ BlockShape TowerShape(const Tower& tower, int64_t tp) {
           .positions = Positions::kNone};
 }
 
-UnitParameters EndsOf(const Tower& tower) {
-  UnitParameters ends;
-  ends.vectors = tower.norm_elements + (tower.patch_bias ? tower.hidden : 0);
-  ends.all = (tower.patch_inputs + tower.positions) * tower.hidden;
-  for (const TowerProjection& projection : tower.projector) {
-    ends.all += projection.inputs * projection.outputs;
-    if (projection.bias) ends.vectors += projection.outputs;
+int64_t TowerParameters(const Tower& tower) {
+  int64_t block = 0;
+  for (const Operator& op : BlockOperators(TowerShape(tower, 1))) {
+    for (const OperatorParameter& parameter : op.parameters) block += parameter.elements();
   }
-  ends.all += ends.vectors;
-  return ends;
-}
-
-bool Divides(const Tower& tower, int64_t tp) {
-  return tower.heads % tp == 0 && tower.ffn_hidden % tp == 0;
-}
-
-}  // namespace
-
-UnitParameters TowerRankParameters(const Tower& tower, int64_t tp) {
-  const UnitParameters block =
-      RankParameters(BlockOperators(TowerShape(tower, Divides(tower, tp) ? tp : 1)));
-  UnitParameters unit = EndsOf(tower);
-  unit.all += tower.layers * block.all;
-  unit.vectors += tower.layers * block.vectors;
-  return unit;
-}
-
-int64_t TowerParameters(const Tower& tower) { return TowerRankParameters(tower, 1).all; }
-
-int64_t TowerBlockParameters(const Tower& tower) {
-  return RankParameters(BlockOperators(TowerShape(tower, 1))).all;
+  int64_t count =
+      tower.layers * block + tower.norm_elements +
+      (tower.patch_inputs + tower.positions + (tower.patch_bias ? 1 : 0)) * tower.hidden;
+  for (const TowerProjection& projection : tower.projector) {
+    count += (projection.inputs + (projection.bias ? 1 : 0)) * projection.outputs;
+  }
+  return count;
 }
 
 int64_t TowerParameters(const ModelSpec& model) {

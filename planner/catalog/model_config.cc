@@ -4,12 +4,10 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
-#include "planner/block/tower_parameters.h"
 #include "planner/catalog/architecture.h"
 #include "planner/catalog/architecture_table.h"
 #include "planner/catalog/canonical_config.h"
@@ -203,10 +201,11 @@ std::vector<std::string> NotesOn(const ModelConfig& config) {
   std::vector<std::string> notes;
   if (!config.unlisted_type.empty()) notes.push_back(NoteOnUnlistedType(config));
   if (!config.model.towers.empty()) {
-    notes.push_back(absl::StrFormat(
-        "%s: a tower of %.0f million parameters is planned as trained, on the first "
-        "stage; its parameters and states count, but no time of images",
-        config.model.towers.front().key, static_cast<double>(TowerParameters(config.model)) / 1e6));
+    const Tower& tower = config.model.towers.front();
+    notes.push_back(
+        absl::StrCat(tower.key, ": a tower of ", tower.layers, " layers of width ", tower.hidden,
+                     " is planned as trained, on the first stage; its parameters and states count, "
+                     "but no time of images"));
   }
   if (!config.towers.empty()) {
     notes.push_back(

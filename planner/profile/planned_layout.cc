@@ -1,6 +1,6 @@
 #include "planner/profile/planned_layout.h"
 
-#include "planner/block/tower_parameters.h"
+#include "planner/block/tower_unit.h"
 #include "planner/profile/layer_shape.h"
 #include "planner/spec/selection_bias.h"
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "planner/block/tower_parameters.h"
+#include "planner/block/tower_unit.h"
 
 namespace meshwright::planner {
 namespace {

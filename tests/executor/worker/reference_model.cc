@@ -288,7 +288,8 @@ at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& 
       case planner::FfnKind::kReluSquared:
         return at::relu(up).square();
       case planner::FfnKind::kXielu:
-        break;  // no worker runs it
+      case planner::FfnKind::kNone:
+        break;  // no worker runs these
     }
     return at::Tensor();
   };

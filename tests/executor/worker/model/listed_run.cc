@@ -34,6 +34,7 @@ std::string_view WordOf(const Operator& op) {
       if (op.name == OperatorName::kRope) return ran::kRope;
       return op.name == OperatorName::kFfnActivation ? ran::kActivation : ran::kResidual;
     case OperatorKind::kCollective:
+    case OperatorKind::kCore:  // which no worker runs
       break;
   }
   return "";

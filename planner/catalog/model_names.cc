@@ -108,8 +108,11 @@ std::optional<ModelName> ModelOfRow(std::string_view name) {
   const size_t slash = name.rfind('/');
   if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
   std::vector<std::string> words = WordsOf(name);
-  if (words.size() > 1 && CountsLayers(words.back())) words.pop_back();
-  if (words.size() > 1 && words.back() == "proxy") words.pop_back();
+  // A proxy has the shape of its model only where it says how many layers it has left.
+  if (words.size() > 1 && CountsLayers(words.back())) {
+    words.pop_back();
+    if (words.size() > 1 && words.back() == "proxy") words.pop_back();
+  }
   DropTrainings(words);
   return Find(Joined(words));
 }

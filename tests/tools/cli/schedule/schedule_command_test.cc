@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "--micro-batches"},
         BadSchedule{"ClusterAlone",
                     {"schedule", "--layout", "tp1.pp2.dp1", "--cluster", "h100"},
-                    "--model is required: must name a file or a preset"}),
+                    "--model is required: must name a file, a folder or a preset"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ScheduleFile, ThatCannotBeWrittenIsBadInput) {

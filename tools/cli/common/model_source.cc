@@ -33,7 +33,10 @@ std::string BaseOf(const planner::AdapterConfig& adapter, const std::string& pat
   namespace fs = std::filesystem;
   const fs::path beside = fs::path(path).parent_path() / adapter.base;
   std::error_code error;
-  const bool is_beside = !fs::exists(adapter.base, error) && fs::exists(beside, error);
+  // A path that leaves the adapter's folder is one from there, wherever the command runs.
+  const bool from_there = adapter.base.starts_with("./") || adapter.base.starts_with("../");
+  const bool is_beside =
+      (from_there || !fs::exists(adapter.base, error)) && fs::exists(beside, error);
   return is_beside ? beside.string() : adapter.base;
 }
 

@@ -193,7 +193,6 @@ class BlockBuilder : public OperatorBuilder {
     const int64_t own = by_head ? s_.rank_heads() : s_.attended_width();
     Operator& projection = Projection(OperatorName::kAttentionGateProjection, own, s_.hidden);
     projection.parameters.push_back(Rows("attention_gate", all, own, s_.hidden));
-    projection.reads_as_previous = true;
     Operator& op = Add(OperatorName::kAttentionGate, OperatorKind::kElementwise);
     op.stream = {.elements = s_.tokens * s_.attended_width(),
                  .traffic_bytes = {kGateForward, kGateBackward, 0.0}};

@@ -1,7 +1,5 @@
 #include "planner/block/megatron_flops.h"
 
-#include <algorithm>
-
 #include "planner/block/block.h"
 #include "planner/block/pass.h"
 #include "planner/block/recurrence_widths.h"

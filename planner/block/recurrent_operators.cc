@@ -38,6 +38,7 @@ class RecurrentBuilder : public OperatorBuilder {
     return {.elements = s_.tokens,
             .traffic_bytes = {bytes_a_token, kBackwardTrafficRatio * bytes_a_token, 0.0}};
   }
+
   void InputProjection() {
     Operator& op =
         Projection(OperatorName::kMixerProjection, rank_.input + rank_.whole_input, s_.hidden);

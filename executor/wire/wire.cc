@@ -72,6 +72,7 @@ absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
   query.training.seq_len = request.seq_len();
   query.training.global_batch = request.global_batch();
   if (request.has_imbalance()) query.training.expert_load = request.imbalance();
+  if (request.has_media_tokens()) query.media_tokens = request.media_tokens();
   if (request.optimizer() != v1::OPTIMIZER_UNSPECIFIED) {
     ASSIGN_OR_RETURN(query.training.optimizer,
                      planner::ParseOptimizer(TextOf(request.optimizer())));
@@ -107,6 +108,7 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query) {
   out.set_global_batch(query.training.global_batch);
   out.set_dtype(EnumOf<v1::Dtype>(planner::PrecisionName(query.training.precision)));
   out.set_imbalance(query.training.expert_load);
+  if (query.media_tokens) out.set_media_tokens(*query.media_tokens);
   out.set_optimizer(EnumOf<v1::Optimizer>(query.training.optimizer.name));
   return out;
 }

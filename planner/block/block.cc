@@ -214,7 +214,8 @@ class BlockBuilder : public OperatorBuilder {
                     .ring_stops = RingStopCount(s_.attention_span()),
                     .window = SeenWindow(s_),
                     .chunked = s_.chunked,
-                    .value_dim = s_.value_dim};
+                    .value_dim = s_.value_dim,
+                    .keys_seen = s_.bidirectional ? static_cast<double>(s_.keys) : 0.0};
     if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
     op.kernel = s_.attention;
     op.score_traffic_bytes = s_.score_traffic_bytes;

@@ -70,6 +70,7 @@ struct BlockShape {
   // Whether selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;
   int64_t keys = 0;      // the sequence length
+  bool bidirectional = false;  // every query sees all keys, not only those before it
   int64_t window = 0;    // newest keys that a query sees, or 0 for all before it
   bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
   bool sinks = false;

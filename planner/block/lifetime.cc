@@ -11,6 +11,9 @@ TensorOrigin OriginOf(KeptTensor tensor) {
   switch (tensor) {
     case KeptTensor::kTokenIds:
     case KeptTensor::kAttentionResidual:
+    case KeptTensor::kPatches:
+    case KeptTensor::kTowerNormInput:
+    case KeptTensor::kTowerProjectionInput:
     case KeptTensor::kFinalResidual:
     case KeptTensor::kTargets:
     case KeptTensor::kMtpResidual:

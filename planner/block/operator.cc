@@ -3,10 +3,13 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::array<std::string_view, 54> kOperatorNames = {
+constexpr std::array<std::string_view, 57> kOperatorNames = {
     "embedding",
     "embedding_leave",
     "embedding_norm",
+    "patch_embedding",
+    "tower_norm",
+    "tower_projection",
     "attention_streams",
     "attention_norm",
     "latent_projection",

@@ -36,6 +36,10 @@ enum class OperatorName : uint8_t {
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
   kEmbeddingNorm,
 
+  kPatchEmbedding,  // of a tower, as the next two
+  kTowerNorm,       // of the norms outside of the blocks
+  kTowerProjection,
+
   kAttentionStreams,  // of hyper-connections: mixes the residual streams into attention's input
   kAttentionNorm,
   kLatentProjection,  // of latent attention: to the latents and the rotated key
@@ -196,6 +200,9 @@ enum class KeptTensor : uint8_t {
   kTokenIds,
   kEmbeddingNormInput,
   kEmbeddingNormRstd,
+  kPatches,
+  kTowerNormInput,
+  kTowerProjectionInput,
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm

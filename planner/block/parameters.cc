@@ -160,6 +160,13 @@ int64_t ActiveParameters(const ModelSpec& model) {
   return count;
 }
 
+int64_t MtpParameters(const ModelSpec& model) {
+  if (model.mtp_layers == 0) return 0;
+  const BlockShape shape = WholeShape(model, model.MtpLayer(), 1);
+  return model.mtp_layers * (CountsOf<BlockOperators>(shape).elements +
+                             CountsOf<MtpOperators>(shape).elements);
+}
+
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
   const Counts head = CountsOf<HeadOperators>(EndsShape(model));
   double parameters = static_cast<double>(EmbeddingParameters(model) + head.elements);
@@ -172,11 +179,15 @@ StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
     token.attention += count * block.flops.attention;
   }
   if (model.mtp_layers > 0) AddMtp(model, training.seq_len, head, parameters, token);
-  const double tokens =
-      static_cast<double>(training.global_batch) * static_cast<double>(training.seq_len);
+  const auto sequences = static_cast<double>(training.global_batch);
+  const double tokens = sequences * static_cast<double>(training.seq_len);
+  double towers = 0.0;
+  if (training.media_tokens > 0) {
+    for (const Tower& tower : model.towers) towers += TowerFlops(tower, training.media_tokens);
+  }
   // PaLM counts the whole square of attention.
-  return {.palm = tokens * (6.0 * parameters + 2.0 * token.attention),
-          .causal = tokens * (token.products + token.attention)};
+  return {.palm = tokens * (6.0 * parameters + 2.0 * token.attention) + sequences * towers,
+          .causal = tokens * (token.products + token.attention) + sequences * towers};
 }
 
 double PalmStepFlops(const ModelSpec& model, const TrainingSpec& training) {

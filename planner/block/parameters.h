@@ -43,8 +43,10 @@ int64_t EntryParameters(const ModelSpec& model);
 int64_t Parameters(const ModelSpec& model);
 // Returns the parameters that a token passes. Of the experts, only those that it goes to count.
 int64_t ActiveParameters(const ModelSpec& model);
+// Returns the parameters of the layers that predict further tokens, which Parameters() leaves out.
+int64_t MtpParameters(const ModelSpec& model);
 
-// Model FLOPs of one step.
+// Model FLOPs of one step. Both counts have those of towers as they run.
 struct StepFlops {
   // PaLM's count, tokens * (6 N + 12 L a d s), for L layers, a heads of d elements and sequences of
   // s tokens. N is the number of active parameters, with the embedding's and the head's matrix even

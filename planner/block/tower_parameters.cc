@@ -1,47 +1,46 @@
 #include "planner/block/tower_parameters.h"
 
 #include "planner/block/block.h"
+#include "planner/block/pass.h"
+#include "planner/block/tower_operators.h"
 
 namespace meshwright::planner {
+namespace {
 
-BlockShape TowerShape(const Tower& tower, int64_t tp) {
-  const bool sandwich = tower.norm == TowerNorm::kRmsSandwich;
-  return {.tokens = 1,
-          .hidden = tower.hidden,
-          .heads = tower.heads,
-          .kv_heads = tower.heads,
-          .head_dim = tower.hidden / tower.heads,
-          .ffn_hidden = tower.ffn_hidden,
-          .ffn = tower.gated ? FfnKind::kSwiGlu : FfnKind::kGelu,
-          .tp = tp,
-          .head_norm = sandwich,
-          .keys = 1,
-          .qkv_bias = tower.biases,
-          .output_bias = tower.biases,
-          .ffn_bias = tower.biases,
-          .norm = tower.norm == TowerNorm::kLayer ? StreamNorm::kLayer : StreamNorm::kRms,
-          .arrangement = sandwich ? Arrangement::kSandwich : Arrangement::kSequential,
-          .positions = Positions::kNone};
+int64_t ElementsOf(const OperatorList& operators) {
+  int64_t elements = 0;
+  for (const Operator& op : operators) {
+    for (const OperatorParameter& parameter : op.parameters) elements += parameter.elements();
+  }
+  return elements;
 }
 
+double FlopsOf(const OperatorList& operators) {
+  double flops = 0.0;
+  for (const PassKind pass : kPasses) flops += WorkOf(operators, pass).flops;
+  return flops;
+}
+
+}  // namespace
+
 int64_t TowerParameters(const Tower& tower) {
-  int64_t block = 0;
-  for (const Operator& op : BlockOperators(TowerShape(tower, 1))) {
-    for (const OperatorParameter& parameter : op.parameters) block += parameter.elements();
-  }
-  int64_t count =
-      tower.layers * block + tower.norm_elements +
-      (tower.patch_inputs + tower.positions + (tower.patch_bias ? 1 : 0)) * tower.hidden;
-  for (const TowerProjection& projection : tower.projector) {
-    count += (projection.inputs + (projection.bias ? 1 : 0)) * projection.outputs;
-  }
-  return count;
+  const BlockShape patch = TowerBlockShape(tower);
+  return tower.layers * ElementsOf(BlockOperators(patch)) +
+         ElementsOf(TowerEndOperators(tower, patch, 1));
 }
 
 int64_t TowerParameters(const ModelSpec& model) {
   int64_t parameters = 0;
   for (const Tower& tower : model.towers) parameters += TowerParameters(tower);
   return parameters;
+}
+
+double TowerFlops(const Tower& tower, int64_t tokens) {
+  BlockShape patches = TowerBlockShape(tower);
+  patches.tokens = tower.Patches(tokens);
+  patches.keys = tower.KeysSeen(tokens);
+  return static_cast<double>(tower.layers) * FlopsOf(BlockOperators(patches)) +
+         FlopsOf(TowerEndOperators(tower, patches, tokens));
 }
 
 }  // namespace meshwright::planner

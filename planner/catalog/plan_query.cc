@@ -1,5 +1,6 @@
 #include "planner/catalog/plan_query.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -50,6 +51,22 @@ absl::Status CheckImbalance(const ModelSpec& model, const TrainingSpec& training
                                  " has none; must be 1"));
 }
 
+int64_t DefaultMediaTokens(const ModelSpec& model, int64_t seq_len) {
+  int64_t tokens = 0;
+  for (const Tower& tower : model.towers) tokens = std::max(tokens, tower.tokens_per_image);
+  return std::min(tokens, seq_len);
+}
+
+absl::StatusOr<int64_t> MediaTokens(const PlanQuery& query, const ModelSpec& model) {
+  const int64_t seq_len = query.training.seq_len;
+  if (!query.media_tokens) return DefaultMediaTokens(model, seq_len);
+  RETURN_IF_ERROR(CheckRange("media_tokens", *query.media_tokens, 0, seq_len));
+  if (*query.media_tokens == 0 || !model.towers.empty()) return *query.media_tokens;
+  return FieldError("media_tokens", absl::StrCat(*query.media_tokens),
+                    absl::StrCat("says how many tokens of a sequence stand for images, and ",
+                                 model.name, " has no tower that is planned; must be 0"));
+}
+
 }  // namespace
 
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores) {
@@ -62,6 +79,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));
   request.training = query.training;
+  ASSIGN_OR_RETURN(request.training.media_tokens, MediaTokens(query, request.model));
   request.profile.supports.attention =
       DefaultAttention(request.profile, request.cluster, request.model, request.training.precision);
   request.devices = query.devices;

@@ -27,6 +27,9 @@ struct PlanQuery {
   SpecSource framework{"megatron", ""};
   int64_t devices = 0;
   TrainingSpec training;
+  // TrainingSpec::media_tokens. By default a sequence has one image if the model's file says how
+  // many tokens an image has, and none otherwise.
+  std::optional<int64_t> media_tokens = std::nullopt;
   int32_t top = 10;
   std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
   std::string offload = {};  // text of SearchRequest::offloads, for ParseOffloads()

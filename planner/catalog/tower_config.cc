@@ -1,5 +1,6 @@
 #include "planner/catalog/tower_config.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@ using nlohmann::json;
 
 // Far above every tower so far; keeps products of sizes within 64 bits.
 constexpr int64_t kMaxSize = int64_t{1} << 20;
+constexpr int64_t kMostPatchesPerToken = 64;
 
 // TowerFields reads sizes from a tower's object. A size that is absent or out of range makes the
 // tower unreadable.
@@ -87,6 +89,12 @@ void ReadQwen2_5(TowerFields& fields, Tower& tower) {
   tower.biases = true;
   tower.norm = TowerNorm::kRms;
   tower.patches_per_token = merge * merge;
+  if (fields.Has("window_size")) {
+    const int64_t side = fields.Size({"window_size"}) / fields.Size({"patch_size"});
+    tower.window = side * side;
+    tower.windowed_layers =
+        std::max<int64_t>(0, tower.layers - fields.Length("fullatt_block_indexes"));
+  }
   AddMerger(tower, merge, fields.Size({"out_hidden_size"}), tower.projector);
   tower.norm_elements = tower.hidden;
 }
@@ -107,7 +115,10 @@ void ReadSiglip(TowerFields& fields, const json& wrapper, int64_t hidden, Tower&
   tower.patch_bias = true;
   tower.positions = side * side;
   const int64_t tokens = TowerFields(wrapper).SizeOr("mm_tokens_per_image", 0);
-  if (tokens > 0) tower.patches_per_token = tower.positions / tokens;
+  if (tokens > 0) {
+    tower.patches_per_token = tower.positions / tokens;
+    tower.tokens_per_image = tokens;
+  }
   tower.projector.push_back({tower.hidden, hidden, false});
   tower.norm_elements = 3 * tower.hidden;
 }
@@ -124,12 +135,13 @@ void ReadPixtral(const json& wrapper, int64_t hidden, Tower& tower) {
   tower.norm_elements = 2 * tower.hidden;
 }
 
-void ReadGemma4(TowerFields& fields, int64_t hidden, Tower& tower) {
+void ReadGemma4(TowerFields& fields, const json& wrapper, int64_t hidden, Tower& tower) {
   const int64_t pooled = fields.SizeOr("pooling_kernel_size", 1);
   tower.gated = true;
   tower.norm = TowerNorm::kRmsSandwich;
   tower.positions = 2 * fields.Size({"position_embedding_size"});
   tower.patches_per_token = pooled * pooled;
+  tower.tokens_per_image = TowerFields(wrapper).SizeOr("vision_soft_tokens_per_image", 0);
   tower.projector.push_back({tower.hidden, hidden, false});
 }
 
@@ -147,11 +159,13 @@ std::optional<Tower> ReadVision(const json& config, const json& wrapper, int64_t
   } else if (fields.Is("model_type", "pixtral")) {
     ReadPixtral(wrapper, hidden, tower);
   } else if (fields.Is("model_type", "gemma4_vision")) {
-    ReadGemma4(fields, hidden, tower);
+    ReadGemma4(fields, wrapper, hidden, tower);
   } else {
     return std::nullopt;
   }
-  if (!fields.is_readable() || tower.hidden % tower.heads != 0) return std::nullopt;
+  const bool is_possible = tower.hidden % tower.heads == 0 && tower.patches_per_token >= 1 &&
+                           tower.patches_per_token <= kMostPatchesPerToken;
+  if (!fields.is_readable() || !is_possible) return std::nullopt;
   return tower;
 }
 

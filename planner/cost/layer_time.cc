@@ -244,8 +244,8 @@ void ApplyHostFloor(const StepShape& step, const BlockShape& shape, LayerTime& t
   time.weight_gradient_s += missing_s / 2.0;
 }
 
-MatmulInputs BlockInputs(const StepShape& step) {
-  const Quantisation quantisation = step.context.training.quantisation();
+MatmulInputs BlockInputs(const StepShape& step, const BlockShape& shape) {
+  const Quantisation& quantisation = shape.quantisation;
   if (!quantisation.narrows()) return step.device.formats.matmul_inputs;
   return {quantisation.products, quantisation.products, quantisation.products};
 }
@@ -267,13 +267,10 @@ LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
   return time;
 }
 
-}  // namespace
-
-LayerTime EstimateLayer(const StepShape& step, size_t group) {
-  const BlockSums& block = step.planned.block(group);
+LayerTime EstimateBlock(const StepShape& step, const BlockSums& block) {
   const ListCost& cost = block.layer_cost;
   LayerTime time;
-  AddCompute(step, cost, BlockInputs(step), time);
+  AddCompute(step, cost, BlockInputs(step, block.shape), time);
   if (cost.attention != nullptr) {
     AddAttention(step, *cost.attention, time);
     AddRing(step, *cost.attention, time);
@@ -287,6 +284,20 @@ LayerTime EstimateLayer(const StepShape& step, size_t group) {
   AddTensorParallel(cost, price, time);
   ApplyHostFloor(step, block.shape, time);
   return time;
+}
+
+}  // namespace
+
+LayerTime EstimateLayer(const StepShape& step, size_t group) {
+  return EstimateBlock(step, step.planned.block(group));
+}
+
+LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower) {
+  return EstimateBlock(step, *tower.block);
+}
+
+LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower) {
+  return EstimateEnd(step, tower.ends_cost);
 }
 
 LayerTime Recomputed(const LayerTime& layer) {

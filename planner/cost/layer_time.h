@@ -38,6 +38,11 @@ struct LayerTime {
 // recompute is included.
 LayerTime EstimateLayer(const StepShape& step, size_t group);
 
+// Returns the time of one of a tower's blocks without full recompute.
+LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower);
+// Returns the time of a tower's patches and projector.
+LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower);
+
 // Returns the time of the same layer under full recompute, which repeats its forward.
 LayerTime Recomputed(const LayerTime& layer);
 

@@ -30,6 +30,19 @@ StageTime TimeOf(const CopyTime& copy) {
   return time;
 }
 
+// A sequence without images passes no tower.
+StageTime TimeOfTowers(const StepShape& step) {
+  StageTime time;
+  if (step.context.training.media_tokens == 0) return time;
+  for (const auto& tower : step.planned.towers()) {
+    const LayerTime block = EstimateTowerBlock(step, *tower);
+    time.Add(TimeOf(RecomputesTowers(step.layout) ? Recomputed(block) : block),
+             static_cast<double>(tower->layers));
+    time.Add(TimeOf(EstimateTowerEnds(step, *tower)), 1.0);
+  }
+  return time;
+}
+
 }  // namespace
 
 UnitTimes::UnitTimes(const StepShape& step)
@@ -48,6 +61,7 @@ UnitTimes::UnitTimes(const StepShape& step)
     copies.push_back(TimeOf(ExposedCopies(step, step.planned.block(group), layer)));
   }
   if (step.context.model.mtp_layers > 0) mtp = TimeOf(EstimateMtp(step));
+  towers = TimeOfTowers(step);
 }
 
 void UnitTimes::AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const {
@@ -71,7 +85,10 @@ void StageTimes::AddStage(int32_t stage, StageTime& time) const {
     time.Add(units_.layers[group], static_cast<double>(count - again));
     if (again > 0) time.Add(units_.recomputed[group], static_cast<double>(again));
   });
-  if (held.has_embedding) time.Add(units_.embedding, 1.0);
+  if (held.has_embedding) {
+    time.Add(units_.embedding, 1.0);
+    time.Add(units_.towers, 1.0);
+  }
   if (held.has_head) units_.AddHead(step_.context.model, layout, time);
 }
 

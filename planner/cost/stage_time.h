@@ -38,7 +38,8 @@ struct UnitTimes {
   std::vector<StageTime> copies;      // by layer group: waits for an offloaded layer's copies
   StageTime head;
   StageTime embedding;
-  StageTime mtp;  // only of models that predict further tokens
+  StageTime mtp;     // only of models that predict further tokens
+  StageTime towers;  // of all towers, blocks and ends
 };
 
 // The times of a layout's stages. What the stages have in common is computed once. REQUIRES: the

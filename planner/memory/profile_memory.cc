@@ -94,6 +94,14 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   return held;
 }
 
+void ProfileMemory::AddTowers(int64_t in_flight, ActivationBytes& bytes) const {
+  for (const auto& tower : planned_.towers()) {
+    bytes.kept_bytes += in_flight * KeptBytes(*tower, layout_);
+    bytes.workspace_bytes =
+        std::max(bytes.workspace_bytes, tower->block->workspace.working_bytes);
+  }
+}
+
 ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   ActivationBytes bytes;
   int64_t score_bytes = 0;
@@ -112,6 +120,7 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, block.workspace.working_bytes);
       score_bytes = std::max(score_bytes, block.workspace.score_bytes);
     });
+    if (stage.has_embedding) AddTowers(in_flight, bytes);
     if (const int64_t further = context_.model.mtp_layers; stage.has_head && further > 0) {
       bytes.kept_bytes += in_flight * (KeptBytes(planned_.last_block(), further,
                                                  RecomputedLayers(layout_, further)) +

@@ -51,6 +51,7 @@ class ProfileMemory final : public MemoryModel {
 
  private:
   int64_t CopyBuffers(int32_t pipeline_rank) const;
+  void AddTowers(int64_t in_flight, ActivationBytes& bytes) const;
 
   const PlannedLayout& planned_;
   const EstimateContext& context_;

@@ -1,5 +1,7 @@
 #include "planner/profile/layer_shape.h"
 
+#include "planner/block/tower_operators.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -30,6 +32,21 @@ void SetNorms(const FrameworkProfile& profile, NormKernel kernel, BlockShape& sh
       kEagerBackwardRatio * profile.traffic.eager_norm_traffic_bytes;
 }
 
+// Sets what the framework's kernels keep and stream, and the attention kernel.
+void SetKernels(const FrameworkProfile& profile, const Layout& layout, BlockShape& shape) {
+  shape.fused_swiglu = profile.kept.fused_swiglu;
+  shape.keeps_ffn_product = profile.kept.keeps_ffn_product;
+  shape.keeps_head_norm_input = profile.kept.keeps_head_norm_input;
+  shape.extra_bytes = profile.kept.extra_kept_bytes;
+  shape.selective_drops_operators =
+      profile.kept.selective_recompute == SelectiveRecompute::kNormsAndActivation;
+  shape.attention = profile.AttentionOf(layout);
+  shape.rope_traffic_bytes = profile.traffic.rope_traffic_bytes;
+  shape.accumulate_traffic_bytes = profile.traffic.accumulate_traffic_bytes;
+  SetScores(profile, shape);
+  SetNorms(profile, profile.NormOf(layout), shape);
+}
+
 }  // namespace
 
 BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
@@ -54,24 +71,33 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   shape.keeps_expert_output = profile.kept.keeps_expert_output;
   shape.sequence_parallel = layout.sequence_parallel;
   shape.keeps_gathered_inputs = profile.KeepsGatheredInputs(layout);
-  shape.fused_swiglu = profile.kept.fused_swiglu;
-  shape.keeps_ffn_product = profile.kept.keeps_ffn_product;
-  shape.keeps_head_norm_input = profile.kept.keeps_head_norm_input;
   shape.keeps_assembled_keys = profile.kept.keeps_assembled_keys;
-  shape.extra_bytes = profile.kept.extra_kept_bytes;
-  shape.selective_drops_operators =
-      profile.kept.selective_recompute == SelectiveRecompute::kNormsAndActivation;
-  shape.attention = profile.AttentionOf(layout);
   shape.ring_gradient_bytes = profile.communication.ring_gradient_bytes;
   shape.vocab = PaddedVocab(context, layout.tp);
   shape.vocab_parallel_loss = profile.kept.vocab_parallel_loss;
-  shape.rope_traffic_bytes = profile.traffic.rope_traffic_bytes;
   shape.loss_traffic_bytes = profile.traffic.loss_traffic_bytes;
-  shape.accumulate_traffic_bytes = profile.traffic.accumulate_traffic_bytes;
   shape.expert_bias_traffic_bytes = profile.traffic.expert_bias_traffic_bytes;
-  SetScores(profile, shape);
-  SetNorms(profile, profile.NormOf(layout), shape);
+  SetKernels(profile, layout, shape);
   return shape;
+}
+
+BlockShape TowerLayerShape(const EstimateContext& context, const Layout& layout,
+                           const Tower& tower) {
+  const int64_t media_tokens = context.training.media_tokens;
+  BlockShape shape = TowerBlockShape(tower);
+  shape.tokens = tower.Patches(media_tokens) * layout.micro_batch;
+  shape.keys = tower.KeysSeen(media_tokens);
+  shape.element_bytes = BytesOf(context.training.formats().activations);
+  shape.cpu_operators = context.cluster.device_kind() == DeviceKind::kCpu;
+  shape.tp = DividesTower(tower, layout.tp) ? layout.tp : 1;
+  SetKernels(context.profile, layout, shape);
+  return shape;
+}
+
+WorkspaceRates WorkspaceRatesOf(const FrameworkProfile& profile) {
+  return {.hidden_bytes = profile.kept.hidden_work_bytes,
+          .ffn_bytes = profile.kept.ffn_work_bytes,
+          .score_bytes = profile.kept.score_work_bytes};
 }
 
 bool KeepsScores(const FrameworkProfile& profile, const Layout& layout) {

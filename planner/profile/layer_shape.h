@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "planner/block/block_shape.h"
+#include "planner/block/workspace.h"
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
 
@@ -14,6 +15,15 @@ namespace meshwright::planner {
 // not depend on the group.
 BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
                       const LayerGroup& group);
+
+// Returns the shape of a tower's block. The block works in bf16 or wider whatever the recipe of the
+// products is, on all images of a micro-batch: context parallelism divides the text alone, and
+// tensor parallelism divides the block if DividesTower() says so.
+BlockShape TowerLayerShape(const EstimateContext& context, const Layout& layout,
+                           const Tower& tower);
+
+// Returns what a framework's backward holds beside what is kept.
+WorkspaceRates WorkspaceRatesOf(const FrameworkProfile& profile);
 
 // Returns whether the layout's attention keeps its score matrix for the backward. Flash kernels
 // don't.

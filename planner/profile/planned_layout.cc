@@ -1,6 +1,5 @@
 #include "planner/profile/planned_layout.h"
 
-#include "planner/block/tower_unit.h"
 #include "planner/profile/layer_shape.h"
 #include "planner/spec/selection_bias.h"
 
@@ -18,10 +17,7 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
     : context_(context),
       layout_(layout),
       stages_(StagesOf(context.model, layout, context.profile.supports.stage_partition)) {
-  const KeptActivations& kept = context.profile.kept;
-  const WorkspaceRates rates = {.hidden_bytes = kept.hidden_work_bytes,
-                                .ffn_bytes = kept.ffn_work_bytes,
-                                .score_bytes = kept.score_work_bytes};
+  const WorkspaceRates rates = WorkspaceRatesOf(context.profile);
   const std::vector<LayerGroup>& groups = context.model.groups;
   for (size_t i = 0; i < groups.size(); ++i) {
     const size_t alike = FirstGroupOfShape(context.model, i);
@@ -33,7 +29,9 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
     blocks_.push_back(BlockSumsOf(LayerShape(context, layout, *context.model.mtp_layer),
                                   RecomputeOf(layout, /*layer=*/0), rates));
   }
-  towers_ = CountTowers();
+  for (const Tower& tower : context.model.towers) {
+    towers_.push_back(TowerSumsOf(context, layout, tower));
+  }
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     const int32_t alike = FirstAlike(rank);
     parameters_.push_back(alike < rank ? ParametersOnRank(alike) : CountParameters(rank));
@@ -43,12 +41,6 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
 size_t PlannedLayout::FirstAlikeGroup(size_t group) const {
   const auto alike = std::find(blocks_.begin(), blocks_.end(), blocks_[group]);
   return static_cast<size_t>(alike - blocks_.begin());
-}
-
-UnitParameters PlannedLayout::CountTowers() const {
-  UnitParameters towers;
-  for (const Tower& tower : context_.model.towers) towers += TowerRankParameters(tower, layout_.tp);
-  return towers;
 }
 
 UnitParameters PlannedLayout::CountParameters(int32_t pipeline_rank) const {
@@ -96,6 +88,9 @@ int64_t PlannedLayout::MovedBiasesOnRank(int32_t pipeline_rank) const {
 int64_t PlannedLayout::LargestUnit() const {
   int64_t largest = std::max(ends().embedding.all, ends().head.all);
   for (const auto& sums : blocks_) largest = std::max(largest, sums->layer.all);
+  for (const auto& tower : towers_) {
+    largest = std::max({largest, tower->block->layer.all, tower->ends.all});
+  }
   return largest;
 }
 

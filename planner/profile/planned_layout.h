@@ -17,6 +17,7 @@
 #include "planner/layout/layout.h"
 #include "planner/profile/block_sums.h"
 #include "planner/profile/context.h"
+#include "planner/profile/tower_sums.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
@@ -61,6 +62,9 @@ class PlannedLayout {
   // Returns the sums to use for the embedding and the head, which are the same in every group.
   const BlockSums& ends() const { return *blocks_.front(); }
 
+  // Returns the sums of the model's towers, which stand before the embedding on its stage.
+  const std::vector<std::shared_ptr<const TowerSums>>& towers() const { return towers_; }
+
   // Returns the parameters of a device of the pipeline rank, before any ZeRO sharding.
   const UnitParameters& ParametersOnRank(int32_t pipeline_rank) const {
     return parameters_[static_cast<size_t>(pipeline_rank)];
@@ -93,14 +97,13 @@ class PlannedLayout {
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
 
  private:
-  UnitParameters CountTowers() const;
   UnitParameters CountParameters(int32_t pipeline_rank) const;
 
   const EstimateContext& context_;
   const Layout& layout_;
   std::shared_ptr<const StageTable> stages_;
   absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> blocks_;  // by layer group
-  UnitParameters towers_;
+  std::vector<std::shared_ptr<const TowerSums>> towers_;
   absl::InlinedVector<UnitParameters, 16> parameters_;  // by pipeline rank
 };
 
@@ -131,7 +134,10 @@ void PlannedLayout::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const
     const StageLayers& stage = StageOnRank(pipeline_rank, chunk);
     if (stage.has_embedding) {
       visit(ends().embedding, int64_t{1});
-      if (towers_.all > 0) visit(towers_, int64_t{1});
+      for (const auto& tower : towers_) {
+        visit(tower->block->layer, tower->layers);
+        visit(tower->ends, int64_t{1});
+      }
     }
     ForEachGroup(context_.model, stage,
                  [&](size_t group, int64_t layers) { visit(block(group).layer, layers); });

@@ -201,7 +201,7 @@ inline std::optional<NearestLayout> NearestOf(const SearchResult& result) {
 template <ConstOr<RecommendAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   auto& result = answer.result;
-  visit("parameters", answer.parameters);
+  VisitFields(answer.counts, visit);
   visit("rests_on", answer.rests_on);
   visit("funnel", result.funnel);
   visit("allowed_bytes", answer.allowed_bytes);
@@ -222,7 +222,7 @@ template <ConstOr<EstimateAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   ExplainedLayout explained{answer.ranked(), answer.explanation};
   visit(Inside("estimate"), explained.ranked);
-  visit("parameters", answer.parameters);
+  VisitFields(answer.counts, visit);
   visit("parameters_per_gpu", answer.parameters_per_gpu);
   visit("rests_on", answer.rests_on);
   visit.Derived("fits", answer.fits());

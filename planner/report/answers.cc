@@ -5,9 +5,9 @@
 #include "absl/strings/str_format.h"
 #include "base/text/amounts.h"
 #include "base/text/status_macros.h"
-#include "planner/block/parameters.h"
 #include "planner/catalog/catalog.h"
 #include "planner/profile/planned_layout.h"
+#include "planner/report/media.h"
 #include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {
@@ -34,7 +34,7 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   answer.result = std::move(result);
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);
-  answer.parameters = Parameters(request.model);
+  answer.counts = ParameterCountsOf(request.model);
   answer.rests_on = RestsOnOf(query, request);
   return answer;
 }
@@ -53,7 +53,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                         allowed_bytes,
                         NotesOn(query, request),
                         std::move(explanation),
-                        Parameters(request.model),
+                        ParameterCountsOf(request.model),
                         PlannedLayout(context, layout).MostParameters().all,
                         RestsOnOf(query, request)};
 }
@@ -61,6 +61,9 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request) {
   std::vector<std::string> notes = NotesOnModel(query.model, query.training.seq_len);
   if (request.model.has_experts()) notes.push_back(ImbalanceNote(request.training.expert_load));
+  for (std::string& note : MediaNotes(request.model, request.training)) {
+    notes.push_back(std::move(note));
+  }
   for (std::string& note : NotesOn(request.cluster, request.devices)) {
     notes.push_back(std::move(note));
   }

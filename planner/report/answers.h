@@ -10,6 +10,7 @@
 #include "planner/catalog/plan_query.h"
 #include "planner/report/explain.h"
 #include "planner/report/model_preset.h"
+#include "planner/report/parameter_counts.h"
 #include "planner/report/rests_on.h"
 #include "planner/report/user_layout_report.h"
 #include "planner/search/search.h"
@@ -20,7 +21,7 @@ struct RecommendAnswer {
   SearchResult result;
   int64_t allowed_bytes = 0;       // per device under the query's memory criterion
   std::vector<std::string> notes;  // what the reader should know about the figures
-  int64_t parameters = 0;          // of the model
+  ParameterCounts counts;
   RestsOn rests_on;
   std::optional<UserLayoutReport> mine;  // set if the query names a layout
 };
@@ -31,7 +32,7 @@ struct EstimateAnswer {
   int64_t allowed_bytes = 0;  // per device under the 80 % rule
   std::vector<std::string> notes;
   Explanation explanation;
-  int64_t parameters = 0;          // of the model
+  ParameterCounts counts;
   int64_t parameters_per_gpu = 0;  // of the device that computes with the most
   RestsOn rests_on;
 

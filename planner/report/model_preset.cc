@@ -3,7 +3,6 @@
 #include <limits>
 #include <utility>
 
-#include "planner/block/parameters.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
 #include "planner/catalog/model_names.h"
@@ -31,8 +30,7 @@ std::vector<ModelPreset> ModelPresets() {
     preset.name = name;
     preset.other_names = OtherNamesOf(name);
     preset.kind = KindOf(config->model);
-    preset.parameters = Parameters(config->model);
-    preset.active_parameters = ActiveParameters(config->model);
+    preset.counts = ParameterCountsOf(config->model);
     preset.context_tokens = config->context_tokens;
     presets.push_back(std::move(preset));
   }

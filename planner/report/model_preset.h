@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/codec/fields.h"
+#include "planner/report/parameter_counts.h"
 
 namespace meshwright::planner {
 
@@ -14,8 +15,7 @@ struct ModelPreset {
   std::string name;
   std::vector<std::string> other_names;   // names that stand for the same file
   std::string kind;                       // "dense", "experts" or "hybrid"
-  int64_t parameters = 0;                 // tied embeddings count once
-  int64_t active_parameters = 0;          // those that a token passes
+  ParameterCounts counts;
   std::optional<int64_t> context_tokens;  // of the longest sequence that the file names
 
   friend bool operator==(const ModelPreset&, const ModelPreset&) = default;
@@ -26,8 +26,7 @@ void VisitFields(Preset& preset, Visitor& visit) {
   visit("name", preset.name);
   visit("other_names", preset.other_names);
   visit("kind", preset.kind);
-  visit("parameters", preset.parameters);
-  visit("active_parameters", preset.active_parameters);
+  VisitFields(preset.counts, visit);
   visit("context_tokens", preset.context_tokens);
 }
 

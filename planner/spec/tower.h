@@ -2,11 +2,16 @@
 // patch attends to all patches of its image, and a projector to the language model's hidden width.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace meshwright::planner {
+
+// The longest image in tokens of the language model, where a model's file says no number: that of
+// Qwen2.5-VL's processor, 16,384 times 28 x 28 pixels.
+inline constexpr int64_t kMostTokensOfAnImage = 16384;
 
 enum class TowerNorm : uint8_t {
   kLayer,       // LayerNorm with biases (Qwen3-VL, SigLIP, Kimi)
@@ -36,8 +41,25 @@ struct Tower {
   bool patch_bias = false;
   int64_t positions = 0;  // rows of learned tables of positions
   int64_t patches_per_token = 1;
+  int64_t tokens_per_image = 0;  // of the language model; 0 if images differ in size
+  // Layers in which a patch sees only the `window` patches of its window, not all of its image.
+  int64_t windowed_layers = 0;
+  int64_t window = 0;
   std::vector<TowerProjection> projector = {};
   int64_t norm_elements = 0;  // of the norms outside of the blocks
+
+  // Returns the patches that become `tokens` tokens of the language model.
+  int64_t Patches(int64_t tokens) const { return tokens * patches_per_token; }
+  // Returns how many patches a patch sees on average over the layers, if a sequence has `tokens`
+  // tokens of images. An image has tokens_per_image of them; if that is not known, the sequence has
+  // one image, or several of the longest kind.
+  int64_t KeysSeen(int64_t tokens) const {
+    const int64_t of_image = Patches(
+        std::min(tokens, tokens_per_image > 0 ? tokens_per_image : kMostTokensOfAnImage));
+    if (windowed_layers == 0) return of_image;
+    const int64_t all = (layers - windowed_layers) * of_image;
+    return (all + windowed_layers * std::min(window, of_image)) / layers;
+  }
 
   friend bool operator==(const Tower&, const Tower&) = default;
 };

@@ -18,6 +18,7 @@ absl::Status Validate(const TrainingSpec& training) {
                       "must be at least 1, where every rank's experts take as many tokens, and at "
                       "most 1000");
   }
+  RETURN_IF_ERROR(CheckRange("media_tokens", training.media_tokens, 0, training.seq_len));
   return CheckRange("global_batch", training.global_batch, 1, int64_t{1} << 24);
 }
 

@@ -29,6 +29,7 @@ struct TrainingSpec {
   // is balanced.
   double expert_load = 1.0;
   Routing routing = Routing::kBalanced;
+  int64_t media_tokens = 0;  // of a sequence, those that stand for images; 0 without a tower
 
   constexpr NumberFormats formats() const {
     return NumberFormatsOf(quantisation().narrows() ? around_products : precision);

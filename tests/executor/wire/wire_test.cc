@@ -136,6 +136,7 @@ TEST(WireTest, QueriesRoundTrip) {
                     .precision = planner::Precision::kFp32,
                     .optimizer = planner::kMuon,
                     .expert_load = 1.25};
+  query.media_tokens = 96;
   const auto back = FromWire(ToWire(query), "meshwright");
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, query);

@@ -9,10 +9,13 @@
 
 namespace meshwright::planner {
 
-inline constexpr std::array<std::string_view, 55> kKeptTensorNames = {
+inline constexpr std::array<std::string_view, 58> kKeptTensorNames = {
     "token_ids",
     "embedding_norm_input",
     "embedding_norm_rstd",
+    "patches",
+    "tower_norm_input",
+    "tower_projection_input",
     "attention_residual",
     "attention_norm_output",
     "attention_norm_rstd",

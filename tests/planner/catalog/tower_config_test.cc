@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "planner/block/tower_operators.h"
 #include "planner/block/tower_parameters.h"
-#include "planner/block/tower_unit.h"
 
 namespace meshwright::planner {
 namespace {
@@ -69,9 +69,32 @@ TEST_P(Towers, HaveTheParametersThatTheirClassHas) {
 
 TEST_P(Towers, AreDividedOverRanksThatDivideTheirHeads) {
   const Tower tower = ReadTowers(json::parse(GetParam().wrapper), GetParam().hidden).front();
-  EXPECT_LT(TowerRankParameters(tower, 2).all, TowerParameters(tower));
-  EXPECT_GT(TowerRankParameters(tower, 2).all, TowerParameters(tower) / 2);
-  EXPECT_EQ(TowerRankParameters(tower, 7).all, TowerParameters(tower));
+  EXPECT_TRUE(DividesTower(tower, 2));
+  EXPECT_FALSE(DividesTower(tower, 7));
+}
+
+TEST(TowerConfigTest, AnImageHasTheTokensThatTheFileSays) {
+  const auto read = [](size_t i) {
+    return ReadTowers(json::parse(kCounted[i].wrapper), kCounted[i].hidden).front();
+  };
+  const Tower qwen = read(0);
+  EXPECT_EQ(qwen.tokens_per_image, 0);
+  EXPECT_EQ(qwen.Patches(1000), 4000);
+  EXPECT_EQ(qwen.KeysSeen(1000), 4000);    // one image
+  EXPECT_EQ(qwen.KeysSeen(40000), 65536);  // several
+  const Tower gemma = read(3);
+  EXPECT_EQ(gemma.tokens_per_image, 256);
+  EXPECT_EQ(gemma.Patches(256), 4096);
+  EXPECT_EQ(gemma.KeysSeen(1024), 4096);
+}
+
+TEST(TowerConfigTest, MostLayersOfQwen2_5SeeWindowsOfEightByEightPatches) {
+  json wrapper = json::parse(kCounted[1].wrapper);
+  wrapper["vision_config"]["window_size"] = 112;
+  const Tower tower = ReadTowers(wrapper, 3584).front();
+  EXPECT_EQ(tower.window, 64);
+  EXPECT_EQ(tower.windowed_layers, 28);
+  EXPECT_EQ(tower.KeysSeen(1024), (4 * 4096 + 28 * 64) / 32);
 }
 
 TEST(TowerConfigTest, ATowerThatLacksASizeIsLeftOut) {

@@ -87,7 +87,7 @@ TEST_F(AskTest, TellsHowFarTheSearchIsTenTimesASecond) {
     // The write before it may not be done yet, though its message was read.
     while (read_.load() < 2) run.progress({.seen = 3, .of = 9});
     planner::RecommendAnswer answer;
-    answer.parameters = 42;
+    answer.counts.parameters = 42;
     return answer;
   });
   const Answer answer = Ask(Tiny());

@@ -99,6 +99,10 @@ void QueryFlags::AddArithmetic(CLI::App& app) {
                  "Tokens that the fullest rank's experts take, over those of an average rank")
       ->capture_default_str()
       ->option_text("R");
+  app.add_option("--media-tokens", media_tokens,
+                 "Tokens of a sequence that stand for images of a model with a tower; default: "
+                 "those of one image if the model's file gives their number, otherwise 0")
+      ->option_text("N");
 }
 
 namespace {
@@ -147,6 +151,7 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
   query.devices = devices;
   query.training = {.seq_len = seq_len, .global_batch = global_batch, .expert_load = imbalance};
+  query.media_tokens = media_tokens;
   ASSIGN_OR_RETURN(query.training.optimizer, planner::ParseOptimizer(optimizer));
   if (!dtype.empty()) {
     ASSIGN_OR_RETURN(query.training.precision, planner::ParsePrecision(dtype));

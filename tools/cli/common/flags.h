@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "CLI/CLI.hpp"
@@ -30,7 +31,7 @@ struct OutputFlags {
 };
 
 // QueryFlags holds --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype,
-// --optimizer and --imbalance.
+// --optimizer, --imbalance and --media-tokens.
 struct QueryFlags {
   std::string model;
   std::string cluster;
@@ -42,6 +43,7 @@ struct QueryFlags {
   std::string dtype;  // if empty, fp32 on clusters of processor cores, otherwise bf16
   std::string optimizer = "adamw";
   double imbalance = 1.0;
+  std::optional<int64_t> media_tokens = std::nullopt;
 
   void AddModel(CLI::App& app);
   void AddTraining(CLI::App& app);

@@ -36,6 +36,7 @@ void VisitFields(const RequestText& request, Visitor& visit) {
   visit("dtype", std::string(planner::PrecisionName(query.training.precision)));
   visit("optimizer", std::string(query.training.optimizer.name));
   visit("imbalance", query.training.expert_load);
+  visit(planner::OnlyIf(query.media_tokens.has_value(), "media_tokens"), query.media_tokens);
 }
 
 constexpr planner::Field WhereSaid(const std::string& text, planner::Field field) {

@@ -14,8 +14,32 @@
 #include "tools/cli/io/text.h"
 
 namespace meshwright::cli {
+namespace {
+
+// Such as "671 B parameters, 37.6 B active, and 11.6 B that predict further tokens".
+std::string ParametersText(const planner::ParameterCounts& counts) {
+  std::string text = FormatParameters(counts.parameters) + " parameters";
+  if (counts.active_parameters < counts.parameters) {
+    text += ", " + FormatParameters(counts.active_parameters) + " active";
+  }
+  if (counts.tower_parameters > 0) {
+    text += ", " + FormatParameters(counts.tower_parameters) + " in its tower";
+  }
+  if (counts.mtp_parameters > 0) {
+    text += ", and " + FormatParameters(counts.mtp_parameters) + " that predict further tokens";
+  }
+  return text;
+}
+
+}  // namespace
+
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out) {
-  out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
+  PrintHeadline(query, planner::ParameterCounts{parameters, parameters}, out);
+}
+
+void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCounts& parameters,
+                   std::ostream& out) {
+  out << query.model.name << " (" << ParametersText(parameters) << ") on "
       << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "
       << FormatCount(query.training.seq_len) << ", global batch "
       << FormatCount(query.training.global_batch) << ", "
@@ -274,7 +298,7 @@ void PrintRecommendation(const planner::PlanQuery& query, const planner::Recomme
                          double elapsed_s, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
-  PrintHeadline(query, answer.parameters, out);
+  PrintHeadline(query, answer.counts, out);
   PrintNotes(answer.rests_on, answer.notes, out);
   PrintFunnel(query, answer.result, elapsed_s, out);
   out << "\n";
@@ -301,7 +325,7 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   FoldedText text(to);
   std::ostream& out = text.stream();
   const planner::Estimate& e = answer.estimate;
-  PrintHeadline(query, answer.parameters, out);
+  PrintHeadline(query, answer.counts, out);
   PrintNotes(answer.rests_on, answer.notes, out);
   out << planner::FormatLayout(answer.layout) << ", up to "
       << FormatParameters(answer.parameters_per_gpu) << " parameters on a GPU\n\n";

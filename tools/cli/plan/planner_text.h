@@ -12,6 +12,8 @@ namespace meshwright::cli {
 
 // Prints the first line of an answer: model, devices, training and framework of the query.
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out);
+void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCounts& parameters,
+                   std::ostream& out);
 // Prints the first line of an answer about several numbers of devices. `batch` says in words which
 // batches they train.
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,

@@ -1,0 +1,15 @@
+#include "planner/report/parameter_counts.h"
+
+#include "planner/block/parameters.h"
+#include "planner/block/tower_parameters.h"
+
+namespace meshwright::planner {
+
+ParameterCounts ParameterCountsOf(const ModelSpec& model) {
+  return {.parameters = Parameters(model),
+          .active_parameters = ActiveParameters(model),
+          .tower_parameters = TowerParameters(model),
+          .mtp_parameters = MtpParameters(model)};
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,51 @@
+#include "planner/catalog/plan_query.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text/field_error.h"
+
+namespace meshwright::planner {
+namespace {
+
+PlanQuery QueryOf(const char* model) {
+  PlanQuery query;
+  query.model = {model, ""};
+  query.cluster = {"h100", ""};
+  query.devices = 8;
+  query.training = {.seq_len = 4096, .global_batch = 8};
+  return query;
+}
+
+TEST(PlanQueryTest, ASequenceHasOneImageIfTheFileSaysItsTokens) {
+  EXPECT_EQ(Resolve(QueryOf("gemma-3-4b"), 8)->training.media_tokens, 256);
+  EXPECT_EQ(Resolve(QueryOf("kimi-k2.5"), 8)->training.media_tokens, 0);
+  EXPECT_EQ(Resolve(QueryOf("llama-3-8b"), 8)->training.media_tokens, 0);
+  PlanQuery shorter = QueryOf("gemma-3-4b");
+  shorter.training.seq_len = 128;
+  EXPECT_EQ(Resolve(shorter, 8)->training.media_tokens, 128);
+}
+
+TEST(PlanQueryTest, MediaTokensAreThoseOfTheQuestion) {
+  PlanQuery query = QueryOf("gemma-3-4b");
+  query.media_tokens = 1024;
+  EXPECT_EQ(Resolve(query, 8)->training.media_tokens, 1024);
+  query.media_tokens = 0;
+  EXPECT_EQ(Resolve(query, 8)->training.media_tokens, 0);
+  query.media_tokens = 4097;
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "media_tokens");
+  query.media_tokens = -1;
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "media_tokens");
+}
+
+TEST(PlanQueryTest, AModelWithoutATowerHasNoMediaTokens) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.media_tokens = 0;
+  EXPECT_TRUE(Resolve(query, 8).ok());
+  query.media_tokens = 256;
+  const absl::Status status = Resolve(query, 8).status();
+  EXPECT_EQ(FieldOf(status), "media_tokens");
+  EXPECT_NE(status.message().find("has no tower"), std::string::npos) << status;
+}
+
+}  // namespace
+}  // namespace meshwright::planner

@@ -15,7 +15,7 @@ int64_t ElementsOf(const OperatorList& operators) {
   return elements;
 }
 
-double FlopsOf(const OperatorList& operators) {
+double AllPassesFlops(const OperatorList& operators) {
   double flops = 0.0;
   for (const PassKind pass : kPasses) flops += WorkOf(operators, pass).flops;
   return flops;
@@ -39,8 +39,8 @@ double TowerFlops(const Tower& tower, int64_t tokens) {
   BlockShape patches = TowerBlockShape(tower);
   patches.tokens = tower.Patches(tokens);
   patches.keys = tower.KeysSeen(tokens);
-  return static_cast<double>(tower.layers) * FlopsOf(BlockOperators(patches)) +
-         FlopsOf(TowerEndOperators(tower, patches, tokens));
+  return static_cast<double>(tower.layers) * AllPassesFlops(BlockOperators(patches)) +
+         AllPassesFlops(TowerEndOperators(tower, patches, tokens));
 }
 
 }  // namespace meshwright::planner

@@ -166,7 +166,11 @@ int64_t ExpertTensorRanksOf(const Measurement& row) {
   if (const OptionalInt noted = Count(notes, {"etp", "expert-tensor-parallel-size"})) {
     return *noted;
   }
-  return Contains(notes, "folding") ? 1 : row.tp.value_or(1);
+  const int64_t tp = row.tp.value_or(1);
+  const int64_t ranks = tp * row.cp.value_or(1) * row.dp.value_or(1);
+  const int64_t ep = std::max<int64_t>(row.ep.value_or(1), 1);
+  const bool lacks_ranks = row.dp && ranks % (ep * tp) != 0;
+  return Contains(notes, "folding") || lacks_ranks ? 1 : tp;
 }
 
 }  // namespace meshwright::planner

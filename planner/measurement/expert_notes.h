@@ -18,7 +18,8 @@ namespace meshwright::planner {
 absl::StatusOr<ModelSpec> ExpertModelOf(const Measurement& row, ModelSpec known);
 
 // Returns the number of ranks that share each expert. If a row does not give it, it is 1 for notes
-// on parallel folding, and otherwise tp, Megatron-LM's default.
+// on parallel folding or if the row has not as many ranks as ep * tp needs, and otherwise tp,
+// Megatron-LM's default.
 int64_t ExpertTensorRanksOf(const Measurement& row);
 
 }  // namespace meshwright::planner

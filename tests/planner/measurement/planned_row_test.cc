@@ -349,6 +349,25 @@ TEST(PlanRow, ReadsExpertsFromTheNotes) {
       HasSubstr("ep = (empty)"));
 }
 
+// A source that says ep alone and runs on as many ranks can't have divided each expert.
+TEST(PlanRow, ExpertsAreWholeWhereThereAreNoRanksToDivideThem) {
+  const auto expert_ranks = [](int64_t ep) {
+    return PlanChanged([ep](Measurement& r) {
+             r.model = "some-moe";
+             r.vocab = 1024;
+             r.tp = 2;
+             r.pp = 1;
+             r.dp = 4;
+             r.ep = ep;
+             r.notes = "experts=8;top_k=2;moe_ffn=512";
+           })
+        .layout.value_or(Layout())
+        .etp;
+  };
+  EXPECT_EQ(expert_ranks(4), 2);
+  EXPECT_EQ(expert_ranks(8), 1);
+}
+
 // By the FLOPs of a token that the source divides by.
 TEST(PlanRow, FindsOutWhetherFurtherTokensWerePredicted) {
   const auto layers = [](double tflops) {

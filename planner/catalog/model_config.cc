@@ -204,8 +204,7 @@ std::vector<std::string> NotesOn(const ModelConfig& config) {
     const Tower& tower = config.model.towers.front();
     notes.push_back(
         absl::StrCat(tower.key, ": a tower of ", tower.layers, " layers of width ", tower.hidden,
-                     " is planned as trained, on the first stage; its parameters and states count, "
-                     "but no time of images"));
+                     " is planned as trained, on the first stage"));
   }
   if (!config.towers.empty()) {
     notes.push_back(

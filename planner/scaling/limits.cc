@@ -84,6 +84,33 @@ std::vector<int64_t> CoarsePlaces(const Values& values, int64_t asked) {
   return places;
 }
 
+// Returns, by layer, the index of its group.
+std::vector<size_t> GroupsByLayer(const ModelSpec& model) {
+  std::vector<size_t> groups;
+  for (size_t group = 0; group < model.groups.size(); ++group) {
+    groups.insert(groups.end(), static_cast<size_t>(model.groups[group].count), group);
+  }
+  return groups;
+}
+
+// Returns the shortest pattern that the second half of the layers repeats, or nullopt if it is
+// longer than kMostPeriod. The first layers of many models are of a kind of their own.
+std::optional<int64_t> PeriodOf(const ModelSpec& model, const std::vector<size_t>& groups) {
+  const auto layers = static_cast<int64_t>(groups.size());
+  const auto layer = [&](int64_t number) -> const LayerGroup& {
+    return model.groups[groups[static_cast<size_t>(number)]];
+  };
+  for (int64_t period = 1; period <= std::min(kMostPeriod, (layers + 1) / 2); ++period) {
+    int64_t number = layers - 1;
+    while (number >= std::max(period, layers / 2) &&
+           layer(number).SameShape(layer(number - period))) {
+      --number;
+    }
+    if (number < std::max(period, layers / 2)) return period;
+  }
+  return std::nullopt;
+}
+
 // Each value asks the same question with only this value changed.
 class LimitSearch {
  public:
@@ -130,7 +157,9 @@ class LimitSearch {
     }
     if (kind == LimitKind::kDepth) {
       const int64_t step = layout_ ? int64_t{layout_->pp} * layout_->vpp : kDepthStep;
-      return StepsThrough(request_.model.layers(), step, kMostDepth);
+      const int64_t period =
+          PeriodOf(request_.model, GroupsByLayer(request_.model)).value_or(1);
+      return StepsThrough(request_.model.layers(), std::lcm(step, period), kMostDepth);
     }
     Values values;
     const int64_t batch = layout_ ? training.global_batch / layout_->dp : training.global_batch;
@@ -180,38 +209,11 @@ class LimitSearch {
   const std::optional<Layout> layout_;
 };
 
-// Returns, by layer, the index of its group.
-std::vector<size_t> GroupsByLayer(const ModelSpec& model) {
-  std::vector<size_t> groups;
-  for (size_t group = 0; group < model.groups.size(); ++group) {
-    groups.insert(groups.end(), static_cast<size_t>(model.groups[group].count), group);
-  }
-  return groups;
-}
-
-bool IsSameLayer(const LayerGroup& a, const LayerGroup& b) { return a.SameShape(b); }
-
-// Returns the fewest last layers that repeat the layers right before them.
-int64_t PeriodOf(const ModelSpec& model, const std::vector<size_t>& groups) {
-  const auto layers = static_cast<int64_t>(groups.size());
-  const auto layer = [&](int64_t number) -> const LayerGroup& {
-    return model.groups[groups[static_cast<size_t>(number)]];
-  };
-  for (int64_t period = 1; period <= std::min(kMostPeriod, layers / 2); ++period) {
-    bool repeats = true;
-    for (int64_t back = 1; back <= period && repeats; ++back) {
-      repeats = IsSameLayer(layer(layers - back), layer(layers - back - period));
-    }
-    if (repeats) return period;
-  }
-  return 1;
-}
-
 }  // namespace
 
 ModelSpec WithDepth(const ModelSpec& model, int64_t layers) {
   std::vector<size_t> groups = GroupsByLayer(model);
-  const auto period = static_cast<size_t>(PeriodOf(model, groups));
+  const auto period = static_cast<size_t>(PeriodOf(model, groups).value_or(model.layers()));
   while (static_cast<int64_t>(groups.size()) < layers) {
     groups.push_back(groups[groups.size() - period]);
   }
@@ -220,7 +222,7 @@ ModelSpec WithDepth(const ModelSpec& model, int64_t layers) {
   deep.groups.clear();
   for (const size_t group : groups) {
     const LayerGroup& shape = model.groups[group];
-    if (deep.groups.empty() || !IsSameLayer(deep.groups.back(), shape)) {
+    if (deep.groups.empty() || !deep.groups.back().SameShape(shape)) {
       deep.groups.push_back(shape);
       deep.groups.back().count = 0;
     }

@@ -37,7 +37,8 @@ struct Limit {
 // asked for, up to this maximum.
 inline constexpr int64_t kMostSequenceStep = 1024;
 // A search tries depths in steps of this many layers from the model's own depth, because few
-// pipelines divide other depths.
+// pipelines divide other depths. If the model's layers repeat a pattern, every step is whole
+// patterns.
 inline constexpr int64_t kDepthStep = 8;
 
 // Returns one limit of each kind. Micro-batches are tried from the largest down until one fits.
@@ -52,7 +53,8 @@ absl::StatusOr<std::vector<Limit>> FindLimits(const SearchRequest& request,
                                               const std::optional<Layout>& layout);
 
 // Returns the model, cut or extended to `layers` layers. Added layers continue the shortest pattern
-// that the model's last layers repeat.
+// that the second half of the model's layers repeats, or the model's whole list of layers if that
+// pattern is long.
 // REQUIRES: layers > 0.
 ModelSpec WithDepth(const ModelSpec& model, int64_t layers);
 

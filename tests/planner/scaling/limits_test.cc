@@ -165,5 +165,35 @@ TEST(WithDepth, RepeatsTheLastPattern) {
   EXPECT_NE(window(0), window(1));
 }
 
+// Gemma 3 ends in the midst of its pattern of six layers, after four local ones.
+TEST(WithDepth, GoesOnWithAPatternThatTheModelLeftUnfinished) {
+  const ModelSpec model = FindModel("gemma-3-4b").value();
+  ASSERT_EQ(model.layers(), 34);
+  const ModelSpec longer = WithDepth(model, 42);
+  for (int64_t layer = 34; layer < 42; ++layer) {
+    EXPECT_TRUE(longer.GroupOf(layer).SameShape(longer.GroupOf(layer - 6))) << layer;
+  }
+  EXPECT_FALSE(longer.GroupOf(35).SameShape(longer.GroupOf(34)));
+}
+
+// Nemotron 3's layers follow no short pattern.
+TEST(WithDepth, RepeatsAllLayersWhereNoPatternIsShort) {
+  const ModelSpec model = FindModel("nemotron-3-nano").value();
+  const int64_t layers = model.layers();
+  const ModelSpec longer = WithDepth(model, layers + 9);
+  for (int64_t layer = 0; layer < 9; ++layer) {
+    EXPECT_TRUE(longer.GroupOf(layers + layer).SameShape(model.GroupOf(layer))) << layer;
+  }
+}
+
+TEST(FindLimits, TriesWholePatternsOfLayers) {
+  const TestContext test = MakeContext("gemma-3-4b", "h100", 4096, 96);
+  const auto limits = FindLimits(MakeRequest(test, 8), std::nullopt).value();
+  const Limit& depth = limits[static_cast<size_t>(LimitKind::kDepth)];
+  ASSERT_TRUE(depth.largest && depth.next);
+  EXPECT_EQ((*depth.largest - 34) % 24, 0);
+  EXPECT_EQ(*depth.next, *depth.largest + 24);
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -50,7 +50,7 @@ MemoryEstimate OnRank(const TestContext& context, const char* layout, int32_t ra
   return EstimateRankMemory(context.get(), MakeLayout(layout), rank);
 }
 
-int64_t BlockBytes(const TestContext& context, const char* layout) {
+int64_t StateBytesOfBlock(const TestContext& context, const char* layout) {
   return KeptBytes(
       BlockOperators(LayerShape(context.get(), MakeLayout(layout), context.model.groups.front())));
 }
@@ -61,10 +61,10 @@ TEST(Activations, CountTheLayersOfEveryChunk) {
   const TestContext context = PlainContext("llama-3-405b", kRankMemoryTokens, 64);
   const char* layout = "tp8.pp8.dp1.vpp4.sp1";
   EXPECT_EQ(OnRank(context, layout).activations_bytes,
-            (15 * 3 + 3 * 8 * 4) * BlockBytes(context, layout));
+            (15 * 3 + 3 * 8 * 4) * StateBytesOfBlock(context, layout));
   // The last rank holds p + 1 of its chunks, the head's not among the first of them.
   EXPECT_EQ(OnRank(context, layout, 7).activations_bytes,
-            (8 * 4 + 8 * 4 + 8 * 4 + 1 * 3) * BlockBytes(context, layout));
+            (8 * 4 + 8 * 4 + 8 * 4 + 1 * 3) * StateBytesOfBlock(context, layout));
 }
 
 // Layers held at the peak of a rank's list: each forward adds those of its chunk, the end of its
@@ -99,7 +99,7 @@ TEST(Activations, AreThoseOfTheScheduleWithUnequalStages) {
       // its short chunk for a long one.
       const int64_t later = layout.schedule == ScheduleKind::kInterleaved && rank == 3 ? 1 : 0;
       EXPECT_EQ(OnRank(context, text, rank).activations_bytes,
-                (PeakLayers(context, layout, rank, 8) - later) * BlockBytes(context, text))
+                (PeakLayers(context, layout, rank, 8) - later) * StateBytesOfBlock(context, text))
           << text << " rank " << rank;
     }
   }
@@ -114,7 +114,7 @@ TEST(Recompute, InFullKeepsInputsAndWorksInOneLayer) {
   const MemoryEstimate full = OnRank(context, "tp2.pp4.dp1.rc=full");
   EXPECT_EQ(full.activations_bytes, int64_t{4} * 8 * kActivation);
   EXPECT_EQ(full.workspace_bytes - none.workspace_bytes,
-            BlockBytes(context, "tp2.pp4.dp1") - kActivation);
+            StateBytesOfBlock(context, "tp2.pp4.dp1") - kActivation);
   EXPECT_EQ(OnRank(context, "tp2.pp4.dp1.sp1.rc=full").activations_bytes,
             int64_t{4} * 8 * kActivation / 2);
 }
@@ -122,7 +122,7 @@ TEST(Recompute, InFullKeepsInputsAndWorksInOneLayer) {
 TEST(Recompute, OfABlockKeepsTheOtherLayersInFull) {
   const TestContext context = Llama8b();
   EXPECT_EQ(OnRank(context, "tp2.pp4.dp1.rc=block:3").activations_bytes,
-            4 * (3 * kActivation + 5 * BlockBytes(context, "tp2.pp4.dp1")));
+            4 * (3 * kActivation + 5 * StateBytesOfBlock(context, "tp2.pp4.dp1")));
 }
 
 TEST(Recompute, SelectiveKeepsWhatItDoesNotMakeAgain) {

@@ -10,6 +10,7 @@
 #include "google/protobuf/unknown_field_set.h"
 #include "planner/report/answer_fields.h"
 #include "planner/report/compare_fields.h"
+#include "planner/spec/run_option_table.h"
 #include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright::wire {
@@ -48,6 +49,24 @@ absl::Status RefuseDtypeText(const v1::PlanRequest& request) {
   return absl::OkStatus();
 }
 
+// A run's options are texts in fields of their names.
+absl::Status ReadOptions(const v1::PlanRequest& request, planner::RunOptions& options) {
+  for (const planner::RunOption& option : planner::kRunOptions) {
+    const auto* field = request.GetDescriptor()->FindFieldByName(std::string(option.name));
+    const std::string text = request.GetReflection()->GetString(request, field);
+    if (!text.empty()) RETURN_IF_ERROR(option.read(EscapeControls(text), options));
+  }
+  return absl::OkStatus();
+}
+
+void WriteOptions(const planner::RunOptions& options, v1::PlanRequest& request) {
+  for (const planner::RunOption& option : planner::kRunOptions) {
+    if (HasDefault(option, options)) continue;
+    const auto* field = request.GetDescriptor()->FindFieldByName(std::string(option.name));
+    request.GetReflection()->SetString(&request, field, option.text(options));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
@@ -73,6 +92,7 @@ absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
   query.training.global_batch = request.global_batch();
   if (request.has_imbalance()) query.training.expert_load = request.imbalance();
   if (request.has_media_tokens()) query.media_tokens = request.media_tokens();
+  RETURN_IF_ERROR(ReadOptions(request, query.training.options));
   if (request.optimizer() != v1::OPTIMIZER_UNSPECIFIED) {
     ASSIGN_OR_RETURN(query.training.optimizer,
                      planner::ParseOptimizer(TextOf(request.optimizer())));
@@ -109,6 +129,7 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query) {
   out.set_dtype(EnumOf<v1::Dtype>(planner::PrecisionName(query.training.precision)));
   out.set_imbalance(query.training.expert_load);
   if (query.media_tokens) out.set_media_tokens(*query.media_tokens);
+  WriteOptions(query.training.options, out);
   out.set_optimizer(EnumOf<v1::Optimizer>(query.training.optimizer.name));
   return out;
 }

@@ -201,6 +201,14 @@ class BlockBuilder : public OperatorBuilder {
          op.name, kInputGradient);
   }
 
+  // Returns how many keys a query sees on average, or 0 if that follows from the shape. In documents
+  // of equal length l it sees (l + 1) / 2.
+  double KeysSeen(const AttentionShape& shape) const {
+    if (s_.bidirectional) return static_cast<double>(s_.keys);
+    if (s_.document_tokens == 0) return 0.0;
+    return std::min(shape.mean_keys(), (static_cast<double>(s_.document_tokens) + 1.0) / 2.0);
+  }
+
   // The gradients of queries, keys and values overwrite them.
   void Attention() {
     if (s_.index.exists() && s_.is_latent()) return AddSparseAttention(s_, operators());
@@ -214,8 +222,8 @@ class BlockBuilder : public OperatorBuilder {
                     .ring_stops = RingStopCount(s_.attention_span()),
                     .window = SeenWindow(s_),
                     .chunked = s_.chunked,
-                    .value_dim = s_.value_dim,
-                    .keys_seen = s_.bidirectional ? static_cast<double>(s_.keys) : 0.0};
+                    .value_dim = s_.value_dim};
+    op.attention.keys_seen = KeysSeen(op.attention);
     if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
     op.kernel = s_.attention;
     op.score_traffic_bytes = s_.score_traffic_bytes;

@@ -71,6 +71,7 @@ struct BlockShape {
   bool selective_drops_operators = false;
   int64_t keys = 0;      // the sequence length
   bool bidirectional = false;  // every query sees all keys, not only those before it
+  int64_t document_tokens = 0;  // the mean length of documents in a sequence, or 0 for one document
   int64_t window = 0;    // newest keys that a query sees, or 0 for all before it
   bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
   bool sinks = false;
@@ -114,6 +115,7 @@ struct BlockShape {
   bool embedding_norm = false;
   int64_t learned_positions = 0;    // rows of the position table that is added to the embedding
   bool vocab_parallel_loss = true;  // logits stay divided over the TP ranks
+  int64_t loss_chunks = 1;          // in which the head and the loss run, one after another
 
   // Device-memory traffic in bytes per element. Figures are for elements of 2 bytes and grow with
   // the element's size, except for score_traffic_bytes, which does not depend on it.

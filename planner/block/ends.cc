@@ -4,7 +4,9 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr double kLookup = 4.0;  // bytes of traffic per element
+// Bytes of traffic per element.
+constexpr double kLookup = 4.0;
+constexpr double kAddGradient = 6.0;  // reads two gradients and writes their sum
 constexpr int64_t kTokenIdBytes = 4;
 // Maximum, sum and the target's logit per token.
 constexpr int64_t kLossStatistics = 3;
@@ -85,6 +87,9 @@ class EndsBuilder : public OperatorBuilder {
     op.parameters.push_back(
         Rows(s_.tied_embeddings ? "embedding" : "head", s_.vocab, columns, s_.hidden));
     op.parameters[0].shared = s_.tied_embeddings;
+    // Each part after the first one adds its gradient of the matrix.
+    op.stream.traffic_bytes[static_cast<size_t>(kWeightGradient)] +=
+        static_cast<double>(s_.loss_chunks - 1) * kAddGradient;
     if (s_.head_bias) op.parameters.push_back(Bias("head_bias", s_.vocab, columns));
     Save(op, KeptTensor::kFinalNormOutput, NormOutputBytes(), op.name, kWeightGradient);
   }

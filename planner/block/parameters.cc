@@ -96,9 +96,10 @@ BlockShape EndsShape(const ModelSpec& model) {
 }
 
 // Each layer that predicts further tokens is a block, a projection, and the head again.
-void AddMtp(const ModelSpec& model, int64_t seq_len, const Counts& head, double& parameters,
-            OperatorFlops& token) {
-  const BlockShape shape = WholeShape(model, model.MtpLayer(), seq_len);
+void AddMtp(const ModelSpec& model, const TrainingSpec& training, const Counts& head,
+            double& parameters, OperatorFlops& token) {
+  BlockShape shape = WholeShape(model, model.MtpLayer(), training.seq_len);
+  shape.document_tokens = training.options.document_tokens;
   const auto layers = static_cast<double>(model.mtp_layers);
   for (const Counts& counts :
        {head, CountsOf<BlockOperators>(shape), CountsOf<MtpOperators>(shape)}) {
@@ -172,13 +173,15 @@ StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
   double parameters = static_cast<double>(EmbeddingParameters(model) + head.elements);
   OperatorFlops token = head.flops;
   for (const LayerGroup& group : model.groups) {
-    const Counts block = CountsOf<BlockOperators>(WholeShape(model, group, training.seq_len));
+    BlockShape shape = WholeShape(model, group, training.seq_len);
+    shape.document_tokens = training.options.document_tokens;
+    const Counts block = CountsOf<BlockOperators>(shape);
     const auto count = static_cast<double>(group.count);
     parameters += count * static_cast<double>(block.active_elements);
     token.products += count * block.flops.products;
     token.attention += count * block.flops.attention;
   }
-  if (model.mtp_layers > 0) AddMtp(model, training.seq_len, head, parameters, token);
+  if (model.mtp_layers > 0) AddMtp(model, training, head, parameters, token);
   const auto sequences = static_cast<double>(training.global_batch);
   const double tokens = sequences * static_cast<double>(training.seq_len);
   double towers = 0.0;

@@ -6,10 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
 #include "planner/layout/layout_condition.h"
 #include "planner/profile/attention_default.h"
+#include "planner/spec/run_option_table.h"
 
 namespace meshwright::planner {
 
@@ -51,6 +53,27 @@ absl::Status CheckImbalance(const ModelSpec& model, const TrainingSpec& training
                                  " has none; must be 1"));
 }
 
+// Meshwright's own worker has the states and the loss of its default alone.
+absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training) {
+  if (training.options == RunOptions()) return absl::OkStatus();
+  if (profile.engine == Engine::kWorker) {
+    for (const RunOption& option : kRunOptions) {
+      if (HasDefault(option, training.options)) continue;
+      return FieldError(option.name, option.text(training.options),
+                        absl::StrCat("is not run by Meshwright's own worker, whose steps ",
+                                     profile.name,
+                                     " plans and trials run; must be left out, or plan for another "
+                                     "framework (meshwright list profiles)"));
+    }
+  }
+  if (training.options.states != StateFormats() && !training.formats().HasMasterWeights()) {
+    return FieldError("states", run_option::StatesText(training.options),
+                      absl::StrCat("is about bf16 weights; must be left out with --dtype ",
+                                   AbslView(PrecisionName(training.precision))));
+  }
+  return absl::OkStatus();
+}
+
 int64_t DefaultMediaTokens(const ModelSpec& model, int64_t seq_len) {
   int64_t tokens = 0;
   for (const Tower& tower : model.towers) tokens = std::max(tokens, tower.tokens_per_image);
@@ -78,6 +101,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   ASSIGN_OR_RETURN(request.cluster, ResolveCluster(query.cluster, host_cores));
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));
+  RETURN_IF_ERROR(CheckOptions(request.profile, query.training));
   request.training = query.training;
   ASSIGN_OR_RETURN(request.training.media_tokens, MediaTokens(query, request.model));
   request.profile.supports.attention =

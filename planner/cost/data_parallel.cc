@@ -16,8 +16,11 @@ double WeightBytes(const StepShape& step) {
 
 double ReduceBytesPerParameter(const StepShape& step) {
   const NumberFormats& formats = step.device.formats;
-  return formats.HasMasterWeights() ? step.context.profile.communication.reduce_bytes
-                                    : static_cast<double>(BytesOf(formats.gradients));
+  if (!formats.HasMasterWeights()) return static_cast<double>(BytesOf(formats.gradients));
+  const double reduced = step.context.profile.communication.reduce_bytes;
+  // Gradients that are held in a narrow format are reduced in it.
+  const StateFormat gradient = step.context.training.options.states.gradient;
+  return gradient == StateFormat::kDefault ? reduced : std::min(reduced, BytesOf(gradient));
 }
 
 // Parameters whose holders reduce their gradients together: those of experts, or all others.

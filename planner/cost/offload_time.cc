@@ -39,8 +39,10 @@ HostUpdate HostUpdateTime(const StepShape& step, double parameters) {
   const double rate = HostCopyRate(step);
   const double down_bytes = parameters * static_cast<double>(GradientBytes(step.context));
   const double up_bytes = parameters * static_cast<double>(BytesOf(step.device.formats.weights));
-  const double update_s = step.context.training.optimizer.others.traffic_bytes * parameters /
-                          (HostMemoryShare(step) * step.context.cluster.host.update_efficiency);
+  const double traffic_bytes =
+      UpdateTrafficBytes(step.context, step.context.training.optimizer.others) * parameters;
+  const double update_s = traffic_bytes / (HostMemoryShare(step) *
+                                           step.context.cluster.host.update_efficiency);
   return {.update_s = update_s,
           .copied_bytes = down_bytes + up_bytes,
           .exposed_copies_s = std::max(0.0, std::max(down_bytes, up_bytes) / rate - update_s)};

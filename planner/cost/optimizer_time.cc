@@ -6,6 +6,7 @@
 
 #include "planner/block/matrices.h"
 #include "planner/layout/mesh.h"
+#include "planner/memory/model_states.h"
 
 namespace meshwright::planner {
 namespace {
@@ -126,8 +127,9 @@ double OrthogonalRankTime(const StepShape& step, int32_t pipeline_rank, KnownIte
   const auto experts = static_cast<double>(elements.experts);
   const double matrices = Owned(step, elements);
   const double others = Owned(step, step.planned.ParametersOnRank(pipeline_rank)) - matrices;
-  return MemoryBoundTime(step.device, optimizer.others.traffic_bytes * others +
-                                          optimizer.matrices.traffic_bytes * matrices) +
+  return MemoryBoundTime(step.device, UpdateTrafficBytes(step.context, optimizer.others) * others +
+                                          UpdateTrafficBytes(step.context, optimizer.matrices) *
+                                              matrices) +
          OrthogonalTime(step, dense_owners, rank.dense,
                         static_cast<double>(elements.all) - experts) +
          OrthogonalTime(step, expert_owners, rank.experts, experts);
@@ -138,7 +140,7 @@ double RankTime(const StepShape& step, int32_t pipeline_rank, KnownIterations& k
   if (optimizer.orthogonalises()) return OrthogonalRankTime(step, pipeline_rank, known);
   const double owned = Owned(step, step.planned.ParametersOnRank(pipeline_rank));
   if (step.layout.offload.optimizer) return HostUpdateTime(step, owned).update_s;
-  return MemoryBoundTime(step.device, optimizer.others.traffic_bytes * owned);
+  return MemoryBoundTime(step.device, UpdateTrafficBytes(step.context, optimizer.others) * owned);
 }
 
 }  // namespace

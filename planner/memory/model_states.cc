@@ -1,56 +1,103 @@
 #include "planner/memory/model_states.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace meshwright::planner {
 namespace {
 
-// Profiles give the bytes for AdamW in mixed precision. What these have above (or, with narrower
-// states, below) AdamW's master copy and moments scales with the width of the optimizer's states.
-int64_t OptimizerBytes(const EstimateContext& context) {
-  const NumberFormats formats = context.training.formats();
-  constexpr NumberFormats kMixed = NumberFormatsOf(Precision::kBf16);
-  const int64_t own_bytes = context.profile.states.optimizer_bytes - StateBytes(kAdamWRule, kMixed);
-  return StateBytes(kAdamWRule, formats) +
-         own_bytes * BytesOf(formats.optimizer_states) / BytesOf(kMixed.optimizer_states);
+constexpr NumberFormats kMixed = NumberFormatsOf(Precision::kBf16);
+constexpr StateWidths kMixedWidths = {
+    .master = 4.0, .gradient = 4.0, .first_moment = 4.0, .second_moment = 4.0};
+
+double Real(int64_t bytes) { return static_cast<double>(bytes); }
+
+double WidthOf(StateFormat format, double otherwise) {
+  return format == StateFormat::kDefault ? otherwise : BytesOf(format);
 }
 
-// Returns how many more bytes the optimizer keeps for a parameter of a block's matrices than AdamW
-// does; may be negative.
-int64_t MoreForMatrices(const EstimateContext& context) {
-  const NumberFormats formats = context.training.formats();
-  return StateBytes(context.training.optimizer.matrices, formats) - StateBytes(kAdamWRule, formats);
+// Profiles give the bytes for AdamW in mixed precision. What these have above (or, with narrower
+// states, below) AdamW's master copy and moments scales with the width of the optimizer's states.
+double OwnBytes(const EstimateContext& context) {
+  const double own = Real(context.profile.states.optimizer_bytes) - kMixedWidths.Of(kAdamWRule);
+  return own * Real(BytesOf(context.training.formats().optimizer_states)) /
+         Real(BytesOf(kMixed.optimizer_states));
+}
+
+// The same under ZeRO-3. A framework whose only weights are the master copy has fewer bytes than
+// weights, gradients, master copy and moments take.
+double OwnZero3Bytes(const EstimateContext& context, const StateWidths& widths) {
+  const ModelStates& states = context.profile.states;
+  const double own = Real(states.zero3_state_bytes - states.gradient_bytes) -
+                     Real(BytesOf(context.training.formats().weights)) -
+                     kMixedWidths.Of(kAdamWRule);
+  return widths.master > 0.0 ? own : std::max(0.0, own);
+}
+
+int64_t Bytes(int64_t parameters, double bytes_per_parameter) {
+  return std::llround(Real(parameters) * bytes_per_parameter);
+}
+
+// A copy of gradients beside the main ones is as backward writes them, in the weights' format. Main
+// gradients of that format need no copy.
+int32_t LocalGradientBytes(const EstimateContext& context) {
+  const bool is_main = context.training.options.states.gradient == StateFormat::kBf16;
+  return is_main ? 0 : context.profile.states.local_gradient_bytes;
 }
 
 }  // namespace
 
-// Gradients as wide as the optimizer's states need no second copy.
-int64_t GradientBytes(const EstimateContext& context) {
+StateWidths StateWidthsOf(const EstimateContext& context) {
   const NumberFormats formats = context.training.formats();
-  return formats.HasMasterWeights() ? context.profile.states.gradient_bytes
-                                    : BytesOf(formats.gradients);
+  const StateFormats& states = context.training.options.states;
+  const double wide = Real(BytesOf(formats.optimizer_states));
+  return {.master = WidthOf(states.master, formats.HasMasterWeights() ? wide : 0.0),
+          .gradient = WidthOf(states.gradient, Real(formats.HasMasterWeights()
+                                                        ? context.profile.states.gradient_bytes
+                                                        : BytesOf(formats.gradients))),
+          .first_moment = WidthOf(states.first_moment, wide),
+          .second_moment = WidthOf(states.second_moment, wide)};
+}
+
+double UpdateTrafficBytes(const EstimateContext& context, const UpdateRule& rule) {
+  const StateFormats& states = context.training.options.states;
+  if (states == StateFormats()) return rule.traffic_bytes;
+  const StateWidths widths = StateWidthsOf(context);
+  const double saved = kMixedWidths.Of(rule) - widths.Of(rule);
+  // Without a master copy the weight itself is read.
+  const double weight = widths.master > 0.0 ? 0.0 : Real(BytesOf(kMixed.weights));
+  return rule.traffic_bytes - 2.0 * saved - (kMixedWidths.gradient - widths.gradient) + weight;
+}
+
+int64_t GradientBytes(const EstimateContext& context) {
+  return static_cast<int64_t>(StateWidthsOf(context).gradient);
 }
 
 ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
                          const HeldParameters& held) {
   const NumberFormats formats = context.training.formats();
   const FrameworkProfile& profile = context.profile;
-  int64_t optimizer_bytes = OptimizerBytes(context);
-  if (layout.zero >= 1) optimizer_bytes += profile.states.shard_buffer_bytes;
+  const StateWidths widths = StateWidthsOf(context);
+  double optimizer_bytes = widths.Of(kAdamWRule) + OwnBytes(context);
+  if (layout.zero >= 1) optimizer_bytes += Real(profile.states.shard_buffer_bytes);
   if (layout.zero >= 3 && formats.HasMasterWeights()) {
-    optimizer_bytes =
-        profile.states.zero3_state_bytes - BytesOf(formats.weights) - profile.states.gradient_bytes;
+    optimizer_bytes = widths.Of(kAdamWRule) + OwnZero3Bytes(context, widths);
   }
+  // What the optimizer keeps for the matrices of blocks less what AdamW does; may be negative.
+  const double more_bytes =
+      widths.Of(context.training.optimizer.matrices) - widths.Of(kAdamWRule);
   const int64_t gradients = layout.zero >= 2 ? held.shard + held.whole_gradients : held.whole;
   // Under ZeRO-3 narrowed copies live as long as the gathered weights that they are made from.
-  const auto copied = static_cast<double>(layout.zero >= 3 ? 0 : held.of_blocks);
+  const auto copied = Real(layout.zero >= 3 ? 0 : held.of_blocks);
   const double copy_bytes = context.training.quantisation().weight_copy_bytes;
   return {
       .weights_bytes = (layout.zero >= 3 ? held.shard : held.whole) * BytesOf(formats.weights) +
                        static_cast<int64_t>(copied * copy_bytes),
       .gradients_bytes = gradients * GradientBytes(context) +
-                         (layout.zero <= 1 ? held.whole * profile.states.local_gradient_bytes : 0),
+                         (layout.zero <= 1 ? held.whole * LocalGradientBytes(context) : 0),
       .optimizer_bytes =
-          (layout.zero >= 1 ? held.shard : held.whole) * optimizer_bytes +
-          (layout.zero >= 1 ? held.matrices_shard : held.matrices) * MoreForMatrices(context)};
+          Bytes(layout.zero >= 1 ? held.shard : held.whole, optimizer_bytes) +
+          Bytes(layout.zero >= 1 ? held.matrices_shard : held.matrices, more_bytes)};
 }
 
 }  // namespace meshwright::planner

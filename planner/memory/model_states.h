@@ -31,6 +31,26 @@ struct ModelStateBytes {
   int64_t total_bytes() const { return weights_bytes + gradients_bytes + optimizer_bytes; }
 };
 
+// Bytes that are held for each parameter beside its weight, as the run's options, the profile and
+// the precision say.
+struct StateWidths {
+  double master = 0.0;  // 0 if there is no copy of the weights
+  double gradient = 0.0;
+  double first_moment = 0.0;
+  double second_moment = 0.0;
+
+  // Returns the bytes of an optimizer's states for a parameter under `rule`.
+  double Of(const UpdateRule& rule) const {
+    return master + (rule.states >= 1 ? first_moment : 0.0) +
+           (rule.states >= 2 ? second_moment : 0.0);
+  }
+};
+StateWidths StateWidthsOf(const EstimateContext& context);
+
+// Returns the bytes that an update of a parameter under `rule` reads and writes. It is
+// UpdateRule::traffic_bytes less what narrower states save.
+double UpdateTrafficBytes(const EstimateContext& context, const UpdateRule& rule);
+
 // Returns the bytes of one parameter's main gradient. A second copy is not needed if gradients are
 // as wide as the optimizer's states.
 int64_t GradientBytes(const EstimateContext& context);

@@ -15,10 +15,13 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
                   const BlockSums& ends) {
   const KeptActivations& kept = context.profile.kept;
   const int64_t boundary_bytes = ends.checkpoint_bytes;
+  const int32_t chunks = context.training.options.loss_chunks;
   const auto peak_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * ends.logits));
-  const auto kept_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * ends.logits));
+      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * ends.logits / chunks));
+  // A loss in parts keeps the gradient of its input, not logits.
+  const auto kept_bytes = chunks > 1 ? boundary_bytes
+                                     : static_cast<int64_t>(std::llround(
+                                           kept.loss_kept_bytes_per_logit * ends.logits));
   const bool all_alive =
       layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches : 1;
@@ -27,7 +30,7 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
       layout.schedule == ScheduleKind::kZbH1 ? std::min<int64_t>(micro_batches, layout.pp) : alive;
   // Each further predicted token has a loss of its own; the losses run one after another.
   const int64_t further = alive * context.model.mtp_layers;
-  return peak_bytes + (alive - 1 + further) * kept_bytes +
+  return peak_bytes + (chunks > 1 ? boundary_bytes : 0) + (alive - 1 + further) * kept_bytes +
          (alive + inputs + 2 * further) * boundary_bytes;
 }
 

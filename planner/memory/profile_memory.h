@@ -27,7 +27,8 @@ inline int64_t KeptBytes(const BlockSums& block, int64_t layers, int64_t recompu
 
 // Returns the bytes of the loss on the rank of the last stage, over all micro-batches whose
 // backward has not begun there. Each holds its logits, one of them at the peak of the cross
-// entropy, and the input and output of the final norm. `ends` are the sums of the model's ends.
+// entropy, and the input and output of the final norm. Under loss=chunked:N the logits are those of
+// one part, and the gradient of the head's input is held. `ends` are the sums of the model's ends.
 int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
                   const BlockSums& ends);
 

@@ -195,6 +195,7 @@ class LimitSearch {
     std::optional<Layout> layout = layout_;
     if (kind == LimitKind::kSequence) {
       at.training.seq_len = value;
+      at.training.media_tokens = std::min(at.training.media_tokens, value);
     } else if (kind == LimitKind::kDepth) {
       at.model = WithDepth(request_.model, value);
     } else if (layout) {

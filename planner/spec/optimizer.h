@@ -57,11 +57,4 @@ constexpr std::string_view OptimizerName(const Optimizer& optimizer) { return op
 // Parses "adamw" or "muon". Returns InvalidArgument about `optimizer` for any other text.
 absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text);
 
-// Returns the bytes per parameter of the optimizer's states, including the master copy if there is
-// one.
-constexpr int64_t StateBytes(const UpdateRule& rule, const NumberFormats& formats) {
-  const int64_t values = rule.states + (formats.HasMasterWeights() ? 1 : 0);
-  return values * BytesOf(formats.optimizer_states);
-}
-
 }  // namespace meshwright::planner

@@ -8,6 +8,7 @@
 #include "planner/spec/number_formats.h"
 #include "planner/spec/optimizer.h"
 #include "planner/spec/quantisation.h"
+#include "planner/spec/run_options.h"
 
 namespace meshwright::planner {
 
@@ -30,6 +31,7 @@ struct TrainingSpec {
   double expert_load = 1.0;
   Routing routing = Routing::kBalanced;
   int64_t media_tokens = 0;  // of a sequence, those that stand for images; 0 without a tower
+  RunOptions options = {};
 
   constexpr NumberFormats formats() const {
     return NumberFormatsOf(quantisation().narrows() ? around_products : precision);

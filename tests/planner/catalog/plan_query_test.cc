@@ -47,5 +47,23 @@ TEST(PlanQueryTest, AModelWithoutATowerHasNoMediaTokens) {
   EXPECT_NE(status.message().find("has no tower"), std::string::npos) << status;
 }
 
+TEST(PlanQueryTest, TheWorkerRunsItsOwnOptionsAlone) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.training.options.loss_chunks = 8;
+  EXPECT_TRUE(Resolve(query, 8).ok());
+  query.framework = {"meshwright", ""};
+  const absl::Status status = Resolve(query, 8).status();
+  EXPECT_EQ(FieldOf(status), "loss");
+  EXPECT_NE(status.message().find("chunked:8"), std::string::npos) << status;
+}
+
+TEST(PlanQueryTest, StatesAreThoseOfBf16Weights) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.training.options.states.gradient = StateFormat::kBf16;
+  EXPECT_TRUE(Resolve(query, 8).ok());
+  query.training.precision = Precision::kFp32;
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "states");
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "planner/block/parameters.h"
+#include "planner/memory/model_states.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/profile/planned_layout.h"
+#include "planner/spec/run_option_table.h"
 #include "planner/worker_memory/unit_shards.h"
 #include "tests/planner/plain_context.h"
 
@@ -55,6 +57,57 @@ TEST(ModelStates, OfMuonLackAMomentOfMatrices) {
     context.training.optimizer = kMuon;
     EXPECT_NEAR(adamw - optimizer(layout), 4.0 * matrices / owners, 64.0) << layout;
   }
+}
+
+// Weights, gradient and states of a parameter, bytes; 256 values of int8 have an fp32 scale.
+TEST(ModelStates, AreAsNarrowAsTheRunsOptionSays) {
+  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
+  const auto n = static_cast<double>(Parameters(context.model));
+  const auto bytes = [&](const char* states, const char* layout) {
+    EXPECT_TRUE(run_option::ReadStates(states, context.training.options).ok()) << states;
+    const MemoryEstimate memory = EstimateRankMemory(context.get(), MakeLayout(layout), 0);
+    return static_cast<double>(StateBytes(memory)) / n;
+  };
+  constexpr double kScales = 2.0 * 4.0 / 256.0;
+  const char* one = "tp1.pp1.dp1.zero0";
+  EXPECT_NEAR(bytes("fp32", one), 18.0, 1e-6);
+  EXPECT_NEAR(bytes("bf16", one), 2.0 + 2.0 + 4.0, 1e-6);
+  EXPECT_NEAR(bytes("adam8bit", one), 2.0 + 2.0 + 2.0 + kScales, 1e-6);
+  EXPECT_NEAR(bytes("precision-aware", one), 2.0 + 4.0 + 8.0, 1e-6);
+  EXPECT_NEAR(bytes("bf16-grads", one), 2.0 + 2.0 + 12.0, 1e-6);
+  EXPECT_NEAR(bytes("master=fp32,grad=bf16,m=int8,v=int8", one), 2.0 + 2.0 + 4.0 + 2.0 + kScales,
+              1e-6);
+  EXPECT_NEAR(bytes("bf16", "tp1.pp1.dp8.zero1"), 4.0 + 4.0 / 8.0, 1e-6);
+  EXPECT_NEAR(bytes("bf16", "tp1.pp1.dp8.zero3"), 8.0 / 8.0, 1e-6);
+}
+
+// FSDP holds fp32 weights alone; without a master copy it holds the bf16 ones.
+TEST(ModelStates, OfFsdpInBf16AreEightBytes) {
+  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
+  context.profile = FindProfile("torchtitan-fsdp").value();
+  const auto n = static_cast<double>(Parameters(context.model));
+  const auto bytes = [&] {
+    return static_cast<double>(StateBytes(EstimateRankMemory(
+               context.get(), MakeLayout("tp1.pp1.dp8.zero3"), 0))) *
+           8.0 / n;
+  };
+  EXPECT_NEAR(bytes(), 16.0, 1e-5);
+  ASSERT_TRUE(run_option::ReadStates("bf16", context.training.options).ok());
+  EXPECT_NEAR(bytes(), 8.0, 1e-5);
+}
+
+TEST(ModelStates, OfMuonInBf16HaveOneMomentOfMatrices) {
+  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
+  const StateWidths fp32 = StateWidthsOf(context.get());
+  EXPECT_EQ(fp32.Of(kAdamWRule), 12.0);
+  EXPECT_EQ(fp32.Of(kMuon.matrices), 8.0);
+  EXPECT_EQ(UpdateTrafficBytes(context.get(), kAdamWRule), 30.0);
+  ASSERT_TRUE(run_option::ReadStates("bf16", context.training.options).ok());
+  const StateWidths bf16 = StateWidthsOf(context.get());
+  EXPECT_EQ(bf16.Of(kAdamWRule), 4.0);
+  EXPECT_EQ(bf16.Of(kMuon.matrices), 2.0);
+  // It reads the gradient, and reads and writes the weight and both moments.
+  EXPECT_EQ(UpdateTrafficBytes(context.get(), kAdamWRule), 2.0 + 3.0 * (2.0 + 2.0));
 }
 
 // Over eight data ranks. Only padding, less than a line of each shard, is more than the formula.

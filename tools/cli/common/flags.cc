@@ -103,6 +103,11 @@ void QueryFlags::AddArithmetic(CLI::App& app) {
                  "Tokens of a sequence that stand for images of a model with a tower; default: "
                  "those of one image if the model's file gives their number, otherwise 0")
       ->option_text("N");
+  for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
+    const planner::RunOption& option = planner::kRunOptions[i];
+    app.add_option("--" + std::string(option.name), options[i], std::string(option.help))
+        ->option_text(std::string(option.values));
+  }
 }
 
 namespace {
@@ -152,6 +157,10 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
   query.devices = devices;
   query.training = {.seq_len = seq_len, .global_batch = global_batch, .expert_load = imbalance};
   query.media_tokens = media_tokens;
+  for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
+    if (options[i].empty()) continue;
+    RETURN_IF_ERROR(planner::kRunOptions[i].read(options[i], query.training.options));
+  }
   ASSIGN_OR_RETURN(query.training.optimizer, planner::ParseOptimizer(optimizer));
   if (!dtype.empty()) {
     ASSIGN_OR_RETURN(query.training.precision, planner::ParsePrecision(dtype));

@@ -1,6 +1,7 @@
 // Declares the flags that several commands share, and converts them to a query.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/scaling/device_range.h"
+#include "planner/spec/run_option_table.h"
 #include "tools/cli/common/context.h"
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/io/command_files.h"
@@ -31,7 +33,7 @@ struct OutputFlags {
 };
 
 // QueryFlags holds --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype,
-// --optimizer, --imbalance and --media-tokens.
+// --optimizer, --imbalance, --media-tokens and the options of a run (kRunOptions).
 struct QueryFlags {
   std::string model;
   std::string cluster;
@@ -44,6 +46,7 @@ struct QueryFlags {
   std::string optimizer = "adamw";
   double imbalance = 1.0;
   std::optional<int64_t> media_tokens = std::nullopt;
+  std::array<std::string, planner::kRunOptions.size()> options;  // empty: the framework's default
 
   void AddModel(CLI::App& app);
   void AddTraining(CLI::App& app);

@@ -15,6 +15,7 @@
 #include "planner/report/compare_fields.h"
 #include "planner/report/fastest_report.h"
 #include "planner/report/scale_report.h"
+#include "planner/spec/run_option_table.h"
 
 namespace meshwright::cli {
 
@@ -37,6 +38,11 @@ void VisitFields(const RequestText& request, Visitor& visit) {
   visit("optimizer", std::string(query.training.optimizer.name));
   visit("imbalance", query.training.expert_load);
   visit(planner::OnlyIf(query.media_tokens.has_value(), "media_tokens"), query.media_tokens);
+  const planner::RunOptions& options = query.training.options;
+  for (const planner::RunOption& option : planner::kRunOptions) {
+    visit(planner::OnlyIf(!HasDefault(option, options), planner::Field(option.name, option.help)),
+          option.text(options));
+  }
 }
 
 constexpr planner::Field WhereSaid(const std::string& text, planner::Field field) {

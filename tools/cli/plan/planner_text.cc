@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "planner/search/front.h"
+#include "planner/spec/run_option_table.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
@@ -31,6 +32,16 @@ std::string ParametersText(const planner::ParameterCounts& counts) {
   return text;
 }
 
+// Such as ", loss chunked:8"; options with their default are left out.
+std::string OptionsText(const planner::RunOptions& options) {
+  std::string text;
+  for (const planner::RunOption& option : planner::kRunOptions) {
+    if (HasDefault(option, options)) continue;
+    text += ", " + std::string(option.name) + " " + option.text(options);
+  }
+  return text;
+}
+
 }  // namespace
 
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out) {
@@ -43,8 +54,8 @@ void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCoun
       << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "
       << FormatCount(query.training.seq_len) << ", global batch "
       << FormatCount(query.training.global_batch) << ", "
-      << planner::PrecisionName(query.training.precision) << ", framework " << query.framework.name
-      << "\n";
+      << planner::PrecisionName(query.training.precision)
+      << OptionsText(query.training.options) << ", framework " << query.framework.name << "\n";
 }
 
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
@@ -59,8 +70,8 @@ void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRa
       << FormatCount(range.low);
   if (!range.is_one()) out << " to " << FormatCount(range.high);
   out << " x " << query.cluster.name << ", sequence " << FormatCount(query.training.seq_len) << ", "
-      << batch << ", " << planner::PrecisionName(query.training.precision) << ", framework "
-      << query.framework.name << "\n";
+      << batch << ", " << planner::PrecisionName(query.training.precision)
+      << OptionsText(query.training.options) << ", framework " << query.framework.name << "\n";
 }
 
 namespace {

@@ -1,0 +1,61 @@
+// kRunOptions is the table of a run's options. Flags, requests, messages and what answers show loop
+// over it.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "planner/spec/run_options.h"
+
+namespace meshwright::planner {
+
+struct RunOption {
+  std::string_view name;    // of the flag, the request's key and the message's field
+  std::string_view values;  // what it takes, as --help shows it
+  std::string_view help;
+  // Returns the value as read() takes it.
+  std::string (*text)(const RunOptions& options);
+  // Sets the option. Returns InvalidArgument, which names the option and what it takes.
+  absl::Status (*read)(std::string_view value, RunOptions& options);
+};
+
+// The functions that rows refer to.
+namespace run_option {
+
+std::string StatesText(const RunOptions& options);
+absl::Status ReadStates(std::string_view value, RunOptions& options);
+std::string LossText(const RunOptions& options);
+absl::Status ReadLoss(std::string_view value, RunOptions& options);
+std::string DocumentsText(const RunOptions& options);
+absl::Status ReadDocuments(std::string_view value, RunOptions& options);
+
+}  // namespace run_option
+
+inline constexpr std::array<RunOption, 3> kRunOptions = {{
+    {.name = "states",
+     .values = "STATES",
+     .help = "Formats of what is held for each parameter: fp32, bf16, adam8bit, precision-aware, "
+             "bf16-grads, or master=F,grad=F,m=F,v=F, each fp32, bf16, fp16, fp8 or int8, master "
+             "also none; default: the framework's",
+     .text = run_option::StatesText,
+     .read = run_option::ReadStates},
+    {.name = "loss",
+     .values = "plain|chunked:N",
+     .help = "How the loss is computed: over all tokens at once, or in N parts one after another",
+     .text = run_option::LossText,
+     .read = run_option::ReadLoss},
+    {.name = "documents",
+     .values = "N|none",
+     .help = "Mean length in tokens of the documents that a sequence is packed from; a token "
+             "attends to its own document alone",
+     .text = run_option::DocumentsText,
+     .read = run_option::ReadDocuments},
+}};
+
+inline bool HasDefault(const RunOption& option, const RunOptions& options) {
+  return option.text(options) == option.text(RunOptions());
+}
+
+}  // namespace meshwright::planner

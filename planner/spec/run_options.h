@@ -1,0 +1,61 @@
+// RunOptions says how a run trains where that differs from what its framework does by itself. The
+// table of planner/spec/run_option_table.h names the options.
+#pragma once
+
+#include <cstdint>
+
+namespace meshwright::planner {
+
+// The format of a value that is held for each parameter.
+enum class StateFormat : uint8_t {
+  kDefault,  // the framework's, with the training's precision
+  kNone,     // not held; of the master weights alone
+  kFp32,
+  kBf16,
+  kFp16,
+  kFp8,
+  kInt8  // with an fp32 scale for each 256 values (Dettmers et al., arXiv 2110.02861)
+};
+
+// Returns the bytes of one value. REQUIRES: the format is not kDefault.
+constexpr double BytesOf(StateFormat format) {
+  switch (format) {
+    case StateFormat::kFp32:
+      return 4.0;
+    case StateFormat::kBf16:
+    case StateFormat::kFp16:
+      return 2.0;
+    case StateFormat::kFp8:
+      return 1.0;
+    case StateFormat::kInt8:
+      return 1.0 + 4.0 / 256.0;
+    case StateFormat::kDefault:
+    case StateFormat::kNone:
+      break;
+  }
+  return 0.0;
+}
+
+// What a bf16 training holds for each parameter beside the weight.
+struct StateFormats {
+  StateFormat master = StateFormat::kDefault;
+  StateFormat gradient = StateFormat::kDefault;
+  StateFormat first_moment = StateFormat::kDefault;
+  StateFormat second_moment = StateFormat::kDefault;
+
+  friend bool operator==(const StateFormats&, const StateFormats&) = default;
+};
+
+struct RunOptions {
+  StateFormats states = {};
+  // The number of parts in which the loss is computed, one after another, each with the head's
+  // product and its gradients. 1: the framework's own loss, over all tokens at once.
+  int32_t loss_chunks = 1;
+  // The mean length in tokens of the documents that a sequence is packed from. A token sees its own
+  // document alone. 0: a sequence is one document.
+  int64_t document_tokens = 0;
+
+  friend bool operator==(const RunOptions&, const RunOptions&) = default;
+};
+
+}  // namespace meshwright::planner

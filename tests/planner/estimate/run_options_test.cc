@@ -1,0 +1,70 @@
+// Estimates under the options of a run (planner/spec/run_options.h).
+#include <gtest/gtest.h>
+
+#include "planner/block/parameters.h"
+#include "planner/estimate/estimate.h"
+#include "planner/memory/profile_memory.h"
+#include "planner/profile/planned_layout.h"
+#include "tests/planner/plain_context.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr const char* kEightRanks = "tp1.pp1.dp8.zero1.rc=full";
+
+TestContext OptionsContext(const RunOptions& options) {
+  TestContext test = PlainContext("llama-3-8b", 8192, 8);
+  test.training.options = options;
+  return test;
+}
+
+Estimate EstimateUnder(const RunOptions& options) {
+  return EstimateLayout(OptionsContext(options).get(), MakeLayout(kEightRanks));
+}
+
+// The logits of one part, 8 bytes each, and three activations: the norm's input and output, and the
+// gradient of the head's input.
+TEST(LossOption, InPartsHoldsTheLogitsOfOne) {
+  const double logits = 8192.0 * 128256.0;
+  const double activation = 8192.0 * 4096.0 * 2.0;
+  EXPECT_NEAR(static_cast<double>(EstimateUnder({}).memory.loss_bytes),
+              8.0 * logits + 2.0 * activation, 16.0);
+  EXPECT_NEAR(static_cast<double>(EstimateUnder({.loss_chunks = 8}).memory.loss_bytes),
+              logits + 3.0 * activation, 16.0);
+}
+
+// Each part after the first adds its gradient of the head's matrix: 6 bytes an element.
+TEST(LossOption, InPartsAddsUpGradientsOfTheHead) {
+  const double more_s = EstimateUnder({.loss_chunks = 9}).time[TimePart::kCompute] -
+                        EstimateUnder({}).time[TimePart::kCompute];
+  EXPECT_NEAR(more_s, 8.0 * 6.0 * 128256.0 * 4096.0 / (2.039e12 * 0.85), 1e-4);
+}
+
+// A token of a document of 1024 sees 512.5 keys, of a sequence of 8192 half of them.
+TEST(DocumentsOption, ShortensAttention) {
+  const TestContext whole = OptionsContext({});
+  const TestContext packed = OptionsContext({.document_tokens = 1024});
+  TestContext shorter = whole;
+  shorter.training.seq_len = 1025;
+  const double products = CausalStepFlops(shorter.model, shorter.training) / (8.0 * 1025.0);
+  EXPECT_NEAR(CausalStepFlops(packed.model, packed.training) / (8.0 * 8192.0) / products, 1.0,
+              1e-9);
+  const Estimate with = EstimateUnder({.document_tokens = 1024});
+  const Estimate without = EstimateUnder({});
+  EXPECT_LT(with.time[TimePart::kCompute], without.time[TimePart::kCompute]);
+  EXPECT_EQ(with.memory, without.memory);
+}
+
+TEST(DocumentsOption, LongerThanASequenceChangesNothing) {
+  EXPECT_EQ(EstimateUnder({.document_tokens = 20000}), EstimateUnder({}));
+}
+
+TEST(StatesOption, NarrowGradientsAreReducedNarrow) {
+  const double wide_s = EstimateUnder({}).time[TimePart::kDp];
+  const double narrow_s =
+      EstimateUnder({.states = {.gradient = StateFormat::kBf16}}).time[TimePart::kDp];
+  EXPECT_LT(narrow_s, wide_s);
+}
+
+}  // namespace
+}  // namespace meshwright::planner

@@ -69,6 +69,7 @@ struct BlockShape {
   bool keeps_expert_output = false;
   // Whether selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;
+  bool selective_drops_experts = false;  // and also all that routed experts keep
   int64_t keys = 0;      // the sequence length
   bool bidirectional = false;  // every query sees all keys, not only those before it
   int64_t document_tokens = 0;  // the mean length of documents in a sequence, or 0 for one document

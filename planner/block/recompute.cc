@@ -62,15 +62,21 @@ RecomputedParts SharedExpertParts(const BlockShape& shape) {
   return {.frees = kFfnTensors, .runs = kFfnOperators};
 }
 
+// What experts do with the rows of tokens, from sending them to their results.
+RecomputedParts RoutedParts(const BlockShape& shape) {
+  if (!shape.has_experts()) return {};
+  return {.frees = {KeptTensor::kExpertInput, KeptTensor::kExpertGate, KeptTensor::kExpertUp,
+                    KeptTensor::kExpertSiluGate, KeptTensor::kExpertProduct,
+                    KeptTensor::kExpertOutput},
+          .runs = {OperatorName::kExpertDispatch, OperatorName::kExpertGateUpProjection,
+                   OperatorName::kExpertActivation, OperatorName::kExpertDownProjection}};
+}
+
 RecomputedParts ExpertParts(const BlockShape& shape) {
   if (!shape.has_experts()) return {};
-  RecomputedParts parts = {
-      .frees = {KeptTensor::kRouterScores, KeptTensor::kRouting, KeptTensor::kExpertInput,
-                KeptTensor::kExpertGate, KeptTensor::kExpertUp, KeptTensor::kExpertSiluGate,
-                KeptTensor::kExpertProduct, KeptTensor::kExpertOutput},
-      .runs = {OperatorName::kRouter, OperatorName::kExpertDispatch,
-               OperatorName::kExpertGateUpProjection, OperatorName::kExpertActivation,
-               OperatorName::kExpertDownProjection, OperatorName::kExpertCombine}};
+  RecomputedParts parts = {.frees = {KeptTensor::kRouterScores, KeptTensor::kRouting},
+                           .runs = {OperatorName::kRouter, OperatorName::kExpertCombine}};
+  Add(RoutedParts(shape), parts);
   Add(SharedExpertParts(shape), parts);
   return parts;
 }
@@ -85,6 +91,7 @@ RecomputedParts NormAndActivationParts(const BlockShape& shape) {
                 KeptTensor::kFfnNormOutput, KeptTensor::kNormIntermediates, KeptTensor::kSiluGate,
                 KeptTensor::kExpertSiluGate},
       .runs = {OperatorName::kAttentionNorm, OperatorName::kLatentNorm, OperatorName::kFfnNorm}};
+  if (shape.selective_drops_experts) Add(RoutedParts(shape), parts);
   if (!ActivatesAgain(shape)) return parts;
   parts.frees = parts.frees.With({KeptTensor::kFfnProduct, KeptTensor::kExpertProduct});
   parts.runs = parts.runs.With({OperatorName::kFfnActivation, OperatorName::kExpertActivation});

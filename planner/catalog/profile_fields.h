@@ -19,9 +19,10 @@ inline constexpr EnumNames<GatheredInputs, 3> kGatheredInputsNames = {{
     {GatheredInputs::kWithoutPipeline, "without_pipeline"},
     {GatheredInputs::kAlways, "always"},
 }};
-inline constexpr EnumNames<SelectiveRecompute, 2> kSelectiveRecomputeNames = {{
+inline constexpr EnumNames<SelectiveRecompute, 3> kSelectiveRecomputeNames = {{
     {SelectiveRecompute::kCoreAttention, "core_attention"},
     {SelectiveRecompute::kNormsAndActivation, "norms_and_activation"},
+    {SelectiveRecompute::kNormsActivationAndExperts, "norms_activation_and_experts"},
 }};
 inline constexpr EnumNames<StagePartition, 3> kStagePartitionNames = {{
     {StagePartition::kEqual, "equal"},

@@ -209,6 +209,27 @@ TEST(KeptTensors, SelectiveRecomputeOfOperatorsDropsNormIntermediates) {
   EXPECT_EQ(SelectiveBytes(shape) - selective, int64_t{2} * 8192 * kKeptHidden / kRanks);
 }
 
+TEST(KeptTensors, SelectiveRecomputeByAListOfOperatorsDropsAllThatExpertsKeep) {
+  BlockShape shape = Llama2Shape();
+  shape.experts = {.count = 8, .top_k = 2};
+  shape.expert_hidden = 1024;
+  shape.ffn_hidden = 0;
+  shape.selective_drops_operators = true;
+  const auto kept = [&](KeptTensor tensor) {
+    OperatorList operators = BlockOperators(shape);
+    Apply(PartsOf({.mode = Recompute::kSelective}, shape), operators);
+    return KeptBytes(operators, tensor);
+  };
+  EXPECT_GT(kept(KeptTensor::kExpertInput), 0);
+  EXPECT_GT(kept(KeptTensor::kExpertGate), 0);
+  shape.selective_drops_experts = true;
+  for (const KeptTensor tensor : {KeptTensor::kExpertInput, KeptTensor::kExpertGate,
+                                  KeptTensor::kExpertUp, KeptTensor::kExpertProduct}) {
+    EXPECT_EQ(kept(tensor), 0) << kKeptTensorNames[static_cast<size_t>(tensor)];
+  }
+  EXPECT_GT(kept(KeptTensor::kRouterScores), 0);  // the router is a product
+}
+
 TEST(KeptTensors, UnfusedAddUpToFujiisFormula) {
   BlockShape shape = Llama2Shape();
   shape.fused_swiglu = false;

@@ -14,6 +14,7 @@
 #include "planner/catalog/cluster_fields.h"
 #include "planner/catalog/model_names.h"
 #include "planner/catalog/profile_fields.h"
+#include "planner/catalog/profile_names.h"
 #include "planner/codec/json_codec.h"
 #include "planner/codec/json_fields.h"
 #include "planner/data/embedded.h"
@@ -61,7 +62,8 @@ absl::StatusOr<std::string_view> ClusterText(std::string_view name) {
 }
 
 absl::StatusOr<std::string_view> ProfileText(std::string_view name) {
-  return FindPreset("framework", name, EmbeddedProfiles());
+  const std::string named = ProfileNamed(name);
+  return FindPreset("framework", named.empty() ? name : named, EmbeddedProfiles());
 }
 
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_cores,

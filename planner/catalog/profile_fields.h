@@ -168,6 +168,7 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("max_zero", supports.max_zero);
   visit("has_sequence_parallel", supports.has_sequence_parallel);
   visit("has_context_parallel", supports.has_context_parallel);
+  visit(OnlyIf(!supports.has_pipeline, "has_pipeline"), supports.has_pipeline);
   visit("has_interleaving", supports.has_interleaving);
   visit("has_breadth_first", supports.has_breadth_first);
   visit("has_zb_h1", supports.has_zb_h1);

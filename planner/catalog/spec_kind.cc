@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/profile_names.h"
 #include "planner/catalog/python_json.h"
 
 namespace meshwright::planner {
@@ -52,7 +53,7 @@ std::string PresetNamed(std::string_view kind, std::string_view name) {
   for (const std::string& preset : PresetsOf(kind)) {
     if (absl::EqualsIgnoreCase(preset, AbslView(name))) return preset;
   }
-  return "";
+  return kind == "framework" ? ProfileNamed(name) : "";
 }
 
 std::vector<std::string> PresetsOf(std::string_view kind) {

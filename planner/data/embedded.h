@@ -24,5 +24,7 @@ absl::Span<const EmbeddedFile> EmbeddedFamilies();
 absl::Span<const EmbeddedFile> EmbeddedArchitectures();
 // Returns planner/data/model_names.json alone.
 absl::Span<const EmbeddedFile> EmbeddedModelNames();
+// Returns planner/data/profile_names.json alone.
+absl::Span<const EmbeddedFile> EmbeddedProfileNames();
 
 }  // namespace meshwright::planner

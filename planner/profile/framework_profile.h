@@ -206,6 +206,7 @@ struct Supports {
   int32_t max_zero = 3;
   bool has_sequence_parallel = true;
   bool has_context_parallel = true;
+  bool has_pipeline = true;
   bool has_interleaving = true;
   bool has_breadth_first = false;
   bool has_zb_h1 = false;

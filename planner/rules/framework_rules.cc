@@ -35,6 +35,8 @@ std::string DescribeFramework(const Operands& operands) {
     case FrameworkPart::kZeroPipeline:
       return "the framework does not combine ZeRO 2 and 3 with pipeline parallel, only "
              "ZeRO 0 and 1";
+    case FrameworkPart::kPipeline:
+      return "the framework does not have pipeline parallel, only pp1";
     case FrameworkPart::kSequence:
       return "the framework does not have sequence parallel, only sp0";
     case FrameworkPart::kContext:

@@ -17,6 +17,7 @@ enum class FrameworkPart : int64_t {
   kZeroStage,
   kZeroMinimum,
   kZeroPipeline,
+  kPipeline,
   kSequence,
   kSequenceNeeded,
   kBlock,
@@ -73,6 +74,7 @@ inline bool LacksForModel(const RuleInput& input, const Layout& /*layout*/, Oper
 // Looks at ZeRO and the axes of the mesh.
 inline bool LacksZero(const RuleInput& input, const Layout& l, Operands& operands) {
   const Supports& has = input.profile.supports;
+  if (l.pp > 1 && !has.has_pipeline) return Lacks(FrameworkPart::kPipeline, 0, operands);
   if (l.zero > has.max_zero) return Lacks(FrameworkPart::kZeroStage, has.max_zero, operands);
   if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline) {
     return Lacks(FrameworkPart::kZeroPipeline, 0, operands);

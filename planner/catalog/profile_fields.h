@@ -186,6 +186,8 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("has_activation_offload", supports.has_activation_offload);
   visit("activation_offload_with_pipeline", supports.activation_offload_with_pipeline);
   visit("activation_offload_with_recompute", supports.activation_offload_with_recompute);
+  visit(OnlyIf(supports.offloads_layer_inputs, "offloads_layer_inputs"),
+        supports.offloads_layer_inputs);
   visit("has_optimizer_offload", supports.has_optimizer_offload);
   visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
   visit("min_zero", supports.min_zero);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/memory/model_states.h"
+#include "planner/memory/profile_memory.h"
 #include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {
@@ -26,7 +27,7 @@ double HostCopyRate(const StepShape& step) {
 
 CopyTime ExposedCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer) {
   if (step.layout.offload.activation_layers == 0) return {};
-  const double copy_s = static_cast<double>(block.kept_bytes) / HostCopyRate(step);
+  const double copy_s = static_cast<double>(OffloadedBytes(block, step.layout)) / HostCopyRate(step);
   const double forward_s =
       layer.forward_s + layer.tp_forward_s + layer.cp_forward_s + layer.ep_forward_s;
   const double backward_s = layer.backward_s() + layer.recompute_s + layer.tp_backward_s +

@@ -58,7 +58,9 @@ UnitTimes::UnitTimes(const StepShape& step)
     const LayerTime layer = EstimateLayer(step, group);
     layers.push_back(TimeOf(layer));
     recomputed.push_back(TimeOf(Recomputed(layer)));
-    copies.push_back(TimeOf(ExposedCopies(step, step.planned.block(group), layer)));
+    const bool runs_again = step.layout.recompute == Recompute::kFull;
+    copies.push_back(TimeOf(ExposedCopies(step, step.planned.block(group),
+                                          runs_again ? Recomputed(layer) : layer)));
   }
   if (step.context.model.mtp_layers > 0) mtp = TimeOf(EstimateMtp(step));
   towers = TimeOfTowers(step);

@@ -67,7 +67,7 @@ int64_t ProfileMemory::CopyBuffers(int32_t pipeline_rank) const {
     FirstLayers offloaded = FirstLayers::Offloaded(layout_);
     const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      const int64_t kept_bytes = planned_.block(group).kept_bytes;
+      const int64_t kept_bytes = OffloadedBytes(planned_.block(group), layout_);
       stay += (layers - offloaded.Of(layers)) * kept_bytes;
       largest = std::max(largest, kept_bytes);
       all += layers * kept_bytes;
@@ -119,7 +119,7 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
       const int64_t moved = offloaded.Of(layers);
       const int64_t stay = layers - moved;
       bytes.kept_bytes += in_flight * KeptBytes(block, stay, recomputed.Of(stay));
-      bytes.host_bytes += in_flight * moved * block.kept_bytes;
+      bytes.host_bytes += in_flight * moved * OffloadedBytes(block, layout_);
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, block.workspace.working_bytes);
       score_bytes = std::max(score_bytes, block.workspace.score_bytes);
     });

@@ -25,6 +25,12 @@ inline int64_t KeptBytes(const BlockSums& block, int64_t layers, int64_t recompu
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 
+// Returns the bytes of a layer whose activations move to the host: what it keeps, or its input under
+// rc=full.
+inline int64_t OffloadedBytes(const BlockSums& block, const Layout& layout) {
+  return layout.recompute == Recompute::kFull ? block.checkpoint_bytes : block.kept_bytes;
+}
+
 // Returns the bytes of the loss on the rank of the last stage, over all micro-batches whose
 // backward has not begun there. Each holds its logits, one of them at the peak of the cross
 // entropy, and the input and output of the final norm. Under loss=chunked:N the logits are those of

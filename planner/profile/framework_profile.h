@@ -228,6 +228,7 @@ struct Supports {
   bool has_activation_offload = false;
   bool activation_offload_with_pipeline = false;
   bool activation_offload_with_recompute = false;
+  bool offloads_layer_inputs = false;  // whether offload=act:N also combines with rc=full
   bool has_optimizer_offload = false;  // offload=opt
   bool tp_needs_sequence_parallel = false;
   int32_t min_zero = 0;  // the least stage if there are ranks to shard over and axes other than dp

@@ -33,12 +33,14 @@ std::string DescribeHostFigures(const Operands& operands);
 // all of theirs.
 bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands);
 
-inline bool OffloadsRecomputed(const RuleInput& /*input*/, const Layout& layout,
-                               Operands& operands) {
+// Under rc=block:N the first N layers keep their input alone, and these are the ones that would
+// move.
+inline bool OffloadsRecomputed(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.offload.activation_layers == 0) return false;
-  const bool keeps_input_alone =
-      layout.recompute == Recompute::kFull || layout.recompute == Recompute::kBlock;
-  return keeps_input_alone && Broken(layout.offload.activation_layers, 0, operands);
+  const bool stays =
+      layout.recompute == Recompute::kBlock ||
+      (layout.recompute == Recompute::kFull && !input.profile.supports.offloads_layer_inputs);
+  return stays && Broken(layout.offload.activation_layers, 0, operands);
 }
 
 inline bool OffloadsOrthogonalised(const RuleInput& input, const Layout& layout,

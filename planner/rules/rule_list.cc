@@ -82,7 +82,8 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      RuleLevel::kLayout},
     {Rule::kOffloadRecompute, "offload_with_recompute", OffloadsRecomputed,
      "offload=act:$0 moves what layers keep, and under rc=full and rc=block they keep only their "
-     "input: it needs rc=none, selective or modules",
+     "input, which stays on the device under this framework: it needs rc=none, selective or "
+     "modules",
      nullptr, RuleLevel::kLayout},
     {Rule::kOffloadOptimizer, "offload_optimizer", OffloadsOrthogonalised,
      "offload=opt updates weights on the host, where the products of Muon are not planned, only "

@@ -12,14 +12,14 @@ namespace {
 
 using nlohmann::json;
 
-struct Counted {
+struct CountedTower {
   const char* name;
   const char* wrapper;
   int64_t hidden;
   int64_t parameters;  // as transformers 5.24 counts them
 };
 
-const Counted kCounted[] = {
+const CountedTower kCountedTowers[] = {
     {"qwen3_vl_8b",
      R"({"vision_config": {"depth": 27, "hidden_size": 1152, "intermediate_size": 4304,
          "num_heads": 16, "in_channels": 3, "patch_size": 16, "temporal_patch_size": 2,
@@ -55,9 +55,9 @@ const Counted kCounted[] = {
      1536, 168544256},
 };
 
-class Towers : public testing::TestWithParam<Counted> {};
+class Towers : public testing::TestWithParam<CountedTower> {};
 
-INSTANTIATE_TEST_SUITE_P(Families, Towers, testing::ValuesIn(kCounted),
+INSTANTIATE_TEST_SUITE_P(Families, Towers, testing::ValuesIn(kCountedTowers),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST_P(Towers, HaveTheParametersThatTheirClassHas) {
@@ -75,7 +75,7 @@ TEST_P(Towers, AreDividedOverRanksThatDivideTheirHeads) {
 
 TEST(TowerConfigTest, AnImageHasTheTokensThatTheFileSays) {
   const auto read = [](size_t i) {
-    return ReadTowers(json::parse(kCounted[i].wrapper), kCounted[i].hidden).front();
+    return ReadTowers(json::parse(kCountedTowers[i].wrapper), kCountedTowers[i].hidden).front();
   };
   const Tower qwen = read(0);
   EXPECT_EQ(qwen.tokens_per_image, 0);
@@ -89,7 +89,7 @@ TEST(TowerConfigTest, AnImageHasTheTokensThatTheFileSays) {
 }
 
 TEST(TowerConfigTest, MostLayersOfQwen2_5SeeWindowsOfEightByEightPatches) {
-  json wrapper = json::parse(kCounted[1].wrapper);
+  json wrapper = json::parse(kCountedTowers[1].wrapper);
   wrapper["vision_config"]["window_size"] = 112;
   const Tower tower = ReadTowers(wrapper, 3584).front();
   EXPECT_EQ(tower.window, 64);
@@ -98,7 +98,7 @@ TEST(TowerConfigTest, MostLayersOfQwen2_5SeeWindowsOfEightByEightPatches) {
 }
 
 TEST(TowerConfigTest, ATowerThatLacksASizeIsLeftOut) {
-  json wrapper = json::parse(kCounted[0].wrapper);
+  json wrapper = json::parse(kCountedTowers[0].wrapper);
   for (const char* key : {"depth", "hidden_size", "num_heads", "patch_size", "out_hidden_size"}) {
     json without = wrapper;
     without["vision_config"].erase(key);

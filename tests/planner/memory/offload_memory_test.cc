@@ -40,6 +40,17 @@ TEST(OffloadedActivations, LeaveTheOtherLayersOnTheDevice) {
   EXPECT_EQ(whole.total_bytes() - moved.total_bytes(), moved.host_bytes);
 }
 
+TEST(OffloadedActivations, UnderFullRecomputeAreTheInputsOfLayers) {
+  const TestContext test = OffloadedLlama7b();
+  const int64_t input = kOffloadedTokens * 4096 * 2;
+  const MemoryEstimate whole = OffloadedOnRank(test, "tp1.pp1.dp8.zero1.rc=full");
+  EXPECT_EQ(whole.activations_bytes, 32 * input);
+  const MemoryEstimate moved = OffloadedOnRank(test, "tp1.pp1.dp8.zero1.rc=full.offload=act:20");
+  EXPECT_EQ(moved.activations_bytes, 12 * input);
+  EXPECT_EQ(moved.host_bytes, 20 * input);
+  EXPECT_EQ(moved.workspace_bytes, whole.workspace_bytes);
+}
+
 // The layer that computes and the one whose copy is under way stay.
 TEST(OffloadedActivations, KeepTwoLayersOnTheDeviceWhereFewerStay) {
   const TestContext test = OffloadedLlama7b();

@@ -57,8 +57,16 @@ TEST(OffloadRules, MoveWhatLayersKeep) {
        {"tp1.pp1.dp8.rc=full.offload=act:4", "tp1.pp1.dp8.rc=block:2.offload=act:4"}) {
     EXPECT_EQ(Sentence(test, recomputed),
               "offload=act:4 moves what layers keep, and under rc=full and rc=block they keep only "
-              "their input: it needs rc=none, selective or modules");
+              "their input, which stays on the device under this framework: it needs rc=none, "
+              "selective or modules");
   }
+}
+
+TEST(OffloadRules, MoveTheInputsOfLayersUnderAFrameworkThatDoes) {
+  TestContext test = OffloadContext("llama-2-7b", 4096, 64);
+  test.profile.supports.offloads_layer_inputs = true;
+  EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.rc=full.offload=act:4"), "");
+  EXPECT_NE(Sentence(test, "tp1.pp1.dp8.rc=block:2.offload=act:4"), "");
 }
 
 TEST(OffloadRules, UpdateByAdamWAlone) {

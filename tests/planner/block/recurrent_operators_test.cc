@@ -13,7 +13,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kHidden = 2048;
+constexpr int64_t kRecurrentHidden = 2048;
 
 // Sizes of published models: Qwen3.5-35B-A3B, Kimi-Linear, Ling 3, Nemotron 3 Nano's mixer over
 // another hidden width, Jamba, MiniMax-01, LFM2, RecurrentGemma.
@@ -46,7 +46,7 @@ Recurrence Mamba2() {
 }
 Recurrence Mamba1() {
   return {.kind = RecurrenceKind::kMamba1,
-          .heads = 2 * kHidden,
+          .heads = 2 * kRecurrentHidden,
           .key_dim = 16,
           .value_dim = 1,
           .conv_width = 4,
@@ -62,7 +62,7 @@ Recurrence Lightning() {
 }
 Recurrence ShortConvolution() {
   return {
-      .kind = RecurrenceKind::kShortConvolution, .heads = kHidden, .value_dim = 1, .conv_width = 3};
+      .kind = RecurrenceKind::kShortConvolution, .heads = kRecurrentHidden, .value_dim = 1, .conv_width = 3};
 }
 Recurrence RgLru() {
   return {.kind = RecurrenceKind::kRgLru, .heads = 8, .value_dim = 256, .conv_width = 4};
@@ -70,7 +70,7 @@ Recurrence RgLru() {
 
 BlockShape MixerAlone(const Recurrence& recurrence) {
   return {.tokens = 1,
-          .hidden = kHidden,
+          .hidden = kRecurrentHidden,
           .ffn = FfnKind::kNone,
           .keys = 4096,
           .attention_kind = AttentionKind::kNone,
@@ -93,7 +93,7 @@ struct Kind {
   int64_t parameters;  // as transformers counts them, by the formula of each kind
 };
 
-constexpr int64_t h = kHidden;
+constexpr int64_t h = kRecurrentHidden;
 constexpr int64_t kQ = 32 * 128;
 
 const Kind kKinds[] = {
@@ -150,7 +150,7 @@ TEST_P(Recurrences, CostTheSameForAnyLengthOfTheSequence) {
 
 TEST_P(Recurrences, KeepTheLayersInputAsACheckpoint) {
   const BlockShape shape = MixerAlone(GetParam().recurrence);
-  EXPECT_EQ(KeptBytes(BlockOperators(shape), KeptTensor::kAttentionResidual), 2 * kHidden);
+  EXPECT_EQ(KeptBytes(BlockOperators(shape), KeptTensor::kAttentionResidual), 2 * kRecurrentHidden);
 }
 
 TEST(RecurrentOperatorsTest, HeadsAreExchangedForTokensUnderContextParallelism) {
@@ -197,8 +197,8 @@ TEST(RecurrentOperatorsTest, AnFfnAloneHasOneNormAndIsItsOwnCheckpoint) {
   shape.ffn = FfnKind::kReluSquared;
   shape.ffn_hidden = 8192;
   const OperatorList operators = BlockOperators(shape);
-  EXPECT_EQ(RankParameters(operators).all, 2 * kHidden * 8192 + kHidden);
-  EXPECT_EQ(KeptBytes(operators, KeptTensor::kAttentionResidual), 2 * kHidden);
+  EXPECT_EQ(RankParameters(operators).all, 2 * kRecurrentHidden * 8192 + kRecurrentHidden);
+  EXPECT_EQ(KeptBytes(operators, KeptTensor::kAttentionResidual), 2 * kRecurrentHidden);
 }
 
 ModelSpec NemotronNano() {
@@ -230,7 +230,7 @@ TEST(MegatronFlopsTest, NemotronNanoCountsAsPublished) {
 TEST(RecurrenceTest, KeyHeadsMustDivideHeads) {
   Recurrence recurrence = GatedDelta();
   recurrence.key_heads = 12;
-  EXPECT_EQ(Validate(recurrence, kHidden).message(),
+  EXPECT_EQ(Validate(recurrence, kRecurrentHidden).message(),
             "linear_num_key_heads = 12: must divide linear_num_value_heads = 32");
 }
 

@@ -2,6 +2,7 @@
 
 #include "planner/block/block.h"
 #include "planner/block/tower_parameters.h"
+#include "planner/containers/memo.h"
 
 namespace meshwright::planner {
 namespace {
@@ -23,13 +24,32 @@ int64_t VectorsOfEnds(const Tower& tower) {
   return vectors;
 }
 
+struct TowerOnRanks {
+  const Tower& tower;
+  int64_t tp = 1;
+};
+struct TowerKey {
+  TowerKey() = default;
+  explicit TowerKey(const TowerOnRanks& of) : tower(of.tower), tp(of.tp) {}
+
+  Tower tower;
+  int64_t tp = 1;
+
+  friend bool operator==(const TowerKey& key, const TowerOnRanks& of) {
+    return key.tp == of.tp && key.tower == of.tower;
+  }
+};
+
 }  // namespace
 
 UnitParameters TowerRankParameters(const Tower& tower, int64_t tp) {
-  UnitParameters unit = BlocksOn(tower, Divides(tower, tp) ? tp : 1);
-  unit.all += TowerParameters(tower) - BlocksOn(tower, 1).all;
-  unit.vectors += VectorsOfEnds(tower);
-  return unit;
+  thread_local Memo<TowerKey, UnitParameters, kShapesOfAModel> known;
+  return known.Get(TowerOnRanks{tower, tp}, [&] {
+    UnitParameters unit = BlocksOn(tower, Divides(tower, tp) ? tp : 1);
+    unit.all += TowerParameters(tower) - BlocksOn(tower, 1).all;
+    unit.vectors += VectorsOfEnds(tower);
+    return unit;
+  });
 }
 
 }  // namespace meshwright::planner

@@ -269,8 +269,8 @@ LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
 
 }  // namespace
 
-LayerTime EstimateLayer(const StepShape& step, size_t group) {
-  const BlockSums& block = step.planned.block(group);
+LayerTime EstimateLayer(const StepShape& step, size_t shape) {
+  const BlockSums& block = step.planned.block(shape);
   const ListCost& cost = block.layer_cost;
   LayerTime time;
   AddCompute(step, cost, BlockInputs(step), time);

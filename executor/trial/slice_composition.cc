@@ -36,6 +36,7 @@ struct ChunkContents {
 
 std::vector<ChunkContents> ContentsOf(const planner::ModelSpec& model,
                                       const planner::Layout& layout, int32_t rank) {
+  const planner::LayerShapes shapes(model);
   std::vector<ChunkContents> chunks;
   for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
     const planner::StageLayers held = planner::StageOf(
@@ -43,8 +44,8 @@ std::vector<ChunkContents> ContentsOf(const planner::ModelSpec& model,
     ChunkContents& contents = chunks.emplace_back();
     contents.has_embedding = held.has_embedding;
     contents.has_head = held.has_head;
-    planner::ForEachGroup(model, held, [&](size_t group, int64_t count) {
-      contents.layers.emplace_back(group, count);
+    planner::ForEachRun(shapes, held, [&](size_t shape, int64_t count) {
+      contents.layers.emplace_back(shape, count);
     });
   }
   return chunks;

@@ -33,10 +33,11 @@ struct Cut {
   friend bool operator==(const Cut&, const Cut&) = default;
 };
 
-Cut CutOf(const ModelSpec& model, const Layout& layout, StagePartition partition) {
+Cut CutOf(const ModelSpec& model, int64_t layers, const Layout& layout,
+          StagePartition partition) {
   Cut cut = {.partition = partition,
              .stages = StagesOf(layout),
-             .layers = model.layers(),
+             .layers = layers,
              .split = layout.stages};
   if (partition == StagePartition::kByCost) {
     cut.cost = {.layer = static_cast<double>(ProjectionParameters(model, model.groups.front())),
@@ -100,31 +101,77 @@ StageLayers StageOf(const Cut& cut, int64_t stage) {
 }
 
 // What a table depends on.
-struct TableKey {
-  Cut cut;
+struct TableQuery {
+  Cut cut = {};
   int32_t pp = 1;
   bool turns_back = false;  // the second chunks are in reverse order
-  bool one_group = true;    // so that it does not matter which layers a stage holds
+  const LayerShapes& shapes;
+};
+struct TableKey {
+  TableKey() = default;
+  explicit TableKey(const TableQuery& query)
+      : cut(query.cut),
+        pp(query.pp),
+        turns_back(query.turns_back),
+        runs(query.shapes.runs().begin(), query.shapes.runs().end()) {}
 
-  friend bool operator==(const TableKey&, const TableKey&) = default;
+  Cut cut;
+  int32_t pp = 1;
+  bool turns_back = false;
+  std::vector<ShapeRun> runs;
+
+  friend bool operator==(const TableKey& key, const TableQuery& query) {
+    return key.pp == query.pp && key.turns_back == query.turns_back && key.cut == query.cut &&
+           std::equal(key.runs.begin(), key.runs.end(), query.shapes.runs().begin(),
+                      query.shapes.runs().end());
+  }
 };
 
-bool AreAlike(const TableKey& key, const StageLayers& a, const StageLayers& b) {
-  return a.layer_count == b.layer_count && a.has_embedding == b.has_embedding &&
-         a.has_head == b.has_head && (key.one_group || a.first_layer == b.first_layer);
+// Adds layers of a shape to those of a stage.
+template <typename Counts>
+void AddLayers(size_t shape, int64_t layers, Counts& counts) {
+  for (ShapeRun& known : counts) {
+    if (known.shape != shape) continue;
+    known.layers += layers;
+    return;
+  }
+  counts.push_back({.shape = shape, .layers = layers});
 }
 
-std::shared_ptr<const StageTable> MakeTable(const TableKey& key, const Layout& layout) {
-  auto table = std::make_shared<StageTable>();
-  for (int64_t stage = 0; stage < key.cut.stages; ++stage) {
-    table->stages.push_back(StageOf(key.cut, stage));
+// Returns the shape of each layer of the model.
+std::vector<size_t> ShapeOfLayers(const LayerShapes& shapes) {
+  std::vector<size_t> of_layers;
+  for (const ShapeRun& run : shapes.runs()) {
+    of_layers.insert(of_layers.end(), static_cast<size_t>(run.layers), run.shape);
   }
+  return of_layers;
+}
+
+// `shape_of` are the shapes of the model's layers.
+bool AreAlike(const std::vector<size_t>& shape_of, const StageLayers& a, const StageLayers& b) {
+  if (a.layer_count != b.layer_count || a.has_embedding != b.has_embedding ||
+      a.has_head != b.has_head) {
+    return false;
+  }
+  const auto first_of_a = shape_of.begin() + a.first_layer;
+  return std::equal(first_of_a, first_of_a + a.layer_count, shape_of.begin() + b.first_layer);
+}
+
+std::shared_ptr<const StageTable> MakeTable(const TableQuery& query, const Layout& layout) {
+  auto table = std::make_shared<StageTable>();
+  for (int64_t stage = 0; stage < query.cut.stages; ++stage) {
+    table->stages.push_back(StageOf(query.cut, stage));
+    auto& counts = table->shapes.emplace_back();
+    ForEachRun(query.shapes, table->stages.back(),
+               [&](size_t shape, int64_t layers) { AddLayers(shape, layers, counts); });
+  }
+  const std::vector<size_t> shape_of = ShapeOfLayers(query.shapes);
   const auto stage_of = [&](int32_t rank, int32_t chunk) -> const StageLayers& {
     return table->stages[static_cast<size_t>(StageOfChunk(layout, rank, chunk))];
   };
   const auto ranks_alike = [&](int32_t a, int32_t b) {
     for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
-      if (!AreAlike(key, stage_of(a, chunk), stage_of(b, chunk))) return false;
+      if (!AreAlike(shape_of, stage_of(a, chunk), stage_of(b, chunk))) return false;
     }
     return true;
   };
@@ -138,24 +185,23 @@ std::shared_ptr<const StageTable> MakeTable(const TableKey& key, const Layout& l
 
 }  // namespace
 
-std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout& layout,
-                                           StagePartition partition) {
+std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerShapes& shapes,
+                                           const Layout& layout, StagePartition partition) {
   thread_local Memo<TableKey, std::shared_ptr<const StageTable>, kTablesOfASearch> known;
-  const TableKey key = {.cut = CutOf(model, layout, partition),
-                        .pp = layout.pp,
-                        .turns_back = layout.schedule == ScheduleKind::kZbV,
-                        .one_group = model.groups.size() == 1};
-  return known.Get(key, [&] { return MakeTable(key, layout); });
+  const TableQuery query = {.cut = CutOf(model, shapes.layers(), layout, partition),
+                            .pp = layout.pp,
+                            .turns_back = layout.schedule == ScheduleKind::kZbV,
+                            .shapes = shapes};
+  return known.Get(query, [&] { return MakeTable(query, layout); });
 }
 
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage) {
-  return StageOf(CutOf(model, layout, partition), stage);
+  return StageOf(CutOf(model, model.layers(), layout, partition), stage);
 }
 
-bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition) {
+bool CanPartition(int64_t layers, const Layout& layout, StagePartition partition) {
   const int64_t stages = StagesOf(layout);
-  const int64_t layers = model.layers();
   const StageSplit& split = layout.stages;
   if (!split.empty()) return split.stages() == stages && split.layers() == layers;
   if (partition == StagePartition::kEqual) {

@@ -6,7 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "planner/layout/layout.h"
+#include "planner/spec/layer_shapes.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {
@@ -41,16 +43,18 @@ enum class StagePartition : uint8_t {
 // The stages of a layout, computed once for callers that need many of them.
 struct StageTable {
   std::vector<StageLayers> stages;  // pp * vpp of them
-  // For each pipeline rank, the first rank whose chunks hold the same. If the model has one layer
-  // group, chunks hold the same if they have equally many layers and the same of embedding and
-  // head. If it has several, chunks must also begin at the same layer.
+  // By stage, the number of its layers of each shape that it has, in the order in which the shapes
+  // first appear on the stage.
+  std::vector<absl::InlinedVector<ShapeRun, 4>> shapes;
+  // For each pipeline rank, the first rank whose chunks hold the same: layers of the same shapes in
+  // the same order, and the same of embedding and head.
   std::vector<int32_t> alike;
 };
 
-// Returns the table of a layout. Each thread caches its last few tables, because a search comes
-// back to them. Thread-safe. REQUIRES: CanPartition().
-std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout& layout,
-                                           StagePartition partition);
+// Returns the table of a layout. `shapes` are those of `model`. Each thread caches its last few
+// tables, because a search comes back to them. Thread-safe. REQUIRES: CanPartition().
+std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerShapes& shapes,
+                                           const Layout& layout, StagePartition partition);
 
 // Returns stage `stage` of pp * vpp. REQUIRES: CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
@@ -58,19 +62,21 @@ StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition
 
 // Returns whether the partition gives every stage something to hold. kEqual needs a division
 // without remainder. If the layout names its stages, they must be pp * vpp stages that hold exactly
-// the model's layers.
-bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition);
+// the model's `layers` layers.
+bool CanPartition(int64_t layers, const Layout& layout, StagePartition partition);
 
-// Calls visit(group, layers) for each layer group that has layers on the stage, with the group's
-// index and the number of these layers.
+// Calls visit(shape, layers) for each layer group that has layers on the stage, in order, with its
+// shape and the number of these layers.
 template <typename Visit>
-void ForEachGroup(const ModelSpec& model, const StageLayers& stage, const Visit& visit) {
+void ForEachRun(const LayerShapes& shapes, const StageLayers& stage, const Visit& visit) {
+  const int64_t stage_end = stage.first_layer + stage.layer_count;
   int64_t begin = 0;
-  for (size_t i = 0; i < model.groups.size(); ++i) {
-    const int64_t end = begin + model.groups[i].count;
+  for (const ShapeRun& run : shapes.runs()) {
+    if (begin >= stage_end) return;
+    const int64_t end = begin + run.layers;
     const int64_t first = std::max(begin, stage.first_layer);
-    const int64_t last = std::min(end, stage.first_layer + stage.layer_count);
-    if (first < last) visit(i, last - first);
+    const int64_t last = std::min(end, stage_end);
+    if (first < last) visit(run.shape, last - first);
     begin = end;
   }
 }

@@ -18,9 +18,9 @@ template <typename Key, typename Value, size_t N>
 class Memo {
  public:
   // Returns the value of `key`, and calls make() for it if it is not known. The reference is valid
-  // until the next call.
-  template <typename Make>
-  const Value& Get(const Key& key, const Make& make) {
+  // until the next call. `key` is a Key, or what compares with one and makes one.
+  template <typename Query = Key, typename Make>
+  const Value& Get(const Query& key, const Make& make) {
     for (size_t age = 1; age <= size_; ++age) {
       const Known& known = known_[(next_ + N - age) % N];
       if (known.key == key) return known.value;
@@ -28,7 +28,7 @@ class Memo {
     Known& place = known_[next_];
     next_ = (next_ + 1) % N;
     if (size_ < N) ++size_;
-    place.key = key;
+    place.key = Key(key);
     place.value = make();
     return place.value;
   }

@@ -288,8 +288,8 @@ LayerTime EstimateBlock(const StepShape& step, const BlockSums& block) {
 
 }  // namespace
 
-LayerTime EstimateLayer(const StepShape& step, size_t group) {
-  return EstimateBlock(step, step.planned.block(group));
+LayerTime EstimateLayer(const StepShape& step, size_t shape) {
+  return EstimateBlock(step, step.planned.block(shape));
 }
 
 LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower) {

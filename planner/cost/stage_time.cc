@@ -46,20 +46,15 @@ StageTime TimeOfTowers(const StepShape& step) {
 }  // namespace
 
 UnitTimes::UnitTimes(const StepShape& step)
-    : head(TimeOf(EstimateHead(step))), embedding(TimeOf(EstimateEmbedding(step))) {
-  for (size_t group = 0; group < step.planned.block_count(); ++group) {
-    const size_t alike = step.planned.FirstAlikeGroup(group);
-    if (alike < group) {
-      layers.push_back(layers[alike]);
-      recomputed.push_back(recomputed[alike]);
-      copies.push_back(copies[alike]);
-      continue;
-    }
-    const LayerTime layer = EstimateLayer(step, group);
+    : head(TimeOf(EstimateHead(step))),
+      embedding(TimeOf(EstimateEmbedding(step))),
+      further_shape(step.planned.further_shape()) {
+  for (size_t shape = 0; shape < step.planned.blocks().size(); ++shape) {
+    const LayerTime layer = EstimateLayer(step, shape);
     layers.push_back(TimeOf(layer));
     recomputed.push_back(TimeOf(Recomputed(layer)));
     const bool runs_again = step.layout.recompute == Recompute::kFull;
-    copies.push_back(TimeOf(ExposedCopies(step, step.planned.block(group),
+    copies.push_back(TimeOf(ExposedCopies(step, step.planned.block(shape),
                                           runs_again ? Recomputed(layer) : layer)));
   }
   if (step.context.model.mtp_layers > 0) mtp = TimeOf(EstimateMtp(step));
@@ -71,7 +66,7 @@ void UnitTimes::AddHead(const ModelSpec& model, const Layout& layout, StageTime&
   time.Add(head, 1.0 + further);
   if (further == 0.0) return;
   time.Add(mtp, further);
-  time.Add(layout.recompute == Recompute::kFull ? recomputed.back() : layers.back(), further);
+  time.Add((layout.recompute == Recompute::kFull ? recomputed : layers)[further_shape], further);
 }
 
 void StageTimes::AddStage(int32_t stage, StageTime& time) const {
@@ -79,13 +74,13 @@ void StageTimes::AddStage(int32_t stage, StageTime& time) const {
   const StageLayers& held = step_.planned.Stage(stage);
   FirstLayers offloaded = FirstLayers::Offloaded(layout);
   FirstLayers recomputed = FirstLayers::Recomputed(layout);
-  ForEachGroup(step_.context.model, held, [&](size_t group, int64_t count) {
+  ForEachRun(step_.context.shapes, held, [&](size_t shape, int64_t count) {
     if (const int64_t moved = offloaded.Of(count); moved > 0) {
-      time.Add(units_.copies[group], static_cast<double>(moved));
+      time.Add(units_.copies[shape], static_cast<double>(moved));
     }
     const int64_t again = recomputed.Of(count);
-    time.Add(units_.layers[group], static_cast<double>(count - again));
-    if (again > 0) time.Add(units_.recomputed[group], static_cast<double>(again));
+    time.Add(units_.layers[shape], static_cast<double>(count - again));
+    if (again > 0) time.Add(units_.recomputed[shape], static_cast<double>(again));
   });
   if (held.has_embedding) {
     time.Add(units_.embedding, 1.0);

@@ -1,8 +1,10 @@
 // Estimates the time of one micro-batch on each stage of a layout.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "planner/cost/layer_time.h"
 #include "planner/cost/offload_time.h"
 #include "planner/cost/step_shape.h"
@@ -33,13 +35,14 @@ struct UnitTimes {
   // Adds to `time` the head, and the layers that predict further tokens.
   void AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const;
 
-  std::vector<StageTime> layers;      // by layer group
-  std::vector<StageTime> recomputed;  // by layer group, under full recompute
-  std::vector<StageTime> copies;      // by layer group: waits for an offloaded layer's copies
+  absl::InlinedVector<StageTime, 4> layers;      // by shape, as PlannedLayout::blocks()
+  absl::InlinedVector<StageTime, 4> recomputed;  // by shape, under full recompute
+  absl::InlinedVector<StageTime, 4> copies;      // by shape: waits for an offloaded layer's copies
   StageTime head;
   StageTime embedding;
-  StageTime mtp;     // only of models that predict further tokens
-  StageTime towers;  // of all towers, blocks and ends
+  size_t further_shape = 0;  // of the layers that predict further tokens
+  StageTime mtp;             // only of models that predict further tokens
+  StageTime towers;          // of all towers, blocks and ends
 };
 
 // The times of a layout's stages. What the stages have in common is computed once. REQUIRES: the

@@ -12,7 +12,7 @@ namespace {
 // Returns the entry for a chunk's layers of one shape, which is added where there is none.
 size_t EntryOf(const HeldLayers& held, std::vector<HeldLayers>& entries) {
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].group == held.group && entries[i].layers == held.layers &&
+    if (entries[i].shape == held.shape && entries[i].layers == held.layers &&
         entries[i].among_first == held.among_first) {
       return i;
     }
@@ -21,36 +21,22 @@ size_t EntryOf(const HeldLayers& held, std::vector<HeldLayers>& entries) {
   return entries.size() - 1;
 }
 
-// Returns an entry for each shape among the layers of one chunk. `shapes` are as
-// PipelineContents::shapes_.
-std::vector<HeldLayers> ShapesOf(const ModelSpec& model, const StageLayers& stage,
-                                 const std::vector<size_t>& shapes) {
-  std::vector<HeldLayers> held;
-  ForEachGroup(model, stage, [&](size_t group, int64_t layers) {
-    for (HeldLayers& other : held) {
-      if (other.group != shapes[group]) continue;
-      other.layers += layers;
-      return;
-    }
-    held.push_back({.group = shapes[group], .layers = layers});
+// Returns HeldLayers::among_first of a stage that has layers of several shapes.
+std::vector<int32_t> AmongFirst(const LayerShapes& shapes, const StageLayers& stage,
+                                size_t counted) {
+  std::vector<int32_t> among_first = {0};
+  among_first.reserve(static_cast<size_t>(stage.layer_count) + 1);
+  ForEachRun(shapes, stage, [&](size_t shape, int64_t layers) {
+    const int32_t step = shape == counted ? 1 : 0;
+    for (int64_t i = 0; i < layers; ++i) among_first.push_back(among_first.back() + step);
   });
-  if (held.size() < 2) return held;
-  for (HeldLayers& shape : held) {
-    shape.among_first.push_back(0);
-    ForEachGroup(model, stage, [&](size_t group, int64_t layers) {
-      const int32_t step = shapes[group] == shape.group ? 1 : 0;
-      for (int64_t i = 0; i < layers; ++i) {
-        shape.among_first.push_back(shape.among_first.back() + step);
-      }
-    });
-  }
-  return held;
+  return among_first;
 }
 
-// Returns the number of layers of each group, however they are cut into chunks.
-std::vector<int64_t> LayersByGroup(const RankContents& rank, size_t groups) {
-  std::vector<int64_t> layers(groups, 0);
-  for (const HeldLayers& held : rank.layers) layers[held.group] += held.layers * held.chunks;
+// Returns the number of layers of each shape, however they are cut into chunks.
+std::vector<int64_t> LayersByShape(const RankContents& rank, size_t shapes) {
+  std::vector<int64_t> layers(shapes, 0);
+  for (const HeldLayers& held : rank.layers) layers[held.shape] += held.layers * held.chunks;
   return layers;
 }
 
@@ -73,14 +59,13 @@ int64_t HeldLayers::Recomputed(const Layout& layout) const {
 }
 
 PipelineContents::PipelineContents(const EstimateContext& context, const Layout& layout)
-    : context_(context),
-      stages_(StagesOf(context.model, layout, context.profile.supports.stage_partition)),
+    : stages_(StagesOf(context.model, context.shapes, layout,
+                       context.profile.supports.stage_partition)),
+      entries_(stages_->stages.size()),
+      shape_count_(context.shapes.size()),
       ends_share_rank_(EndsShareRank(layout)) {
-  for (size_t group = 0; group < context.model.groups.size(); ++group) {
-    shapes_.push_back(FirstGroupOfShape(context.model, group));
-  }
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
-    RankContents contents = ContentsOf(layout, rank);
+    RankContents contents = ContentsOf(context, layout, rank);
     const auto known = std::find_if(ranks_.begin(), ranks_.end(), [&](const RankContents& other) {
       return other.HoldsAs(contents);
     });
@@ -96,38 +81,36 @@ PipelineContents::PipelineContents(const EstimateContext& context, const Layout&
   }
 }
 
-template <typename Visit>
-void PipelineContents::ForEachChunk(const Layout& layout, int32_t rank, const Visit& visit) const {
-  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
-    visit(stages_->stages[static_cast<size_t>(StageOfChunk(layout, rank, chunk))], chunk);
-  }
-}
-
-RankContents PipelineContents::ContentsOf(const Layout& layout, int32_t rank) const {
+RankContents PipelineContents::ContentsOf(const EstimateContext& context, const Layout& layout,
+                                          int32_t rank) {
   RankContents contents = {.first_rank = rank, .ranks = 1, .layers = {}};
-  ForEachChunk(layout, rank, [&](const StageLayers& stage, int32_t) {
-    for (const HeldLayers& held : ShapesOf(context_.model, stage, shapes_)) {
-      ++contents.layers[EntryOf(held, contents.layers)].chunks;
+  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+    const auto number = static_cast<size_t>(StageOfChunk(layout, rank, chunk));
+    const StageLayers& stage = stages_->stages[number];
+    const auto& shapes = stages_->shapes[number];
+    for (const ShapeRun& held : shapes) {
+      HeldLayers layers = {.shape = held.shape, .layers = held.layers};
+      if (shapes.size() > 1) layers.among_first = AmongFirst(context.shapes, stage, held.shape);
+      entries_[number].push_back(EntryOf(layers, contents.layers));
+      ++contents.layers[entries_[number].back()].chunks;
     }
     contents.has_embedding |= stage.has_embedding;
     contents.has_head |= stage.has_head;
-  });
+  }
   return contents;
 }
 
 RankInFlight PipelineContents::InFlight(const Layout& layout, int32_t rank,
                                         int64_t micro_batches) const {
   RankInFlight kept = {.contents = by_rank_[static_cast<size_t>(rank)], .in_flight = {}};
-  std::vector<HeldLayers> entries = ranks_[kept.contents].layers;
-  kept.in_flight.assign(entries.size(), 0);
+  kept.in_flight.assign(ranks_[kept.contents].layers.size(), 0);
   const ChunksInFlight chunks(layout, rank, micro_batches);
-  ForEachChunk(layout, rank, [&](const StageLayers& stage, int32_t chunk) {
+  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
     const int64_t in_flight = chunks.OfChunk(chunk);
-    for (const HeldLayers& held : ShapesOf(context_.model, stage, shapes_)) {
-      kept.in_flight[EntryOf(held, entries)] += in_flight;
-    }
-    if (stage.has_head) kept.head_in_flight += in_flight;
-  });
+    const auto stage = static_cast<size_t>(StageOfChunk(layout, rank, chunk));
+    for (const size_t entry : entries_[stage]) kept.in_flight[entry] += in_flight;
+    if (stages_->stages[stage].has_head) kept.head_in_flight += in_flight;
+  }
   return kept;
 }
 
@@ -135,12 +118,11 @@ bool PipelineContents::HoldsAs(const PipelineContents& other) const {
   if (ranks_.size() != other.ranks_.size() || ends_share_rank_ != other.ends_share_rank_) {
     return false;
   }
-  const size_t groups = context_.model.groups.size();
   for (size_t i = 0; i < ranks_.size(); ++i) {
     const RankContents& a = ranks_[i];
     const RankContents& b = other.ranks_[i];
     if (a.first_rank != b.first_rank || a.ranks != b.ranks || a.has_embedding != b.has_embedding ||
-        a.has_head != b.has_head || LayersByGroup(a, groups) != LayersByGroup(b, groups)) {
+        a.has_head != b.has_head || LayersByShape(a, shape_count_) != LayersByShape(b, shape_count_)) {
       return false;
     }
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "planner/block/stage_partition.h"
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
@@ -16,7 +17,7 @@ namespace meshwright::planner {
 
 // Chunks with the same number of layers of the same shape.
 struct HeldLayers {
-  size_t group = 0;    // the model's first group with layers of this shape
+  size_t shape = 0;    // a number of EstimateContext::shapes
   int64_t layers = 0;  // of each chunk
   int64_t chunks = 0;
   // For each N up to the layers of a chunk, how many of its first N layers have the shape. Empty if
@@ -74,15 +75,14 @@ class PipelineContents {
     std::vector<RankInFlight> ranks;
   };
 
-  // Calls visit(stage, chunk) for each chunk of the rank.
-  template <typename Visit>
-  void ForEachChunk(const Layout& layout, int32_t rank, const Visit& visit) const;
-  RankContents ContentsOf(const Layout& layout, int32_t rank) const;
+  // Returns what the rank holds, and fills in entries_ of its stages.
+  RankContents ContentsOf(const EstimateContext& context, const Layout& layout, int32_t rank);
   RankInFlight InFlight(const Layout& layout, int32_t rank, int64_t micro_batches) const;
 
-  const EstimateContext context_;
   const std::shared_ptr<const StageTable> stages_;
-  std::vector<size_t> shapes_;  // by layer group, the first group with layers of the same shape
+  // By stage, the places in its rank's RankContents::layers of the layers that it holds.
+  std::vector<absl::InlinedVector<size_t, 4>> entries_;
+  const size_t shape_count_;
   std::vector<RankContents> ranks_;
   std::vector<size_t> by_rank_;  // the index in ranks_ of each pipeline rank
   int64_t most_layers_ = 0;

@@ -126,8 +126,8 @@ PipelineRanks StagedEstimate::RanksOf(const Layout& layout, const Blocks& blocks
     for (const HeldLayers& held : contents.layers) {
       const int64_t again = held.chunks * held.Recomputed(layout);
       const int64_t once = held.chunks * held.layers - again;
-      if (once > 0) rank.Add(times.layers[held.group], static_cast<double>(once));
-      if (again > 0) rank.Add(times.recomputed[held.group], static_cast<double>(again));
+      if (once > 0) rank.Add(times.layers[held.shape], static_cast<double>(once));
+      if (again > 0) rank.Add(times.recomputed[held.shape], static_cast<double>(again));
     }
     if (contents.has_embedding) rank.Add(times.embedding, 1.0);
     if (contents.has_head) times.AddHead(context_.model, layout, rank);
@@ -154,14 +154,14 @@ StagedEstimate::Kept::Rank StagedEstimate::KeptOn(const Layout& layout, const Bl
   int64_t score_bytes = 0;
   for (size_t i = 0; i < contents.layers.size(); ++i) {
     const HeldLayers& held = contents.layers[i];
-    const BlockSums& block = *blocks.sums[held.group];
+    const BlockSums& block = *blocks.sums[held.shape];
     kept_bytes += rank.in_flight[i] * KeptBytes(block, held.layers, held.Recomputed(layout));
     work_bytes = std::max(work_bytes, block.workspace.working_bytes);
     score_bytes = std::max(score_bytes, block.workspace.score_bytes);
   }
   if (const int64_t further = context_.model.mtp_layers; contents.has_head && further > 0) {
     kept_bytes += rank.head_in_flight *
-                  (KeptBytes(*blocks.sums.back(), further, RecomputedLayers(layout, further)) +
+                  (KeptBytes(*blocks.sums[blocks.times.further_shape], further, RecomputedLayers(layout, further)) +
                    further * ends.mtp_kept_bytes);
   }
   if (layout.pp > 1) work_bytes += 2 * ends.checkpoint_bytes;

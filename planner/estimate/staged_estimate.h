@@ -21,6 +21,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "planner/cost/data_parallel.h"
 #include "planner/cost/pipeline_time.h"
 #include "planner/estimate/pipeline_contents.h"
@@ -63,7 +64,8 @@ class StagedEstimate {
   // Layers of one micro-batch under one mode of recompute.
   struct Blocks {
     UnitTimes times;
-    std::vector<std::shared_ptr<const BlockSums>> sums;  // by the model's groups
+    // As PlannedLayout::blocks().
+    absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> sums;
     double hop_bytes = 0.0;
     // Times of a pipeline's ranks, by Pipeline::number. Not used under rc=block:N, as the times
     // then depend on N.

@@ -116,7 +116,7 @@ void SpreadLayers(const EstimateContext& context, Layout& layout) {
   const Supports& supports = context.profile.supports;
   const int64_t stages = int64_t{layout.pp} * layout.vpp;
   if (!supports.has_stages || !layout.stages.empty() || stages < 2) return;
-  if (CanPartition(context.model, layout, supports.stage_partition)) return;
+  if (CanPartition(context.shapes.layers(), layout, supports.stage_partition)) return;
   layout.stages = SplitWithShortEnds(context.model.layers(), stages);
 }
 

@@ -70,8 +70,8 @@ std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
     UnitBytes units;
     units.table = dense(planned.ends().embedding);
     units.final_norm = dense(planned.ends().final_norm);
-    for (size_t group = 0; group < context.model.groups.size(); ++group) {
-      const UnitParameters& layer = planned.block(group).layer;
+    for (size_t shape = 0; shape < context.shapes.size(); ++shape) {
+      const UnitParameters& layer = planned.block(shape).layer;
       units.layers.push_back(dense(layer));
       if (context.model.has_experts()) {
         units.experts.push_back(all_shards(ExpertPart(layer, layout)));
@@ -99,10 +99,11 @@ int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
          BytesOf(context.training.formats().accumulator);
 }
 
-size_t ExpertLayers(const ModelSpec& model, const WorkerStage& stage) {
+size_t ExpertLayers(const EstimateContext& context, const WorkerStage& stage) {
   int64_t count = 0;
   for (const WorkerLayers& layers : stage.layers) {
-    if (model.groups[static_cast<size_t>(layers.group)].ffn.has_experts()) count += layers.count;
+    const auto shape = static_cast<size_t>(layers.group);
+    if (context.shapes.Of(context.model, shape).ffn.has_experts()) count += layers.count;
   }
   return static_cast<size_t>(count);
 }
@@ -113,8 +114,8 @@ WorkerStages WorkerStagesOf(const PlannedLayout& planned) {
   const int64_t threads = ThreadsPerRank(context.cluster.physical_cores,
                                          context.ranks_run_alone ? 1 : layout.devices());
   absl::InlinedVector<WorkerShape, 4> shapes;
-  for (size_t group = 0; group < context.model.groups.size(); ++group) {
-    shapes.push_back({.block = planned.block(group).shape, .threads = threads});
+  for (size_t shape = 0; shape < context.shapes.size(); ++shape) {
+    shapes.push_back({.block = planned.block(shape).shape, .threads = threads});
   }
   return WorkerStages(shapes, layout);
 }
@@ -132,8 +133,8 @@ ExactMemory::ExactMemory(const PlannedLayout& planned)
   for (int32_t number = 0; number < StageCount(layout_); ++number) {
     const StageLayers& held = planned.Stage(number);
     WorkerStage stage = {.first = held.has_embedding, .last = held.has_head};
-    ForEachGroup(context_.model, held, [&](size_t group, int64_t layers) {
-      stage.layers.push_back({.group = static_cast<int32_t>(group), .count = layers});
+    ForEachRun(context_.shapes, held, [&](size_t shape, int64_t layers) {
+      stage.layers.push_back({.group = static_cast<int32_t>(shape), .count = layers});
     });
     stages_.push_back(KindOf(stage, stages));
   }
@@ -319,7 +320,7 @@ absl::StatusOr<ActivationBytes> ExactMemory::RoutedActivationsOnRank(
     if (action.kind != ActionKind::kForward) continue;
     const WorkerStage& stage = ChunkOnRank(pipeline_rank, action.chunk).stage;
     const size_t begin = needed;
-    needed += ExpertLayers(context_.model, stage);
+    needed += ExpertLayers(context_, stage);
     if (needed > rows.size()) continue;
     rank.by_micro_batch[static_cast<size_t>(action.micro_batch) * rank.chunks.size() +
                         static_cast<size_t>(action.chunk)] =
@@ -346,7 +347,7 @@ int64_t ExactMemory::CommunicatorBytes(int32_t pipeline_rank) const {
 // Where all layers are alike, the ranks between the first and the last hold the same stages, and
 // the outer ones keep the most, unless the schedule delays weight gradients.
 bool ExactMemory::OuterRanksAreFullest() const {
-  return context_.model.groups.size() == 1 && !HasWeightActions(layout_.schedule);
+  return context_.shapes.runs().size() == 1 && !HasWeightActions(layout_.schedule);
 }
 
 }  // namespace meshwright::planner

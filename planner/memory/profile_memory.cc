@@ -66,8 +66,8 @@ int64_t ProfileMemory::CopyBuffers(int32_t pipeline_rank) const {
     int64_t all = 0;
     FirstLayers offloaded = FirstLayers::Offloaded(layout_);
     const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
-    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      const int64_t kept_bytes = OffloadedBytes(planned_.block(group), layout_);
+    ForEachRun(context_.shapes, stage, [&](size_t shape, int64_t layers) {
+      const int64_t kept_bytes = OffloadedBytes(planned_.block(shape), layout_);
       stay += (layers - offloaded.Of(layers)) * kept_bytes;
       largest = std::max(largest, kept_bytes);
       all += layers * kept_bytes;
@@ -114,8 +114,8 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
     const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
     FirstLayers offloaded = FirstLayers::Offloaded(layout_);
     FirstLayers recomputed = FirstLayers::Recomputed(layout_);
-    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      const BlockSums& block = planned_.block(group);
+    ForEachRun(context_.shapes, stage, [&](size_t shape, int64_t layers) {
+      const BlockSums& block = planned_.block(shape);
       const int64_t moved = offloaded.Of(layers);
       const int64_t stay = layers - moved;
       bytes.kept_bytes += in_flight * KeptBytes(block, stay, recomputed.Of(stay));
@@ -125,7 +125,7 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
     });
     if (stage.has_embedding) AddTowers(in_flight, bytes);
     if (const int64_t further = context_.model.mtp_layers; stage.has_head && further > 0) {
-      bytes.kept_bytes += in_flight * (KeptBytes(planned_.last_block(), further,
+      bytes.kept_bytes += in_flight * (KeptBytes(planned_.further_block(), further,
                                                  RecomputedLayers(layout_, further)) +
                                        further * planned_.ends().mtp_kept_bytes);
     }
@@ -186,13 +186,13 @@ KeptShares KeptSharesOnRank(const EstimateContext& context, const Layout& layout
     const StageLayers& stage = planned.StageOnRank(pipeline_rank, chunk);
     FirstLayers offloaded = FirstLayers::Offloaded(layout);
     FirstLayers recomputed = FirstLayers::Recomputed(layout);
-    ForEachGroup(context.model, stage, [&](size_t group, int64_t layers) {
+    ForEachRun(context.shapes, stage, [&](size_t shape, int64_t layers) {
       const int64_t stay = layers - offloaded.Of(layers);
-      add(planned.block(group), in_flight * (stay - recomputed.Of(stay)));
+      add(planned.block(shape), in_flight * (stay - recomputed.Of(stay)));
     });
     const int64_t further = context.model.mtp_layers;
     if (stage.has_head) {
-      add(planned.last_block(), in_flight * (further - RecomputedLayers(layout, further)));
+      add(planned.further_block(), in_flight * (further - RecomputedLayers(layout, further)));
     }
   }
   return sum;

@@ -3,6 +3,7 @@
 
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
+#include "planner/spec/layer_shapes.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
@@ -15,6 +16,7 @@ struct EstimateContext {
   const FrameworkProfile& profile;
   // Whether each rank has its host to itself, as in a slice trial.
   bool ranks_run_alone = false;
+  LayerShapes shapes = LayerShapes(model);
 };
 
 }  // namespace meshwright::planner

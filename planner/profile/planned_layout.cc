@@ -5,29 +5,23 @@
 
 namespace meshwright::planner {
 
-size_t FirstGroupOfShape(const ModelSpec& model, size_t group) {
-  const std::vector<LayerGroup>& groups = model.groups;
-  const auto alike = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& other) {
-    return other.SameShape(groups[group]);
-  });
-  return static_cast<size_t>(alike - groups.begin());
-}
-
 PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layout)
     : context_(context),
       layout_(layout),
-      stages_(StagesOf(context.model, layout, context.profile.supports.stage_partition)) {
+      stages_(StagesOf(context.model, context.shapes, layout,
+                       context.profile.supports.stage_partition)),
+      further_shape_(context.shapes.runs().back().shape) {
   const WorkspaceRates rates = WorkspaceRatesOf(context.profile);
-  const std::vector<LayerGroup>& groups = context.model.groups;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const size_t alike = FirstGroupOfShape(context.model, i);
-    blocks_.push_back(alike < i ? blocks_[alike]
-                                : BlockSumsOf(LayerShape(context, layout, groups[i]),
-                                              RecomputeOf(layout, /*layer=*/0), rates));
+  const auto add = [&](const LayerGroup& group) {
+    blocks_.push_back(BlockSumsOf(LayerShape(context, layout, group),
+                                  RecomputeOf(layout, /*layer=*/0), rates));
+  };
+  for (size_t shape = 0; shape < context.shapes.size(); ++shape) {
+    add(context.shapes.Of(context.model, shape));
   }
   if (context.model.mtp_layer) {
-    blocks_.push_back(BlockSumsOf(LayerShape(context, layout, *context.model.mtp_layer),
-                                  RecomputeOf(layout, /*layer=*/0), rates));
+    further_shape_ = blocks_.size();
+    add(*context.model.mtp_layer);
   }
   for (const Tower& tower : context.model.towers) {
     towers_.push_back(TowerSumsOf(context, layout, tower));
@@ -36,11 +30,6 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
     const int32_t alike = FirstAlike(rank);
     parameters_.push_back(alike < rank ? ParametersOnRank(alike) : CountParameters(rank));
   }
-}
-
-size_t PlannedLayout::FirstAlikeGroup(size_t group) const {
-  const auto alike = std::find(blocks_.begin(), blocks_.end(), blocks_[group]);
-  return static_cast<size_t>(alike - blocks_.begin());
 }
 
 UnitParameters PlannedLayout::CountParameters(int32_t pipeline_rank) const {
@@ -57,11 +46,11 @@ UnitParameters PlannedLayout::CountParameters(int32_t pipeline_rank) const {
 int64_t PlannedLayout::BlockParametersOnRank(int32_t pipeline_rank) const {
   int64_t parameters = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    const StageLayers& stage = StageOnRank(pipeline_rank, chunk);
-    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      parameters += layers * block(group).layer.all;
+    ForEachShape(pipeline_rank, chunk, [&](const BlockSums& block, int64_t layers) {
+      parameters += layers * block.layer.all;
     });
-    if (stage.has_head) parameters += context_.model.mtp_layers * last_block().layer.all;
+    if (!StageOnRank(pipeline_rank, chunk).has_head) continue;
+    parameters += context_.model.mtp_layers * further_block().layer.all;
   }
   return parameters;
 }

@@ -22,9 +22,6 @@
 
 namespace meshwright::planner {
 
-// Returns the first of the model's groups whose layers have the same shape as those of `group`.
-size_t FirstGroupOfShape(const ModelSpec& model, size_t group);
-
 class PlannedLayout {
  public:
   PlannedLayout(const EstimateContext& context, const Layout& layout);
@@ -44,22 +41,18 @@ class PlannedLayout {
     return stages_->alike[static_cast<size_t>(pipeline_rank)];
   }
 
-  // block() returns the sums of a layer of the model's group `group`, and blocks() those of all
-  // groups.
-  const BlockSums& block(size_t group) const { return *blocks_[group]; }
-  std::vector<std::shared_ptr<const BlockSums>> blocks() const {
-    return {blocks_.begin(), blocks_.end()};
+  // block() returns the sums of a layer of shape `shape`, a number of EstimateContext::shapes, and
+  // blocks() those of all shapes. One more shape is that of the layers beside the head, which
+  // predict further tokens, if they have one of their own.
+  const BlockSums& block(size_t shape) const { return *blocks_[shape]; }
+  const absl::InlinedVector<std::shared_ptr<const BlockSums>, 4>& blocks() const {
+    return blocks_;
   }
-  // Returns the first group whose layers have the same shape as those of `group`. Shapes repeat if
-  // kinds of layers alternate.
-  size_t FirstAlikeGroup(size_t group) const;
-  // Returns the number of shapes that block() knows: one for each group, and one more if the layers
-  // that predict further tokens have a shape of their own.
-  size_t block_count() const { return blocks_.size(); }
-  // Returns the sums of the layers beside the head, which predict further tokens. They are those of
-  // the last group, unless the layers have a shape of their own.
-  const BlockSums& last_block() const { return *blocks_.back(); }
-  // Returns the sums to use for the embedding and the head, which are the same in every group.
+  // Returns the shape of the layers beside the head: that of the last layer, unless they have one
+  // of their own.
+  size_t further_shape() const { return further_shape_; }
+  const BlockSums& further_block() const { return block(further_shape_); }
+  // Returns the sums to use for the embedding and the head, which are the same in every shape.
   const BlockSums& ends() const { return *blocks_.front(); }
 
   // Returns the sums of the model's towers, which stand before the embedding on its stage.
@@ -85,10 +78,10 @@ class PlannedLayout {
   // Returns the number of experts whose selection biases are updated, over a pipeline rank's
   // layers.
   int64_t MovedBiasesOnRank(int32_t pipeline_rank) const;
-  // Calls visit(matrices, layers) for the matrices of each group of layers on the rank.
+  // Calls visit(matrices, layers) for the matrices of each shape of layers on the rank.
   template <typename Visit>
   void ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const;
-  // Calls visit(sums, layers) for each group of layers on the rank, except the layers beside the
+  // Calls visit(sums, layers) for each shape of layers on the rank, except the layers beside the
   // head.
   template <typename Visit>
   void ForEachLayers(int32_t pipeline_rank, const Visit& visit) const;
@@ -97,12 +90,20 @@ class PlannedLayout {
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
 
  private:
+  // Calls visit(sums, layers) for each shape of layers on the chunk, except the layers beside the
+  // head.
+  template <typename Visit>
+  void ForEachShape(int32_t pipeline_rank, int32_t chunk, const Visit& visit) const {
+    const auto stage = static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk));
+    for (const ShapeRun& held : stages_->shapes[stage]) visit(block(held.shape), held.layers);
+  }
   UnitParameters CountParameters(int32_t pipeline_rank) const;
 
   const EstimateContext& context_;
   const Layout& layout_;
   std::shared_ptr<const StageTable> stages_;
-  absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> blocks_;  // by layer group
+  absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> blocks_;  // by shape
+  size_t further_shape_ = 0;
   std::vector<std::shared_ptr<const TowerSums>> towers_;
   absl::InlinedVector<UnitParameters, 16> parameters_;  // by pipeline rank
 };
@@ -110,12 +111,12 @@ class PlannedLayout {
 template <typename Visit>
 void PlannedLayout::ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const {
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    const StageLayers& stage = StageOnRank(pipeline_rank, chunk);
-    ForEachGroup(context_.model, stage,
-                 [&](size_t group, int64_t layers) { visit(block(group).layer_matrices, layers); });
+    ForEachShape(pipeline_rank, chunk, [&](const BlockSums& block, int64_t layers) {
+      visit(block.layer_matrices, layers);
+    });
     const int64_t further = context_.model.mtp_layers;
-    if (!stage.has_head || further == 0) continue;
-    visit(last_block().layer_matrices, further);
+    if (!StageOnRank(pipeline_rank, chunk).has_head || further == 0) continue;
+    visit(further_block().layer_matrices, further);
     visit(ends().mtp_matrices, further);
   }
 }
@@ -123,8 +124,7 @@ void PlannedLayout::ForEachMatrices(int32_t pipeline_rank, const Visit& visit) c
 template <typename Visit>
 void PlannedLayout::ForEachLayers(int32_t pipeline_rank, const Visit& visit) const {
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    ForEachGroup(context_.model, StageOnRank(pipeline_rank, chunk),
-                 [&](size_t group, int64_t layers) { visit(block(group), layers); });
+    ForEachShape(pipeline_rank, chunk, visit);
   }
 }
 
@@ -139,8 +139,9 @@ void PlannedLayout::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const
         visit(tower->ends, int64_t{1});
       }
     }
-    ForEachGroup(context_.model, stage,
-                 [&](size_t group, int64_t layers) { visit(block(group).layer, layers); });
+    ForEachShape(pipeline_rank, chunk, [&](const BlockSums& block, int64_t layers) {
+      visit(block.layer, layers);
+    });
     if (!stage.has_head) continue;
     // Tied embeddings are one matrix if both ends of the model are on the same rank.
     if (!context_.model.tied_embeddings || !EndsShareRank(layout_)) {
@@ -148,7 +149,7 @@ void PlannedLayout::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const
     }
     visit(ends().final_norm, int64_t{1});
     if (const int64_t further = context_.model.mtp_layers; further > 0) {
-      visit(last_block().layer, further);
+      visit(further_block().layer, further);
       visit(ends().mtp, further);
     }
   }

@@ -8,12 +8,23 @@
 namespace meshwright::planner {
 namespace {
 
-struct TowerKey {
-  Tower tower;
+struct TowerOnRank {
+  const Tower& tower;
   int64_t tokens = 0;  // of the language model, in a micro-batch
   std::shared_ptr<const BlockSums> block;
+};
 
-  friend bool operator==(const TowerKey&, const TowerKey&) = default;
+struct TowerKey {
+  TowerKey() = default;
+  explicit TowerKey(const TowerOnRank& of) : tower(of.tower), tokens(of.tokens), block(of.block) {}
+
+  Tower tower;
+  int64_t tokens = 0;
+  std::shared_ptr<const BlockSums> block;
+
+  friend bool operator==(const TowerKey& key, const TowerOnRank& of) {
+    return key.tokens == of.tokens && key.block == of.block && key.tower == of.tower;
+  }
 };
 
 }  // namespace
@@ -21,7 +32,7 @@ struct TowerKey {
 std::shared_ptr<const TowerSums> TowerSumsOf(const EstimateContext& context, const Layout& layout,
                                              const Tower& tower) {
   thread_local Memo<TowerKey, std::shared_ptr<const TowerSums>, kShapesOfASearch> known;
-  const TowerKey key = {
+  const TowerOnRank key = {
       .tower = tower,
       .tokens = context.training.media_tokens * layout.micro_batch,
       .block = BlockSumsOf(TowerLayerShape(context, layout, tower),

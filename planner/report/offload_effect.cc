@@ -17,10 +17,10 @@ int64_t MovedBytes(const PlannedLayout& planned, int32_t pipeline_rank) {
   int64_t bytes = 0;
   for (int32_t chunk = 0; chunk < planned.layout().vpp; ++chunk) {
     FirstLayers offloaded = FirstLayers::Offloaded(planned.layout());
-    ForEachGroup(planned.context().model, planned.StageOnRank(pipeline_rank, chunk),
-                 [&](size_t group, int64_t layers) {
-                   bytes += offloaded.Of(layers) * planned.block(group).kept_bytes;
-                 });
+    ForEachRun(planned.context().shapes, planned.StageOnRank(pipeline_rank, chunk),
+               [&](size_t shape, int64_t layers) {
+                 bytes += offloaded.Of(layers) * planned.block(shape).kept_bytes;
+               });
   }
   return bytes;
 }

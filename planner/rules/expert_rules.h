@@ -16,7 +16,7 @@ inline bool DividesMissingExperts(const RuleInput& input, const Layout& layout,
 
 inline bool ExpertsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.ep == 1) return false;
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     return group.ffn.has_experts() && DoesNotDivide(group.ffn.experts.count, layout.ep, operands);
   });
 }
@@ -24,7 +24,7 @@ inline bool ExpertsDoNotDivide(const RuleInput& input, const Layout& layout, Ope
 inline bool ExpertWidthDoesNotDivide(const RuleInput& input, const Layout& layout,
                                      Operands& operands) {
   if (layout.etp == 1) return false;
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     return group.ffn.has_experts() && DoesNotDivide(group.ffn.hidden, layout.etp, operands);
   });
 }

@@ -28,16 +28,15 @@ bool Lacks(Kind kind, DeviceKind device, const EnumSet<Kind>& on_cpu, const Enum
 inline bool LacksFfn(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const EnumSet<FfnKind> has = input.profile.supports.kernels.ffn;
   if (has.empty()) return false;
-  for (const LayerGroup& group : input.model.groups) {
-    if (!group.ffn.exists() || has.Has(group.ffn.kind)) continue;
-    return Broken(static_cast<int64_t>(group.ffn.kind), has.bits(), operands);
-  }
-  return false;
+  return AnyGroup(input, [&](const LayerGroup& group) {
+    return group.ffn.exists() && !has.Has(group.ffn.kind) &&
+           Broken(static_cast<int64_t>(group.ffn.kind), has.bits(), operands);
+  });
 }
 
 inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   if (input.profile.supports.kernels.qk_norm) return false;
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     return group.attention.qk_norm && Broken(1, 0, operands);
   });
 }
@@ -69,7 +68,7 @@ inline bool LacksModelPart(const RuleInput& input, const Layout& layout, Operand
 
 inline bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const int64_t multiple = input.profile.supports.kernels.head_dim_multiple;
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     const Attention& attention = group.attention;
     return DoesNotDivide(attention.head_dim, multiple, operands) ||
            (attention.is_latent() && DoesNotDivide(attention.rotary_dim, multiple, operands));
@@ -80,7 +79,7 @@ inline bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*
                                  Operands& operands) {
   if (!input.profile.supports.kernels.one_head_dim) return false;
   const int64_t first = input.model.groups.front().attention.head_dim;
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     return group.attention.head_dim != first && Broken(first, group.attention.head_dim, operands);
   });
 }
@@ -97,7 +96,7 @@ inline bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Ope
     if (sizes.attention.value_or(attention) != attention) continue;
     const bool fills_up =
         sizes.precision == Precision::kBf16 && attention == AttentionKernel::kFlash2;
-    return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return AnyGroup(input, [&](const LayerGroup& group) {
       const Attention& heads = group.attention;
       const bool other_values = heads.is_latent() && !fills_up && !sizes.Take(heads.value_dim);
       const int64_t head_dim = other_values ? heads.value_dim : heads.head_dim;

@@ -17,7 +17,7 @@ namespace meshwright::planner {
 inline bool RecurrenceDoesNotDivide(const RuleInput& input, const Layout& layout,
                                     Operands& operands) {
   const int64_t ranks = int64_t{layout.tp} * layout.cp;
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     const Recurrence& recurrence = group.recurrence;
     if (!recurrence.exists()) return false;
     if (DoesNotDivide(recurrence.heads, ranks, operands)) return true;
@@ -50,12 +50,13 @@ inline int64_t FirstOwnerOfSharedKeys(const ModelSpec& model) {
   return first;
 }
 
+inline bool SharesKeys(const LayerGroup& group) { return group.attention.shares_keys; }
+
 // Keys do not travel between stages, so a stage that has a layer with shared keys has their owner.
 inline bool SharedKeysCrossStages(const RuleInput& input, const Layout& layout,
                                   Operands& operands) {
-  if (layout.pp == 1) return false;
+  if (layout.pp == 1 || !AnyGroup(input, SharesKeys)) return false;
   const int64_t owner = FirstOwnerOfSharedKeys(input.model);
-  if (owner == input.model.layers()) return false;
   for (int32_t stage = 0; stage < layout.pp * layout.vpp; ++stage) {
     const StageLayers held =
         StageOf(input.model, layout, input.profile.supports.stage_partition, stage);

@@ -21,12 +21,13 @@ inline constexpr double kBytesPerElement = 64.0;
 inline bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& operands) {
   const ModelSpec& model = input.model;
   int64_t width = std::max({model.hidden, model.vocab});
-  for (const LayerGroup& group : model.groups) {
+  for (size_t shape = 0; shape < input.shapes.size(); ++shape) {
+    const LayerGroup& group = input.shapes.Of(model, shape);
     width = std::max(
         {width, group.attention.query_width(), group.ffn.hidden, group.recurrence.inner_width()});
   }
   const double bytes = kBytesPerElement * static_cast<double>(width) *
-                       static_cast<double>(model.layers()) *
+                       static_cast<double>(input.shapes.layers()) *
                        static_cast<double>(input.training.seq_len) * layout.micro_batch;
   return bytes >= kMostBytes && Broken(input.training.seq_len, 0, operands);
 }

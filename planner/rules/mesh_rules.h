@@ -30,8 +30,8 @@ inline bool StagesDoNotFit(const RuleInput& input, const Layout& layout, Operand
   };
   const int64_t stages = int64_t{layout.pp} * layout.vpp;
   if (split.stages() != stages) return problem(StagesProblem::kCount, split.stages(), stages);
-  if (split.layers() != input.model.layers()) {
-    return problem(StagesProblem::kLayers, split.layers(), input.model.layers());
+  if (split.layers() != input.shapes.layers()) {
+    return problem(StagesProblem::kLayers, split.layers(), input.shapes.layers());
   }
   for (int64_t stage = 1; stage + 1 < stages; ++stage) {
     if (split.LayersOf(stage) == 0) return problem(StagesProblem::kEmptyStage, stage, 0);
@@ -44,19 +44,19 @@ std::string DescribeStages(const Operands& operands);
 
 inline bool LayersDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!layout.stages.empty()) return false;
-  if (CanPartition(input.model, layout, input.profile.supports.stage_partition)) return false;
-  return Broken(input.model.layers(), int64_t{layout.pp} * layout.vpp, operands);
+  if (CanPartition(input.shapes.layers(), layout, input.profile.supports.stage_partition)) return false;
+  return Broken(input.shapes.layers(), int64_t{layout.pp} * layout.vpp, operands);
 }
 
 inline bool HeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     return DoesNotDivide(group.attention.heads, layout.tp, operands);
   });
 }
 
 // A framework may replicate key/value heads if tp is a multiple of their number.
 inline bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     const int64_t kv_heads = group.attention.kv_heads;
     if (!group.attention.exists()) return false;
     if (input.profile.supports.kv_replication && layout.tp % kv_heads == 0) return false;
@@ -65,7 +65,7 @@ inline bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Ope
 }
 
 inline bool FfnDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     return DoesNotDivide(group.ffn.dense_hidden(), layout.tp, operands);
   });
 }

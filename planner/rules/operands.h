@@ -1,7 +1,6 @@
 // Helpers for rules that fill in their operands.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "planner/rules/rule.h"
@@ -19,10 +18,10 @@ inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
   return value % divisor != 0 && Broken(value, divisor, operands);
 }
 
-// Returns whether breaks(group) is true for any layer group of the model.
+// Returns whether breaks(group) is true for any layer group of the model. Asks once for each shape.
 template <typename Breaks>
-bool AnyGroup(const ModelSpec& model, const Breaks& breaks) {
-  return std::any_of(model.groups.begin(), model.groups.end(), breaks);
+bool AnyGroup(const RuleInput& input, const Breaks& breaks) {
+  return input.shapes.Any(input.model, breaks);
 }
 
 }  // namespace meshwright::planner

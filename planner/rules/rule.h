@@ -14,6 +14,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/device_kind.h"
+#include "planner/spec/layer_shapes.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
@@ -92,6 +93,7 @@ struct RuleInput {
   const ClusterSpec* cluster = nullptr;
   // Whether Rule::kDominated is checked, as in a search.
   bool drops_dominated = false;
+  LayerShapes shapes = LayerShapes(model);
 };
 
 // The numbers of a broken rule.

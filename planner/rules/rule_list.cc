@@ -285,7 +285,8 @@ RuleInput RuleInputOf(const EstimateContext& context, int64_t devices) {
           .device = context.cluster.device_kind(),
           .device_has_products =
               context.cluster.device.PeakFlops(context.training.quantisation().products) > 0.0,
-          .cluster = &context.cluster};
+          .cluster = &context.cluster,
+          .shapes = context.shapes};
 }
 
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,

@@ -41,7 +41,7 @@ inline bool CutsWidth(int64_t width, int64_t ranks, TiledWidth what, Operands& o
 inline bool CutsWidthTiles(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!CutsTiles(input)) return false;
   if (CutsWidth(input.model.hidden, 1, TiledWidth::kHidden, operands)) return true;
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     const Attention& attention = group.attention;
     return CutsWidth(attention.heads * attention.head_dim, layout.tp, TiledWidth::kQueries,
                      operands) ||
@@ -77,7 +77,7 @@ std::string DescribeTokenTiles(const Operands& operands);
 inline bool NarrowsMissingPart(const RuleInput& input, const Layout& /*layout*/,
                                Operands& operands) {
   if (!CutsTiles(input)) return false;
-  return AnyGroup(input.model, [&](const LayerGroup& group) {
+  return AnyGroup(input, [&](const LayerGroup& group) {
     return group.attention.is_latent() &&
            Broken(static_cast<int64_t>(input.training.precision), 0, operands);
   });

@@ -33,6 +33,12 @@ RuleInput Searched(RuleInput input) {
   return input;
 }
 
+std::optional<RuleInput> RunBy(const SearchRequest& request) {
+  if (!request.runner) return std::nullopt;
+  return RuleInputOf(
+      {request.model, request.cluster, request.training, request.runner->profile}, request.devices);
+}
+
 // A device draws least while it waits, so no layout makes more tokens per joule than one that waits
 // during its whole step, with none of the device's memory filled.
 double MostEnergyPerMfu(const SearchRequest& request) {
@@ -71,6 +77,7 @@ SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchS
       context_(ContextOf(request)),
       planned_(RuleInputOf(context_, request.devices)),
       searched_(Searched(planned_)),
+      runs_(RunBy(request)),
       modules_(ModulesThatRun(request, planned_)),
       allowed_bytes_(AllowedBytes(request)),
       trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
@@ -229,11 +236,9 @@ void SearchAccumulator::Drop(const Violation& violation, int64_t points, PointOr
 }
 
 std::optional<Violation> SearchAccumulator::CheckRunner(Layout layout) const {
-  if (!request_.runner) return std::nullopt;
+  if (!runs_) return std::nullopt;
   if (layout.attention == AttentionKernel::kDefault) layout.attention = request_.runner->attention;
-  const EstimateContext runs = {request_.model, request_.cluster, request_.training,
-                                request_.runner->profile};
-  return CheckLayout(runs, request_.devices, layout);
+  return CheckLayout(*runs_, layout);
 }
 
 // Ranks what lies between recomputing nothing, which is over, and `full`, which fits. Bisects the

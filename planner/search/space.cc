@@ -50,7 +50,7 @@ std::vector<int32_t> SplitChunksOf(const ModelSpec& model, int32_t pp) {
 // Returns the framework's own cut as a split; empty where it has none or the split can't hold it.
 StageSplit OwnSplitOf(const ModelSpec& model, const Layout& pipeline, StagePartition partition) {
   StageSplit split;
-  if (!CanPartition(model, pipeline, partition)) return split;
+  if (!CanPartition(model.layers(), pipeline, partition)) return split;
   for (int32_t stage = 0; stage < pipeline.pp * pipeline.vpp; ++stage) {
     if (!split.Add(1, StageOf(model, pipeline, partition, stage).layer_count)) return {};
   }

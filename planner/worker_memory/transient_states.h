@@ -25,8 +25,8 @@ namespace meshwright::planner {
 // The bytes of one unit of each kind. A unit that is not sharded has 0 bytes.
 struct UnitBytes {
   int64_t table = 0;                            // the embedding or the head
-  absl::InlinedVector<int64_t, 4> layers = {};  // a layer, by layer group; if empty, 0
-  // A layer's experts, which are a unit of their own, by layer group; if empty, 0.
+  absl::InlinedVector<int64_t, 4> layers = {};  // a layer, by shape; if empty, 0
+  // A layer's experts, which are a unit of their own, by shape; if empty, 0.
   std::vector<int64_t> experts = {};
   int64_t final_norm = 0;
 

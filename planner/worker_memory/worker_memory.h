@@ -49,9 +49,9 @@
 
 namespace meshwright::planner {
 
-// Consecutive layers of one of the model's layer groups.
+// Consecutive layers of one shape.
 struct WorkerLayers {
-  int32_t group = 0;
+  int32_t group = 0;  // the shape's number among those of WorkerStages
   int64_t count = 0;
 
   friend bool operator==(const WorkerLayers&, const WorkerLayers&) = default;
@@ -106,11 +106,11 @@ struct WorkerStageBytes {
   int64_t boundary_bytes() const { return ends.stream; }
 };
 
-// Computes the bytes of a layout's stages from those of one block of each layer group.
+// Computes the bytes of a layout's stages from those of one block of each shape.
 class WorkerStages {
  public:
-  // `shapes` has one shape per layer group, at least one. `layout` says which layers are recomputed
-  // and which are offloaded.
+  // `shapes` has at least one shape. `layout` says which layers are recomputed and which are
+  // offloaded.
   WorkerStages(absl::Span<const WorkerShape> shapes, const Layout& layout);
 
   WorkerStageBytes BytesOf(const WorkerStage& stage) const;
@@ -119,7 +119,7 @@ class WorkerStages {
   WorkerStageBytes BytesOf(const WorkerStage& stage, absl::Span<const ExpertRows> rows) const;
 
  private:
-  // The two kinds of blocks of a layer group: the first blocks of a chunk, which Recompute::kBlock
+  // The two kinds of blocks of a shape: the first blocks of a chunk, which Recompute::kBlock
   // recomputes, and the others.
   struct Group {
     WorkerShape shape;
@@ -142,7 +142,7 @@ class WorkerStages {
 inline constexpr int64_t kEmbeddingPart = -1;
 inline int64_t HeadPart(const WorkerStageBytes& stage) { return stage.layers; }
 
-// Returns the layer group of a block. REQUIRES: 0 <= block < stage.layers.
+// Returns the shape's number of a block. REQUIRES: 0 <= block < stage.layers.
 int32_t GroupOf(const WorkerStageBytes& stage, int64_t block);
 
 // Calls visit(part) in the order in which the action computes. The input part of a backward skips

@@ -70,7 +70,7 @@ TEST(CapabilitiesTest, TheSameLayoutsPassASearchATrialAndTheListsOfActions) {
             const bool runs = CheckRules(model, layout, training, planner::DeviceKind::kCpu).ok();
             const std::string name = planner::FormatLayout(layout);
             EXPECT_EQ(runs, !planner::CheckLayout(context, layout.devices(), layout)) << name;
-            if (planner::CanPartition(model, layout, planner::StagePartition::kEqual)) {
+            if (planner::CanPartition(model.layers(), layout, planner::StagePartition::kEqual)) {
               EXPECT_EQ(runs, planner::MakeSchedules(layout, m).ok()) << name;
             }
             ++(runs ? ran : refused);

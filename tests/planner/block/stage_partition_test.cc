@@ -77,7 +77,7 @@ TEST(NamedStages, HoldTheLayersThatTheLayoutSays) {
        {StagePartition::kEqual, StagePartition::kItems, StagePartition::kByCost}) {
     EXPECT_THAT(LayersOfStages(model, layout, partition), ElementsAre(0, 15, 15, 2));
     ExpectWholeModel(model, layout, partition);
-    EXPECT_TRUE(CanPartition(model, layout, partition));
+    EXPECT_TRUE(CanPartition(model.layers(), layout, partition));
   }
 }
 
@@ -86,7 +86,7 @@ TEST(NamedStages, MustBeAllOfThePipelineAndTheModel) {
   for (const char* split : {"16+16", "3x8+7", "5x8"}) {
     Layout layout = Stages(4);
     layout.stages = ParseStageSplit(split).value();
-    EXPECT_FALSE(CanPartition(model, layout, StagePartition::kEqual)) << split;
+    EXPECT_FALSE(CanPartition(model.layers(), layout, StagePartition::kEqual)) << split;
   }
 }
 
@@ -115,7 +115,7 @@ TEST(CostStages, CutWhereTheSharePasses) {
 TEST(CanPartition, NeedsAWholeNumberOfSlotsWhereStagesAreEqual) {
   const ModelSpec model = FindModel("llama-3-405b").value();
   const auto can = [&model](int32_t pp, int32_t vpp) {
-    return CanPartition(model, Stages(pp, vpp), StagePartition::kEqual);
+    return CanPartition(model.layers(), Stages(pp, vpp), StagePartition::kEqual);
   };
   EXPECT_TRUE(can(1, 1));
   EXPECT_TRUE(can(9, 1));   // 126 / 9
@@ -128,20 +128,41 @@ TEST(CanPartition, NeedsAWholeNumberOfSlotsWhereStagesAreEqual) {
 TEST(CanPartition, NeedsALayerForEveryStageWhereStagesAreNot) {
   const ModelSpec model = FindModel("llama-2-7b").value();
   for (const StagePartition partition : {StagePartition::kItems, StagePartition::kByCost}) {
-    EXPECT_TRUE(CanPartition(model, Stages(5), partition));
-    EXPECT_TRUE(CanPartition(model, Stages(32), partition));
-    EXPECT_FALSE(CanPartition(model, Stages(33), partition));
+    EXPECT_TRUE(CanPartition(model.layers(), Stages(5), partition));
+    EXPECT_TRUE(CanPartition(model.layers(), Stages(32), partition));
+    EXPECT_FALSE(CanPartition(model.layers(), Stages(33), partition));
   }
 }
 
 TEST(LayerGroups, AreVisitedWhereTheStageHoldsThem) {
   ModelSpec model = FindModel("llama-2-7b").value();
-  model.groups = {{.ffn = {.hidden = 1024}, .count = 12}, {.ffn = {.hidden = 2048}, .count = 20}};
+  model.groups = {{.ffn = {.hidden = 1024}, .count = 12},
+                  {.ffn = {.hidden = 2048}, .count = 2},
+                  {.ffn = {.hidden = 1024}, .count = 18}};
   const StageLayers second = StageOf(model, Stages(4), StagePartition::kEqual, 1);
   std::vector<std::pair<size_t, int64_t>> seen;
-  ForEachGroup(model, second,
-               [&](size_t group, int64_t count) { seen.emplace_back(group, count); });
-  EXPECT_THAT(seen, ElementsAre(std::pair{0, 4}, std::pair{1, 4}));
+  ForEachRun(LayerShapes(model), second,
+             [&](size_t shape, int64_t count) { seen.emplace_back(shape, count); });
+  EXPECT_THAT(seen, ElementsAre(std::pair{0, 4}, std::pair{1, 2}, std::pair{0, 2}));
+}
+
+// Three layers of one shape before one of another: a stage of four has the same wherever it begins
+// at a period, and a stage of six does not.
+TEST(StageTable, RanksAreAlikeIfTheirLayersHaveTheSameShapesInTheSameOrder) {
+  ModelSpec model = FindModel("llama-2-7b").value();
+  model.groups.clear();
+  for (int period = 0; period < 6; ++period) {
+    model.groups.push_back({.ffn = {.hidden = 1024}, .count = 3});
+    model.groups.push_back({.ffn = {.hidden = 2048}, .count = 1});
+  }
+  const LayerShapes shapes(model);
+  EXPECT_EQ(shapes.size(), 2U);
+  const auto whole = StagesOf(model, shapes, Stages(6), StagePartition::kEqual);
+  EXPECT_THAT(whole->alike, ElementsAre(0, 1, 1, 1, 1, 5));
+  EXPECT_THAT(whole->shapes[2], ElementsAre(ShapeRun{0, 3}, ShapeRun{1, 1}));
+  const auto cut = StagesOf(model, shapes, Stages(4), StagePartition::kEqual);
+  EXPECT_THAT(cut->alike, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(cut->shapes[1], ElementsAre(ShapeRun{0, 4}, ShapeRun{1, 2}));
 }
 
 }  // namespace

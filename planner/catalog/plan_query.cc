@@ -53,8 +53,16 @@ absl::Status CheckImbalance(const ModelSpec& model, const TrainingSpec& training
                                  " has none; must be 1"));
 }
 
-// Meshwright's own worker has the states and the loss of its default alone.
+// Meshwright's own worker has the optimizers, states and loss of its own alone.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training) {
+  const Optimizer& optimizer = training.optimizer;
+  if (profile.engine == Engine::kWorker && optimizer != kAdamW && optimizer != kMuon) {
+    return FieldError("optimizer", optimizer.name,
+                      absl::StrCat("is not run by Meshwright's own worker, whose steps ",
+                                   profile.name,
+                                   " plans and trials run; must be adamw or muon, or plan for "
+                                   "another framework (meshwright list profiles)"));
+  }
   if (training.options == RunOptions()) return absl::OkStatus();
   if (profile.engine == Engine::kWorker) {
     for (const RunOption& option : kRunOptions) {

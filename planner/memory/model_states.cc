@@ -78,14 +78,14 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
   const NumberFormats formats = context.training.formats();
   const FrameworkProfile& profile = context.profile;
   const StateWidths widths = StateWidthsOf(context);
-  double optimizer_bytes = widths.Of(kAdamWRule) + OwnBytes(context);
+  const Optimizer& optimizer = context.training.optimizer;
+  double optimizer_bytes = widths.Of(optimizer.others) + OwnBytes(context);
   if (layout.zero >= 1) optimizer_bytes += Real(profile.states.shard_buffer_bytes);
   if (layout.zero >= 3 && formats.HasMasterWeights()) {
-    optimizer_bytes = widths.Of(kAdamWRule) + OwnZero3Bytes(context, widths);
+    optimizer_bytes = widths.Of(optimizer.others) + OwnZero3Bytes(context, widths);
   }
-  // What the optimizer keeps for the matrices of blocks less what AdamW does; may be negative.
-  const double more_bytes =
-      widths.Of(context.training.optimizer.matrices) - widths.Of(kAdamWRule);
+  // What is kept for the matrices of blocks less what is for other parameters; may be negative.
+  const double more_bytes = widths.Of(optimizer.matrices) - widths.Of(optimizer.others);
   const int64_t gradients = layout.zero >= 2 ? held.shard + held.whole_gradients : held.whole;
   // Under ZeRO-3 narrowed copies live as long as the gathered weights that they are made from.
   const auto copied = Real(layout.zero >= 3 ? 0 : held.of_blocks);

@@ -5,10 +5,10 @@
 namespace meshwright::planner {
 
 absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text) {
-  for (const Optimizer& optimizer : {kAdamW, kMuon}) {
+  for (const Optimizer& optimizer : kOptimizers) {
     if (text == optimizer.name) return optimizer;
   }
-  return FieldError("optimizer", text, "must be adamw or muon");
+  return FieldError("optimizer", text, "must be adamw, muon, sgd, lion or adafactor");
 }
 
 }  // namespace meshwright::planner

@@ -2,6 +2,7 @@
 // update moves.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -53,8 +54,33 @@ inline constexpr Optimizer kMuon = {.name = "muon",
                                     .others = kAdamWRule,
                                     .orthogonal_iterations = 5};
 
+// One momentum. An update reads the gradient, reads and writes momentum and master weight in fp32,
+// and writes the weight: 4 + 2 * (4 + 4) + 2.
+inline constexpr UpdateRule kMomentumRule = {.states = 1, .traffic_bytes = 22.0};
+
+// Gradient descent with momentum, and Lion (Chen et al., arXiv 2302.06675).
+inline constexpr Optimizer kSgd = {.name = "sgd",
+                                   .matrices = kMomentumRule,
+                                   .others = kMomentumRule,
+                                   .orthogonal_iterations = 0};
+inline constexpr Optimizer kLion = {.name = "lion",
+                                    .matrices = kMomentumRule,
+                                    .others = kMomentumRule,
+                                    .orthogonal_iterations = 0};
+
+// Adafactor without momentum (Shazeer and Stern, arXiv 1804.04235). The second moment of a matrix
+// is a number for each row and each column, too few to count. An update reads the gradient twice,
+// first for the sums of rows and columns, and the master weight: 2 * 4 + (4 + 4) + 2.
+inline constexpr UpdateRule kFactoredRule = {.states = 0, .traffic_bytes = 18.0};
+inline constexpr Optimizer kAdafactor = {.name = "adafactor",
+                                         .matrices = kFactoredRule,
+                                         .others = kFactoredRule,
+                                         .orthogonal_iterations = 0};
+
+inline constexpr std::array kOptimizers = {kAdamW, kMuon, kSgd, kLion, kAdafactor};
+
 constexpr std::string_view OptimizerName(const Optimizer& optimizer) { return optimizer.name; }
-// Parses "adamw" or "muon". Returns InvalidArgument about `optimizer` for any other text.
+// Parses a name of kOptimizers. Returns InvalidArgument about `optimizer` for any other text.
 absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text);
 
 }  // namespace meshwright::planner

@@ -57,6 +57,14 @@ TEST(PlanQueryTest, TheWorkerRunsItsOwnOptionsAlone) {
   EXPECT_NE(status.message().find("chunked:8"), std::string::npos) << status;
 }
 
+TEST(PlanQueryTest, TheWorkerUpdatesByAdamWAndMuonAlone) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.training.optimizer = kLion;
+  EXPECT_TRUE(Resolve(query, 8).ok());
+  query.framework = {"meshwright", ""};
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "optimizer");
+}
+
 TEST(PlanQueryTest, StatesAreThoseOfBf16Weights) {
   PlanQuery query = QueryOf("llama-3-8b");
   query.training.options.states.gradient = StateFormat::kBf16;

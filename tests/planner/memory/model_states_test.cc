@@ -81,6 +81,21 @@ TEST(ModelStates, AreAsNarrowAsTheRunsOptionSays) {
   EXPECT_NEAR(bytes("bf16", "tp1.pp1.dp8.zero3"), 8.0 / 8.0, 1e-6);
 }
 
+TEST(ModelStates, OfOtherOptimizersLackMoments) {
+  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
+  const auto n = static_cast<double>(Parameters(context.model));
+  const auto bytes = [&](const Optimizer& optimizer, const char* layout) {
+    context.training.optimizer = optimizer;
+    return static_cast<double>(
+               StateBytes(EstimateRankMemory(context.get(), MakeLayout(layout), 0))) /
+           n;
+  };
+  EXPECT_NEAR(bytes(kSgd, "tp1.pp1.dp1.zero0"), 14.0, 1e-6);
+  EXPECT_NEAR(bytes(kLion, "tp1.pp1.dp1.zero0"), 14.0, 1e-6);
+  EXPECT_NEAR(bytes(kAdafactor, "tp1.pp1.dp1.zero0"), 10.0, 1e-6);
+  EXPECT_NEAR(bytes(kLion, "tp1.pp1.dp8.zero3"), 14.0 / 8.0, 1e-6);
+}
+
 // FSDP holds fp32 weights alone; without a master copy it holds the bf16 ones.
 TEST(ModelStates, OfFsdpInBf16AreEightBytes) {
   TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);

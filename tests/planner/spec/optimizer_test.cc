@@ -21,9 +21,11 @@ TEST(Optimizer, MuonKeepsOneMomentOfMatricesAndAdamWsOfTheRest) {
 }
 
 TEST(Optimizer, IsReadByName) {
-  EXPECT_EQ(ParseOptimizer("adamw").value(), kAdamW);
+  for (const Optimizer& optimizer : kOptimizers) {
+    EXPECT_EQ(ParseOptimizer(optimizer.name).value(), optimizer);
+  }
   EXPECT_EQ(ParseOptimizer("muon").value(), kMuon);
-  EXPECT_EQ(FieldOf(ParseOptimizer("sgd").status()), "optimizer");
+  EXPECT_EQ(FieldOf(ParseOptimizer("adam").status()), "optimizer");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ void QueryFlags::AddArithmetic(CLI::App& app) {
       {"bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"});
   command_line::TakeWords(
       app.add_option("--optimizer", optimizer, "What updates the weights")->capture_default_str(),
-      {"adamw", "muon"});
+      {"adamw", "muon", "sgd", "lion", "adafactor"});
   app.add_option("--imbalance", imbalance,
                  "Tokens that the fullest rank's experts take, over those of an average rank")
       ->capture_default_str()

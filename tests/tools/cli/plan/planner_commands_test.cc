@@ -442,8 +442,8 @@ INSTANTIATE_TEST_SUITE_P(
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--imbalance", "1.2"}),
                  "llama-3-8b has none; must be 1"},
         BadInput{"BadOptimizer",
-                 Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--optimizer", "lion"}),
-                 "--optimizer lion: must be adamw or muon"},
+                 Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--optimizer", "adam"}),
+                 "--optimizer adam: must be adamw, muon, sgd, lion or adafactor"},
         BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
                  "must be bf16, fp32, fp64, fp8-delayed"}),
     [](const auto& test) { return test.param.name; });

@@ -7,6 +7,7 @@
 
 #include "planner/catalog/catalog.h"
 #include "planner/rules/framework_rules.h"
+#include "planner/rules/refusal.h"
 #include "planner/rules/rule_list.h"
 
 namespace meshwright::trial {
@@ -59,7 +60,11 @@ absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& 
                                                .device = device},
                                               layout);
   if (!violation) return absl::OkStatus();
-  return absl::UnimplementedError(planner::Describe(*violation));
+  if (!planner::IsAboutParts(*violation)) {
+    return absl::UnimplementedError(planner::Describe(*violation));
+  }
+  return absl::UnimplementedError(
+      planner::RefusalOf(model, WorkerProfile(), layout, *violation).message());
 }
 
 nlohmann::json WorkerCapabilities() {

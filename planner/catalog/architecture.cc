@@ -10,6 +10,7 @@
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/architecture_table.h"
+#include "planner/catalog/config_keys.h"
 #include "planner/catalog/key_rule.h"
 #include "planner/catalog/missing_parts.h"
 #include "planner/catalog/spec_fields.h"
@@ -209,29 +210,31 @@ absl::StatusOr<FfnKind> FfnOf(FfnKind usual, const json& config, bool is_listed)
   return usual;
 }
 
-void SetAside(const json& entry, const json& config, Architecture& architecture) {
+void SetAside(const json& entry, const json& config, int64_t seq_len, Architecture& architecture) {
   const auto used = entry.value("used", std::vector<std::string>());
-  for (const KeyRule& rule : Architectures().set_aside) {
-    for (const std::string& key : rule.keys) {
+  for (const KeyRow& row : ConfigKeys()) {
+    const bool is_noted = row.For(KeyUser::kEstimate).effect == KeyEffect::kNotes;
+    if (!row.IsSetAside() && !is_noted) continue;
+    if (row.beyond && seq_len <= *row.beyond) continue;
+    for (const std::string& key : row.rule.keys) {
       const auto value = config.find(key);
-      if (value == config.end() || rule.Allows(config, *value)) continue;
+      if (value == config.end() || row.rule.Allows(config, *value)) continue;
       if (std::find(used.begin(), used.end(), key) != used.end()) continue;
-      const std::string shown = ShownValue(*value);
-      architecture.set_aside.push_back({key, shown.empty() ? "(list)" : shown});
-    }
-  }
-  for (const KeyRule& rule : Architectures().without_effect) {
-    for (const std::string& key : rule.keys) {
-      if (!IsOn(config, key)) continue;
-      const std::string shown = ShownValue(config.at(key));
-      architecture.without_effect.push_back(shown.empty() ? key : absl::StrCat(key, " = ", shown));
+      // A list is kept as it stands, so that an export can write it.
+      const std::string shown = value->is_array() ? value->dump() : ShownValue(*value);
+      if (row.IsSetAside()) {
+        architecture.set_aside.push_back({key, shown.empty() ? "(object)" : shown});
+      } else {
+        const bool has_value = !value->is_structured();
+        architecture.without_effect.push_back(has_value ? absl::StrCat(key, " = ", shown) : key);
+      }
     }
   }
 }
 
 }  // namespace
 
-absl::StatusOr<Architecture> ArchitectureOf(const json& config) {
+absl::StatusOr<Architecture> ArchitectureOf(const json& config, int64_t seq_len) {
   const std::string model_type = config.value("model_type", std::string());
   const json* planned = PlannedEntry(model_type);
   const json& family = planned != nullptr ? *planned : Architectures().unknown;
@@ -245,7 +248,7 @@ absl::StatusOr<Architecture> ArchitectureOf(const json& config) {
   architecture.is_listed = planned != nullptr;
   ReadKinds(entry, config, architecture);
   ASSIGN_OR_RETURN(architecture.ffn, FfnOf(architecture.ffn, config, architecture.is_listed));
-  SetAside(entry, config, architecture);
+  SetAside(entry, config, seq_len, architecture);
   return architecture;
 }
 

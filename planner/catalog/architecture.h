@@ -72,9 +72,9 @@ struct Architecture {
   bool projection_bias = false;
 };
 
-// Returns how the block of a canonical config (CanonicalConfig()) is built. Returns
-// InvalidArgument, which names the keys with their values, if the config asks for something that
-// the planner lacks.
-absl::StatusOr<Architecture> ArchitectureOf(const nlohmann::json& config);
+// Returns how the block of a canonical config (CanonicalConfig()) is built, for sequences of
+// `seq_len` tokens. Returns InvalidArgument, which names the keys with their values, if the config
+// asks for something that the planner lacks.
+absl::StatusOr<Architecture> ArchitectureOf(const nlohmann::json& config, int64_t seq_len = 4096);
 
 }  // namespace meshwright::planner

@@ -1,6 +1,5 @@
 #include "planner/catalog/architecture_table.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text/json_text.h"
@@ -29,15 +28,14 @@ std::vector<KeyRule> ReadKeyRules(const json& rules) {
   return read;
 }
 
-void AddKeys(const std::vector<KeyRule>& rules, ArchitectureTable& table) {
-  for (const KeyRule& rule : rules) {
-    table.general_keys.insert(rule.keys.begin(), rule.keys.end());
-  }
+void AddParts(const json& entry, ArchitectureTable& table) {
+  for (const std::string id : entry.value("has", json::array())) table.planned_parts.insert(id);
 }
 
 void AddFamily(const json& planned, const json& templates, ArchitectureTable& table) {
   const json entry = WithTemplates(planned, templates);
   table.planned.emplace(entry.at("model_type"), entry);
+  AddParts(entry, table);
   for (const std::string name : entry.value("also", json::array())) {
     table.planned.emplace(name, entry);
   }
@@ -51,17 +49,18 @@ void AddFamily(const json& planned, const json& templates, ArchitectureTable& ta
   }
 }
 
-void AddGeneralKeys(const json& file, ArchitectureTable& table) {
-  for (const std::string key : file.at("ignored")) table.general_keys.insert(key);
+void AddGeneralKeys(ArchitectureTable& table) {
   for (const json& choice : table.structure) {
     table.general_keys.insert(choice.at("key").get<std::string>());
   }
   for (const std::string key : table.activations.at("keys")) table.general_keys.insert(key);
   table.general_keys.insert(table.towers.begin(), table.towers.end());
   table.general_keys.insert(table.language_models.begin(), table.language_models.end());
-  AddKeys(table.set_aside, table);
-  AddKeys(table.without_effect, table);
-  for (const auto& [id, part] : table.missing) AddKeys(part.rules, table);
+  for (const auto& [id, part] : table.missing) {
+    for (const KeyRule& rule : part.rules) {
+      table.general_keys.insert(rule.keys.begin(), rule.keys.end());
+    }
+  }
 }
 
 // The file is compiled in, and a test reads all of it, so it has no errors to report.
@@ -75,8 +74,6 @@ ArchitectureTable ReadTable() {
   table.layer_kinds = file.at("layer_kinds");
   table.structure = file.at("structure");
   table.activations = file.at("activations");
-  table.set_aside = ReadKeyRules(file.at("set_aside"));
-  table.without_effect = ReadKeyRules(file.at("without_effect"));
   for (const auto& [id, entry] : file.at("missing").items()) {
     table.missing.emplace(id,
                           MissingPart{.text = entry.at("text"),
@@ -90,7 +87,7 @@ ArchitectureTable ReadTable() {
   table.language_models = file.at("language_models");
   table.towers = file.at("towers");
   table.ignored_endings = file.at("ignored_endings");
-  AddGeneralKeys(file, table);
+  AddGeneralKeys(table);
   return table;
 }
 
@@ -105,14 +102,6 @@ const json* PlannedEntry(const std::string& model_type) {
   const auto& planned = Architectures().planned;
   const auto entry = planned.find(model_type);
   return entry == planned.end() ? nullptr : &entry->second;
-}
-
-bool IsKnownConfigKey(std::string_view key, bool in_listed_family) {
-  const ArchitectureTable& table = Architectures();
-  return table.general_keys.contains(key) ||
-         (in_listed_family && table.family_keys.contains(key)) ||
-         std::any_of(table.ignored_endings.begin(), table.ignored_endings.end(),
-                     [key](const std::string& ending) { return key.ends_with(ending); });
 }
 
 }  // namespace meshwright::planner

@@ -32,24 +32,20 @@ struct ArchitectureTable {
   nlohmann::json layer_kinds;      // what a layer holds, by its name in a list of layers
   nlohmann::json structure;        // switches of every family
   nlohmann::json activations;      // kinds of FFNs by their activation, with a gate and without
-  std::vector<KeyRule> set_aside;  // keys that change neither memory nor time, but the model
-  std::vector<KeyRule> without_effect;  // keys that are about something else than training's cost
   std::map<std::string, MissingPart> missing;
+  std::set<std::string> planned_parts;  // ids of `missing` that some family has
   std::map<std::string, std::vector<std::string>> families;  // model_type -> ids of missing parts
   std::vector<std::string> language_models;  // objects that hold the language model of a wrapper
   std::vector<std::string> towers;           // keys that hold a tower, or name one
   std::vector<std::string> ignored_endings;  // of keys that change nothing
-  std::set<std::string, std::less<>> general_keys;  // of which every family's meaning is known
-  std::set<std::string, std::less<>> family_keys;   // of which some family's meaning is known
+  // Keys that no getter asks for: of which every family's meaning is known, or some family's.
+  std::set<std::string, std::less<>> general_keys;
+  std::set<std::string, std::less<>> family_keys;
 };
 
 const ArchitectureTable& Architectures();
 
 // Returns the entry of a planned family; null where none has the name.
 const nlohmann::json* PlannedEntry(const std::string& model_type);
-
-// Returns whether a key that no getter asked for changes nothing, or is checked elsewhere. In
-// families that are not listed, only keys with one meaning in all families count.
-bool IsKnownConfigKey(std::string_view key, bool in_listed_family);
 
 }  // namespace meshwright::planner

@@ -20,6 +20,7 @@ constexpr const char* kSizes[] = {"hidden_size", "num_hidden_layers", "num_atten
 
 // A feature that a config asks for, with the key that says so where there is one.
 struct Finding {
+  std::string id;
   const MissingPart* part = nullptr;
   std::string key = {};
   std::string value = {};
@@ -31,15 +32,16 @@ struct Finding {
   }
 };
 
-Finding FindingOf(const MissingPart& part, const json& config) {
+Finding FindingOf(const std::string& id, const MissingPart& part, const json& config) {
   for (const KeyRule& rule : part.rules) {
     const std::string key = rule.BrokenKey(config);
-    if (!key.empty()) return {&part, key, ShownValue(config.at(key)), rule.Accepted()};
+    if (!key.empty()) return {id, &part, key, ShownValue(config.at(key)), rule.Accepted()};
   }
-  return {.part = &part};
+  return {.id = id, .part = &part};
 }
 
-// Returns what the keys ask for, and what the family is known for, which comes first.
+// Returns what the keys ask for, and what the family is known for, which comes first. Of a family
+// that is known for something, parts are left out that others have: they are planned.
 std::vector<Finding> FindMissing(const std::string& model_type, const std::vector<std::string>& has,
                                  const json& config) {
   const ArchitectureTable& table = Architectures();
@@ -48,13 +50,14 @@ std::vector<Finding> FindMissing(const std::string& model_type, const std::vecto
       family == table.families.end() ? std::vector<std::string>() : family->second;
   std::vector<Finding> findings;
   for (const std::string& id : known_for) {
-    findings.push_back(FindingOf(table.missing.at(id), config));
+    findings.push_back(FindingOf(id, table.missing.at(id), config));
   }
   std::vector<std::string> done = has;
   done.insert(done.end(), known_for.begin(), known_for.end());
   for (const auto& [id, part] : table.missing) {
     if (std::find(done.begin(), done.end(), id) != done.end()) continue;
-    Finding finding = FindingOf(part, config);
+    if (!known_for.empty() && table.planned_parts.contains(id)) continue;
+    Finding finding = FindingOf(id, part, config);
     if (!finding.key.empty()) findings.push_back(std::move(finding));
   }
   return findings;
@@ -86,7 +89,10 @@ absl::Status CheckPlanned(const std::string& model_type, const std::vector<std::
                       "not planned yet: " + JoinTexts(findings, 0));
   }
   const Finding& first = findings.front();
-  std::string problem = absl::StrCat(first.part->text, ": not planned yet; ", first.accepted);
+  const bool elsewhere = Architectures().planned_parts.contains(first.id);
+  std::string problem =
+      absl::StrCat(first.part->text, elsewhere ? ": not planned in this family; " : ": not planned yet; ",
+                   first.accepted);
   if (findings.size() > 1) absl::StrAppend(&problem, ". Nor is ", JoinTexts(findings, 1));
   return FieldError(first.key, first.value.empty() ? "(present)" : first.value, problem);
 }

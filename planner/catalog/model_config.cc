@@ -12,10 +12,12 @@
 #include "planner/catalog/architecture_table.h"
 #include "planner/catalog/canonical_config.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/config_keys.h"
 #include "planner/catalog/key_rule.h"
 #include "planner/catalog/language_model.h"
 #include "planner/catalog/layer_groups.h"
 #include "planner/catalog/missing_parts.h"
+#include "planner/catalog/part_keys.h"
 #include "planner/catalog/python_json.h"
 #include "planner/catalog/rope_config.h"
 #include "planner/catalog/tower_config.h"
@@ -99,6 +101,31 @@ void ReadFurtherLayer(ModelSpec& model) {
   if (layer.mixes() && layer.ffn.exists()) model.mtp_layer = layer;
 }
 
+// Returns whether a key that no getter asked for changes nothing, or is checked elsewhere. In
+// families that are not listed, only keys with one meaning in all families count.
+bool IsKnownUnasked(const std::string& key, const KeyRow& row, bool is_listed) {
+  const ArchitectureTable& table = Architectures();
+  if (table.general_keys.contains(key)) return true;
+  if (!is_listed && row.of_families) return false;
+  const bool is_read = row.For(KeyUser::kEstimate).effect == KeyEffect::kCounts;
+  return row.is_spare || !is_read || (is_listed && table.family_keys.contains(key));
+}
+
+// Every key that is known has a row of its own.
+void AddUnknownKeys(const json& config, const std::vector<std::string>& unasked, bool is_listed,
+                    std::vector<std::string>& unknown_keys) {
+  const std::vector<std::string>& endings = Architectures().ignored_endings;
+  for (const auto& [key, value] : config.items()) {
+    if (IsOff(value)) continue;
+    const auto ends = [&name = key](const std::string& ending) { return name.ends_with(ending); };
+    if (std::any_of(endings.begin(), endings.end(), ends)) continue;
+    const KeyRow* row = FindConfigKey(key);
+    const bool is_asked = std::find(unasked.begin(), unasked.end(), key) == unasked.end();
+    if (row != nullptr && (is_asked || IsKnownUnasked(key, *row, is_listed))) continue;
+    unknown_keys.push_back(key);
+  }
+}
+
 // A family that is not listed is planned if all its keys are understood.
 absl::Status CheckUnderstood(const Architecture& architecture, const json& config,
                              const std::vector<std::string>& unknown_keys) {
@@ -120,7 +147,7 @@ absl::Status CheckUnderstood(const Architecture& architecture, const json& confi
 
 absl::StatusOr<ModelConfig> ReadLanguageModel(std::string_view name, const json& config,
                                               int64_t seq_len) {
-  ASSIGN_OR_RETURN(const Architecture architecture, ArchitectureOf(config));
+  ASSIGN_OR_RETURN(const Architecture architecture, ArchitectureOf(config, seq_len));
   RETURN_IF_ERROR(CheckSizes(config));
   JsonFields fields(config);
   fields.Has("model_type");
@@ -147,10 +174,7 @@ absl::StatusOr<ModelConfig> ReadLanguageModel(std::string_view name, const json&
     read.context_tokens = context->get<int64_t>();
   }
   read.unknown_keys = std::move(rope.unknown_keys);
-  for (const std::string& key : fields.UnaskedKeys()) {
-    if (IsOff(config.at(key)) || IsKnownConfigKey(key, architecture.is_listed)) continue;
-    read.unknown_keys.push_back(key);
-  }
+  AddUnknownKeys(config, fields.UnaskedKeys(), architecture.is_listed, read.unknown_keys);
   RETURN_IF_ERROR(CheckUnderstood(architecture, config, read.unknown_keys));
   if (!architecture.is_listed) read.unlisted_type = architecture.model_type;
   return read;
@@ -185,15 +209,18 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
                                             int64_t seq_len) {
   ASSIGN_OR_RETURN(json parsed, ParsePythonJsonObject("model", text));
   ASSIGN_OR_RETURN(LanguageModel language, FindLanguageModel(std::move(parsed)));
+  FileKeys file = ReadFileKeys(language.config);
   const json config = CanonicalConfig(std::move(language.config));
   ASSIGN_OR_RETURN(ModelConfig read, ReadLanguageModel(name, config, seq_len));
   read.towers = std::move(language.towers);
   for (const json& wrapper : language.wrappers) {
     for (Tower& tower : ReadTowers(wrapper, read.model.hidden)) {
       std::erase(read.towers, tower.key);
+      file.of_parts.push_back({std::string(ModelPartName(ModelPart::kTower)), tower.key, ""});
       read.model.towers.push_back(std::move(tower));
     }
   }
+  read.model.file = std::move(file);
   return read;
 }
 
@@ -213,7 +240,13 @@ std::vector<std::string> NotesOn(const ModelConfig& config) {
   }
   std::vector<std::string> aside;
   for (const SetAsideKey& key : config.model.set_aside) {
-    aside.push_back(absl::StrCat(key.key, " = ", EscapeControls(key.value)));
+    const KeyRow* row = FindConfigKey(key.key);
+    const bool is_noted =
+        row == nullptr || row->For(KeyUser::kEstimate).effect == KeyEffect::kNotes;
+    const bool is_list = key.value.starts_with('[');
+    if (is_noted) {
+      aside.push_back(absl::StrCat(key.key, " = ", is_list ? "(list)" : EscapeControls(key.value)));
+    }
   }
   aside.insert(aside.end(), config.without_effect.begin(), config.without_effect.end());
   if (!aside.empty()) {

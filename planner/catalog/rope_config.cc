@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "planner/catalog/config_keys.h"
 #include "planner/catalog/key_rule.h"
 
 namespace meshwright::planner {
@@ -15,6 +16,9 @@ using nlohmann::json;
 
 // Of images and video: text tokens are turned as by default.
 constexpr const char* kSections[] = {"mrope_section", "mrope_interleaved"};
+
+// The rope_type, and the member "of" of the rows of its keys (planner/data/config_keys.json).
+constexpr std::string_view kYarn = "yarn";
 
 // Of the embedding that a file gives for each kind of layer, that of the first kind here counts.
 constexpr const char* kLayerKinds[] = {"full_attention", "sliding_attention", "chunked_attention"};
@@ -37,8 +41,19 @@ absl::Status CheckNoObjects(const std::string& prefix, const json& object) {
   return absl::OkStatus();
 }
 
+// An export has flags for YaRN (arXiv 2309.00071).
+void AddYarnKeys(const std::string& prefix, const json& object, RopeConfig& rope) {
+  for (const auto& [key, value] : object.items()) {
+    const KeyRow* row = FindConfigKey(key);
+    if (row == nullptr || (row->of != kYarn && key != "factor") || value.is_structured()) continue;
+    if (IsOff(value) && !value.is_boolean()) continue;
+    rope.set_aside.push_back({prefix + key, ShownValue(value)});
+  }
+}
+
 // Reads the scaling of the kinds that are planned; any other is set aside with all its keys.
-absl::Status ReadScaling(JsonFields& fields, const std::string& prefix, RopeConfig& rope) {
+absl::Status ReadScaling(JsonFields& fields, const std::string& prefix, const json& object,
+                         RopeConfig& rope) {
   // `type` is the older spelling.
   const std::string key = fields.Has("type") && !fields.Has("rope_type") ? "type" : "rope_type";
   const std::string name = fields.StringOr(key, "default");
@@ -47,6 +62,7 @@ absl::Status ReadScaling(JsonFields& fields, const std::string& prefix, RopeConf
   const bool turns_text = name != "mrope";
   const auto kind = ParseRopeScalingKind(prefix + key, turns_text ? name : "default");
   if (!kind.ok() || !turns_text) rope.set_aside.push_back({prefix + key, ShortenedName(name)});
+  if (name == kYarn) AddYarnKeys(prefix, object, rope);
   if (!kind.ok()) return absl::OkStatus();
   rope.scaling.kind = *kind;
   if (*kind != RopeScalingKind::kNone) rope.scaling.factor = fields.Number("factor");
@@ -83,7 +99,7 @@ absl::StatusOr<RopeObject> ReadRopeObject(std::string name, const json& object) 
   read.rope.rotary_share = fields.OptionalNumber("partial_rotary_factor");
   for (const char* key : kSections) fields.Has(key);
   const size_t set_aside = read.rope.set_aside.size();
-  RETURN_IF_ERROR(ReadScaling(fields, prefix, read.rope));
+  RETURN_IF_ERROR(ReadScaling(fields, prefix, *counts, read.rope));
   if (read.rope.set_aside.size() > set_aside) return read;
   for (const std::string& key : fields.UnaskedKeys())
     read.rope.unknown_keys.push_back(prefix + key);

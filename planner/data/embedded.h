@@ -22,6 +22,8 @@ absl::Span<const EmbeddedFile> EmbeddedProfiles();
 absl::Span<const EmbeddedFile> EmbeddedFamilies();
 // Returns planner/data/architectures.json alone.
 absl::Span<const EmbeddedFile> EmbeddedArchitectures();
+// Returns planner/data/config_keys.json alone.
+absl::Span<const EmbeddedFile> EmbeddedConfigKeys();
 // Returns planner/data/model_names.json alone.
 absl::Span<const EmbeddedFile> EmbeddedModelNames();
 // Returns planner/data/profile_names.json alone.

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 47> kModelPartNames = {{
+constexpr EnumNames<ModelPart, 49> kModelPartNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -53,6 +53,8 @@ constexpr EnumNames<ModelPart, 47> kModelPartNames = {{
     {ModelPart::kResidualStreams, "residual_streams"},
     {ModelPart::kTower, "tower"},
     {ModelPart::kLayerInputs, "layer_inputs"},
+    {ModelPart::kHeadGate, "head_gate"},
+    {ModelPart::kParallelMixers, "parallel_mixers"},
 }};
 
 ModelPart PositionsOf(const ModelSpec& model) {
@@ -104,7 +106,9 @@ void AddMixerParts(const LayerGroup& group, EnumSet<ModelPart>& parts) {
     parts.Add(static_cast<ModelPart>(static_cast<int>(group.recurrence.kind) + kBeforeFirst));
   }
   if (!group.mixes() || !group.ffn.exists()) parts.Add(ModelPart::kSingleParts);
-  if (attention.gate != AttentionGate::kNone) parts.Add(ModelPart::kAttentionGate);
+  if (group.recurrence.exists() && attention.exists()) parts.Add(ModelPart::kParallelMixers);
+  if (attention.gate == AttentionGate::kWidth) parts.Add(ModelPart::kAttentionGate);
+  if (attention.gate == AttentionGate::kHeads) parts.Add(ModelPart::kHeadGate);
   if (attention.kind == AttentionKind::kCompressed) parts.Add(ModelPart::kCompressedAttention);
   if (attention.index.exists()) parts.Add(ModelPart::kSparseIndex);
   if (attention.shares_keys) parts.Add(ModelPart::kSharedKeys);

@@ -50,7 +50,7 @@ enum class ModelPart : uint8_t {
   kShortConvolution,
   kRgLru,
   kSingleParts,  // layers with a mixer alone or an FFN alone
-  kAttentionGate,
+  kAttentionGate,  // as wide as the queries
   kSparseIndex,
   kCompressedAttention,
   kSharedKeys,       // keys and values of an earlier layer
@@ -59,6 +59,8 @@ enum class ModelPart : uint8_t {
   kResidualStreams,  // hyper-connections
   kTower,            // an encoder of images
   kLayerInputs,      // an embedding of each layer's own
+  kHeadGate,         // a gate of each head's result
+  kParallelMixers,   // attention and a recurrence on the same input
 };
 
 // Returns the parts that the model has.

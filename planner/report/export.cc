@@ -8,6 +8,8 @@
 #include "planner/catalog/catalog.h"
 #include "planner/profile/context.h"
 #include "planner/profile/model_part.h"
+#include "planner/profile/part_refusal.h"
+#include "planner/report/aside_keys.h"
 #include "planner/report/megatron_model.h"
 #include "planner/rules/rule_list.h"
 
@@ -20,17 +22,26 @@ constexpr int64_t kMaxDevicesPerNode = 1024;
 struct Framework {
   std::string_view name;
   std::string_view profile;
+  std::string_view lacks;  // begins the sentence about what it can't say
+  KeyUser keys;
   EnumSet<ModelPart> parts;
+  EnumSet<FfnKind> ffns;
   absl::StatusOr<std::string> (*write)(const ExportJob& job);
 };
 
+constexpr Framework kFrameworks[] = {
+    {"megatron", "megatron", "Megatron-LM has no flag for", KeyUser::kMegatron, kMegatronParts,
+     kMegatronFfns, ExportMegatron},
+    {"torchtitan",
+     "torchtitan-fsdp",
+     "torchtitan has no setting for",
+     KeyUser::kTorchtitan,
+     {ModelPart::kRotaryPositions, ModelPart::kRmsNorm},
+     {FfnKind::kSwiGlu},
+     ExportTorchtitan}};
+
 const Framework& FrameworkOf(ExportTarget target) {
-  static constexpr Framework kMegatron = {"megatron", "megatron", kMegatronParts, ExportMegatron};
-  static constexpr Framework kTorchtitan = {"torchtitan",
-                                            "torchtitan-fsdp",
-                                            {ModelPart::kRotaryPositions, ModelPart::kRmsNorm},
-                                            ExportTorchtitan};
-  return target == ExportTarget::kMegatron ? kMegatron : kTorchtitan;
+  return kFrameworks[target == ExportTarget::kMegatron ? 0 : 1];
 }
 
 absl::Status CheckRuns(const Framework& framework, const ExportJob& job) {
@@ -45,27 +56,38 @@ absl::Status CheckRuns(const Framework& framework, const ExportJob& job) {
   return FieldError("layout", FormatLayout(job.layout), Describe(*violation));
 }
 
-absl::Status CheckParts(const Framework& framework, const ModelSpec& model) {
-  const auto others = EnumSet<ModelPart>::FromBits(PartsOf(model).bits() & ~framework.parts.bits());
-  const FfnKind ffn = model.FirstFfn().kind;
-  const bool writes_ffn = ffn == FfnKind::kSwiGlu || ffn == FfnKind::kGelu;
-  if (others.empty() && writes_ffn) return absl::OkStatus();
-  const std::string named = NamesOf(others, ModelPartName);
-  const std::string ffn_name(writes_ffn ? "" : NameOf(kFfnKindNames, ffn));
-  return FieldError(
-      "model", model.name,
-      absl::StrCat("has ", named, named.empty() || ffn_name.empty() ? "" : ", ", ffn_name,
-                   ", not exported to ", std::string(framework.name),
-                   " yet; must have no others than ", NamesOf(framework.parts, ModelPartName)));
+struct Lacking {
+  std::vector<std::string> parts;
+  std::vector<SetAsideKey> keys;  // that no member of ModelSpec holds
+
+  bool empty() const { return parts.empty() && keys.empty(); }
+};
+
+Lacking LackingOf(const Framework& framework, const ModelSpec& model) {
+  KernelSupport has;
+  has.ffn = framework.ffns;
+  has.parts = framework.parts;
+  return {LackingParts(model, has), RefusedKeys(model, framework.keys)};
 }
 
-// What changes neither memory nor time still has to be among the flags.
-absl::Status CheckSetAside(const Framework& framework, const ModelSpec& model) {
-  if (model.set_aside.empty()) return absl::OkStatus();
-  const SetAsideKey& first = model.set_aside.front();
-  return FieldError(first.key, first.value,
-                    absl::StrCat("changes the model, and is not exported to ",
-                                 std::string(framework.name), " yet; must be absent"));
+// Returns what the model's user can do instead of this export.
+std::string Instead(const Framework& framework, const Lacking& lacking, const ModelSpec& model) {
+  if (lacking.keys.empty() && lacking.parts == PartNames({ModelPart::kTower})) {
+    return "a file of the language model alone is written, and estimate and recommend plan both";
+  }
+  for (const Framework& other : kFrameworks) {
+    if (other.name == framework.name || !LackingOf(other, model).empty()) continue;
+    return absl::StrCat("export --to ", std::string(other.name),
+                        " may, and estimate and recommend plan it");
+  }
+  return "estimate and recommend plan it";
+}
+
+absl::Status CheckModel(const Framework& framework, const ModelSpec& model) {
+  const Lacking lacking = LackingOf(framework, model);
+  if (lacking.empty()) return absl::OkStatus();
+  return RefuseParts(model, lacking.parts, lacking.keys, framework.lacks,
+                     Instead(framework, lacking, model));
 }
 
 }  // namespace
@@ -87,8 +109,7 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   }
   RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
   const Framework& framework = FrameworkOf(target);
-  RETURN_IF_ERROR(CheckParts(framework, job.model));
-  RETURN_IF_ERROR(CheckSetAside(framework, job.model));
+  RETURN_IF_ERROR(CheckModel(framework, job.model));
   // What the framework lacks is reported first: it says more than a rule that the layout also
   // breaks.
   ASSIGN_OR_RETURN(std::string text, framework.write(job));

@@ -1,3 +1,4 @@
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -6,6 +7,7 @@
 #include "base/text/status_macros.h"
 #include "planner/layout/mesh.h"
 #include "planner/report/export_job.h"
+#include "planner/report/megatron_hybrid.h"
 #include "planner/report/megatron_model.h"
 
 namespace meshwright::planner {
@@ -51,13 +53,14 @@ std::string PipelineLayout(const StageSplit& split, int64_t mtp_layers) {
   return text + std::string(mtp_layers, 'm') + "L";
 }
 
-void AddParallelism(const ExportJob& job, MegatronScript& script) {
+// A hybrid's pattern names the stages.
+void AddStages(const ExportJob& job, std::vector<std::string>& flags) {
   const Layout& layout = job.layout;
-  auto& flags = script.flags;
-  flags.push_back(
-      absl::StrFormat("--tensor-model-parallel-size %d --pipeline-model-parallel-size %d "
-                      "--context-parallel-size %d",
-                      layout.tp, layout.pp, layout.cp));
+  if (IsHybrid(job.model)) {
+    flags.push_back("--hybrid-layer-pattern '" + HybridPattern(job.model, layout) + "'");
+    flags.push_back("--spec megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec");
+    return;
+  }
   // Where the layout names the stages, Megatron-LM counts the chunks itself.
   if (layout.vpp > 1 && layout.stages.empty()) {
     flags.push_back(absl::StrFormat("--num-virtual-stages-per-pipeline-rank %d", layout.vpp));
@@ -68,6 +71,20 @@ void AddParallelism(const ExportJob& job, MegatronScript& script) {
   } else if (job.model.layers() % (int64_t{layout.pp} * layout.vpp) != 0) {
     flags.push_back(
         "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split");
+  }
+}
+
+void AddParallelism(const ExportJob& job, MegatronScript& script) {
+  const Layout& layout = job.layout;
+  auto& flags = script.flags;
+  flags.push_back(
+      absl::StrFormat("--tensor-model-parallel-size %d --pipeline-model-parallel-size %d "
+                      "--context-parallel-size %d",
+                      layout.tp, layout.pp, layout.cp));
+  AddStages(job, flags);
+  // Sparse attention divides a sequence in no other way.
+  if (layout.cp > 1 && job.model.FirstAttention().index.exists()) {
+    flags.push_back("--cp-comm-type allgather");
   }
   if (layout.sequence_parallel) flags.push_back("--sequence-parallel");
   if (job.model.has_experts()) {
@@ -96,29 +113,46 @@ void AddDataParallel(const Layout& layout, MegatronScript& script) {
   }
 }
 
-void AddRecompute(const Layout& layout, MegatronScript& script) {
+// Returns how many of Megatron-LM's layers `layers` of the model are. Returns InvalidArgument about
+// `part` of the layout if that depends on which ones.
+absl::StatusOr<int64_t> CountedLayers(const ModelSpec& model, int64_t layers,
+                                      const std::string& part) {
+  if (const std::optional<int64_t> each = MegatronLayersEach(model)) return layers * *each;
+  return CannotExport(part,
+                      "Megatron-LM counts mixers and FFNs, and this model's layers have different "
+                      "numbers of them; must be for no layers");
+}
+
+absl::Status AddRecompute(const ExportJob& job, MegatronScript& script) {
+  const Layout& layout = job.layout;
   auto& flags = script.flags;
   switch (layout.recompute) {
     case Recompute::kNone:
-      return;
+      return absl::OkStatus();
     case Recompute::kSelective:
       flags.push_back("--recompute-activations");
-      return;
+      return absl::OkStatus();
     case Recompute::kModules:
       flags.push_back("--recompute-granularity selective --recompute-modules " +
                       NamesOf(layout.recompute_modules, RecomputeModuleName, " "));
-      return;
+      return absl::OkStatus();
     case Recompute::kFull:
       flags.push_back(
-          "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
-      return;
-    case Recompute::kBlock:
+          absl::StrFormat("--recompute-granularity full --recompute-method uniform "
+                          "--recompute-num-layers %d",
+                          MegatronLayersEach(job.model).value_or(1)));
+      return absl::OkStatus();
+    case Recompute::kBlock: {
+      ASSIGN_OR_RETURN(const int64_t layers, CountedLayers(job.model, layout.recompute_layers,
+                                                           "rc=" + FormatRecompute(layout)));
       flags.push_back(
           absl::StrFormat("--recompute-granularity full --recompute-method block "
                           "--recompute-num-layers %d",
-                          layout.recompute_layers));
-      return;
+                          layers));
+      return absl::OkStatus();
+    }
   }
+  return absl::OkStatus();
 }
 
 // Megatron-LM's offloaded optimizer uses the distributed optimizer's code, and Transformer Engine
@@ -133,7 +167,10 @@ absl::Status AddOffload(const ExportJob& job, MegatronScript& script) {
           absl::StrCat("Megatron-LM offloads fewer layers than the model's ", job.model.layers(),
                        "; must be at most act:", job.model.layers() - 1));
     }
-    script.flags.push_back(absl::StrCat("--cpu-offloading-num-layers ", offload.activation_layers));
+    ASSIGN_OR_RETURN(const int64_t layers,
+                     CountedLayers(job.model, offload.activation_layers,
+                                   absl::StrCat("offload=act:", offload.activation_layers)));
+    script.flags.push_back(absl::StrCat("--cpu-offloading-num-layers ", layers));
   }
   if (!offload.optimizer) return absl::OkStatus();
   if (UsesFsdp(layout) || (layout.zero == 0 && Shards(layout))) {
@@ -231,7 +268,7 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
   AddDataParallel(layout, script);
   script.flags.push_back(absl::StrFormat("--micro-batch-size %d --global-batch-size %d",
                                          layout.micro_batch, job.training.global_batch));
-  AddRecompute(layout, script);
+  RETURN_IF_ERROR(AddRecompute(job, script));
   RETURN_IF_ERROR(AddOffload(job, script));
   RETURN_IF_ERROR(AddModel(job.model, job.training.seq_len, script));
   AddKernels(job, script);
@@ -251,7 +288,8 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
   absl::StrAppend(&text, Torchrun(PlacementOf(job)), " \\\n",
                   "  --node-rank \"${NODE_RANK:-0}\" --master-addr \"${MASTER_ADDR:-localhost}\" "
                   "--master-port \"${MASTER_PORT:-29500}\" \\\n",
-                  "  pretrain_gpt.py \\\n  ", absl::StrJoin(script.flags, " \\\n  "),
+                  IsHybrid(job.model) ? "  pretrain_hybrid.py" : "  pretrain_gpt.py", " \\\n  ",
+                  absl::StrJoin(script.flags, " \\\n  "),
                   " \\\n  \"$@\"\n");
   return text;
 }

@@ -7,6 +7,8 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/layout/mesh.h"
+#include "planner/profile/part_refusal.h"
+#include "planner/report/aside_keys.h"
 #include "planner/report/export_job.h"
 
 namespace meshwright::planner {
@@ -103,21 +105,17 @@ absl::Status CheckLlama3(const ModelSpec& model) {
   return absl::OkStatus();
 }
 
+absl::Status Refuse(const ModelSpec& model, const std::string& part) {
+  return RefuseParts(model, {part}, {}, "torchtitan has no setting for",
+                     "estimate and recommend plan it");
+}
+
 absl::Status CheckModel(const ModelSpec& model) {
-  if (model.groups.size() > 1) {
-    return FieldError("model", model.name,
-                      "has layers of different shapes; must have one shape for all layers");
-  }
-  if (AttentionOf(model).qkv_bias) {
-    return FieldError("model", model.name,
-                      "torchtitan has no model with biases on q, k and v; must be shaped like "
-                      "Llama 3 or Qwen3");
-  }
-  if (!model.groups.front().ffn.gated()) {
-    return FieldError("model", model.name,
-                      "torchtitan's models have a gated FFN; must be shaped like Llama 3 or Qwen3");
-  }
+  if (model.groups.size() > 1) return Refuse(model, kShapesPart);
+  if (AttentionOf(model).qkv_bias) return Refuse(model, kQkvBiasPart);
   RETURN_IF_ERROR(CheckRope(model));
+  RETURN_IF_ERROR(
+      AsideKeys(model, KeyUser::kTorchtitan).CheckSaid("torchtitan has no setting for"));
   return AttentionOf(model).qk_norm ? absl::OkStatus() : CheckLlama3(model);
 }
 

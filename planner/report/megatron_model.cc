@@ -1,140 +1,114 @@
 #include "planner/report/megatron_model.h"
 
-#include <cmath>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "planner/profile/part_refusal.h"
+#include "planner/report/aside_keys.h"
+#include "planner/report/layer_list.h"
+#include "planner/report/megatron_experts.h"
+#include "planner/report/megatron_hybrid.h"
+#include "planner/report/megatron_rope.h"
 
 namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kVocabMultiple = 128;
 
-// By layer, whether it has a property; written as a Python list, which Megatron-LM evaluates.
-using LayerFlags = std::vector<bool>;
-
-template <typename HasIt>
-LayerFlags FlagsOf(const ModelSpec& model, HasIt has_it) {
-  LayerFlags flags;
-  for (const LayerGroup& group : model.groups) {
-    flags.insert(flags.end(), static_cast<size_t>(group.count), has_it(group));
-  }
-  return flags;
-}
-
-// Returns the length of the shortest prefix whose repetition gives all flags.
-size_t PeriodOf(const LayerFlags& flags) {
-  for (size_t period = 1; period < flags.size(); ++period) {
-    if (flags.size() % period != 0) continue;
-    bool repeats = true;
-    for (size_t i = period; repeats && i < flags.size(); ++i) {
-      repeats = flags[i] == flags[i - period];
-    }
-    if (repeats) return period;
-  }
-  return flags.size();
-}
-
-// Returns text such as ([0]*3+[1]*58), or ([1]*3+[0]*1)*12.
-std::string PythonList(const LayerFlags& flags) {
-  const size_t period = PeriodOf(flags);
-  std::vector<std::string> runs;
-  for (size_t begin = 0; begin < period;) {
-    size_t end = begin + 1;
-    while (end < period && flags[end] == flags[begin]) ++end;
-    runs.push_back(absl::StrFormat("[%d]*%d", flags[begin] ? 1 : 0, end - begin));
-    begin = end;
-  }
-  const std::string list = "(" + absl::StrJoin(runs, "+") + ")";
-  return period == flags.size() ? list : absl::StrCat(list, "*", flags.size() / period);
-}
-
-// The layer groups, by the properties in which they may differ.
+// The layer groups, by the properties in which they may differ. A pointer is null where no layer has
+// the part.
 struct LayerKinds {
   const Attention* attention = nullptr;  // without its window
   int64_t window = 0;                    // of the layers that have a window
-  const Ffn* dense = nullptr;            // null where all layers have experts
-  const Ffn* experts = nullptr;          // null where none has
+  const Ffn* dense = nullptr;
+  const Ffn* experts = nullptr;
+  const Recurrence* recurrence = nullptr;
 };
 
-Attention WithoutWindow(Attention attention) {
+// Leaves out what Megatron-LM takes a list of layers for.
+Attention OfAnyLayer(Attention attention) {
   attention.window = 0;
   attention.chunked = false;
+  attention.index.shared = false;
   return attention;
+}
+
+template <typename Part>
+bool IsOnlyKind(const Part& part, const Part*& known) {
+  if (known == nullptr) known = &part;
+  return *known == part;
 }
 
 std::optional<LayerKinds> KindsOf(const ModelSpec& model) {
   LayerKinds kinds;
   for (const LayerGroup& group : model.groups) {
-    const Ffn*& ffn = group.ffn.has_experts() ? kinds.experts : kinds.dense;
-    if (ffn == nullptr) ffn = &group.ffn;
-    if (kinds.attention == nullptr) kinds.attention = &group.attention;
-    if (kinds.window == 0) kinds.window = group.attention.window;
-    const bool same = *ffn == group.ffn &&
-                      WithoutWindow(*kinds.attention) == WithoutWindow(group.attention) &&
-                      (group.attention.window == 0 || group.attention.window == kinds.window);
+    bool same = true;
+    if (group.ffn.exists()) {
+      same = IsOnlyKind(group.ffn, group.ffn.has_experts() ? kinds.experts : kinds.dense);
+    }
+    if (group.recurrence.exists()) same = same && IsOnlyKind(group.recurrence, kinds.recurrence);
+    if (const Attention& attention = group.attention; attention.exists()) {
+      if (kinds.attention == nullptr) kinds.attention = &attention;
+      if (kinds.window == 0) kinds.window = attention.window;
+      same = same && OfAnyLayer(*kinds.attention) == OfAnyLayer(attention) &&
+             (attention.window == 0 || attention.window == kinds.window);
+    }
     if (!same) return std::nullopt;
   }
   return kinds;
 }
 
-// --use-rope-scaling fixes everything except the factor.
-absl::Status CheckLlama3Scaling(const RopeScaling& scaling) {
-  constexpr char kFixed[] = "Megatron-LM's --use-rope-scaling has it fixed; must be ";
-  const RopeScaling fixed;
-  if (scaling.low_freq_factor != fixed.low_freq_factor) {
-    return FieldError("rope_scaling.low_freq_factor", absl::StrCat(scaling.low_freq_factor),
-                      absl::StrCat(kFixed, fixed.low_freq_factor));
-  }
-  if (scaling.high_freq_factor != fixed.high_freq_factor) {
-    return FieldError("rope_scaling.high_freq_factor", absl::StrCat(scaling.high_freq_factor),
-                      absl::StrCat(kFixed, fixed.high_freq_factor));
-  }
-  if (scaling.original_max_positions != fixed.original_max_positions) {
-    return FieldError("rope_scaling.original_max_position_embeddings",
-                      scaling.original_max_positions,
-                      absl::StrCat(kFixed, fixed.original_max_positions));
-  }
-  return absl::OkStatus();
+absl::Status Refuse(const ModelSpec& model, const std::string& part, const char* lacks) {
+  return RefuseParts(model, {part}, {}, lacks, "estimate and recommend plan it");
 }
 
-// Checks values of flags that accept only whole numbers.
-absl::Status CheckWhole(std::string_view key, double value, const char* flag) {
-  if (value == std::floor(value)) return absl::OkStatus();
-  return FieldError(key, absl::StrCat(value),
-                    absl::StrCat("Megatron-LM's ", flag, " takes a whole number; must be one"));
+// Megatron-LM's rule for layers that use the keys that an earlier one picked: counted from 1, a
+// layer picks keys itself if its distance to `offset` is a multiple of `every`, or it comes before.
+bool Shares(int64_t layer, int64_t offset, int64_t every) {
+  return std::max<int64_t>(layer - std::max<int64_t>(offset, 1), 0) % every != 0;
 }
 
-absl::Status AddRope(const ModelSpec& model, MegatronScript& script) {
-  RETURN_IF_ERROR(CheckWhole("rope_theta", model.rope_theta, "--rotary-base"));
-  script.flags.push_back(absl::StrFormat("--position-embedding-type rope --rotary-base %d",
-                                         std::llround(model.rope_theta)));
-  if (model.rotary_share != 1.0) {
-    script.flags.push_back(absl::StrFormat("--rotary-percent %g", model.rotary_share));
+absl::Status AddSharedIndex(const ModelSpec& model, std::vector<std::string>& flags) {
+  const LayerFlags shared = FlagsOf(
+      model, /*is_hybrid=*/false, [](const LayerGroup& group) { return group.attention.index.shared; });
+  if (shared == LayerFlags(shared.size(), false)) return absl::OkStatus();
+  const auto layers = static_cast<int64_t>(shared.size());
+  for (int64_t every = 2; every <= layers; ++every) {
+    for (int64_t offset = 1; offset <= layers; ++offset) {
+      bool fits = true;
+      for (int64_t layer = 1; fits && layer <= layers; ++layer) {
+        fits = Shares(layer, offset, every) == shared[static_cast<size_t>(layer - 1)];
+      }
+      if (!fits) continue;
+      flags.push_back(absl::StrFormat(
+          "--dsa-indexer-topk-freq %d --dsa-indexer-skip-topk-offset %d", every, offset));
+      return absl::OkStatus();
+    }
   }
-  const RopeScaling& scaling = model.rope_scaling;
-  switch (scaling.kind) {
-    case RopeScalingKind::kNone:
-      return absl::OkStatus();
-    case RopeScalingKind::kLinear:
-      RETURN_IF_ERROR(CheckWhole("rope_scaling.factor", scaling.factor,
-                                 "--rotary-seq-len-interpolation-factor"));
-      script.flags.push_back(absl::StrFormat("--rotary-seq-len-interpolation-factor %d",
-                                             std::llround(scaling.factor)));
-      return absl::OkStatus();
-    case RopeScalingKind::kLlama3:
-      RETURN_IF_ERROR(CheckLlama3Scaling(scaling));
-      script.flags.push_back(
-          absl::StrFormat("--use-rope-scaling --rope-scaling-factor %g", scaling.factor));
-      return absl::OkStatus();
+  return Refuse(model, "shared_index", "Megatron-LM's layers share picked keys in turn and lack");
+}
+
+absl::Status AddIndex(const ModelSpec& model, const SparseIndex& index,
+                      std::vector<std::string>& flags) {
+  if (index.pooled_keys > 0) return Refuse(model, "pooled_index", "Megatron-LM has no flag for");
+  if (index.from_hidden || !model.FirstAttention().is_latent()) {
+    return Refuse(model, "sparse_index", "Megatron-LM picks keys for latent attention, not for");
   }
-  return absl::OkStatus();
+  const LayerFlags has = FlagsOf(
+      model, /*is_hybrid=*/false, [](const LayerGroup& group) { return group.attention.index.exists(); });
+  if (!IsTrueForAll(has)) {
+    return Refuse(model, "sparse_index", "Megatron-LM picks keys in all layers or in none, not for");
+  }
+  flags.push_back(absl::StrFormat(
+      "--experimental-attention-variant dsa --dsa-indexer-n-heads %d --dsa-indexer-head-dim %d "
+      "--dsa-indexer-topk %d",
+      index.heads, index.head_dim, index.top_k));
+  return AddSharedIndex(model, flags);
 }
 
 void AddLatentAttention(const Attention& attention, std::vector<std::string>& flags) {
@@ -147,8 +121,7 @@ void AddLatentAttention(const Attention& attention, std::vector<std::string>& fl
   flags.push_back(absl::StrFormat("--qk-head-dim %d --qk-pos-emb-head-dim %d --v-head-dim %d",
                                   attention.head_dim - attention.rotary_dim, attention.rotary_dim,
                                   attention.value_dim));
-  // The latents' norms. The default rotary embedding of latent attention is YaRN.
-  flags.push_back("--qk-layernorm --rope-type rope");
+  flags.push_back("--qk-layernorm");  // the latents' norms
 }
 
 void AddHeads(const Attention& attention, std::vector<std::string>& flags) {
@@ -161,74 +134,35 @@ void AddHeads(const Attention& attention, std::vector<std::string>& flags) {
   if (attention.qk_norm) flags.push_back("--qk-layernorm");
 }
 
-void AddAttention(const ModelSpec& model, const LayerKinds& kinds,
-                  std::vector<std::string>& flags) {
-  if (kinds.attention->is_latent()) {
-    AddLatentAttention(*kinds.attention, flags);
+absl::Status AddAttention(const ModelSpec& model, const LayerKinds& kinds, bool is_hybrid,
+                          std::vector<std::string>& flags) {
+  if (kinds.attention == nullptr) return absl::OkStatus();
+  const Attention& attention = *kinds.attention;
+  if (attention.is_latent()) {
+    if (is_hybrid) {
+      return Refuse(model, "latent_attention", "Megatron-LM's hybrids have no norms of latents for");
+    }
+    AddLatentAttention(attention, flags);
   } else {
-    AddHeads(*kinds.attention, flags);
+    AddHeads(attention, flags);
   }
-  if (kinds.attention->sinks) flags.push_back("--softmax-type learnable");
-  if (kinds.window == 0) return;
+  if (attention.index.exists()) RETURN_IF_ERROR(AddIndex(model, attention.index, flags));
+  if (attention.gate == AttentionGate::kWidth) flags.push_back("--attention-output-gate");
+  if (attention.sinks) flags.push_back("--softmax-type learnable");
+  if (kinds.window == 0) return absl::OkStatus();
   // Megatron-LM's window counts the tokens to the left of a query, without the query.
   flags.push_back(absl::StrFormat("--window-size %d,0", kinds.window - 1));
-  const LayerFlags windowed =
-      FlagsOf(model, [](const LayerGroup& group) { return group.attention.window > 0; });
-  if (windowed != LayerFlags(windowed.size(), true)) {
+  const LayerFlags windowed = FlagsOf(
+      model, is_hybrid, [](const LayerGroup& group) { return group.attention.window > 0; });
+  if (!IsTrueForAll(windowed)) {
     flags.push_back("--window-attn-skip-freq '" + PythonList(windowed) + "'");
   }
-}
-
-void AddRouter(const Experts& experts, std::vector<std::string>& flags) {
-  const bool sigmoid = experts.score == RouterScore::kSigmoid;
-  std::string router =
-      absl::StrFormat("--moe-router-topk %d --moe-router-score-function %s --moe-router-dtype fp32",
-                      experts.top_k, sigmoid ? "sigmoid" : "softmax");
-  // A softmax over one picked expert would be 1 whatever the scores.
-  if (!sigmoid && experts.top_k == 1) absl::StrAppend(&router, " --moe-router-pre-softmax");
-  if (experts.selection_bias) absl::StrAppend(&router, " --moe-router-enable-expert-bias");
-  flags.push_back(router);
-  if (experts.groups > 1) {
-    flags.push_back(absl::StrFormat("--moe-router-num-groups %d --moe-router-group-topk %d",
-                                    experts.groups, experts.top_groups));
-  }
-}
-
-void AddExperts(const ModelSpec& model, const Ffn& ffn, MegatronScript& script) {
-  const Experts& experts = ffn.experts;
-  auto& flags = script.flags;
-  flags.push_back(absl::StrFormat("--num-experts %d --moe-ffn-hidden-size %d --moe-grouped-gemm",
-                                  experts.count, ffn.hidden));
-  const LayerFlags has_experts =
-      FlagsOf(model, [](const LayerGroup& group) { return group.ffn.has_experts(); });
-  if (has_experts != LayerFlags(has_experts.size(), true)) {
-    flags.push_back("--moe-layer-freq '" + PythonList(has_experts) + "'");
-  }
-  AddRouter(experts, flags);
-  flags.push_back("--moe-token-dispatcher-type alltoall --moe-permute-fusion");
-  if (experts.shared_hidden > 0) {
-    flags.push_back(
-        absl::StrFormat("--moe-shared-expert-intermediate-size %d", experts.shared_hidden));
-    if (experts.shared_gate) flags.push_back("--moe-shared-expert-gate");
-  }
-  if (experts.balance_loss > 0.0) {
-    flags.push_back(absl::StrFormat("--moe-aux-loss-coeff %g", experts.balance_loss));
-  }
-  if (experts.z_loss > 0.0) {
-    flags.push_back(absl::StrFormat("--moe-z-loss-coeff %g", experts.z_loss));
-  }
-  if (experts.capacity_factor > 0.0) {
-    flags.push_back(
-        absl::StrFormat("--moe-expert-capacity-factor %g --moe-pad-expert-input-to-capacity",
-                        experts.capacity_factor));
-  }
-  script.comments.push_back(
-      "--moe-router-load-balancing-type and --moe-router-topk-scaling-factor are yours to pass, "
-      "too.");
+  return absl::OkStatus();
 }
 
 // The constants of a clamped SwiGLU are those of the published runs.
 void AddActivation(const Ffn& ffn, std::vector<std::string>& flags) {
+  if (ffn.kind == FfnKind::kReluSquared) flags.push_back("--squared-relu");
   if (!ffn.gated()) return;
   flags.push_back(ffn.clamp == 0.0 ? "--swiglu"
                                    : absl::StrFormat("--quick-geglu --glu-linear-offset 1.0 "
@@ -238,8 +172,10 @@ void AddActivation(const Ffn& ffn, std::vector<std::string>& flags) {
 
 // Megatron-LM's linear layers, including the router's, either all have biases, or all but QKV's
 // have none.
-absl::Status AddBiases(const LayerKinds& kinds, std::vector<std::string>& flags) {
-  const Attention& attention = *kinds.attention;
+absl::Status AddBiases(const ModelSpec& model, const LayerKinds& kinds,
+                       std::vector<std::string>& flags) {
+  const Attention none_at_all;
+  const Attention& attention = kinds.attention == nullptr ? none_at_all : *kinds.attention;
   bool all = attention.qkv_bias && attention.output_bias;
   bool none = !attention.output_bias;
   for (const Ffn* ffn : {kinds.dense, kinds.experts}) {
@@ -252,10 +188,35 @@ absl::Status AddBiases(const LayerKinds& kinds, std::vector<std::string>& flags)
                                        : "--disable-bias-linear");
   }
   if (all || none) return absl::OkStatus();
-  return FieldError(
-      "attention_bias", attention.output_bias ? "true" : "false",
-      "gives biases to some linear layers only; must be given to those of attention, FFN "
-      "and router, or to none of them but QKV, for Megatron-LM");
+  return Refuse(model, "biases",
+                "Megatron-LM has biases on all linear layers, on QKV alone or on none, not for");
+}
+
+// Megatron-LM's own defaults are 0.1.
+void AddDropouts(const std::vector<std::string>& said, std::vector<std::string>& flags) {
+  for (const char* flag : {"--attention-dropout", "--hidden-dropout"}) {
+    const bool is_said = std::any_of(said.begin(), said.end(), [flag](const std::string& text) {
+      return text.starts_with(flag);
+    });
+    if (!is_said) flags.push_back(absl::StrCat(flag, " 0.0"));
+  }
+}
+
+// Appends the flags of the whole model but of its layers.
+absl::Status AddEnds(const ModelSpec& model, int64_t seq_len, bool is_hybrid, AsideKeys& aside,
+                     std::vector<std::string>& flags) {
+  if (model.mtp_layers > 0 && !is_hybrid) {  // a hybrid's pattern says it
+    flags.push_back(absl::StrCat("--mtp-num-layers ", model.mtp_layers));
+  }
+  flags.push_back(absl::StrFormat("--normalization RMSNorm --norm-epsilon %g", model.norm_epsilon));
+  RETURN_IF_ERROR(AddPositions(model, is_hybrid, aside, flags));
+  flags.push_back(
+      absl::StrFormat("--seq-length %d --max-position-embeddings %d", seq_len, seq_len));
+  flags.push_back(absl::StrFormat("--vocab-size %d --make-vocab-size-divisible-by %d", model.vocab,
+                                  kVocabMultiple));
+  if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
+  flags.push_back(absl::StrFormat("--init-method-std %g", model.initializer_range));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -263,29 +224,31 @@ absl::Status AddBiases(const LayerKinds& kinds, std::vector<std::string>& flags)
 absl::Status AddModel(const ModelSpec& model, int64_t seq_len, MegatronScript& script) {
   const std::optional<LayerKinds> kinds = KindsOf(model);
   if (!kinds) {
-    return FieldError("model", model.name,
-                      "has layers that differ in more than experts and windows, which Megatron-LM "
-                      "has no flags for; must have layers of one shape but for these");
+    return Refuse(model, kShapesPart,
+                  "Megatron-LM's layers differ in experts and windows alone, and it has no flag for");
   }
+  const bool is_hybrid = IsHybrid(model);
+  AsideKeys aside(model, KeyUser::kMegatron);
   auto& flags = script.flags;
-  const Ffn& ffn = kinds->dense != nullptr ? *kinds->dense : *kinds->experts;
-  flags.push_back(absl::StrFormat("--num-layers %d --hidden-size %d --ffn-hidden-size %d",
-                                  model.layers(), model.hidden, ffn.hidden));
-  AddAttention(model, *kinds, flags);
-  AddActivation(ffn, flags);
-  if (kinds->experts != nullptr) AddExperts(model, *kinds->experts, script);
-  if (model.mtp_layers > 0) flags.push_back(absl::StrCat("--mtp-num-layers ", model.mtp_layers));
-  flags.push_back(absl::StrFormat("--normalization RMSNorm --norm-epsilon %g", model.norm_epsilon));
-  RETURN_IF_ERROR(AddRope(model, script));
-  flags.push_back(
-      absl::StrFormat("--seq-length %d --max-position-embeddings %d", seq_len, seq_len));
-  flags.push_back(absl::StrFormat("--vocab-size %d --make-vocab-size-divisible-by %d", model.vocab,
-                                  kVocabMultiple));
-  RETURN_IF_ERROR(AddBiases(*kinds, flags));
-  if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
-  flags.push_back(absl::StrFormat("--init-method-std %g", model.initializer_range));
-  // Megatron-LM's own defaults are 0.1.
-  flags.push_back("--attention-dropout 0.0 --hidden-dropout 0.0");
+  const Ffn* ffn = kinds->dense != nullptr ? kinds->dense : kinds->experts;
+  std::string sizes = is_hybrid ? "" : absl::StrFormat("--num-layers %d ", model.layers());
+  absl::StrAppend(&sizes, "--hidden-size ", model.hidden);
+  if (ffn != nullptr) absl::StrAppend(&sizes, " --ffn-hidden-size ", ffn->hidden);
+  flags.push_back(sizes);
+  RETURN_IF_ERROR(AddAttention(model, *kinds, is_hybrid, flags));
+  if (kinds->recurrence != nullptr) {
+    RETURN_IF_ERROR(AddRecurrence(model, *kinds->recurrence, script));
+  }
+  if (ffn != nullptr) AddActivation(*ffn, flags);
+  if (kinds->experts != nullptr) {
+    RETURN_IF_ERROR(AddExperts(model, *kinds->experts, is_hybrid, aside, script));
+  }
+  RETURN_IF_ERROR(AddEnds(model, seq_len, is_hybrid, aside, flags));
+  RETURN_IF_ERROR(AddBiases(model, *kinds, flags));
+  RETURN_IF_ERROR(aside.CheckSaid("Megatron-LM has no flag for"));
+  const std::vector<std::string> said = aside.Flags();
+  flags.insert(flags.end(), said.begin(), said.end());
+  AddDropouts(said, flags);
   return absl::OkStatus();
 }
 

@@ -1,25 +1,19 @@
-// Writes a model as flags of Megatron-LM's pretrain_gpt.py.
+// Writes a model as flags of Megatron-LM's pretrain_gpt.py, or of its pretrain_hybrid.py.
 //
-// Layers may differ only in whether they have experts and in whether attention has a window. For
-// these two differences Megatron-LM takes a list of layers.
+// Layers may differ only in whether they have experts, in whether attention has a window and in
+// whether it turns queries and keys. For these differences Megatron-LM takes a list of layers. For
+// the layers of a hybrid it takes a pattern (planner/report/megatron_hybrid.h).
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "planner/containers/enum_set.h"
 #include "planner/profile/model_part.h"
+#include "planner/report/megatron_script.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {
-
-// The contents of a script that starts Megatron-LM: lines of flags, and the comments above them.
-struct MegatronScript {
-  std::vector<std::string> comments;
-  std::vector<std::string> flags;
-};
 
 // The parts that AddModel() has flags for. Biases must be on all linear layers, on the QKV
 // projections alone, or on none.
@@ -38,7 +32,19 @@ inline constexpr EnumSet<ModelPart> kMegatronParts = {ModelPart::kRotaryPosition
                                                       ModelPart::kQueriesWithoutLatent,
                                                       ModelPart::kWideValues,
                                                       ModelPart::kSlidingWindow,
-                                                      ModelPart::kFurtherTokens};
+                                                      ModelPart::kFurtherTokens,
+                                                      ModelPart::kNoPositions,
+                                                      ModelPart::kExpertsWithoutGate,
+                                                      ModelPart::kGatedDelta,
+                                                      ModelPart::kMamba2,
+                                                      ModelPart::kSingleParts,
+                                                      ModelPart::kAttentionGate,
+                                                      ModelPart::kSparseIndex,
+                                                      ModelPart::kExpertLatent};
+
+// The kinds of FFNs that it has flags for.
+inline constexpr EnumSet<FfnKind> kMegatronFfns = {FfnKind::kSwiGlu, FfnKind::kGelu,
+                                                   FfnKind::kReluSquared};
 
 // Appends the model's flags, for sequences of `seq_len` tokens. Returns InvalidArgument if
 // Megatron-LM has no flags for the model. The error names the key of the model's config, its value

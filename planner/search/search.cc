@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "planner/rules/refusal.h"
 #include "planner/search/search_accumulator.h"
 #include "planner/search/space.h"
 
@@ -191,7 +192,7 @@ absl::StatusOr<Estimate> CheckAndEstimate(const SearchRequest& request, const La
   RETURN_IF_ERROR(ValidateProblem(request));
   const EstimateContext context = ContextOf(request);
   if (const auto violation = CheckLayout(context, request.devices, layout)) {
-    return FieldError("layout", FormatLayout(layout), Describe(*violation));
+    return RefusalOf(request.model, request.profile, layout, *violation);
   }
   return EstimateLayout(context, layout);
 }

@@ -8,6 +8,7 @@
 #include "base/text/field_error.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/layout/layout_condition.h"
+#include "planner/rules/refusal.h"
 #include "planner/search/block_recompute.h"
 #include "planner/search/module_recompute.h"
 #include "planner/search/point_costs.h"
@@ -387,6 +388,9 @@ absl::Status SearchAccumulator::NoValidLayout() const {
                                    " layouts of ", request_.devices,
                                    " devices that it allows; must be planned as "
                                    "meshwright-worker --capabilities says"));
+  }
+  if (dropped_.by_kernels && IsAboutParts(*dropped_.by_kernels)) {
+    return RefusalOf(request_.model, request_.profile, Layout(), *dropped_.by_kernels);
   }
   if (dropped_.by_kernels) {
     return FieldError("framework", request_.profile.name, Describe(*dropped_.by_kernels));

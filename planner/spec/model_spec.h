@@ -211,6 +211,22 @@ struct SetAsideKey {
   friend bool operator==(const SetAsideKey&, const SetAsideKey&) = default;
 };
 
+// A part of a model (planner/profile/model_part.h) with the key of its config.json that asks for it,
+// as the file spells it, and the key's value.
+struct PartKey {
+  std::string part;
+  std::string key;
+  std::string value;
+};
+
+// How a model's file says what the model is. Models are the same however their files say it.
+struct FileKeys {
+  std::string model_type;
+  std::vector<PartKey> of_parts;  // a part that only the model_type asks for is not among them
+
+  friend bool operator==(const FileKeys& /*a*/, const FileKeys& /*b*/) { return true; }
+};
+
 struct ModelSpec {
   std::string name;
   int64_t hidden = 0;
@@ -243,6 +259,7 @@ struct ModelSpec {
   std::vector<LayerGroup> groups;
   std::vector<Tower> towers;           // beside the language model; trained
   std::vector<SetAsideKey> set_aside;  // launch flags would have to say them too
+  FileKeys file;                       // for refusals, which name keys
 
   int64_t layers() const;
   bool has_experts() const;

@@ -36,12 +36,9 @@ INSTANTIATE_TEST_SUITE_P(
                    {"altup_num_inputs", 4},
                    {"hidden_size_per_layer_input", 256},
                    {"num_kv_shared_layers", 15}},
-                  "several residual streams (altup_num_inputs = 4), embeddings for every layer "
-                  "(hidden_size_per_layer_input = 256) and layers that share weights, keys or "
-                  "values (num_kv_shared_layers = 15)"},
+                  "several residual streams (altup_num_inputs = 4)"},
         Unplanned{{{"model_type", "zamba2"}, {"num_mem_blocks", 1}, {"mamba_d_state", 64}},
-                  "layers that share weights, keys or values (num_mem_blocks = 1) and state-space "
-                  "(Mamba) layers (mamba_d_state = 64)"},
+                  "a block whose weights several layers share (num_mem_blocks = 1)"},
         Unplanned{{{"model_type", "t5"}, {"is_encoder_decoder", true}},
                   "encoder-decoder (is_encoder_decoder = true)"},
         Unplanned{{{"model_type", "mllama"}, {"cross_attention_layers", {3, 8}}},
@@ -56,7 +53,8 @@ TEST(Architecture, NamesTheKeyWhereTheFamilyIsPlanned) {
   const auto found =
       ArchitectureOf({{"model_type", "llama"}, {"moe_latent_size", 512}, {"index_topk", 8}});
   EXPECT_EQ(std::string(found.status().message()),
-            "moe_latent_size = 512: experts on a latent: not planned yet; must be absent or null. "
+            "moe_latent_size = 512: experts on a latent: not planned in this family; must be absent or "
+            "null. "
             "Nor is sparse-indexed attention (index_topk = 8)");
 }
 

@@ -183,7 +183,7 @@ TEST(HybridConfigs, FalconHasMambaBesideAttention) {
   EXPECT_EQ(model.groups[0].recurrence.value_dim, 8);
   EXPECT_FALSE(model.groups[0].recurrence.output_norm);
   EXPECT_THAT(model.set_aside, ElementsAre(SetAsideKey{"key_multiplier", "0.5"},
-                                           SetAsideKey{"ssm_multipliers", "(list)"}));
+                                           SetAsideKey{"ssm_multipliers", "[0.5,1.0]"}));
   EXPECT_THAT(RefusalOf(With(config, {{"mamba_d_ssm", 33}})),
               HasSubstr("mamba_d_ssm = 33: must be a multiple of mamba_n_heads = 4"));
 }
@@ -343,7 +343,7 @@ TEST(HybridConfigs, AFamilyWithoutARecurrenceHasNoLayersWithOne) {
   EXPECT_THAT(RefusalOf(config), HasSubstr("layer_types"));
   config = With(Small("llama", 2), {{"mamba_d_state", 16}});
   EXPECT_THAT(RefusalOf(config), HasSubstr("mamba_d_state = 16: state-space (Mamba) layers: not "
-                                           "planned yet"));
+                                           "planned in this family"));
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ TEST(LayerShapeConfigs, ExpertsMayWorkOnALatentBetweenNorms) {
   EXPECT_TRUE(model.groups[0].ffn.experts.latent_norms);
   EXPECT_EQ(model.groups[0].attention.gate, AttentionGate::kWidth);
   EXPECT_THAT(RefusalOf(With(Small("llama", 2), {{"moe_hidden_size", 24}})),
-              HasSubstr("moe_hidden_size = 24: experts on a latent: not planned yet"));
+              HasSubstr("moe_hidden_size = 24: experts on a latent: not planned in this family"));
 }
 
 TEST(LayerShapeConfigs, StepsLocalLayersHaveHeadsOfTheirOwn) {

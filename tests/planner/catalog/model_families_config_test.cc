@@ -204,10 +204,11 @@ TEST(FamilyConfigs, SayHowBlocksAreBuilt) {
 
 TEST(FamilyConfigs, LeaveDropoutAsideAndSaySo) {
   const auto read = ReadModelConfig("m", Opt(768, 12, 12).dump(), 1024);
-  EXPECT_THAT(read->without_effect, Contains("dropout = 0.1"));
+  EXPECT_THAT(read->model.set_aside, Contains(SetAsideKey{"dropout", "0.1"}));
+  EXPECT_THAT(NotesOn(*read), Contains(testing::HasSubstr("dropout = 0.1")));
   json none = Opt(768, 12, 12);
   none["dropout"] = 0.0;
-  EXPECT_THAT(ReadModelConfig("m", none.dump(), 1024)->without_effect, testing::IsEmpty());
+  EXPECT_THAT(ReadModelConfig("m", none.dump(), 1024)->model.set_aside, testing::IsEmpty());
 }
 
 TEST(FamilyConfigs, RefuseSequencesLongerThanALearnedTable) {

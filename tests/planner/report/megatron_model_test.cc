@@ -68,7 +68,7 @@ TEST(MegatronModel, WritesGptOssWithItsBiasesSinksAndClampedActivation) {
                     Not(HasSubstr("--disable-bias-linear")), Not(HasSubstr("--swiglu"))));
   ExportJob job = MegatronJob("gpt-oss-20b", "tp1.pp1.dp8.mb1.zero1.ep8");
   for (LayerGroup& group : job.model.groups) group.ffn.experts.router_bias = false;
-  EXPECT_THAT(Text(job), HasSubstr("attention_bias = true: gives biases to some linear layers"));
+  EXPECT_THAT(Text(job), HasSubstr("Megatron-LM has biases on all linear layers, on QKV alone or on none"));
 }
 
 TEST(MegatronModel, WritesTheWeightsOfARoutersLosses) {
@@ -84,7 +84,9 @@ TEST(MegatronModel, WritesLatentAttentionAndFurtherTokens) {
               AllOf(HasSubstr("--multi-latent-attention --num-attention-heads 128"),
                     HasSubstr("--kv-lora-rank 512 --q-lora-rank 1536"),
                     HasSubstr("--qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128"),
-                    HasSubstr("--qk-layernorm --rope-type rope"), HasSubstr("--mtp-num-layers 1"),
+                    HasSubstr("--rope-type yarn --rotary-scaling-factor 40 --mscale 1.0 "
+                              "--mscale-all-dim 1.0"),
+                    HasSubstr("--moe-router-topk-scaling-factor 2.5"), HasSubstr("--mtp-num-layers 1"),
                     HasSubstr("--moe-layer-freq '([0]*3+[1]*58)'"),
                     HasSubstr("--moe-router-num-groups 8 --moe-router-group-topk 4"),
                     HasSubstr(std::string(30, 't') + "mL'"), Not(HasSubstr("query-groups"))));
@@ -106,7 +108,7 @@ TEST(MegatronModel, WritesWindowsAndTheLayersThatHaveThem) {
   job.model.groups = groups;
   EXPECT_THAT(Text(job), HasSubstr("--window-attn-skip-freq '([1]*3+[0]*1)*8'"));
   job.model.groups.front().attention.heads *= 2;
-  EXPECT_THAT(Text(job), HasSubstr("has layers that differ in more than experts and windows"));
+  EXPECT_THAT(Text(job), HasSubstr("Megatron-LM's layers differ in experts and windows alone"));
 }
 
 }  // namespace

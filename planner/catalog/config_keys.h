@@ -1,0 +1,60 @@
+// ConfigKeys is the list of all keys of a config.json that the planner knows
+// (planner/data/config_keys.json). A row says of its keys what an estimate, a trial and each export
+// do with them, so that none drops what changes the model.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "planner/catalog/key_rule.h"
+
+namespace meshwright::planner {
+
+enum class KeyUser : uint8_t { kEstimate, kTrial, kMegatron, kTorchtitan };
+inline constexpr size_t kKeyUsers = 4;
+
+enum class KeyEffect : uint8_t {
+  kNothing,  // the key changes nothing here
+  kNotes,    // an estimate says that it leaves the key aside
+  kCounts,   // a member of ModelSpec holds the value
+  kRuns,     // a trial runs it
+  kWrites,   // an export says it, in code of its own, or refuses the value
+  kFlags,    // an export says it by these flags, in which $0 is the value
+  kRefuses,  // a refusal names the key
+  kWith,     // only models have it that are refused by another key
+};
+
+struct KeyUse {
+  KeyEffect effect = KeyEffect::kNothing;
+  std::string text = {};  // the flags, or the other key
+};
+
+struct KeyRow {
+  KeyRule rule;  // of its keys; the values that it allows change nothing
+  // For each key a value that changes the model; null if there is none.
+  std::vector<nlohmann::json> examples;
+  std::string of;                       // the model_type that the example is about
+  std::optional<int64_t> beyond = {};   // the key changes nothing in sequences of at most this
+  std::vector<std::string> parts = {};  // parts of a model that these keys ask for
+  bool of_families = false;             // only families that are listed give the key this meaning
+  bool is_spare = false;                // files have it where nothing reads it
+  std::array<KeyUse, kKeyUsers> uses;
+
+  const KeyUse& For(KeyUser user) const { return uses[static_cast<size_t>(user)]; }
+  // Returns whether ModelSpec::set_aside holds the key, for the exports' sake.
+  bool IsSetAside() const;
+};
+
+const std::vector<KeyRow>& ConfigKeys();
+
+// Returns the row of a key, or of the key that it is another name of. A key of an inner object, such
+// as "rope_scaling.factor", is found by its last name. Returns null if there is no row.
+const KeyRow* FindConfigKey(std::string_view key);
+
+}  // namespace meshwright::planner

@@ -1,0 +1,16 @@
+// Writes a model's experts as flags of Megatron-LM.
+#pragma once
+
+#include "absl/status/status.h"
+#include "planner/report/aside_keys.h"
+#include "planner/report/megatron_script.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::planner {
+
+// Appends the flags of an FFN with experts. Returns InvalidArgument, which names the key of the
+// model's config, if Megatron-LM has no flags for them.
+absl::Status AddExperts(const ModelSpec& model, const Ffn& ffn, bool is_hybrid, AsideKeys& aside,
+                        MegatronScript& script);
+
+}  // namespace meshwright::planner

@@ -1,0 +1,21 @@
+// Says as an error why a layout of a model can't run.
+#pragma once
+
+#include "absl/status/status.h"
+#include "planner/layout/layout.h"
+#include "planner/profile/framework_profile.h"
+#include "planner/rules/rule.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::planner {
+
+// Returns whether the program of this profile has no layer for a part of the model, whatever the
+// layout.
+bool IsAboutParts(const Violation& violation);
+
+// Returns InvalidArgument. If the program lacks layers for parts of the model, the error is about
+// the keys of the model's config.json that ask for them, and else about the layout.
+absl::Status RefusalOf(const ModelSpec& model, const FrameworkProfile& profile,
+                       const Layout& layout, const Violation& violation);
+
+}  // namespace meshwright::planner

@@ -35,15 +35,16 @@ bool IsHybrid(const ModelSpec& model) {
 
 std::string HybridPattern(const ModelSpec& model, const Layout& layout) {
   std::string pattern;
+  const LayerShapes shapes(model);
   const int64_t stages = int64_t{layout.pp} * layout.vpp;
-  const bool divides = CanPartition(model, layout, StagePartition::kEqual);
+  const bool divides = CanPartition(model.layers(), layout, StagePartition::kEqual);
   for (int64_t stage = 0; stage < (divides ? stages : 1); ++stage) {
     const StageLayers held =
         divides ? StageOf(model, layout, StagePartition::kEqual, static_cast<int32_t>(stage))
                 : StageLayers{.layer_count = model.layers()};
     if (stage > 0) pattern += '|';
-    ForEachGroup(model, held, [&](size_t group, int64_t layers) {
-      for (int64_t i = 0; i < layers; ++i) pattern += LettersOf(model.groups[group]);
+    ForEachRun(shapes, held, [&](size_t shape, int64_t layers) {
+      for (int64_t i = 0; i < layers; ++i) pattern += LettersOf(shapes.Of(model, shape));
     });
   }
   for (int64_t i = 0; i < model.mtp_layers; ++i) {

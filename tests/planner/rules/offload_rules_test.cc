@@ -106,10 +106,11 @@ TEST(OffloadRules, AskTheFramework) {
     EXPECT_EQ(sentence(framework, "tp1.pp1.dp8.zero1.rc=selective.offload=act:8"),
               "the framework does not combine offload=act:N with recompute, only with rc=none");
   }
+  EXPECT_EQ(sentence("llm-foundry-fsdp", "tp1.pp1.dp8.zero3.offload=act:8"),
+            "offloaded activations (offload=act:N) are not planned for this framework, only ones "
+            "on the device");
+  EXPECT_EQ(sentence("torchtitan-fsdp", "tp1.pp1.dp8.zero3.rc=full.offload=act:8"), "");
   for (const char* framework : {"torchtitan-fsdp", "llm-foundry-fsdp"}) {
-    EXPECT_EQ(sentence(framework, "tp1.pp1.dp8.zero3.offload=act:8"),
-              "offloaded activations (offload=act:N) are not planned for this framework, only ones "
-              "on the device");
     EXPECT_EQ(sentence(framework, "tp1.pp1.dp8.zero3.offload=opt"),
               "an offloaded optimizer (offload=opt) is not planned for this framework, only one on "
               "the device");

@@ -41,7 +41,7 @@ struct UnitTimes {
   StageTime head;
   StageTime embedding;
   size_t further_shape = 0;  // of the layers that predict further tokens
-  StageTime mtp;  // only of models that predict further tokens
+  StageTime mtp;             // only of models that predict further tokens
 };
 
 // The times of a layout's stages. What the stages have in common is computed once. REQUIRES: the

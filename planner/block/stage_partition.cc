@@ -33,12 +33,9 @@ struct Cut {
   friend bool operator==(const Cut&, const Cut&) = default;
 };
 
-Cut CutOf(const ModelSpec& model, int64_t layers, const Layout& layout,
-          StagePartition partition) {
-  Cut cut = {.partition = partition,
-             .stages = StagesOf(layout),
-             .layers = layers,
-             .split = layout.stages};
+Cut CutOf(const ModelSpec& model, int64_t layers, const Layout& layout, StagePartition partition) {
+  Cut cut = {
+      .partition = partition, .stages = StagesOf(layout), .layers = layers, .split = layout.stages};
   if (partition == StagePartition::kByCost) {
     cut.cost = {.layer = static_cast<double>(ProjectionParameters(model, model.groups.front())),
                 .head = static_cast<double>(EmbeddingParameters(model))};

@@ -34,8 +34,8 @@ struct LayerTime {
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
 };
 
-// Returns the time of a layer of shape `shape` (EstimateContext::shapes) without full recompute; selective
-// recompute is included.
+// Returns the time of a layer of shape `shape` (EstimateContext::shapes) without full recompute;
+// selective recompute is included.
 LayerTime EstimateLayer(const StepShape& step, size_t shape);
 
 // Returns the time of one of a tower's blocks without full recompute.

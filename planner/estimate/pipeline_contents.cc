@@ -122,7 +122,8 @@ bool PipelineContents::HoldsAs(const PipelineContents& other) const {
     const RankContents& a = ranks_[i];
     const RankContents& b = other.ranks_[i];
     if (a.first_rank != b.first_rank || a.ranks != b.ranks || a.has_embedding != b.has_embedding ||
-        a.has_head != b.has_head || LayersByShape(a, shape_count_) != LayersByShape(b, shape_count_)) {
+        a.has_head != b.has_head ||
+        LayersByShape(a, shape_count_) != LayersByShape(b, shape_count_)) {
       return false;
     }
   }

@@ -56,6 +56,7 @@ class PipelineContents {
   // REQUIRES: CanPartition() accepts the layout's stages. Only the layout's pipeline matters.
   PipelineContents(const EstimateContext& context, const Layout& layout);
 
+  const std::shared_ptr<const StageTable>& stages() const { return stages_; }
   const std::vector<RankContents>& ranks() const { return ranks_; }
   int64_t most_layers_of_a_chunk() const { return most_layers_; }
 

@@ -109,7 +109,7 @@ StagedEstimate::Blocks& StagedEstimate::BlocksOf(const Layout& layout) {
   if (batch_->blocks.size() <= number) batch_->blocks.resize(number + 1);
   std::unique_ptr<Blocks>& blocks = batch_->blocks[number];
   if (blocks != nullptr) return *blocks;
-  const PlannedLayout planned(context_, layout);
+  const PlannedLayout planned(context_, layout, contents_->stages());
   const StepShape step(planned);
   blocks = std::make_unique<Blocks>(Blocks{.times = UnitTimes(step),
                                            .sums = planned.blocks(),
@@ -160,9 +160,9 @@ StagedEstimate::Kept::Rank StagedEstimate::KeptOn(const Layout& layout, const Bl
     score_bytes = std::max(score_bytes, block.workspace.score_bytes);
   }
   if (const int64_t further = context_.model.mtp_layers; contents.has_head && further > 0) {
-    kept_bytes += rank.head_in_flight *
-                  (KeptBytes(*blocks.sums[blocks.times.further_shape], further, RecomputedLayers(layout, further)) +
-                   further * ends.mtp_kept_bytes);
+    kept_bytes += rank.head_in_flight * (KeptBytes(*blocks.sums[blocks.times.further_shape],
+                                                   further, RecomputedLayers(layout, further)) +
+                                         further * ends.mtp_kept_bytes);
   }
   if (layout.pp > 1) work_bytes += 2 * ends.checkpoint_bytes;
   int64_t loss_bytes = 0;
@@ -209,7 +209,7 @@ const StagedEstimate::States& StagedEstimate::FillStates(const Layout& layout, s
   if (states_.size() <= place) states_.resize(place + 1);
   States& states = states_[place];
   states.mesh = mesh_number_;
-  const PlannedLayout planned(context_, layout);
+  const PlannedLayout planned(context_, layout, contents_->stages(), BlocksOf(layout).sums);
   const ProfileMemory memory(planned);
   const StepShape step(planned);
   states.ranks.clear();

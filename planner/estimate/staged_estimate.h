@@ -21,7 +21,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "planner/cost/data_parallel.h"
 #include "planner/cost/pipeline_time.h"
 #include "planner/estimate/pipeline_contents.h"
@@ -64,8 +63,7 @@ class StagedEstimate {
   // Layers of one micro-batch under one mode of recompute.
   struct Blocks {
     UnitTimes times;
-    // As PlannedLayout::blocks().
-    absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> sums;
+    ShapeSums sums;
     double hop_bytes = 0.0;
     // Times of a pipeline's ranks, by Pipeline::number. Not used under rc=block:N, as the times
     // then depend on N.

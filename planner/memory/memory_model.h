@@ -4,8 +4,8 @@
 // There are two models. ProfileMemory estimates a framework's memory from its profile. ExactMemory
 // follows the allocations of Meshwright's own worker to the byte. A model is made for one layout
 // and computes once what the layout's ranks have in common. It does not allocate on the heap for
-// models with layers of up to four shapes. planner/memory/rank_memory.h chooses the model and adds up a
-// rank's memory.
+// models with layers of up to four shapes. planner/memory/rank_memory.h chooses the model and adds
+// up a rank's memory.
 #pragma once
 
 #include <cstdint>

@@ -1,28 +1,47 @@
 #include "planner/profile/planned_layout.h"
 
+#include <utility>
+
 #include "planner/profile/layer_shape.h"
 #include "planner/spec/selection_bias.h"
 
 namespace meshwright::planner {
 
-PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layout)
-    : context_(context),
-      layout_(layout),
-      stages_(StagesOf(context.model, context.shapes, layout,
-                       context.profile.supports.stage_partition)),
-      further_shape_(context.shapes.runs().back().shape) {
+namespace {
+
+ShapeSums SumsOf(const EstimateContext& context, const Layout& layout) {
   const WorkspaceRates rates = WorkspaceRatesOf(context.profile);
+  ShapeSums sums;
   const auto add = [&](const LayerGroup& group) {
-    blocks_.push_back(BlockSumsOf(LayerShape(context, layout, group),
-                                  RecomputeOf(layout, /*layer=*/0), rates));
+    sums.push_back(
+        BlockSumsOf(LayerShape(context, layout, group), RecomputeOf(layout, /*layer=*/0), rates));
   };
   for (size_t shape = 0; shape < context.shapes.size(); ++shape) {
     add(context.shapes.Of(context.model, shape));
   }
-  if (context.model.mtp_layer) {
-    further_shape_ = blocks_.size();
-    add(*context.model.mtp_layer);
-  }
+  if (context.model.mtp_layer) add(*context.model.mtp_layer);
+  return sums;
+}
+
+}  // namespace
+
+PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layout)
+    : PlannedLayout(context, layout,
+                    StagesOf(context.model, context.shapes, layout,
+                             context.profile.supports.stage_partition)) {}
+
+PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layout,
+                             std::shared_ptr<const StageTable> stages)
+    : PlannedLayout(context, layout, std::move(stages), SumsOf(context, layout)) {}
+
+PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layout,
+                             std::shared_ptr<const StageTable> stages, const ShapeSums& blocks)
+    : context_(context),
+      layout_(layout),
+      stages_(std::move(stages)),
+      blocks_(blocks),
+      further_shape_(context.model.mtp_layer ? context.shapes.size()
+                                             : context.shapes.runs().back().shape) {
   for (const Tower& tower : context.model.towers) {
     towers_.push_back(TowerSumsOf(context, layout, tower));
   }

@@ -22,9 +22,18 @@
 
 namespace meshwright::planner {
 
+// The sums of a layer of each shape, as PlannedLayout::block() numbers them.
+using ShapeSums = absl::InlinedVector<std::shared_ptr<const BlockSums>, 4>;
+
 class PlannedLayout {
  public:
+  // The second form takes the layout's stages, and the third also the sums of its layers' shapes.
+  // Sums are the same under any pipeline and any division of states.
   PlannedLayout(const EstimateContext& context, const Layout& layout);
+  PlannedLayout(const EstimateContext& context, const Layout& layout,
+                std::shared_ptr<const StageTable> stages);
+  PlannedLayout(const EstimateContext& context, const Layout& layout,
+                std::shared_ptr<const StageTable> stages, const ShapeSums& blocks);
 
   const EstimateContext& context() const { return context_; }
   const Layout& layout() const { return layout_; }
@@ -45,9 +54,7 @@ class PlannedLayout {
   // blocks() those of all shapes. One more shape is that of the layers beside the head, which
   // predict further tokens, if they have one of their own.
   const BlockSums& block(size_t shape) const { return *blocks_[shape]; }
-  const absl::InlinedVector<std::shared_ptr<const BlockSums>, 4>& blocks() const {
-    return blocks_;
-  }
+  const ShapeSums& blocks() const { return blocks_; }
   // Returns the shape of the layers beside the head: that of the last layer, unless they have one
   // of their own.
   size_t further_shape() const { return further_shape_; }
@@ -102,7 +109,7 @@ class PlannedLayout {
   const EstimateContext& context_;
   const Layout& layout_;
   std::shared_ptr<const StageTable> stages_;
-  absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> blocks_;  // by shape
+  ShapeSums blocks_;
   size_t further_shape_ = 0;
   std::vector<std::shared_ptr<const TowerSums>> towers_;
   absl::InlinedVector<UnitParameters, 16> parameters_;  // by pipeline rank
@@ -139,9 +146,8 @@ void PlannedLayout::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const
         visit(tower->ends, int64_t{1});
       }
     }
-    ForEachShape(pipeline_rank, chunk, [&](const BlockSums& block, int64_t layers) {
-      visit(block.layer, layers);
-    });
+    ForEachShape(pipeline_rank, chunk,
+                 [&](const BlockSums& block, int64_t layers) { visit(block.layer, layers); });
     if (!stage.has_head) continue;
     // Tied embeddings are one matrix if both ends of the model are on the same rank.
     if (!context_.model.tied_embeddings || !EndsShareRank(layout_)) {

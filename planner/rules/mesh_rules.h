@@ -44,7 +44,8 @@ std::string DescribeStages(const Operands& operands);
 
 inline bool LayersDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!layout.stages.empty()) return false;
-  if (CanPartition(input.shapes.layers(), layout, input.profile.supports.stage_partition)) return false;
+  if (CanPartition(input.shapes.layers(), layout, input.profile.supports.stage_partition))
+    return false;
   return Broken(input.shapes.layers(), int64_t{layout.pp} * layout.vpp, operands);
 }
 

@@ -44,8 +44,12 @@ std::string DescribeHostFigures(const Operands& operands) {
 
 bool OverfillsHost(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!layout.offload.any() || input.cluster == nullptr) return false;
-  const EstimateContext context{input.model, *input.cluster, input.training, input.profile,
-                                /*ranks_run_alone=*/false, input.shapes};
+  const EstimateContext context{input.model,
+                                *input.cluster,
+                                input.training,
+                                input.profile,
+                                /*ranks_run_alone=*/false,
+                                input.shapes};
   const int64_t node_bytes = HostBytesOfNode(PlannedLayout(context, layout));
   const int64_t memory_bytes = input.cluster->host.memory_bytes;
   return node_bytes > memory_bytes && Broken(node_bytes, memory_bytes, operands);

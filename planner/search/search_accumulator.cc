@@ -36,8 +36,8 @@ RuleInput Searched(RuleInput input) {
 
 std::optional<RuleInput> RunBy(const SearchRequest& request) {
   if (!request.runner) return std::nullopt;
-  return RuleInputOf(
-      {request.model, request.cluster, request.training, request.runner->profile}, request.devices);
+  return RuleInputOf({request.model, request.cluster, request.training, request.runner->profile},
+                     request.devices);
 }
 
 // A device draws least while it waits, so no layout makes more tokens per joule than one that waits

@@ -115,10 +115,10 @@ class SearchAccumulator {
   const SearchSpace& space_;
   const LayoutMatcher where_;
   const EstimateContext context_;
-  const RuleInput planned_;         // for a layout that the caller names
-  const RuleInput searched_;        // for the search's own layouts
+  const RuleInput planned_;              // for a layout that the caller names
+  const RuleInput searched_;             // for the search's own layouts
   const std::optional<RuleInput> runs_;  // for the program that runs them, if it is another
-  const RecomputeModules modules_;  // the modules that a search may recompute
+  const RecomputeModules modules_;       // the modules that a search may recompute
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   const bool has_hsdp_;

@@ -6,7 +6,6 @@
 #include "planner/spec/selection_bias.h"
 
 namespace meshwright::planner {
-
 namespace {
 
 ShapeSums SumsOf(const EstimateContext& context, const Layout& layout) {

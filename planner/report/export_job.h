@@ -26,10 +26,10 @@ struct ExportJob {
 
 // Returns a shell script that starts Megatron-LM's pretrain_gpt.py, or for a hybrid its
 // pretrain_hybrid.py, with flags as in megatron/training/arguments.py of Megatron-Core 0.20; those
-// of models without a recurrence, sparse attention or YaRN are in 0.14 too. The script passes its own arguments on,
-// because the user chooses data, tokenizer, learning rate and checkpoints. Returns InvalidArgument
-// if Megatron-LM lacks what the job uses, such as its schedule.
-// REQUIRES: the model, the training and `devices_per_node` passed the checks of Export().
+// of models without a recurrence, sparse attention or YaRN are in 0.14 too. The script passes its
+// own arguments on, because the user chooses data, tokenizer, learning rate and checkpoints.
+// Returns InvalidArgument if Megatron-LM lacks what the job uses, such as its schedule. REQUIRES:
+// the model, the training and `devices_per_node` passed the checks of Export().
 absl::StatusOr<std::string> ExportMegatron(const ExportJob& job);
 
 // Returns a configuration file of torchtitan, with keys as in torchtitan/config/job_config.py of

@@ -289,8 +289,7 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
                   "  --node-rank \"${NODE_RANK:-0}\" --master-addr \"${MASTER_ADDR:-localhost}\" "
                   "--master-port \"${MASTER_PORT:-29500}\" \\\n",
                   IsHybrid(job.model) ? "  pretrain_hybrid.py" : "  pretrain_gpt.py", " \\\n  ",
-                  absl::StrJoin(script.flags, " \\\n  "),
-                  " \\\n  \"$@\"\n");
+                  absl::StrJoin(script.flags, " \\\n  "), " \\\n  \"$@\"\n");
   return text;
 }
 

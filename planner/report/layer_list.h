@@ -28,7 +28,9 @@ LayerFlags FlagsOf(const ModelSpec& model, bool is_hybrid, HasIt has_it) {
   return flags;
 }
 
-inline bool IsTrueForAll(const LayerFlags& flags) { return flags == LayerFlags(flags.size(), true); }
+inline bool IsTrueForAll(const LayerFlags& flags) {
+  return flags == LayerFlags(flags.size(), true);
+}
 
 // Returns text such as ([0]*3+[1]*58), or ([1]*3+[0]*1)*12.
 std::string PythonList(const LayerFlags& flags);

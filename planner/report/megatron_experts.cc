@@ -72,7 +72,8 @@ absl::Status AddExperts(const ModelSpec& model, const Ffn& ffn, bool is_hybrid, 
   const Experts& experts = ffn.experts;
   if (experts.latent_norms) {
     return RefuseParts(model, PartNames({ModelPart::kExpertLatent}), {},
-                       "Megatron-LM has no norms of a latent for", "estimate and recommend plan it");
+                       "Megatron-LM has no norms of a latent for",
+                       "estimate and recommend plan it");
   }
   auto& flags = script.flags;
   flags.push_back(absl::StrFormat("--num-experts %d --moe-ffn-hidden-size %d --moe-grouped-gemm",

@@ -80,7 +80,8 @@ absl::Status AddRecurrence(const ModelSpec& model, const Recurrence& recurrence,
     return refuse("projection_bias", "Megatron-LM's Mamba layer has no biases for");
   }
   if (recurrence.conv_width != kConvolution) {
-    return refuse("convolution", "Megatron-LM's Mamba layer, whose convolution sees 4 tokens, lacks");
+    return refuse("convolution",
+                  "Megatron-LM's Mamba layer, whose convolution sees 4 tokens, lacks");
   }
   if (!recurrence.output_norm) {
     return FieldError("mamba_rms_norm", "false",
@@ -90,9 +91,9 @@ absl::Status AddRecurrence(const ModelSpec& model, const Recurrence& recurrence,
       "--mamba-num-heads %d --mamba-head-dim %d --mamba-state-dim %d --mamba-num-groups %d",
       recurrence.heads, recurrence.value_dim, recurrence.key_dim, recurrence.key_heads));
   if (recurrence.chunk != 128) {
-    script.comments.push_back(absl::StrFormat(
-        "chunk_size = %d: Megatron-LM's Mamba layer works on chunks of 128 tokens.",
-        recurrence.chunk));
+    script.comments.push_back(
+        absl::StrFormat("chunk_size = %d: Megatron-LM's Mamba layer works on chunks of 128 tokens.",
+                        recurrence.chunk));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,5 @@
-// Writes a hybrid, whose layers have recurrences or a mixer or an FFN alone, as the layer pattern of
-// Megatron-LM's pretrain_hybrid.py (megatron/core/models/hybrid/hybrid_layer_allocation.py).
+// Writes a hybrid, whose layers have recurrences or a mixer or an FFN alone, as the layer pattern
+// of Megatron-LM's pretrain_hybrid.py (megatron/core/models/hybrid/hybrid_layer_allocation.py).
 //
 // Each letter is a layer of Megatron-LM's: M Mamba-2, G gated delta net, * attention, - FFN, E
 // experts. | ends a pipeline stage, and / begins the layers that predict a further token.

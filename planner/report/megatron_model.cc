@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/text/status_macros.h"
 #include "planner/profile/part_refusal.h"
 #include "planner/report/aside_keys.h"
@@ -20,8 +21,8 @@ namespace {
 
 constexpr int64_t kVocabMultiple = 128;
 
-// The layer groups, by the properties in which they may differ. A pointer is null where no layer has
-// the part.
+// The layer groups, by the properties in which they may differ. A pointer is null where no layer
+// has the part.
 struct LayerKinds {
   const Attention* attention = nullptr;  // without its window
   int64_t window = 0;                    // of the layers that have a window
@@ -74,8 +75,9 @@ bool Shares(int64_t layer, int64_t offset, int64_t every) {
 }
 
 absl::Status AddSharedIndex(const ModelSpec& model, std::vector<std::string>& flags) {
-  const LayerFlags shared = FlagsOf(
-      model, /*is_hybrid=*/false, [](const LayerGroup& group) { return group.attention.index.shared; });
+  const LayerFlags shared = FlagsOf(model, /*is_hybrid=*/false, [](const LayerGroup& group) {
+    return group.attention.index.shared;
+  });
   if (shared == LayerFlags(shared.size(), false)) return absl::OkStatus();
   const auto layers = static_cast<int64_t>(shared.size());
   for (int64_t every = 2; every <= layers; ++every) {
@@ -99,10 +101,12 @@ absl::Status AddIndex(const ModelSpec& model, const SparseIndex& index,
   if (index.from_hidden || !model.FirstAttention().is_latent()) {
     return Refuse(model, "sparse_index", "Megatron-LM picks keys for latent attention, not for");
   }
-  const LayerFlags has = FlagsOf(
-      model, /*is_hybrid=*/false, [](const LayerGroup& group) { return group.attention.index.exists(); });
+  const LayerFlags has = FlagsOf(model, /*is_hybrid=*/false, [](const LayerGroup& group) {
+    return group.attention.index.exists();
+  });
   if (!IsTrueForAll(has)) {
-    return Refuse(model, "sparse_index", "Megatron-LM picks keys in all layers or in none, not for");
+    return Refuse(model, "sparse_index",
+                  "Megatron-LM picks keys in all layers or in none, not for");
   }
   flags.push_back(absl::StrFormat(
       "--experimental-attention-variant dsa --dsa-indexer-n-heads %d --dsa-indexer-head-dim %d "
@@ -140,7 +144,8 @@ absl::Status AddAttention(const ModelSpec& model, const LayerKinds& kinds, bool 
   const Attention& attention = *kinds.attention;
   if (attention.is_latent()) {
     if (is_hybrid) {
-      return Refuse(model, "latent_attention", "Megatron-LM's hybrids have no norms of latents for");
+      return Refuse(model, "latent_attention",
+                    "Megatron-LM's hybrids have no norms of latents for");
     }
     AddLatentAttention(attention, flags);
   } else {
@@ -152,8 +157,8 @@ absl::Status AddAttention(const ModelSpec& model, const LayerKinds& kinds, bool 
   if (kinds.window == 0) return absl::OkStatus();
   // Megatron-LM's window counts the tokens to the left of a query, without the query.
   flags.push_back(absl::StrFormat("--window-size %d,0", kinds.window - 1));
-  const LayerFlags windowed = FlagsOf(
-      model, is_hybrid, [](const LayerGroup& group) { return group.attention.window > 0; });
+  const LayerFlags windowed =
+      FlagsOf(model, is_hybrid, [](const LayerGroup& group) { return group.attention.window > 0; });
   if (!IsTrueForAll(windowed)) {
     flags.push_back("--window-attn-skip-freq '" + PythonList(windowed) + "'");
   }
@@ -194,15 +199,17 @@ absl::Status AddBiases(const ModelSpec& model, const LayerKinds& kinds,
 
 // Megatron-LM's own defaults are 0.1.
 void AddDropouts(const std::vector<std::string>& said, std::vector<std::string>& flags) {
-  for (const char* flag : {"--attention-dropout", "--hidden-dropout"}) {
-    const bool is_said = std::any_of(said.begin(), said.end(), [flag](const std::string& text) {
+  std::vector<std::string> unsaid;
+  for (const std::string flag : {"--attention-dropout", "--hidden-dropout"}) {
+    const bool is_said = std::any_of(said.begin(), said.end(), [&flag](const std::string& text) {
       return text.starts_with(flag);
     });
-    if (!is_said) flags.push_back(absl::StrCat(flag, " 0.0"));
+    if (!is_said) unsaid.push_back(flag + " 0.0");
   }
+  if (!unsaid.empty()) flags.push_back(absl::StrJoin(unsaid, " "));
 }
 
-// Appends the flags of the whole model but of its layers.
+// Appends the flags of what all layers have in common.
 absl::Status AddEnds(const ModelSpec& model, int64_t seq_len, bool is_hybrid, AsideKeys& aside,
                      std::vector<std::string>& flags) {
   if (model.mtp_layers > 0 && !is_hybrid) {  // a hybrid's pattern says it
@@ -214,8 +221,6 @@ absl::Status AddEnds(const ModelSpec& model, int64_t seq_len, bool is_hybrid, As
       absl::StrFormat("--seq-length %d --max-position-embeddings %d", seq_len, seq_len));
   flags.push_back(absl::StrFormat("--vocab-size %d --make-vocab-size-divisible-by %d", model.vocab,
                                   kVocabMultiple));
-  if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
-  flags.push_back(absl::StrFormat("--init-method-std %g", model.initializer_range));
   return absl::OkStatus();
 }
 
@@ -224,8 +229,9 @@ absl::Status AddEnds(const ModelSpec& model, int64_t seq_len, bool is_hybrid, As
 absl::Status AddModel(const ModelSpec& model, int64_t seq_len, MegatronScript& script) {
   const std::optional<LayerKinds> kinds = KindsOf(model);
   if (!kinds) {
-    return Refuse(model, kShapesPart,
-                  "Megatron-LM's layers differ in experts and windows alone, and it has no flag for");
+    return Refuse(
+        model, kShapesPart,
+        "Megatron-LM's layers differ in experts and windows alone, and it has no flag for");
   }
   const bool is_hybrid = IsHybrid(model);
   AsideKeys aside(model, KeyUser::kMegatron);
@@ -242,9 +248,13 @@ absl::Status AddModel(const ModelSpec& model, int64_t seq_len, MegatronScript& s
   if (ffn != nullptr) AddActivation(*ffn, flags);
   if (kinds->experts != nullptr) {
     RETURN_IF_ERROR(AddExperts(model, *kinds->experts, is_hybrid, aside, script));
+  } else {  // a file may say how experts are weighed that it has not
+    for (const char* name : {"norm_topk_prob", "moe_renormalize"}) aside.Take(name);
   }
   RETURN_IF_ERROR(AddEnds(model, seq_len, is_hybrid, aside, flags));
   RETURN_IF_ERROR(AddBiases(model, *kinds, flags));
+  if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
+  flags.push_back(absl::StrFormat("--init-method-std %g", model.initializer_range));
   RETURN_IF_ERROR(aside.CheckSaid("Megatron-LM has no flag for"));
   const std::vector<std::string> said = aside.Flags();
   flags.insert(flags.end(), said.begin(), said.end());

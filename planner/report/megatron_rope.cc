@@ -71,9 +71,9 @@ absl::Status AddYarn(const ModelSpec& model, AsideKeys& aside, std::vector<std::
     if (!is_latent || yarn.fixed == 0.0) {
       absl::StrAppend(&text, " ", yarn.flag, " ", key->value);
     } else if (value != yarn.fixed) {
-      return FieldError(key->key, key->value,
-                        absl::StrCat("Megatron-LM has it fixed for latent attention; must be ",
-                                     yarn.fixed));
+      return FieldError(
+          key->key, key->value,
+          absl::StrCat("Megatron-LM has it fixed for latent attention; must be ", yarn.fixed));
     }
   }
   const SetAsideKey* truncates = aside.Take("truncate");
@@ -100,8 +100,8 @@ absl::Status AddScaling(const RopeScaling& scaling, std::vector<std::string>& fl
       return absl::OkStatus();
     case RopeScalingKind::kLlama3:
       RETURN_IF_ERROR(CheckLlama3Scaling(scaling));
-      flags.push_back(absl::StrFormat("--use-rope-scaling --rope-scaling-factor %g",
-                                      scaling.factor));
+      flags.push_back(
+          absl::StrFormat("--use-rope-scaling --rope-scaling-factor %g", scaling.factor));
       return absl::OkStatus();
   }
   return absl::OkStatus();
@@ -178,9 +178,12 @@ absl::Status AddPositions(const ModelSpec& model, bool is_hybrid, AsideKeys& asi
     flags.push_back(absl::StrFormat("--rotary-percent %g", model.rotary_share));
   }
   AddLayersWithoutRotary(model, is_hybrid, aside, flags);
+  // The default of latent attention is YaRN. Its fused kernel knows nothing else, and no index.
+  if (is_latent && !is_yarn) flags.push_back("--rope-type rope");
+  if (is_latent && (!is_yarn || model.FirstAttention().index.exists())) {
+    flags.push_back("--no-rope-fusion");
+  }
   if (is_yarn) return AddYarn(model, aside, flags);
-  // The default of latent attention is YaRN, and its fused kernel knows nothing else.
-  if (is_latent) flags.push_back("--rope-type rope --no-rope-fusion");
   return AddScaling(model.rope_scaling, flags);
 }
 

@@ -119,7 +119,9 @@ json FileOf(const std::string& of) {
     return With(Indexed("mistral_large4_text"), {{"kv_source_layers", {0, 1, 2, 3}}});
   }
   if (of == "olmo_hybrid") return With(QwenNext(), {{"model_type", "olmo_hybrid"}});
-  if (of == "llama4") return With(Experts("llama4", 4), {{"interleave_moe_layer_step", 2}, {"intermediate_size_mlp", 96}});
+  if (of == "llama4")
+    return With(Experts("llama4", 4),
+                {{"interleave_moe_layer_step", 2}, {"intermediate_size_mlp", 96}});
   if (of == "longrope") return Scaled({{"rope_type", "longrope"}, {"factor", 4.0}});
   if (of == "llama4_long") {
     return With(Experts("llama4"),
@@ -169,9 +171,10 @@ json FileOf(const std::string& of) {
                                       {"expert_layer_offset", 1}});
   }
   if (of == "mamba" || of == "mamba2") {
-    return {{"model_type", of},    {"hidden_size", 64}, {"num_hidden_layers", 3}, {"num_heads", 16},
-            {"head_dim", 8},       {"n_groups", 2},     {"state_size", 16},       {"expand", 2},
-            {"vocab_size", 512}, {"num_attention_heads", 4}};
+    return {{"model_type", of},        {"hidden_size", 64}, {"num_hidden_layers", 3},
+            {"num_heads", 16},         {"head_dim", 8},     {"n_groups", 2},
+            {"state_size", 16},        {"expand", 2},       {"vocab_size", 512},
+            {"num_attention_heads", 4}};
   }
   if (of == "kimi_linear") return KimiLinear("kimi_linear");
   if (of == "kimi_config") {
@@ -199,8 +202,8 @@ json FileOf(const std::string& of) {
                 {{"hybrid_layer_pattern", {0, 1, 0, 1}}, {"sliding_window", 64}});
   }
   if (of == "step3p5") {
-    return With(Experts("step3p5"), {{"layer_types", {"full_attention", "sliding_attention"}},
-                                     {"sliding_window", 64}});
+    return With(Experts("step3p5"),
+                {{"layer_types", {"full_attention", "sliding_attention"}}, {"sliding_window", 64}});
   }
   if (of == "muse_spark_text") return Experts("muse_spark_text");
   if (of == "gemma4_text" || of == "gemma4_keys") {
@@ -223,12 +226,13 @@ json FileOf(const std::string& of) {
   }
   if (of == "nemotron-nas") return Small("nemotron-nas", 2);
   if (of == "openelm") {
-    return {{"model_type", "openelm"},       {"hidden_size", 64},        {"num_hidden_layers", 2},
-            {"num_query_heads", {4, 6}},     {"num_kv_heads", {2, 3}},   {"head_dim", 16},
-            {"ffn_multipliers", {0.5, 2.3}}, {"ffn_dim_divisor", 16},    {"vocab_size", 512}};
+    return {{"model_type", "openelm"},       {"hidden_size", 64},      {"num_hidden_layers", 2},
+            {"num_query_heads", {4, 6}},     {"num_kv_heads", {2, 3}}, {"head_dim", 16},
+            {"ffn_multipliers", {0.5, 2.3}}, {"ffn_dim_divisor", 16},  {"vocab_size", 512}};
   }
   if (of == "mpt") {
-    json config = {{"model_type", "mpt"}, {"d_model", 64}, {"n_layers", 2}, {"n_heads", 4}, {"vocab_size", 512}, {"max_seq_len", 32768}};
+    json config = {{"model_type", "mpt"}, {"d_model", 64},     {"n_layers", 2},
+                   {"n_heads", 4},        {"vocab_size", 512}, {"max_seq_len", 32768}};
     return config;
   }
   if (of == "gpt2") return With(Small("gpt2", 2), {{"max_position_embeddings", 32768}});
@@ -294,8 +298,8 @@ Answer TrialOf(const json& config, const KeyRow& row) {
   const auto read = Read(config, row);
   if (!read.ok()) return {std::string(read.status().message())};
   const FrameworkProfile worker = FindProfile("meshwright").value();
-  const TrainingSpec training{.seq_len = TokensOf(row), .global_batch = 1,
-                              .precision = Precision::kFp32};
+  const TrainingSpec training{
+      .seq_len = TokensOf(row), .global_batch = 1, .precision = Precision::kFp32};
   const Layout layout = MakeLayout("tp1.pp1.dp1");
   const auto violation = CheckLayout({.model = read->model,
                                       .training = training,
@@ -397,14 +401,15 @@ TEST_P(ConfigKeyRows, EachExportDoesWhatTheRowSays) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Rows, ConfigKeyRows, testing::Range(size_t{0}, ConfigKeys().size()), [](const auto& test) {
-      std::string name = ConfigKeys()[test.param].rule.keys.front();
-      for (char& letter : name) {
-        if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
-      }
-      return std::to_string(test.index) + "_" + name;
-    });
+INSTANTIATE_TEST_SUITE_P(Rows, ConfigKeyRows, testing::Range(size_t{0}, ConfigKeys().size()),
+                         [](const auto& test) {
+                           std::string name = ConfigKeys()[test.param].rule.keys.front();
+                           for (char& letter : name) {
+                             if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
+                               letter = '_';
+                           }
+                           return std::to_string(test.index) + "_" + name;
+                         });
 
 TEST(ConfigKeys, EachKeyHasOneRow) {
   std::set<std::string> seen;

@@ -55,7 +55,9 @@ absl::StatusOr<Json> Parse(std::string_view what, std::string_view text, size_t 
   } catch (const nlohmann::json::parse_error& error) {
     // Counted from 1, and past the last byte where the text ends early.
     const size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
-    return FieldError(what, LineAndColumn(text, at), "is not valid JSON");
+    return FieldError(what, LineAndColumn(text, at),
+                      at == text.size() ? "is not valid JSON: the text ends before it does"
+                                        : "is not valid JSON");
   } catch (const nlohmann::json::exception&) {
     return FieldError(what, size, "is not valid JSON: a number in it is out of range");
   }

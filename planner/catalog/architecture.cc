@@ -74,6 +74,8 @@ Architecture ReadArchitecture(const json& entry) {
   architecture.compressed = entry.value("compressed", false);
   architecture.merges_streams = entry.value("merges_streams", false);
   architecture.index_from_hidden = entry.value("index_from_hidden", false);
+  architecture.layers_in_halves = entry.value("layers_in_halves", false);
+  architecture.index_by_name = entry.value("index_by_name", false);
   architecture.latent_norms = entry.value("latent_norms", false);
   architecture.dense_beside_experts = entry.value("dense_beside_experts", false);
   architecture.ffn_divisor = entry.value("ffn_divisor", int64_t{1});

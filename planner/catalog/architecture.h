@@ -58,9 +58,11 @@ struct Architecture {
   AttentionGate attention_gate = AttentionGate::kNone;
   bool value_norm = false;
   bool index_from_hidden = false;
+  bool index_by_name = false;   // in a list of layers; otherwise all have it if none is named
   bool compressed = false;      // DeepSeek-V4's attention
   bool merges_streams = false;  // behind the last layer
   bool latent_norms = false;
+  bool layers_in_halves = false;      // LongCat-Flash: a layer of the file is planned as two
   bool dense_beside_experts = false;  // a layer with experts has the dense FFN too
   int64_t ffn_divisor = 1;            // of the dense width
   // The recurrence of the layers that have one.

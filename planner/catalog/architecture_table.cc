@@ -70,6 +70,7 @@ ArchitectureTable ReadTable() {
   for (const json& planned : file.at("planned")) AddFamily(planned, file.at("templates"), table);
   table.unknown = file.at("unknown");
   table.names = file.at("names");
+  table.class_defaults = ParseJson("class_defaults", EmbeddedClassDefaults().front().text).value();
   table.lifted = file.at("lifted");
   table.layer_kinds = file.at("layer_kinds");
   table.structure = file.at("structure");

@@ -28,6 +28,8 @@ struct ArchitectureTable {
   nlohmann::json unknown;                         // the entry of a family that is not listed
   // Names of a key in other families' files, by the name that Llama's files have for it.
   std::map<std::string, std::vector<std::string>> names;
+  // Values of absent keys by model_type: those of transformers' classes (5.24).
+  nlohmann::json class_defaults;
   nlohmann::json lifted;           // objects whose keys are those of the config, by their new names
   nlohmann::json layer_kinds;      // what a layer holds, by its name in a list of layers
   nlohmann::json structure;        // switches of every family

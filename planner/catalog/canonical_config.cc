@@ -1,6 +1,9 @@
 #include "planner/catalog/canonical_config.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -13,6 +16,13 @@ namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kSizesByLayer[] = {"intermediate_size", "moe_intermediate_size",
+                                         "num_experts_per_tok", "n_shared_experts"};
+constexpr int64_t kMostSplit = int64_t{1} << 13;  // layers, or experts
+constexpr const char* kKeyHeads = "num_key_value_heads";
+constexpr const char* kModelSizes[] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
+                                       "intermediate_size", "vocab_size"};
 
 void Flatten(const json& entry, json& config) {
   for (const std::string name : entry.value("flatten", json::array())) {
@@ -76,6 +86,81 @@ void KeepTextAlone(const json& entry, json& config) {
   }
 }
 
+// Transformers 5 names the attention of each of DeepSeek-V4's layers, and says what a key of each
+// kind stands for; the model's own file has that number for each layer.
+void ListRatios(json& config) {
+  const auto rates = config.find("compress_rates");
+  const auto types = config.find("layer_types");
+  if (rates == config.end() || !rates->is_object()) return;
+  if (types == config.end() || !types->is_array()) return;
+  json ratios = json::array();
+  for (const json& type : *types) {
+    const bool is_named = type.is_string() && rates->contains(type.get<std::string>());
+    if (!is_named && type != "sliding_attention") return;  // the reader refuses the list
+    ratios.push_back(is_named ? rates->at(type.get<std::string>()) : json(0));
+  }
+  config.emplace("compress_ratios", std::move(ratios));
+  config.erase("compress_rates");
+  config.erase("layer_types");
+}
+
+bool Divides(const json& part, const json& whole) {
+  if (!part.is_number_unsigned() || !whole.is_number_unsigned()) return false;
+  const auto parts = part.get<uint64_t>();
+  return parts > 0 && whole.get<uint64_t>() % parts == 0;
+}
+
+// A file of its own has to say the model's sizes; inside a wrapper those of the class are left out.
+void AddClassDefaults(const std::string& type, bool is_inside, json& config) {
+  const json& all = Architectures().class_defaults;
+  const auto defaults = all.find(type);
+  if (defaults == all.end()) return;
+  for (const auto& [key, value] : defaults->items()) {
+    const bool is_size =
+        std::find(std::begin(kModelSizes), std::end(kModelSizes), key) != std::end(kModelSizes);
+    if (is_size && !is_inside) continue;
+    if (key == kKeyHeads && !Divides(value, config.value("num_attention_heads", json()))) continue;
+    config.emplace(key, value);
+  }
+}
+
+// A layer of LongCat-Flash is two: attention with an FFN and, beside it, the experts, whose result
+// is added behind the second half; and attention with an FFN. Some of the experts that a token
+// picks have no parameters: those that have are as many as on average.
+void SplitLayers(json& config) {
+  const auto number = [&config](const char* key) -> int64_t {
+    const auto value = config.find(key);
+    const bool is_size = value != config.end() && value->is_number_unsigned();
+    return is_size && *value <= kMostSplit ? value->get<int64_t>() : 0;
+  };
+  const int64_t layers = number("num_hidden_layers");
+  const int64_t experts = number("num_experts");
+  const int64_t picked = number("num_experts_per_tok");
+  if (layers > 0) {
+    json with_experts = json::array();
+    for (int64_t layer = 0; layer < layers; ++layer) with_experts.push_back(2 * layer);
+    config["num_hidden_layers"] = 2 * layers;
+    config["moe_layers"] = std::move(with_experts);
+  }
+  const int64_t all = experts + number("zero_expert_num");
+  if (picked > 0 && experts > 0) {
+    config["num_experts_per_tok"] = std::max<int64_t>(1, (picked * experts + all / 2) / all);
+  }
+  config.erase("zero_expert_num");
+}
+
+// A size that is a list of equal numbers, one for each layer, is that number.
+void MergeEqualSizes(json& config) {
+  for (const char* key : kSizesByLayer) {
+    const auto list = config.find(key);
+    if (list == config.end() || !list->is_array() || list->empty()) continue;
+    const json first = list->front();
+    const bool is_same =
+        std::all_of(list->begin(), list->end(), [&](const json& size) { return size == first; });
+    if (is_same && first.is_number()) *list = first;
+  }
+}
+
 // A name whose value is null says nothing.
 void Rename(const std::map<std::string, std::vector<std::string>>& names, json& config) {
   for (const auto& [canonical, others] : names) {
@@ -91,11 +176,13 @@ void Rename(const std::map<std::string, std::vector<std::string>>& names, json& 
 
 }  // namespace
 
-json CanonicalConfig(json config) {
-  const auto type = config.find("model_type");
-  const bool is_named = type != config.end() && type->is_string();
-  const json* entry = is_named ? PlannedEntry(type->get<std::string>()) : nullptr;
+json CanonicalConfig(json config, bool is_inside) {
+  const auto given = config.find("model_type");
+  const bool is_named = given != config.end() && given->is_string();
+  const std::string type = is_named ? given->get<std::string>() : "";
+  const json* entry = is_named ? PlannedEntry(type) : nullptr;
   if (entry != nullptr) {
+    ListRatios(config);
     Flatten(*entry, config);
     if (entry->contains("recurrence") || entry->contains("lifts")) {
       LiftSizes(config);
@@ -107,11 +194,14 @@ json CanonicalConfig(json config) {
   }
   Rename(Architectures().names, config);
   if (entry != nullptr) KeepTextAlone(*entry, config);
+  MergeEqualSizes(config);
   const auto window = config.find("sliding_window");
   if (window != config.end() && IsOff(*window)) config.erase(window);
   if (entry == nullptr) return config;
   const json defaults = entry->value("defaults", json::object());
   for (const auto& [key, value] : defaults.items()) config.emplace(key, value);
+  AddClassDefaults(type, is_inside, config);
+  if (entry->value("layers_in_halves", false)) SplitLayers(config);
   return config;
 }
 

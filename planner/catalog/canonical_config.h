@@ -7,7 +7,8 @@ namespace meshwright::planner {
 
 // Returns the config of a language model (FindLanguageModel()) in Llama's terms. Keys that its
 // family, or several families, name otherwise have Llama's names, absent keys have the family's
-// defaults, and keys that the family ignores are removed.
-nlohmann::json CanonicalConfig(nlohmann::json config);
+// defaults, and keys that the family ignores are removed. `is_inside` says whether the config is
+// part of a wrapper, where sizes have defaults too.
+nlohmann::json CanonicalConfig(nlohmann::json config, bool is_inside);
 
 }  // namespace meshwright::planner

@@ -59,10 +59,11 @@ absl::StatusOr<std::vector<bool>> ListedExpertLayers(JsonFields& fields, const j
                         absl::StrCat("must name the kind of each of ", layers, " layers"));
     }
     for (const json& kind : *list) {
-      if (kind != "sparse" && kind != "dense" && kind != 0 && kind != 1) {
-        return FieldError(key, ShowJson(kind), "must be dense or sparse, or 0 or 1");
+      const bool is_sparse = kind == "sparse" || kind == "moe" || kind == "hash_moe" || kind == 1;
+      if (!is_sparse && kind != "dense" && kind != 0) {
+        return FieldError(key, ShowJson(kind), "must be dense, sparse, moe or hash_moe, or 0 or 1");
       }
-      has.push_back(kind == "sparse" || kind == 1);
+      has.push_back(is_sparse);
     }
   }
   if (has.empty()) return has;

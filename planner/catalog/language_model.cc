@@ -62,16 +62,27 @@ std::string GivenType(const json& config) {
   return type != config.end() && type->is_string() ? type->get<std::string>() : "";
 }
 
+// Returns the family of the class that the file names; "" where it names none.
+std::string TypeOfGivenClass(const json& config) {
+  const auto classes = config.find(kArchitectures);
+  if (classes == config.end() || !classes->is_array() || classes->empty()) return "";
+  const json& first = classes->front();
+  return first.is_string() ? TypeOfClass(first.get<std::string>()) : "";
+}
+
+// The class tells the family where model_type is absent, or a name of the file's own.
 absl::Status NameFamily(json& config) {
   const auto type = config.find(kModelType);
+  const std::string of_class = TypeOfGivenClass(config);
   if (type != config.end() && !type->is_null()) {
-    if (type->is_string()) return absl::OkStatus();
-    return FieldError(kModelType, ShownValue(*type), "must be a text");
+    if (!type->is_string()) return FieldError(kModelType, ShownValue(*type), "must be a text");
+    const auto name = type->get<std::string>();
+    const bool is_known = PlannedEntry(name) != nullptr || Architectures().families.contains(name);
+    if (!is_known && PlannedEntry(of_class) != nullptr) *type = of_class;
+    return absl::OkStatus();
   }
-  const auto classes = config.find(kArchitectures);
-  if (classes != config.end() && classes->is_array() && !classes->empty() &&
-      classes->front().is_string()) {
-    config[kModelType] = TypeOfClass(classes->front().get<std::string>());
+  if (!of_class.empty()) {
+    config[kModelType] = of_class;
     return absl::OkStatus();
   }
   return FieldError(kModelType, "(absent)",

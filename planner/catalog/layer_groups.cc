@@ -7,6 +7,7 @@
 #include "planner/catalog/block_configs.h"
 #include "planner/catalog/ffn_config.h"
 #include "planner/catalog/layer_mixers.h"
+#include "planner/catalog/layer_overrides.h"
 #include "planner/catalog/recurrence_config.h"
 
 namespace meshwright::planner {
@@ -41,10 +42,10 @@ absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields, cons
   }
   ASSIGN_OR_RETURN(const std::vector<LayerParts> parts,
                    ReadLayerParts(fields, config, architecture, count));
-  ASSIGN_OR_RETURN(const std::vector<Attention> attentions,
+  ASSIGN_OR_RETURN(std::vector<Attention> attentions,
                    ReadAttentions(fields, config, architecture, hidden, seq_len, parts));
-  ASSIGN_OR_RETURN(const std::vector<Ffn> ffns,
-                   ReadFfns(fields, config, architecture, hidden, parts));
+  ASSIGN_OR_RETURN(std::vector<Ffn> ffns, ReadFfns(fields, config, architecture, hidden, parts));
+  RETURN_IF_ERROR(ApplyLayerOverrides(fields, attentions, ffns));
   const bool recurs = std::any_of(parts.begin(), parts.end(),
                                   [](const LayerParts& layer) { return layer.recurrence; });
   const Recurrence recurrence =

@@ -117,9 +117,10 @@ absl::StatusOr<std::vector<LayerParts>> PartsByName(const char* key, std::vector
     ASSIGN_OR_RETURN(LayerParts of_layer, PartsOfKind(key, name, holds_one, architecture));
     parts.push_back(of_layer);
   }
-  const bool names_index = std::any_of(parts.begin(), parts.end(), [](const LayerParts& layer) {
-    return layer.attention && layer.is_indexed;
-  });
+  const bool names_index = architecture.index_by_name ||
+                           std::any_of(parts.begin(), parts.end(), [](const LayerParts& layer) {
+                             return layer.attention && layer.is_indexed;
+                           });
   for (LayerParts& layer : parts) layer.is_indexed = layer.is_indexed || !names_index;
   return parts;
 }

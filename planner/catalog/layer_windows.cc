@@ -125,10 +125,9 @@ absl::StatusOr<std::vector<LayerWindow>> ReadLayerWindows(JsonFields& fields, co
   const LayerWindow chunk = {.tokens = chunk_tokens, .chunked = chunk_tokens > 0};
   const json* types = fields.OptionalArray("layer_types");
   ASSIGN_OR_RETURN(const std::optional<WindowOfLayer> pattern, Pattern(fields, config, sliding));
+  const json* list = fields.OptionalArray("hybrid_layer_pattern");
   if (types != nullptr && !types->empty()) return WindowsByType(*types, sliding, chunk, layers);
-  if (const json* list = fields.OptionalArray("hybrid_layer_pattern"); list != nullptr) {
-    return WindowsOfList(*list, sliding, layers);
-  }
+  if (list != nullptr) return WindowsOfList(*list, sliding, layers);
   if (chunk_tokens > 0) return ChunksOf(fields, chunk, layers);
   if (pattern) return ForAll(layers, *pattern);
   const bool in_part = architecture.window_needs_switch;

@@ -32,10 +32,21 @@ struct Finding {
   }
 };
 
+// Returns what to show of a value that a rule does not allow: of a list the first such item.
+std::string ShownOf(const KeyRule& rule, const json& value) {
+  if (!value.is_array() || rule.items.empty()) return ShownValue(value);
+  for (const json& item : value) {
+    if (std::find(rule.items.begin(), rule.items.end(), item) == rule.items.end()) {
+      return ShownValue(item);
+    }
+  }
+  return "";
+}
+
 Finding FindingOf(const std::string& id, const MissingPart& part, const json& config) {
   for (const KeyRule& rule : part.rules) {
     const std::string key = rule.BrokenKey(config);
-    if (!key.empty()) return {id, &part, key, ShownValue(config.at(key)), rule.Accepted()};
+    if (!key.empty()) return {id, &part, key, ShownOf(rule, config.at(key)), rule.Accepted()};
   }
   return {.id = id, .part = &part};
 }

@@ -30,6 +30,10 @@ namespace {
 constexpr size_t kMostShownKeys = 10;
 constexpr size_t kMostNamedKeys = 5;  // of a refusal
 constexpr size_t kShownKeyBytes = 60;
+constexpr const char* kNoteOnHalves =
+    "each layer of config.json counts as two here, each of attention and an FFN, the first with "
+    "the "
+    "experts; a token passes as many experts as have parameters on average";
 
 using nlohmann::json;
 
@@ -168,6 +172,7 @@ absl::StatusOr<ModelConfig> ReadLanguageModel(std::string_view name, const json&
   model.set_aside = std::move(rope.set_aside);
   model.set_aside.insert(model.set_aside.end(), architecture.set_aside.begin(),
                          architecture.set_aside.end());
+  if (architecture.layers_in_halves) read.remarks.emplace_back(kNoteOnHalves);
   read.without_effect = architecture.without_effect;
   if (const auto context = config.find("max_position_embeddings");
       context != config.end() && context->is_number_integer() && *context > 0) {
@@ -210,11 +215,15 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
   ASSIGN_OR_RETURN(json parsed, ParsePythonJsonObject("model", text));
   ASSIGN_OR_RETURN(LanguageModel language, FindLanguageModel(std::move(parsed)));
   FileKeys file = ReadFileKeys(language.config);
-  const json config = CanonicalConfig(std::move(language.config));
+  const bool is_inside = !language.wrappers.empty();
+  // A tower may also stand beside the sizes of the language model (Qwen2-VL).
+  std::vector<json> around = std::move(language.wrappers);
+  around.push_back(language.config);
+  const json config = CanonicalConfig(std::move(language.config), is_inside);
   ASSIGN_OR_RETURN(ModelConfig read, ReadLanguageModel(name, config, seq_len));
   read.towers = std::move(language.towers);
-  for (const json& wrapper : language.wrappers) {
-    for (Tower& tower : ReadTowers(wrapper, read.model.hidden)) {
+  for (const json& object : around) {
+    for (Tower& tower : ReadTowers(object, read.model.hidden)) {
       std::erase(read.towers, tower.key);
       file.of_parts.push_back({std::string(ModelPartName(ModelPart::kTower)), tower.key, ""});
       read.model.towers.push_back(std::move(tower));
@@ -225,7 +234,7 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
 }
 
 std::vector<std::string> NotesOn(const ModelConfig& config) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = config.remarks;
   if (!config.unlisted_type.empty()) notes.push_back(NoteOnUnlistedType(config));
   if (!config.model.towers.empty()) {
     const Tower& tower = config.model.towers.front();

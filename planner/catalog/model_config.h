@@ -22,8 +22,9 @@ struct ModelConfig {
   // Keys with their values that are no part of the model. Those that are, and change neither memory
   // nor step time, are in ModelSpec::set_aside.
   std::vector<std::string> without_effect;
-  std::vector<std::string> towers;  // keys of towers that `model` lacks
-  std::string unlisted_type;        // the model_type if the planner does not know it
+  std::vector<std::string> towers;   // keys of towers that `model` lacks
+  std::vector<std::string> remarks;  // how the file's layers are planned, where not as they stand
+  std::string unlisted_type;         // the model_type if the planner does not know it
   // Tokens of the longest sequence that the file names (max_position_embeddings).
   std::optional<int64_t> context_tokens;
 };

@@ -21,7 +21,8 @@ constexpr const char* kSections[] = {"mrope_section", "mrope_interleaved"};
 constexpr std::string_view kYarn = "yarn";
 
 // Of the embedding that a file gives for each kind of layer, that of the first kind here counts.
-constexpr const char* kLayerKinds[] = {"full_attention", "sliding_attention", "chunked_attention"};
+constexpr const char* kLayerKinds[] = {"full_attention", "sliding_attention", "chunked_attention",
+                                       "main"};
 
 // Returns the key of the object for each kind of layer that counts; "" where there is one for all.
 std::string KindThatCounts(const json& object) {

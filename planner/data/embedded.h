@@ -1,5 +1,5 @@
 // Data files compiled into the binary: presets of models, clusters and framework profiles, and the
-// tables of model families, architectures and names of models.
+// tables of model families, architectures, defaults of their classes and names of models.
 #pragma once
 
 #include <string_view>
@@ -24,6 +24,8 @@ absl::Span<const EmbeddedFile> EmbeddedFamilies();
 absl::Span<const EmbeddedFile> EmbeddedArchitectures();
 // Returns planner/data/config_keys.json alone.
 absl::Span<const EmbeddedFile> EmbeddedConfigKeys();
+// Returns planner/data/class_defaults.json alone.
+absl::Span<const EmbeddedFile> EmbeddedClassDefaults();
 // Returns planner/data/model_names.json alone.
 absl::Span<const EmbeddedFile> EmbeddedModelNames();
 // Returns planner/data/profile_names.json alone.

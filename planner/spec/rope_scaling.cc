@@ -21,6 +21,9 @@ constexpr int64_t kMaxRopePositions = int64_t{1} << 40;
 double Llama3Frequency(const RopeScaling& scaling, double frequency) {
   const double wavelengths =
       static_cast<double>(scaling.original_max_positions) * frequency / (2.0 * std::numbers::pi);
+  if (scaling.high_freq_factor == scaling.low_freq_factor) {
+    return wavelengths >= scaling.low_freq_factor ? frequency : frequency / scaling.factor;
+  }
   const double kept = std::clamp((wavelengths - scaling.low_freq_factor) /
                                      (scaling.high_freq_factor - scaling.low_freq_factor),
                                  0.0, 1.0);
@@ -63,10 +66,11 @@ absl::Status Validate(const RopeScaling& scaling) {
   RETURN_IF_ERROR(CheckFactor("rope_scaling.factor", scaling.factor));
   if (scaling.kind != RopeScalingKind::kLlama3) return absl::OkStatus();
   RETURN_IF_ERROR(CheckPositive("rope_scaling.low_freq_factor", scaling.low_freq_factor));
-  if (!(scaling.high_freq_factor > scaling.low_freq_factor &&
+  if (!(scaling.high_freq_factor >= scaling.low_freq_factor &&
         scaling.high_freq_factor <= kMaxFactor)) {
-    return FieldError("rope_scaling.high_freq_factor", std::to_string(scaling.high_freq_factor),
-                      "must be above low_freq_factor = " + std::to_string(scaling.low_freq_factor));
+    return FieldError(
+        "rope_scaling.high_freq_factor", std::to_string(scaling.high_freq_factor),
+        "must be at least low_freq_factor = " + std::to_string(scaling.low_freq_factor));
   }
   return CheckRange("rope_scaling.original_max_position_embeddings", scaling.original_max_positions,
                     1, kMaxRopePositions);

@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
         Unplanned{{{"model_type", "bert"}}, "encoder without a causal mask"},
         // Not in the table: its keys tell.
         Unplanned{{{"model_type", "brand_new"}, {"layer_types", {"full_attention", "mamba"}}},
-                  "layers of other kinds (layer_types)"}),
+                  "layers of other kinds (layer_types = mamba)"}),
     [](const auto& test) { return test.param.config["model_type"].template get<std::string>(); });
 
 TEST(Architecture, NamesTheKeyWhereTheFamilyIsPlanned) {

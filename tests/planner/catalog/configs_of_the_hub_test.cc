@@ -121,11 +121,12 @@ TEST_F(ConfigsOfTheHub, HaveTheParametersOfTheirModel) {
     EXPECT_LE(RelativeError(active, counted->second.active), 0.01)
         << name << ": " << active << ", not " << counted->second.active;
     if (tower == 0 || counted->second.vision == 0) continue;  // some classes count the text alone
+    if (!config->towers.empty()) continue;                    // one more is not read
     ++towers;
     EXPECT_EQ(tower, counted->second.vision) << name;
   }
   std::cout << "counted " << compared << ", " << towers << " with a tower\n";
-  EXPECT_GE(towers, 8u);
+  EXPECT_GE(towers, 12u);
 }
 
 // A preset without the keys that change nothing is the model of its file.

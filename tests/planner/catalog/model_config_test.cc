@@ -38,7 +38,10 @@ TEST(ModelConfig, ReadsTheFieldsOfADenseModel) {
 
 TEST(ModelConfig, MissingKeyValueHeadsMeanMultiHeadAttention) {
   json config = Mistral7b();
+  config["num_key_value_heads"] = nullptr;
+  EXPECT_EQ(Read(config)->groups.front().attention.kv_heads, 32);
   config.erase("num_key_value_heads");
+  config["model_type"] = "llama";
   EXPECT_EQ(Read(config)->groups.front().attention.kv_heads, 32);
 }
 

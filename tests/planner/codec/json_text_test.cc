@@ -41,6 +41,8 @@ TEST(ParseJson, RefusesWhatIsTooLargeBeforeItReadsIt) {
 
 TEST(ParseJson, SaysWhereTheTextBreaksOff) {
   EXPECT_THAT(WhyNot("{\n  \"a\": 1,\n  b\n}"), HasSubstr("line 3, column 3: is not valid JSON"));
+  EXPECT_THAT(WhyNot("{\n  \"a\": 1,"),
+              HasSubstr("is not valid JSON: the text ends before it does"));
   EXPECT_THAT(WhyNot("{\"a\": 1"), HasSubstr("line 1, column 8"));
   EXPECT_THAT(WhyNot(""), HasSubstr("line 1, column 1"));
   EXPECT_THAT(WhyNot("1e999"), HasSubstr("out of range"));

@@ -49,7 +49,7 @@ TEST(RopeScaling, NamesTheKeyThatIsOutOfRange) {
   scaling.factor = 0.5;
   EXPECT_EQ(field(scaling), "rope_scaling.factor");
   scaling = kLlama31;
-  scaling.high_freq_factor = 1.0;
+  scaling.high_freq_factor = 0.5;
   EXPECT_EQ(field(scaling), "rope_scaling.high_freq_factor");
   scaling = kLlama31;
   scaling.low_freq_factor = std::nan("");
@@ -59,6 +59,18 @@ TEST(RopeScaling, NamesTheKeyThatIsOutOfRange) {
   EXPECT_EQ(field(scaling), "rope_scaling.original_max_position_embeddings");
   EXPECT_EQ(FieldOf(ParseRopeScalingKind("rope_scaling.rope_type", "yarn").status()),
             "rope_scaling.rope_type");
+}
+
+// Llama 4 Scout: both bounds are one wavelength, so that frequencies are either kept or divided.
+TEST(RopeScaling, MayHaveNoFrequenciesBetweenHighAndLow) {
+  const RopeScaling scaling = {.kind = RopeScalingKind::kLlama3,
+                               .factor = 16.0,
+                               .low_freq_factor = 1.0,
+                               .high_freq_factor = 1.0,
+                               .original_max_positions = 8192};
+  EXPECT_TRUE(Validate(scaling).ok());
+  EXPECT_EQ(ScaledFrequency(scaling, 0.5), 0.5);
+  EXPECT_EQ(ScaledFrequency(scaling, 1e-5), 1e-5 / 16.0);
 }
 
 }  // namespace

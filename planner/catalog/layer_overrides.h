@@ -1,0 +1,19 @@
+// Sizes that single layers of a model have in place of those that its other keys say.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "planner/codec/json_fields.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::planner {
+
+// Applies `per_layer_config`, which transformers 5 writes: an object of sizes by a layer's number,
+// counted from 0; and `num_attention_heads_per_layer` (Laguna). The lists have an item for each
+// layer. Returns InvalidArgument, with the key, its value and what is accepted, if it names
+// anything else.
+absl::Status ApplyLayerOverrides(JsonFields& fields, std::vector<Attention>& attentions,
+                                 std::vector<Ffn>& ffns);
+
+}  // namespace meshwright::planner

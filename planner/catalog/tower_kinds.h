@@ -1,0 +1,18 @@
+// The kinds of towers: what each has beside its blocks, and what projects its results.
+#pragma once
+
+#include <cstdint>
+
+#include "nlohmann/json.hpp"
+#include "planner/catalog/tower_fields.h"
+#include "planner/spec/tower.h"
+
+namespace meshwright::planner {
+
+// Sets all of `tower` but the sizes of its blocks, which are read already. `fields` are those of
+// the tower's object in `wrapper`; they become unreadable if the kind is not known, or lacks a key.
+// `hidden` is the hidden width of the language model.
+void ReadTowerKind(const nlohmann::json& wrapper, int64_t hidden, TowerFields& fields,
+                   Tower& tower);
+
+}  // namespace meshwright::planner

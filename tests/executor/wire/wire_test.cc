@@ -157,8 +157,10 @@ TEST(WireTest, PresetsOfModelsRoundTrip) {
   const planner::ModelPreset preset{.name = "m",
                                     .other_names = {"n", "o"},
                                     .kind = "experts",
-                                    .parameters = 12,
-                                    .active_parameters = 3,
+                                    .counts = {.parameters = 12,
+                                               .active_parameters = 3,
+                                               .tower_parameters = 2,
+                                               .mtp_parameters = 1},
                                     .context_tokens = 4096};
   const auto message = WriteMessage<v1::ModelPreset>(preset);
   EXPECT_EQ(ReadMessage<planner::ModelPreset>(message).value(), preset);

@@ -27,7 +27,7 @@ int64_t Bytes(KeptTensor tensor, const BlockShape& shape) {
   return KeptBytes(BlockOperators(shape), tensor);
 }
 
-int64_t BlockBytes(const BlockShape& shape) { return KeptBytes(BlockOperators(shape)); }
+int64_t KeptOfBlock(const BlockShape& shape) { return KeptBytes(BlockOperators(shape)); }
 
 int64_t BytesUnder(Recompute recompute, const BlockShape& shape) {
   OperatorList block = BlockOperators(shape);
@@ -108,7 +108,7 @@ TEST(KeptTensors, AreThePublishedTableRowByRow) {
     EXPECT_EQ(Bytes(row.tensor, TableShape(true)), 8192 * row.bytes / row.sequence_divisor)
         << KeptTensorName(row.tensor);
   }
-  EXPECT_EQ(all, BlockBytes(TableShape(false)));
+  EXPECT_EQ(all, KeptOfBlock(TableShape(false)));
 }
 
 TEST(KeptTensors, GatheredInputsAreTheNormOutputsAlone) {
@@ -140,31 +140,31 @@ TEST(KeptTensors, QueryFollowsTheHeadsNotTheHiddenSize) {
 // Queries and keys once more, and a statistic of each of their heads.
 TEST(KeptTensors, NormedHeadsAreKeptAsProjectedUnlessTheirNormIsRunAgain) {
   BlockShape shape = TableShape(false);
-  const int64_t plain = BlockBytes(shape);
+  const int64_t plain = KeptOfBlock(shape);
   shape.head_norm = true;
   const int64_t heads = (kKeptHeads + kKvHeads) / kRanks;
-  EXPECT_EQ(BlockBytes(shape) - plain, 8192 * heads * (2 * kHeadDim + 4));
+  EXPECT_EQ(KeptOfBlock(shape) - plain, 8192 * heads * (2 * kHeadDim + 4));
   EXPECT_EQ(NormedHeadsBytes(shape), 8192 * heads * (2 * kHeadDim + 4));
   shape.keeps_head_norm_input = false;
-  EXPECT_EQ(BlockBytes(shape), plain);
+  EXPECT_EQ(KeptOfBlock(shape), plain);
   EXPECT_EQ(NormedHeadsBytes(shape), 8192 * heads * (2 * kHeadDim + 4));
 }
 
 // One inner activation and its product instead of gate, up and product.
 TEST(KeptTensors, OfGeluHaveNoGate) {
   BlockShape shape = TableShape(false);
-  const int64_t gated = BlockBytes(shape);
+  const int64_t gated = KeptOfBlock(shape);
   shape.ffn = FfnKind::kGelu;
   EXPECT_EQ(Bytes(KeptTensor::kGate, shape), 0);
   EXPECT_EQ(Bytes(KeptTensor::kSiluGate, shape), 0);
-  EXPECT_EQ(gated - BlockBytes(shape), int64_t{2} * 8192 * 2 * kKeptInner / kRanks);
+  EXPECT_EQ(gated - KeptOfBlock(shape), int64_t{2} * 8192 * 2 * kKeptInner / kRanks);
 }
 
 TEST(KeptTensors, InFp32AreTwiceAsLargeButForStatistics) {
   BlockShape shape = TableShape(true);
-  const int64_t half = BlockBytes(shape) - StatisticsBytes(shape);
+  const int64_t half = KeptOfBlock(shape) - StatisticsBytes(shape);
   shape.element_bytes = 4;
-  EXPECT_EQ(BlockBytes(shape) - StatisticsBytes(shape), 2 * half);
+  EXPECT_EQ(KeptOfBlock(shape) - StatisticsBytes(shape), 2 * half);
 }
 
 // Beyond the rows above: +4, 8 or 12 bytes per token and hidden element for both norms together,
@@ -172,12 +172,12 @@ TEST(KeptTensors, InFp32AreTwiceAsLargeButForStatistics) {
 TEST(KeptTensors, UnfusedNormsAndExtrasAddTheirBytes) {
   for (const bool sequence_parallel : {false, true}) {
     BlockShape shape = TableShape(sequence_parallel);
-    const int64_t plain = BlockBytes(shape);
+    const int64_t plain = KeptOfBlock(shape);
     const int64_t elements = 8192 * kKeptHidden / (sequence_parallel ? kRanks : 1);
     shape.norm_extra_bytes = 12.0;
-    EXPECT_EQ(BlockBytes(shape) - plain, 12 * elements);
+    EXPECT_EQ(KeptOfBlock(shape) - plain, 12 * elements);
     shape.extra_bytes = 2.5;
-    EXPECT_EQ(BlockBytes(shape) - plain, 29 * elements / 2);
+    EXPECT_EQ(KeptOfBlock(shape) - plain, 29 * elements / 2);
   }
 }
 
@@ -193,8 +193,8 @@ TEST(KeptTensors, ScoresGoWithTheSquareOfTheSequence) {
 
 TEST(KeptTensors, SelectiveRecomputeOfTheCoreDropsScoresAlone) {
   BlockShape shape = TableShape(true);
-  EXPECT_EQ(SelectiveBytes(shape), BlockBytes(shape));
-  const int64_t flash = BlockBytes(shape);
+  EXPECT_EQ(SelectiveBytes(shape), KeptOfBlock(shape));
+  const int64_t flash = KeptOfBlock(shape);
   shape.score_bytes = 5.0;
   EXPECT_EQ(SelectiveBytes(shape), flash);
 }
@@ -236,7 +236,7 @@ TEST(KeptTensors, UnfusedAddUpToFujiisFormula) {
   const ModelSpec model = FindModel("llama-2-7b").value();
   const double published = FujiiActivationBytesPerLayer(model, model.groups.front(),
                                                         MakeLayout("tp2.pp1.dp1.sp1"), 4096);
-  EXPECT_DOUBLE_EQ(static_cast<double>(BlockBytes(shape) - StatisticsBytes(shape)), published);
+  EXPECT_DOUBLE_EQ(static_cast<double>(KeptOfBlock(shape) - StatisticsBytes(shape)), published);
 }
 
 TEST(KeptTensors, WithoutSequenceParallelKeepFourFullTensors) {
@@ -246,29 +246,29 @@ TEST(KeptTensors, WithoutSequenceParallelKeepFourFullTensors) {
   // T h [8 + (4 + 4 k/a + 8 f/h) / t]
   const double width = 4096.0 * 4096.0;
   const double expected = width * (8.0 + (4.0 + 4.0 + 8.0 * 11008 / 4096) / 2.0);
-  EXPECT_DOUBLE_EQ(static_cast<double>(BlockBytes(shape) - StatisticsBytes(shape)), expected);
+  EXPECT_DOUBLE_EQ(static_cast<double>(KeptOfBlock(shape) - StatisticsBytes(shape)), expected);
 }
 
 TEST(KeptTensors, GatheredInputsAreNotDivided) {
   BlockShape shape = Llama2Shape();
-  const int64_t divided = BlockBytes(shape);
+  const int64_t divided = KeptOfBlock(shape);
   shape.keeps_gathered_inputs = true;
-  EXPECT_EQ(BlockBytes(shape) - divided, 2 * 4096 * 4096);
+  EXPECT_EQ(KeptOfBlock(shape) - divided, 2 * 4096 * 4096);
 }
 
 TEST(KeptTensors, FusedSwiGluSavesTwoBytesPerInnerElement) {
   BlockShape shape = Llama2Shape();
-  const int64_t fused = BlockBytes(shape);
+  const int64_t fused = KeptOfBlock(shape);
   shape.fused_swiglu = false;
-  EXPECT_EQ(BlockBytes(shape) - fused, 2 * 4096 * 11008 / 2);
+  EXPECT_EQ(KeptOfBlock(shape) - fused, 2 * 4096 * 11008 / 2);
 }
 
 // What is left of the 6 bytes are gate and up.
 TEST(KeptTensors, ASwiGluThatComputesItsProductAgainSavesTwoBytesMore) {
   BlockShape shape = Llama2Shape();
-  const int64_t kept = BlockBytes(shape);
+  const int64_t kept = KeptOfBlock(shape);
   shape.keeps_ffn_product = false;
-  EXPECT_EQ(kept - BlockBytes(shape), 2 * 4096 * 11008 / 2);
+  EXPECT_EQ(kept - KeptOfBlock(shape), 2 * 4096 * 11008 / 2);
   EXPECT_EQ(Bytes(KeptTensor::kFfnProduct, shape), 0);
 }
 
@@ -276,7 +276,7 @@ TEST(KeptTensors, RecomputeKeepsLess) {
   BlockShape shape = Llama2Shape();
   shape.selective_drops_operators = true;
   EXPECT_EQ(BytesUnder(Recompute::kFull, shape), 2 * 4096 * 4096 / 2);
-  EXPECT_EQ(BlockBytes(shape) - SelectiveBytes(shape), 2 * 4096 * 4096 + 2 * 4096 * 11008 / 2);
+  EXPECT_EQ(KeptOfBlock(shape) - SelectiveBytes(shape), 2 * 4096 * 4096 + 2 * 4096 * 11008 / 2);
 }
 
 }  // namespace

@@ -199,7 +199,9 @@ json FileOf(const std::string& of) {
   if (of == "recurrent_gemma") return With(Small("recurrent_gemma", 3), {{"lru_width", 64}});
   if (of == "mimo_v2_flash") {
     return With(Experts("mimo_v2_flash", 4),
-                {{"hybrid_layer_pattern", {0, 1, 0, 1}}, {"sliding_window", 64}});
+                {{"hybrid_layer_pattern", {0, 1, 0, 1}},
+                 {"sliding_window", 64},
+                 {"swa_num_key_value_heads", 2}});
   }
   if (of == "step3p5") {
     return With(Experts("step3p5"),

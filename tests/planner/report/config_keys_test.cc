@@ -202,10 +202,7 @@ json FileOf(const std::string& of) {
                 {{"hybrid_layer_pattern", {0, 1, 0, 1}},
                  {"sliding_window", 64},
                  {"head_dim", 16},
-                 {"v_head_dim", 16},
-                 {"swa_head_dim", 16},
-                 {"swa_v_head_dim", 16},
-                 {"swa_num_attention_heads", 4},
+                 {"v_head_dim", nullptr},
                  {"swa_num_key_value_heads", 2},
                  {"add_swa_attention_sink_bias", false}});
   }

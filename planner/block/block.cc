@@ -201,8 +201,8 @@ class BlockBuilder : public OperatorBuilder {
          op.name, kInputGradient);
   }
 
-  // Returns how many keys a query sees on average, or 0 if that follows from the shape. In documents
-  // of equal length l it sees (l + 1) / 2.
+  // Returns how many keys a query sees on average, or 0 if that follows from the shape. In
+  // documents of equal length l it sees (l + 1) / 2.
   double KeysSeen(const AttentionShape& shape) const {
     if (s_.bidirectional) return static_cast<double>(s_.keys);
     if (s_.document_tokens == 0) return 0.0;

@@ -164,8 +164,8 @@ int64_t ActiveParameters(const ModelSpec& model) {
 int64_t MtpParameters(const ModelSpec& model) {
   if (model.mtp_layers == 0) return 0;
   const BlockShape shape = WholeShape(model, model.MtpLayer(), 1);
-  return model.mtp_layers * (CountsOf<BlockOperators>(shape).elements +
-                             CountsOf<MtpOperators>(shape).elements);
+  return model.mtp_layers *
+         (CountsOf<BlockOperators>(shape).elements + CountsOf<MtpOperators>(shape).elements);
 }
 
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {

@@ -65,11 +65,11 @@ RecomputedParts SharedExpertParts(const BlockShape& shape) {
 // What experts do with the rows of tokens, from sending them to their results.
 RecomputedParts RoutedParts(const BlockShape& shape) {
   if (!shape.has_experts()) return {};
-  return {.frees = {KeptTensor::kExpertInput, KeptTensor::kExpertGate, KeptTensor::kExpertUp,
-                    KeptTensor::kExpertSiluGate, KeptTensor::kExpertProduct,
-                    KeptTensor::kExpertOutput},
-          .runs = {OperatorName::kExpertDispatch, OperatorName::kExpertGateUpProjection,
-                   OperatorName::kExpertActivation, OperatorName::kExpertDownProjection}};
+  return {
+      .frees = {KeptTensor::kExpertInput, KeptTensor::kExpertGate, KeptTensor::kExpertUp,
+                KeptTensor::kExpertSiluGate, KeptTensor::kExpertProduct, KeptTensor::kExpertOutput},
+      .runs = {OperatorName::kExpertDispatch, OperatorName::kExpertGateUpProjection,
+               OperatorName::kExpertActivation, OperatorName::kExpertDownProjection}};
 }
 
 RecomputedParts ExpertParts(const BlockShape& shape) {

@@ -35,8 +35,7 @@ class TowerEnds : public OperatorBuilder {
 
   void Projector(int64_t tokens) {
     for (const TowerProjection& projection : tower_.projector) {
-      Operator& op =
-          Matmul(OperatorName::kTowerProjection, projection.outputs, projection.inputs);
+      Operator& op = Matmul(OperatorName::kTowerProjection, projection.outputs, projection.inputs);
       op.matmul.rows = tokens;
       op.parameters.push_back(Whole("projector", projection.outputs, projection.inputs));
       if (projection.bias) op.parameters.push_back(Vector("projector_bias", projection.outputs));

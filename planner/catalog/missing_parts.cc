@@ -101,9 +101,9 @@ absl::Status CheckPlanned(const std::string& model_type, const std::vector<std::
   }
   const Finding& first = findings.front();
   const bool elsewhere = Architectures().planned_parts.contains(first.id);
-  std::string problem =
-      absl::StrCat(first.part->text, elsewhere ? ": not planned in this family; " : ": not planned yet; ",
-                   first.accepted);
+  std::string problem = absl::StrCat(
+      first.part->text, elsewhere ? ": not planned in this family; " : ": not planned yet; ",
+      first.accepted);
   if (findings.size() > 1) absl::StrAppend(&problem, ". Nor is ", JoinTexts(findings, 1));
   return FieldError(first.key, first.value.empty() ? "(present)" : first.value, problem);
 }

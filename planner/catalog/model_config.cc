@@ -238,9 +238,8 @@ std::vector<std::string> NotesOn(const ModelConfig& config) {
   if (!config.unlisted_type.empty()) notes.push_back(NoteOnUnlistedType(config));
   if (!config.model.towers.empty()) {
     const Tower& tower = config.model.towers.front();
-    notes.push_back(
-        absl::StrCat(tower.key, ": a tower of ", tower.layers, " layers of width ", tower.hidden,
-                     " is planned as trained, on the first stage"));
+    notes.push_back(absl::StrCat(tower.key, ": a tower of ", tower.layers, " layers of width ",
+                                 tower.hidden, " is planned as trained, on the first stage"));
   }
   if (!config.towers.empty()) {
     notes.push_back(

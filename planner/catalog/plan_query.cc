@@ -57,21 +57,21 @@ absl::Status CheckImbalance(const ModelSpec& model, const TrainingSpec& training
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training) {
   const Optimizer& optimizer = training.optimizer;
   if (profile.engine == Engine::kWorker && optimizer != kAdamW && optimizer != kMuon) {
-    return FieldError("optimizer", optimizer.name,
-                      absl::StrCat("is not run by Meshwright's own worker, whose steps ",
-                                   profile.name,
-                                   " plans and trials run; must be adamw or muon, or plan for "
-                                   "another framework (meshwright list profiles)"));
+    return FieldError(
+        "optimizer", optimizer.name,
+        absl::StrCat("is not run by Meshwright's own worker, whose steps ", profile.name,
+                     " plans and trials run; must be adamw or muon, or plan for "
+                     "another framework (meshwright list profiles)"));
   }
   if (training.options == RunOptions()) return absl::OkStatus();
   if (profile.engine == Engine::kWorker) {
     for (const RunOption& option : kRunOptions) {
       if (HasDefault(option, training.options)) continue;
-      return FieldError(option.name, option.text(training.options),
-                        absl::StrCat("is not run by Meshwright's own worker, whose steps ",
-                                     profile.name,
-                                     " plans and trials run; must be left out, or plan for another "
-                                     "framework (meshwright list profiles)"));
+      return FieldError(
+          option.name, option.text(training.options),
+          absl::StrCat("is not run by Meshwright's own worker, whose steps ", profile.name,
+                       " plans and trials run; must be left out, or plan for another "
+                       "framework (meshwright list profiles)"));
     }
   }
   if (training.options.states != StateFormats() && !training.formats().HasMasterWeights()) {

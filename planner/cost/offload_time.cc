@@ -27,7 +27,8 @@ double HostCopyRate(const StepShape& step) {
 
 CopyTime ExposedCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer) {
   if (step.layout.offload.activation_layers == 0) return {};
-  const double copy_s = static_cast<double>(OffloadedBytes(block, step.layout)) / HostCopyRate(step);
+  const double copy_s =
+      static_cast<double>(OffloadedBytes(block, step.layout)) / HostCopyRate(step);
   const double forward_s =
       layer.forward_s + layer.tp_forward_s + layer.cp_forward_s + layer.ep_forward_s;
   const double backward_s = layer.backward_s() + layer.recompute_s + layer.tp_backward_s +
@@ -42,8 +43,8 @@ HostUpdate HostUpdateTime(const StepShape& step, double parameters) {
   const double up_bytes = parameters * static_cast<double>(BytesOf(step.device.formats.weights));
   const double traffic_bytes =
       UpdateTrafficBytes(step.context, step.context.training.optimizer.others) * parameters;
-  const double update_s = traffic_bytes / (HostMemoryShare(step) *
-                                           step.context.cluster.host.update_efficiency);
+  const double update_s =
+      traffic_bytes / (HostMemoryShare(step) * step.context.cluster.host.update_efficiency);
   return {.update_s = update_s,
           .copied_bytes = down_bytes + up_bytes,
           .exposed_copies_s = std::max(0.0, std::max(down_bytes, up_bytes) / rate - update_s)};

@@ -127,9 +127,9 @@ double OrthogonalRankTime(const StepShape& step, int32_t pipeline_rank, KnownIte
   const auto experts = static_cast<double>(elements.experts);
   const double matrices = Owned(step, elements);
   const double others = Owned(step, step.planned.ParametersOnRank(pipeline_rank)) - matrices;
-  return MemoryBoundTime(step.device, UpdateTrafficBytes(step.context, optimizer.others) * others +
-                                          UpdateTrafficBytes(step.context, optimizer.matrices) *
-                                              matrices) +
+  return MemoryBoundTime(step.device,
+                         UpdateTrafficBytes(step.context, optimizer.others) * others +
+                             UpdateTrafficBytes(step.context, optimizer.matrices) * matrices) +
          OrthogonalTime(step, dense_owners, rank.dense,
                         static_cast<double>(elements.all) - experts) +
          OrthogonalTime(step, expert_owners, rank.experts, experts);

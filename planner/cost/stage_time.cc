@@ -54,8 +54,8 @@ UnitTimes::UnitTimes(const StepShape& step)
     layers.push_back(TimeOf(layer));
     recomputed.push_back(TimeOf(Recomputed(layer)));
     const bool runs_again = step.layout.recompute == Recompute::kFull;
-    copies.push_back(TimeOf(ExposedCopies(step, step.planned.block(shape),
-                                          runs_again ? Recomputed(layer) : layer)));
+    copies.push_back(TimeOf(
+        ExposedCopies(step, step.planned.block(shape), runs_again ? Recomputed(layer) : layer)));
   }
   if (step.context.model.mtp_layers > 0) mtp = TimeOf(EstimateMtp(step));
   towers = TimeOfTowers(step);

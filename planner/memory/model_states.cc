@@ -95,9 +95,8 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
                        static_cast<int64_t>(copied * copy_bytes),
       .gradients_bytes = gradients * GradientBytes(context) +
                          (layout.zero <= 1 ? held.whole * LocalGradientBytes(context) : 0),
-      .optimizer_bytes =
-          Bytes(layout.zero >= 1 ? held.shard : held.whole, optimizer_bytes) +
-          Bytes(layout.zero >= 1 ? held.matrices_shard : held.matrices, more_bytes)};
+      .optimizer_bytes = Bytes(layout.zero >= 1 ? held.shard : held.whole, optimizer_bytes) +
+                         Bytes(layout.zero >= 1 ? held.matrices_shard : held.matrices, more_bytes)};
 }
 
 }  // namespace meshwright::planner

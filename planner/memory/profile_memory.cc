@@ -19,9 +19,9 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
   const auto peak_bytes =
       static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * ends.logits / chunks));
   // A loss in parts keeps the gradient of its input, not logits.
-  const auto kept_bytes = chunks > 1 ? boundary_bytes
-                                     : static_cast<int64_t>(std::llround(
-                                           kept.loss_kept_bytes_per_logit * ends.logits));
+  const auto kept_bytes =
+      chunks > 1 ? boundary_bytes
+                 : static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * ends.logits));
   const bool all_alive =
       layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches : 1;
@@ -100,8 +100,7 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
 void ProfileMemory::AddTowers(int64_t in_flight, ActivationBytes& bytes) const {
   for (const auto& tower : planned_.towers()) {
     bytes.kept_bytes += in_flight * KeptBytes(*tower, layout_);
-    bytes.workspace_bytes =
-        std::max(bytes.workspace_bytes, tower->block->workspace.working_bytes);
+    bytes.workspace_bytes = std::max(bytes.workspace_bytes, tower->block->workspace.working_bytes);
   }
 }
 

@@ -57,8 +57,7 @@ std::vector<Asked> KeysOf(const ModelSpec& model, const std::vector<std::string>
 std::string NamesOfOthers(const std::vector<Asked>& asked, bool with_words) {
   std::vector<std::string> names;
   for (size_t i = 1; i < asked.size(); ++i) {
-    names.push_back(with_words ? absl::StrCat(asked[i].Text(), asked[i].Words())
-                               : asked[i].Text());
+    names.push_back(with_words ? absl::StrCat(asked[i].Text(), asked[i].Words()) : asked[i].Text());
   }
   return ListInWords(names, "and");
 }

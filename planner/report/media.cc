@@ -12,9 +12,9 @@ std::vector<std::string> MediaNotes(const ModelSpec& model, const TrainingSpec& 
         "alone; --media-tokens N plans for N of them"};
   }
   const Tower& tower = model.towers.front();
-  std::string note =
-      absl::StrFormat("%d of %d tokens of a sequence stand for images, %d patches of the tower",
-                      training.media_tokens, training.seq_len, tower.Patches(training.media_tokens));
+  std::string note = absl::StrFormat(
+      "%d of %d tokens of a sequence stand for images, %d patches of the tower",
+      training.media_tokens, training.seq_len, tower.Patches(training.media_tokens));
   if (tower.tokens_per_image == 0) note += ", which are taken to be one image";
   return {note + "; --media-tokens N plans for another number"};
 }

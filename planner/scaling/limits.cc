@@ -157,8 +157,7 @@ class LimitSearch {
     }
     if (kind == LimitKind::kDepth) {
       const int64_t step = layout_ ? int64_t{layout_->pp} * layout_->vpp : kDepthStep;
-      const int64_t period =
-          PeriodOf(request_.model, GroupsByLayer(request_.model)).value_or(1);
+      const int64_t period = PeriodOf(request_.model, GroupsByLayer(request_.model)).value_or(1);
       return StepsThrough(request_.model.layers(), std::lcm(step, period), kMostDepth);
     }
     Values values;

@@ -63,10 +63,11 @@ std::string NameOf(StateFormat format) {
 }
 
 absl::Status StatesError(std::string_view value) {
-  return FieldError("states", value,
-                    "must be fp32, bf16, adam8bit, precision-aware or bf16-grads, or a list such as "
-                    "master=none,grad=bf16,m=int8,v=int8: each of fp32, bf16, fp16, fp8 and int8, "
-                    "master also none, grad of fp32, bf16 and fp16");
+  return FieldError(
+      "states", value,
+      "must be fp32, bf16, adam8bit, precision-aware or bf16-grads, or a list such as "
+      "master=none,grad=bf16,m=int8,v=int8: each of fp32, bf16, fp16, fp8 and int8, "
+      "master also none, grad of fp32, bf16 and fp16");
 }
 
 bool Accepts(std::string_view part, StateFormat format) {
@@ -141,11 +142,11 @@ std::string DocumentsText(const RunOptions& options) {
 absl::Status ReadDocuments(std::string_view value, RunOptions& options) {
   options.document_tokens = 0;
   if (value == "none") return absl::OkStatus();
-  if (!absl::SimpleAtoi(AbslView(value), &options.document_tokens) ||
-      options.document_tokens < 1 || options.document_tokens > kMostDocumentTokens) {
-    return FieldError("documents", value,
-                      absl::StrCat("must be none or a mean length in tokens from 1 to ",
-                                   kMostDocumentTokens));
+  if (!absl::SimpleAtoi(AbslView(value), &options.document_tokens) || options.document_tokens < 1 ||
+      options.document_tokens > kMostDocumentTokens) {
+    return FieldError(
+        "documents", value,
+        absl::StrCat("must be none or a mean length in tokens from 1 to ", kMostDocumentTokens));
   }
   return absl::OkStatus();
 }

@@ -40,7 +40,7 @@ void VisitFields(const RequestText& request, Visitor& visit) {
   visit(planner::OnlyIf(query.media_tokens.has_value(), "media_tokens"), query.media_tokens);
   const planner::RunOptions& options = query.training.options;
   for (const planner::RunOption& option : planner::kRunOptions) {
-    visit(planner::OnlyIf(!HasDefault(option, options), planner::Field(option.name, option.help)),
+    visit(planner::OnlyIf(!HasDefault(option, options), planner::Field(option.name)),
           option.text(options));
   }
 }

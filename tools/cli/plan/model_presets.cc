@@ -31,10 +31,8 @@ void PrintModelPresets(const std::vector<planner::ModelPreset>& presets, OutputF
   Table table({"model", "kind", "parameters", "active", "tower", "mtp", "context", "also"});
   for (const planner::ModelPreset& preset : presets) {
     table.Add({preset.name, preset.kind.empty() ? kUnknown : preset.kind,
-               Parameters(preset.counts.parameters),
-               Parameters(preset.counts.active_parameters),
-               Parameters(preset.counts.tower_parameters),
-               Parameters(preset.counts.mtp_parameters),
+               Parameters(preset.counts.parameters), Parameters(preset.counts.active_parameters),
+               Parameters(preset.counts.tower_parameters), Parameters(preset.counts.mtp_parameters),
                preset.context_tokens ? FormatCount(*preset.context_tokens) : kUnknown,
                absl::StrJoin(preset.other_names, ", ")});
   }

@@ -54,8 +54,8 @@ void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCoun
       << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "
       << FormatCount(query.training.seq_len) << ", global batch "
       << FormatCount(query.training.global_batch) << ", "
-      << planner::PrecisionName(query.training.precision)
-      << OptionsText(query.training.options) << ", framework " << query.framework.name << "\n";
+      << planner::PrecisionName(query.training.precision) << OptionsText(query.training.options)
+      << ", framework " << query.framework.name << "\n";
 }
 
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,

@@ -193,18 +193,19 @@ json FileOf(const std::string& of) {
     return With(Experts("minimax", 4), {{"attn_type_list", {0, 0, 1, 0}}, {"block_size", 128}});
   }
   if (of == "lfm2" || of == "lfm2_moe") {
-    return With(of == "lfm2" ? Small("lfm2", 2) : With(Experts("lfm2_moe"), {{"num_dense_layers", 0}}),
-                {{"conv_L_cache", 3}, {"full_attn_idxs", {1}}, {"block_multiple_of", 16}});
+    return With(
+        of == "lfm2" ? Small("lfm2", 2) : With(Experts("lfm2_moe"), {{"num_dense_layers", 0}}),
+        {{"conv_L_cache", 3}, {"full_attn_idxs", {1}}, {"block_multiple_of", 16}});
   }
   if (of == "recurrent_gemma") return With(Small("recurrent_gemma", 3), {{"lru_width", 64}});
   if (of == "mimo_v2_flash") {
-    return With(Experts("mimo_v2_flash", 4),
-                {{"hybrid_layer_pattern", {0, 1, 0, 1}},
-                 {"sliding_window", 64},
-                 {"head_dim", 16},
-                 {"v_head_dim", nullptr},
-                 {"swa_num_key_value_heads", 2},
-                 {"add_swa_attention_sink_bias", false}});
+    return With(Experts("mimo_v2_flash", 4), {{"hybrid_layer_pattern", {0, 1, 0, 1}},
+                                              {"sliding_window", 64},
+                                              {"head_dim", 16},
+                                              {"v_head_dim", nullptr},
+                                              {"num_attention_heads", 16},
+                                              {"num_key_value_heads", 8},
+                                              {"add_swa_attention_sink_bias", false}});
   }
   if (of == "step3p5") {
     return With(Experts("step3p5"),

@@ -70,11 +70,11 @@ struct BlockShape {
   // Whether selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;
   bool selective_drops_experts = false;  // and also all that routed experts keep
-  int64_t keys = 0;      // the sequence length
-  bool bidirectional = false;  // every query sees all keys, not only those before it
+  int64_t keys = 0;                      // the sequence length
+  bool bidirectional = false;            // every query sees all keys, not only those before it
   int64_t document_tokens = 0;  // the mean length of documents in a sequence, or 0 for one document
-  int64_t window = 0;    // newest keys that a query sees, or 0 for all before it
-  bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
+  int64_t window = 0;           // newest keys that a query sees, or 0 for all before it
+  bool chunked = false;         // a query sees the keys of its own chunk of `window` tokens instead
   bool sinks = false;
   AttentionKind attention_kind = AttentionKind::kGroupedQuery;
   int64_t value_dim = 0;  // elements of a head's values, or 0 for head_dim

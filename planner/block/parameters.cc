@@ -95,11 +95,18 @@ BlockShape EndsShape(const ModelSpec& model) {
   return WholeShape(model, model.groups.empty() ? LayerGroup() : model.groups.front(), 1);
 }
 
+// Returns the shape of a layer in an undivided model for one token of the training's sequences.
+BlockShape TokenShape(const ModelSpec& model, const LayerGroup& group,
+                      const TrainingSpec& training) {
+  BlockShape shape = WholeShape(model, group, training.seq_len);
+  shape.document_tokens = training.options.document_tokens;
+  return shape;
+}
+
 // Each layer that predicts further tokens is a block, a projection, and the head again.
 void AddMtp(const ModelSpec& model, const TrainingSpec& training, const Counts& head,
             double& parameters, OperatorFlops& token) {
-  BlockShape shape = WholeShape(model, model.MtpLayer(), training.seq_len);
-  shape.document_tokens = training.options.document_tokens;
+  const BlockShape shape = TokenShape(model, model.MtpLayer(), training);
   const auto layers = static_cast<double>(model.mtp_layers);
   for (const Counts& counts :
        {head, CountsOf<BlockOperators>(shape), CountsOf<MtpOperators>(shape)}) {
@@ -173,9 +180,7 @@ StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
   double parameters = static_cast<double>(EmbeddingParameters(model) + head.elements);
   OperatorFlops token = head.flops;
   for (const LayerGroup& group : model.groups) {
-    BlockShape shape = WholeShape(model, group, training.seq_len);
-    shape.document_tokens = training.options.document_tokens;
-    const Counts block = CountsOf<BlockOperators>(shape);
+    const Counts block = CountsOf<BlockOperators>(TokenShape(model, group, training));
     const auto count = static_cast<double>(group.count);
     parameters += count * static_cast<double>(block.active_elements);
     token.products += count * block.flops.products;

@@ -30,10 +30,10 @@ struct ArchitectureTable {
   std::map<std::string, std::vector<std::string>> names;
   // Values of absent keys by model_type: those of transformers' classes (5.24).
   nlohmann::json class_defaults;
-  nlohmann::json lifted;           // objects whose keys are those of the config, by their new names
-  nlohmann::json layer_kinds;      // what a layer holds, by its name in a list of layers
-  nlohmann::json structure;        // switches of every family
-  nlohmann::json activations;      // kinds of FFNs by their activation, with a gate and without
+  nlohmann::json lifted;       // objects whose keys are those of the config, by their new names
+  nlohmann::json layer_kinds;  // what a layer holds, by its name in a list of layers
+  nlohmann::json structure;    // switches of every family
+  nlohmann::json activations;  // kinds of FFNs by their activation, with a gate and without
   std::map<std::string, MissingPart> missing;
   std::set<std::string> planned_parts;  // ids of `missing` that some family has
   std::map<std::string, std::vector<std::string>> families;  // model_type -> ids of missing parts

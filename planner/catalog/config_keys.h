@@ -53,8 +53,8 @@ struct KeyRow {
 
 const std::vector<KeyRow>& ConfigKeys();
 
-// Returns the row of a key, or of the key that it is another name of. A key of an inner object, such
-// as "rope_scaling.factor", is found by its last name. Returns null if there is no row.
+// Returns the row of a key, or of the key that it is another name of. A key of an inner object,
+// such as "rope_scaling.factor", is found by its last name. Returns null if there is no row.
 const KeyRow* FindConfigKey(std::string_view key);
 
 }  // namespace meshwright::planner

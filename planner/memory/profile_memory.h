@@ -25,8 +25,8 @@ inline int64_t KeptBytes(const BlockSums& block, int64_t layers, int64_t recompu
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 
-// Returns the bytes of a layer whose activations move to the host: what it keeps, or its input under
-// rc=full.
+// Returns the bytes of a layer whose activations move to the host: what it keeps, or its input
+// under rc=full.
 inline int64_t OffloadedBytes(const BlockSums& block, const Layout& layout) {
   return layout.recompute == Recompute::kFull ? block.checkpoint_bytes : block.kept_bytes;
 }

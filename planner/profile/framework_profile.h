@@ -25,9 +25,9 @@ namespace meshwright::planner {
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
 // What selective recompute reruns: the core of attention, so that its score matrix need not be kept
-// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation, or also all that routed
-// experts do. The last is PyTorch's checkpoint by operator: its list has products and attention, but
-// neither products by group (aten._grouped_mm) nor indexing.
+// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation, or also all that
+// routed experts do. The last is PyTorch's checkpoint by operator: its list has products and
+// attention, but neither products by group (aten._grouped_mm) nor indexing.
 enum class SelectiveRecompute : uint8_t {
   kCoreAttention,
   kNormsAndActivation,

@@ -49,7 +49,7 @@ enum class ModelPart : uint8_t {
   kLightning,
   kShortConvolution,
   kRgLru,
-  kSingleParts,  // layers with a mixer alone or an FFN alone
+  kSingleParts,    // layers with a mixer alone or an FFN alone
   kAttentionGate,  // as wide as the queries
   kSparseIndex,
   kCompressedAttention,

@@ -15,8 +15,8 @@
 namespace meshwright::planner {
 
 // Parts of a model that are no ModelPart of their own.
-inline constexpr const char* kFfnPart = "ffn";          // the kind of its FFNs
-inline constexpr const char* kQkNormPart = "qk_norm";   // of each head
+inline constexpr const char* kFfnPart = "ffn";         // the kind of its FFNs
+inline constexpr const char* kQkNormPart = "qk_norm";  // of each head
 inline constexpr const char* kQkvBiasPart = "qkv_bias";
 inline constexpr const char* kShapesPart = "layer_shapes";  // layers of different shapes
 

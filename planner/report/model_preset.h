@@ -13,8 +13,8 @@ namespace meshwright::planner {
 
 struct ModelPreset {
   std::string name;
-  std::vector<std::string> other_names;   // names that stand for the same file
-  std::string kind;                       // "dense", "experts" or "hybrid"
+  std::vector<std::string> other_names;  // names that stand for the same file
+  std::string kind;                      // "dense", "experts" or "hybrid"
   ParameterCounts counts;
   std::optional<int64_t> context_tokens;  // of the longest sequence that the file names
 

@@ -62,8 +62,9 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
   rests_on.sentence = absl::StrFormat(
       "%s%s; 80 %% of runs are within a factor of %.2f of the predicted step", presets,
-      HasUnfittedLayers(model) ? "; no run with recurrences or sparse attention was fitted, so the interval is wider"
-                               : "",
+      HasUnfittedLayers(model)
+          ? "; no run with recurrences or sparse attention was fitted, so the interval is wider"
+          : "",
       StepSpread(cluster, profile, model));
   return rests_on;
 }

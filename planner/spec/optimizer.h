@@ -59,14 +59,10 @@ inline constexpr Optimizer kMuon = {.name = "muon",
 inline constexpr UpdateRule kMomentumRule = {.states = 1, .traffic_bytes = 22.0};
 
 // Gradient descent with momentum, and Lion (Chen et al., arXiv 2302.06675).
-inline constexpr Optimizer kSgd = {.name = "sgd",
-                                   .matrices = kMomentumRule,
-                                   .others = kMomentumRule,
-                                   .orthogonal_iterations = 0};
-inline constexpr Optimizer kLion = {.name = "lion",
-                                    .matrices = kMomentumRule,
-                                    .others = kMomentumRule,
-                                    .orthogonal_iterations = 0};
+inline constexpr Optimizer kSgd = {
+    .name = "sgd", .matrices = kMomentumRule, .others = kMomentumRule, .orthogonal_iterations = 0};
+inline constexpr Optimizer kLion = {
+    .name = "lion", .matrices = kMomentumRule, .others = kMomentumRule, .orthogonal_iterations = 0};
 
 // Adafactor without momentum (Shazeer and Stern, arXiv 1804.04235). The second moment of a matrix
 // is a number for each row and each column, too few to count. An update reads the gradient twice,

@@ -54,8 +54,8 @@ struct Tower {
   // tokens of images. An image has tokens_per_image of them; if that is not known, the sequence has
   // one image, or several of the longest kind.
   int64_t KeysSeen(int64_t tokens) const {
-    const int64_t of_image = Patches(
-        std::min(tokens, tokens_per_image > 0 ? tokens_per_image : kMostTokensOfAnImage));
+    const int64_t of_image =
+        Patches(std::min(tokens, tokens_per_image > 0 ? tokens_per_image : kMostTokensOfAnImage));
     if (windowed_layers == 0) return of_image;
     const int64_t all = (layers - windowed_layers) * of_image;
     return (all + windowed_layers * std::min(window, of_image)) / layers;

@@ -137,8 +137,9 @@ TEST(WireTest, QueriesRoundTrip) {
                     .optimizer = planner::kMuon,
                     .expert_load = 1.25};
   query.media_tokens = 96;
-  query.training.options = {
-      .states = {.gradient = planner::StateFormat::kBf16}, .loss_chunks = 8, .document_tokens = 512};
+  query.training.options = {.states = {.gradient = planner::StateFormat::kBf16},
+                            .loss_chunks = 8,
+                            .document_tokens = 512};
   const auto back = FromWire(ToWire(query), "meshwright");
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, query);

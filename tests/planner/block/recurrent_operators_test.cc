@@ -61,8 +61,10 @@ Recurrence Lightning() {
           .chunk = 256};
 }
 Recurrence ShortConvolution() {
-  return {
-      .kind = RecurrenceKind::kShortConvolution, .heads = kRecurrentHidden, .value_dim = 1, .conv_width = 3};
+  return {.kind = RecurrenceKind::kShortConvolution,
+          .heads = kRecurrentHidden,
+          .value_dim = 1,
+          .conv_width = 3};
 }
 Recurrence RgLru() {
   return {.kind = RecurrenceKind::kRgLru, .heads = 8, .value_dim = 256, .conv_width = 4};

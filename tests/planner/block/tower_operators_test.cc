@@ -33,8 +33,7 @@ TEST(TowerOperators, HaveTheFlopsOfFullAttentionInAnImage) {
   const double n = 4096.0;
   const double width = 1152.0;
   const double inner = 4304.0;
-  const double layer =
-      (8.0 * width * width + 4.0 * width * inner) * n + 4.0 * width * n * n;
+  const double layer = (8.0 * width * width + 4.0 * width * inner) * n + 4.0 * width * n * n;
   const double patches = 2.0 * 2.0 * n * 3.0 * 14.0 * 14.0 * width;
   const double projector = 3.0 * 2.0 * 256.0 * width * 2560.0;
   EXPECT_DOUBLE_EQ(TowerFlops(GemmaTower(), 256), 3.0 * 27.0 * layer + patches + projector);

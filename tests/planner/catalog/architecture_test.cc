@@ -52,10 +52,11 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Architecture, NamesTheKeyWhereTheFamilyIsPlanned) {
   const auto found =
       ArchitectureOf({{"model_type", "llama"}, {"moe_latent_size", 512}, {"index_topk", 8}});
-  EXPECT_EQ(std::string(found.status().message()),
-            "moe_latent_size = 512: experts on a latent: not planned in this family; must be absent or "
-            "null. "
-            "Nor is sparse-indexed attention (index_topk = 8)");
+  EXPECT_EQ(
+      std::string(found.status().message()),
+      "moe_latent_size = 512: experts on a latent: not planned in this family; must be absent or "
+      "null. "
+      "Nor is sparse-indexed attention (index_topk = 8)");
 }
 
 TEST(Architecture, RefusalsOfManyThingsStayShort) {

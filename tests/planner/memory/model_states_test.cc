@@ -1,7 +1,8 @@
+#include "planner/memory/model_states.h"
+
 #include <gtest/gtest.h>
 
 #include "planner/block/parameters.h"
-#include "planner/memory/model_states.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/profile/planned_layout.h"
 #include "planner/spec/run_option_table.h"
@@ -102,8 +103,8 @@ TEST(ModelStates, OfFsdpInBf16AreEightBytes) {
   context.profile = FindProfile("torchtitan-fsdp").value();
   const auto n = static_cast<double>(Parameters(context.model));
   const auto bytes = [&] {
-    return static_cast<double>(StateBytes(EstimateRankMemory(
-               context.get(), MakeLayout("tp1.pp1.dp8.zero3"), 0))) *
+    return static_cast<double>(
+               StateBytes(EstimateRankMemory(context.get(), MakeLayout("tp1.pp1.dp8.zero3"), 0))) *
            8.0 / n;
   };
   EXPECT_NEAR(bytes(), 16.0, 1e-5);

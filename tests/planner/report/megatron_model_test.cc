@@ -68,7 +68,8 @@ TEST(MegatronModel, WritesGptOssWithItsBiasesSinksAndClampedActivation) {
                     Not(HasSubstr("--disable-bias-linear")), Not(HasSubstr("--swiglu"))));
   ExportJob job = MegatronJob("gpt-oss-20b", "tp1.pp1.dp8.mb1.zero1.ep8");
   for (LayerGroup& group : job.model.groups) group.ffn.experts.router_bias = false;
-  EXPECT_THAT(Text(job), HasSubstr("Megatron-LM has biases on all linear layers, on QKV alone or on none"));
+  EXPECT_THAT(Text(job),
+              HasSubstr("Megatron-LM has biases on all linear layers, on QKV alone or on none"));
 }
 
 TEST(MegatronModel, WritesTheWeightsOfARoutersLosses) {
@@ -86,8 +87,8 @@ TEST(MegatronModel, WritesLatentAttentionAndFurtherTokens) {
                     HasSubstr("--qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128"),
                     HasSubstr("--rope-type yarn --rotary-scaling-factor 40 --mscale 1.0 "
                               "--mscale-all-dim 1.0"),
-                    HasSubstr("--moe-router-topk-scaling-factor 2.5"), HasSubstr("--mtp-num-layers 1"),
-                    HasSubstr("--moe-layer-freq '([0]*3+[1]*58)'"),
+                    HasSubstr("--moe-router-topk-scaling-factor 2.5"),
+                    HasSubstr("--mtp-num-layers 1"), HasSubstr("--moe-layer-freq '([0]*3+[1]*58)'"),
                     HasSubstr("--moe-router-num-groups 8 --moe-router-group-topk 4"),
                     HasSubstr(std::string(30, 't') + "mL'"), Not(HasSubstr("query-groups"))));
   EXPECT_THAT(MegatronScript("deepseek-v2-lite", "tp1.pp1.dp8.mb1.zero1.ep8"),

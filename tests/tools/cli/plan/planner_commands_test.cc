@@ -337,7 +337,8 @@ TEST(ListCommand, SaysWhatModelsAre) {
   const std::string text = RunCommand({"list", "models"}).out;
   EXPECT_THAT(text, testing::StartsWith("model "));
   EXPECT_THAT(text, testing::ContainsRegex("\nqwen3-8b +dense +8.19 B +8.19 B +- +- +40,960"));
-  EXPECT_THAT(text, testing::ContainsRegex("\nqwen3-30b-a3b +experts +30.53 B +3.35 B +- +- +40,960"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("\nqwen3-30b-a3b +experts +30.53 B +3.35 B +- +- +40,960"));
   EXPECT_THAT(text, HasSubstr("llama-3.3-70b"));
   const json answer = json::parse(RunCommand({"list", "models", "--format", "json"}).out);
   ASSERT_EQ(answer["models"].size(), answer["model_presets"].size());
@@ -490,9 +491,9 @@ TEST_F(ModelFiles, MalformedConfigIsRefused) {
 }
 
 TEST_F(ModelFiles, LayersThatAreNotPlannedAreRefusedByTheirKey) {
-  const CommandOutput run = RunCommand(
-      Recommend(Write("moe.json", R"({"model_type": "mistral", "lru_width": 2560})"), "h100",
-                "8", "8192", "8"));
+  const CommandOutput run =
+      RunCommand(Recommend(Write("moe.json", R"({"model_type": "mistral", "lru_width": 2560})"),
+                           "h100", "8", "8192", "8"));
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("lru_width = 2560"));
 }

@@ -61,6 +61,11 @@ UnitTimes::UnitTimes(const StepShape& step)
   towers = TimeOfTowers(step);
 }
 
+void UnitTimes::AddEmbedding(StageTime& time) const {
+  time.Add(embedding, 1.0);
+  time.Add(towers, 1.0);
+}
+
 void UnitTimes::AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const {
   const auto further = static_cast<double>(model.mtp_layers);
   time.Add(head, 1.0 + further);
@@ -82,10 +87,7 @@ void StageTimes::AddStage(int32_t stage, StageTime& time) const {
     time.Add(units_.layers[shape], static_cast<double>(count - again));
     if (again > 0) time.Add(units_.recomputed[shape], static_cast<double>(again));
   });
-  if (held.has_embedding) {
-    time.Add(units_.embedding, 1.0);
-    time.Add(units_.towers, 1.0);
-  }
+  if (held.has_embedding) units_.AddEmbedding(time);
   if (held.has_head) units_.AddHead(step_.context.model, layout, time);
 }
 

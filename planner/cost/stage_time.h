@@ -32,6 +32,8 @@ struct StageTime {
 struct UnitTimes {
   explicit UnitTimes(const StepShape& step);
 
+  // Adds to `time` the embedding, and the towers before it.
+  void AddEmbedding(StageTime& time) const;
   // Adds to `time` the head, and the layers that predict further tokens.
   void AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const;
 

@@ -43,7 +43,10 @@ std::vector<int64_t> LayersByShape(const RankContents& rank, size_t shapes) {
 // Returns whether a rank that keeps `a` is at least as full as one with the same contents that
 // keeps `b`.
 bool KeepsAsMuch(const RankInFlight& a, const RankInFlight& b) {
-  if (a.contents != b.contents || a.head_in_flight < b.head_in_flight) return false;
+  if (a.contents != b.contents || a.head_in_flight < b.head_in_flight ||
+      a.embedding_in_flight < b.embedding_in_flight) {
+    return false;
+  }
   return std::equal(a.in_flight.begin(), a.in_flight.end(), b.in_flight.begin(),
                     [](int64_t more, int64_t fewer) { return more >= fewer; });
 }
@@ -109,6 +112,7 @@ RankInFlight PipelineContents::InFlight(const Layout& layout, int32_t rank,
     const int64_t in_flight = chunks.OfChunk(chunk);
     const auto stage = static_cast<size_t>(StageOfChunk(layout, rank, chunk));
     for (const size_t entry : entries_[stage]) kept.in_flight[entry] += in_flight;
+    if (stages_->stages[stage].has_embedding) kept.embedding_in_flight += in_flight;
     if (stages_->stages[stage].has_head) kept.head_in_flight += in_flight;
   }
   return kept;

@@ -46,9 +46,10 @@ struct RankContents {
 
 // A rank that may be the fullest, and the number of micro-batches that it keeps at its peak.
 struct RankInFlight {
-  size_t contents = 0;             // index in PipelineContents::ranks()
-  std::vector<int64_t> in_flight;  // of each entry of RankContents::layers, over all of its chunks
-  int64_t head_in_flight = 0;      // of the chunk with the head
+  size_t contents = 0;              // index in PipelineContents::ranks()
+  std::vector<int64_t> in_flight;   // of each entry of RankContents::layers, over all of its chunks
+  int64_t embedding_in_flight = 0;  // of the chunk with the embedding and the towers
+  int64_t head_in_flight = 0;       // of the chunk with the head
 };
 
 class PipelineContents {

@@ -113,6 +113,7 @@ StagedEstimate::Blocks& StagedEstimate::BlocksOf(const Layout& layout) {
   const StepShape step(planned);
   blocks = std::make_unique<Blocks>(Blocks{.times = UnitTimes(step),
                                            .sums = planned.blocks(),
+                                           .towers = planned.towers(),
                                            .hop_bytes = HopBytes(step),
                                            .ranks = {}});
   return *blocks;
@@ -129,7 +130,7 @@ PipelineRanks StagedEstimate::RanksOf(const Layout& layout, const Blocks& blocks
       if (once > 0) rank.Add(times.layers[held.shape], static_cast<double>(once));
       if (again > 0) rank.Add(times.recomputed[held.shape], static_cast<double>(again));
     }
-    if (contents.has_embedding) rank.Add(times.embedding, 1.0);
+    if (contents.has_embedding) times.AddEmbedding(rank);
     if (contents.has_head) times.AddHead(context_.model, layout, rank);
     pipeline.Add(rank, rank.total_s(), contents.ranks);
   }
@@ -158,6 +159,11 @@ StagedEstimate::Kept::Rank StagedEstimate::KeptOn(const Layout& layout, const Bl
     kept_bytes += rank.in_flight[i] * KeptBytes(block, held.layers, held.Recomputed(layout));
     work_bytes = std::max(work_bytes, block.workspace.working_bytes);
     score_bytes = std::max(score_bytes, block.workspace.score_bytes);
+  }
+  for (const auto& tower : blocks.towers) {
+    if (!contents.has_embedding) break;
+    kept_bytes += rank.embedding_in_flight * KeptBytes(*tower, layout);
+    work_bytes = std::max(work_bytes, tower->block->workspace.working_bytes);
   }
   if (const int64_t further = context_.model.mtp_layers; contents.has_head && further > 0) {
     kept_bytes += rank.head_in_flight * (KeptBytes(*blocks.sums[blocks.times.further_shape],

@@ -64,6 +64,7 @@ class StagedEstimate {
   struct Blocks {
     UnitTimes times;
     ShapeSums sums;
+    std::vector<std::shared_ptr<const TowerSums>> towers;
     double hop_bytes = 0.0;
     // Times of a pipeline's ranks, by Pipeline::number. Not used under rc=block:N, as the times
     // then depend on N.

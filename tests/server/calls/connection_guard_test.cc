@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,9 +63,23 @@ class LoopbackPair {
     }
     return true;
   }
+  // Sends until the other end's kernel holds `bytes` or more that nobody has read.
+  void SendUnread(int64_t bytes) const {
+    const std::string chunk(64 << 10, 'x');
+    for (int64_t sent = 0; sent < bytes;) {
+      const ssize_t more = ::send(client_.get(), chunk.data(), chunk.size(), MSG_NOSIGNAL);
+      ASSERT_GT(more, 0);
+      sent += more;
+    }
+  }
+  // Returns what gRPC can still read, up to 64 KiB; -1 if it is told of an error instead.
+  ssize_t Unread() const {
+    std::string read(64 << 10, ' ');
+    return ::recv(server_.get(), read.data(), read.size(), MSG_DONTWAIT);
+  }
   bool IsOpen() const {
     char byte = 0;
-    return ::recv(client_.get(), &byte, 1, MSG_DONTWAIT) < 0;
+    return ::recv(client_.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
   }
 
  private:
@@ -126,6 +141,17 @@ TEST_F(ConnectionGuardTest, ClosesWhoSendsMoreThanTheLargestMessageAndNoWholeOne
   EXPECT_THAT(logged_, ElementsAre(absl::StrCat("closed the connection of ", pair.peer(),
                                                 ": it sent 41 MiB of messages that are not whole; "
                                                 "one connection may send 40 MiB")));
+}
+
+TEST_F(ConnectionGuardTest, WhatAClosedConnectionSentIsNotReadAnyMore) {
+  Start({.connection_bytes = 64 << 10});
+  const LoopbackPair pair;
+  ASSERT_TRUE(guard_->Add(pair.server()).ok());
+  pair.SendUnread(256 << 10);
+  ASSERT_EQ(pair.Unread(), 64 << 10);
+  guard_->Check();
+  EXPECT_LE(pair.Unread(), 0);
+  EXPECT_FALSE(pair.IsOpen());
 }
 
 TEST_F(ConnectionGuardTest, SmallMessagesDoNotHideALargeOneThatDoesNotEnd) {

@@ -73,14 +73,14 @@ meshwright_test_list(cpu_rehearsal_tests.txt MESHWRIGHT_CPU_REHEARSAL_TESTS)
 
 # meshwright_test(NAME LABEL fast|slow|gpu SOURCES ... DEPS ...): a GoogleTest binary.
 # SLOW_CASES: patterns of those of a fast binary's tests that take long. An entry <NAME>_slow of the label slow_cases
-# runs them, and <NAME> runs the others.
+# runs them, and <NAME> runs the others. NIGHTLY_CASES: likewise of a slow binary, as an entry <NAME>_nightly.
 # TIMEOUT_S is the time after which CTest ends an entry (default 120). SHARES: how many entries share its tests
 # (default 1). NIGHTLY: how many share them among the nightly ones (default: it isn't there). GPU_REHEARSAL: one of
 # those that `tools/gpu --devices cpu` runs in place of the gpu tests.
 # The target fast_tests builds all of the fast ones.
 add_custom_target(fast_tests)
 function(meshwright_test name)
-  cmake_parse_arguments(ARG "GPU_REHEARSAL" "LABEL;TIMEOUT_S;SHARES;NIGHTLY" "SOURCES;DEPS;ENVIRONMENT;SLOW_CASES" ${ARGN})
+  cmake_parse_arguments(ARG "GPU_REHEARSAL" "LABEL;TIMEOUT_S;SHARES;NIGHTLY" "SOURCES;DEPS;ENVIRONMENT;SLOW_CASES;NIGHTLY_CASES" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   meshwright_configure(${name})
@@ -103,12 +103,19 @@ function(meshwright_test name)
   set(environment MESHWRIGHT_SOURCE_DIR=${PROJECT_SOURCE_DIR} MESHWRIGHT_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
     ${ARG_ENVIRONMENT})
   set(skipped SKIP_REGULAR_EXPRESSION "SKIPPED . .*whole file")
-  if(ARG_SLOW_CASES)
-    list(JOIN ARG_SLOW_CASES ":" patterns)
-    set(others GTEST_FILTER=-${patterns})
-    meshwright_entry(${name}_slow LABEL slow_cases TIMEOUT_S ${ARG_TIMEOUT_S} COMMAND ${name}
-      ENVIRONMENT ${environment} GTEST_FILTER=${patterns} PROPERTIES ${skipped} FAIL_REGULAR_EXPRESSION "Running 0 tests")
-  endif()
+  foreach(kind slow=slow_cases nightly=nightly)
+    string(REGEX MATCH "^(.*)=(.*)$" matched ${kind})
+    set(suffix ${CMAKE_MATCH_1})
+    set(label ${CMAKE_MATCH_2})
+    string(TOUPPER ${suffix} prefix)
+    if(ARG_${prefix}_CASES)
+      list(JOIN ARG_${prefix}_CASES ":" patterns)
+      set(others GTEST_FILTER=-${patterns})
+      meshwright_entry(${name}_${suffix} LABEL ${label} TIMEOUT_S ${ARG_TIMEOUT_S} COMMAND ${name}
+        ENVIRONMENT ${environment} GTEST_FILTER=${patterns} PROPERTIES ${skipped}
+        FAIL_REGULAR_EXPRESSION "Running 0 tests")
+    endif()
+  endforeach()
   meshwright_entries(${name} LABEL ${ARG_LABEL} SHARES ${ARG_SHARES} NIGHTLY ${ARG_NIGHTLY} TIMEOUT_S ${ARG_TIMEOUT_S}
     COMMAND ${name} ENVIRONMENT ${environment} ${others} PROPERTIES ${skipped})
   if(ARG_LABEL STREQUAL gpu OR ARG_GPU_REHEARSAL)

@@ -58,19 +58,19 @@ TemporaryFolder::TemporaryFolder() {
 
 TemporaryFolder::~TemporaryFolder() { fs::remove_all(path_); }
 
-double ExpectSameGradients(const worker::ReferenceModel& reference, const fs::path& folder,
+double ExpectSameGradients(const worker::ReferenceRun& reference, const fs::path& folder,
                            const planner::Layout& layout, double tolerance) {
   Assembled assembled;
   for (int64_t rank = 0; rank < layout.devices(); ++rank) {
     AddRank(folder / ("rank" + std::to_string(rank)), assembled);
   }
-  EXPECT_EQ(assembled.sums.size(), reference.weights().size());
+  EXPECT_EQ(assembled.sums.size(), reference.first_gradients.size());
   double worst = 0.0;
   for (const auto& [name, sum] : assembled.sums) {
     const at::Tensor& copies = assembled.copies[name];
     EXPECT_GE(copies.min().item<double>(), 1.0) << name;
     const at::Tensor actual = (sum / copies).reshape({-1});
-    const at::Tensor expected = reference.gradient(name).reshape({-1}).to(at::kDouble);
+    const at::Tensor expected = reference.first_gradients.at(name).reshape({-1}).to(at::kDouble);
     const double distance =
         (actual - expected).norm().item<double>() / expected.norm().item<double>();
     EXPECT_LT(distance, tolerance) << name;

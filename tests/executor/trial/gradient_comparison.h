@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "planner/layout/layout.h"
-#include "tests/executor/worker/reference_model.h"
+#include "tests/executor/worker/reference_run.h"
 
 namespace meshwright::trial {
 
@@ -23,9 +23,10 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Assembles the ranks' parts and expects every gradient of the reference, once or in equal copies:
-// the norm of the difference over the norm is below `tolerance`. Returns the largest ratio.
-double ExpectSameGradients(const worker::ReferenceModel& reference,
+// Assembles the ranks' parts of the first step and expects every gradient of the reference, once or
+// in equal copies: the norm of the difference over the norm is below `tolerance`. Returns the
+// largest ratio.
+double ExpectSameGradients(const worker::ReferenceRun& reference,
                            const std::filesystem::path& folder, const planner::Layout& layout,
                            double tolerance);
 

@@ -55,11 +55,10 @@ TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   const TemporaryFolder folder;
   const TrialResult result = RunWith({.gradients_folder = folder.path()}, plan_);
   ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
-  worker::ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
-  reference.Loss(0);
+  const worker::ReferenceRun& reference =
+      worker::ReferenceRunOf(plan_.model, plan_.training, plan_.seed, plan_.steps);
   ExpectSameGradients(reference, folder.path(), plan_.layout, GetParam().gradient_tolerance());
-  const std::vector<worker::ReferenceStep> expected =
-      worker::ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
+  const std::vector<worker::ReferenceStep>& expected = reference.steps;
   ASSERT_EQ(result.losses.size(), expected.size());
   ASSERT_EQ(result.gradient_norms.size(), expected.size());
   for (size_t step = 0; step < expected.size(); ++step) {

@@ -16,7 +16,7 @@
 #include "tests/executor/process_cases.h"
 #include "tests/executor/trial/gradient_comparison.h"
 #include "tests/executor/trial/trial_fixture.h"
-#include "tests/executor/worker/reference_model.h"
+#include "tests/executor/worker/reference_run.h"
 
 namespace meshwright::trial {
 namespace {
@@ -53,11 +53,10 @@ TEST_P(LayoutsTest, LossesAndGradientsAreExactAndMemoryAsPredicted) {
   ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   EXPECT_EQ(result.message, "");
   const double tolerance = plan_.training.precision == planner::Precision::kFp64 ? 1e-9 : 1e-4;
-  worker::ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
-  reference.Loss(0);
+  const worker::ReferenceRun& reference =
+      worker::ReferenceRunOf(plan_.model, plan_.training, plan_.seed, plan_.steps);
   ExpectSameGradients(reference, folder_.path(), plan_.layout, tolerance);
-  const std::vector<worker::ReferenceStep> expected =
-      worker::ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
+  const std::vector<worker::ReferenceStep>& expected = reference.steps;
   ASSERT_EQ(result.losses.size(), expected.size());
   ASSERT_EQ(result.gradient_norms.size(), expected.size());
   for (size_t step = 0; step < expected.size(); ++step) {

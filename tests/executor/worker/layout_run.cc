@@ -9,7 +9,7 @@
 #include <string>
 
 #include "planner/schedule/schedule.h"
-#include "tests/executor/worker/reference_model.h"
+#include "tests/executor/worker/reference_run.h"
 
 namespace meshwright::worker {
 namespace {
@@ -29,12 +29,11 @@ void LayoutRun::Run(ThreadRunOptions options) {
 }
 
 void LayoutRun::ExpectReferenceNumbers(double gradient_tolerance, double tolerance) {
-  ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
-  reference.Loss(0);
+  const ReferenceRun& reference =
+      ReferenceRunOf(plan_.model, plan_.training, plan_.seed, plan_.steps);
   Record("worst_gradient_deviation",
          trial::ExpectSameGradients(reference, folder_.path(), plan_.layout, gradient_tolerance));
-  const std::vector<ReferenceStep> expected =
-      ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
+  const std::vector<ReferenceStep>& expected = reference.steps;
   bool told = false;
   double worst_loss = 0.0;
   double worst_norm = 0.0;

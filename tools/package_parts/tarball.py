@@ -1,6 +1,7 @@
 """Writes a folder as .tar.zst: the same bytes for the same contents, and never half a file under the given name."""
 import contextlib
 import os
+import signal
 import subprocess
 import tarfile
 
@@ -33,4 +34,17 @@ def write_tar(folder, path, modified_s):
 def compress(tar, path, level):
     """`level`: zstd's, 1 to 19."""
     # A window of 128 MiB, the most that zstd unpacks without being asked: the binaries share much code.
-    subprocess.run(["zstd", "--quiet", f"-{level}", "--long=27", "-T2", "-o", path, tar], check=True)
+    run(["zstd", "--quiet", f"-{level}", "--long=27", "-T2", "-o", path, tar])
+
+
+def run(command):
+    """As subprocess.run(), which leaves the command running where a signal's handler raises while it is started."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    process = subprocess.Popen(command, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask))
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if process.wait() != 0:
+            raise subprocess.CalledProcessError(process.returncode, command)
+    finally:
+        process.kill()
+        process.wait()

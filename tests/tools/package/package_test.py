@@ -5,6 +5,7 @@ usage: package_test.py SOURCE_DIR BUILD_DIR [unittest's arguments]
 
 Packs what the build folder holds. Skips (exit code 77) where no process can be given a root of its own.
 """
+import contextlib
 import json
 import pathlib
 import signal
@@ -57,6 +58,16 @@ def is_worker(pid):
         return b"/libexec/meshwright-worker" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
+
+
+def commands_with(text):
+    """The command lines of processes that have `text` in an argument."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            found += [words] if any(text in word for word in words) else []
+    return found
 
 
 def parent_of(pid):
@@ -282,6 +293,7 @@ class Archive(unittest.TestCase):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(), 128 + signal.SIGTERM)
         self.assertEqual(list(target.iterdir()), [])
+        self.assertEqual(commands_with(str(target)), [])
 
     def test_the_same_commit_gives_the_same_bytes(self):
         self.assertEqual(archive.read_bytes(), pack("second.tar.zst").read_bytes())

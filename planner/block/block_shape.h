@@ -69,7 +69,10 @@ struct BlockShape {
   bool keeps_expert_output = false;
   // Whether selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;
-  bool selective_drops_experts = false;  // and also all that routed experts keep
+  // Whether it keeps no more than the results of attention and of every second product.
+  bool selective_alternates_products = false;
+  // Whether recompute ends with the last tensor that backward reads.
+  bool recompute_stops_early = false;
   int64_t keys = 0;                      // the sequence length
   bool bidirectional = false;            // every query sees all keys, not only those before it
   int64_t document_tokens = 0;  // the mean length of documents in a sequence, or 0 for one document

@@ -22,7 +22,7 @@ void AddPass(const Operator& op, PassKind pass, ListCost& cost) {
   if (!multiplies && stream_bytes <= 0.0 && core_flops <= 0.0) return;
   cost.passes.push_back({.pass = pass,
                          .repeated = forward && op.repeats_forward,
-                         .recomputed = forward && op.recomputed,
+                         .recomputed_share = forward && op.recomputed ? op.recomputed_share : 0.0,
                          .multiplies = multiplies,
                          .product = multiplies ? ProductOf(op, pass) : MatmulShape{},
                          .stream_bytes = stream_bytes,

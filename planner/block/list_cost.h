@@ -13,8 +13,8 @@ namespace meshwright::planner {
 // What one pass of an operator computes: a product, a stream or both.
 struct PassCost {
   PassKind pass = PassKind::kForward;
-  bool repeated = false;    // a forward that the input gradient repeats at its start
-  bool recomputed = false;  // a forward that is also recomputed before the backward
+  bool repeated = false;          // a forward that the input gradient repeats at its start
+  double recomputed_share = 0.0;  // of a forward: what is recomputed of it before the backward
   bool multiplies = false;
   MatmulShape product = {};
   double stream_bytes = 0.0;  // read from and written to device memory

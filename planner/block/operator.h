@@ -315,8 +315,10 @@ struct Operator {
   // Whether it begins a branch: it reads the norm's output, not the result of the operator before
   // it. The results of the branches are added up after the last one.
   bool starts_branch = false;
-  // Whether the forward is recomputed before the backward of the block.
+  // Whether the forward is recomputed before the backward of the block, and the share of it that
+  // is, where a product makes several tensors.
   bool recomputed = false;
+  double recomputed_share = 1.0;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }
   OperatorPass& pass(PassKind pass) { return passes[static_cast<size_t>(pass)]; }

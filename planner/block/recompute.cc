@@ -1,5 +1,9 @@
 #include "planner/block/recompute.h"
 
+#include <algorithm>
+
+#include "planner/block/lifetime.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -91,10 +95,30 @@ RecomputedParts NormAndActivationParts(const BlockShape& shape) {
                 KeptTensor::kFfnNormOutput, KeptTensor::kNormIntermediates, KeptTensor::kSiluGate,
                 KeptTensor::kExpertSiluGate},
       .runs = {OperatorName::kAttentionNorm, OperatorName::kLatentNorm, OperatorName::kFfnNorm}};
-  if (shape.selective_drops_experts) Add(RoutedParts(shape), parts);
   if (!ActivatesAgain(shape)) return parts;
   parts.frees = parts.frees.With({KeptTensor::kFfnProduct, KeptTensor::kExpertProduct});
   parts.runs = parts.runs.With({OperatorName::kFfnActivation, OperatorName::kExpertActivation});
+  return parts;
+}
+
+// In the order of their calls the products of attention are queries, keys, values and output; those
+// of a gated FFN, or of a shared expert, are gate, up and down. Latents and what is projected from
+// them alternate likewise, and so do the gates of attention.
+RecomputedParts AlternateProductParts(const BlockShape& shape) {
+  RecomputedParts parts = NormAndActivationParts(shape);
+  Add(RoutedParts(shape), parts);
+  parts.runs = parts.runs.With({OperatorName::kHeadNorm, OperatorName::kRope,
+                                OperatorName::kOutputProjection, OperatorName::kAttentionLeave,
+                                OperatorName::kAttentionResidual, OperatorName::kGateUpProjection});
+  parts.frees =
+      parts.frees.With({KeptTensor::kHeadNormInput, KeptTensor::kFfnResidual, KeptTensor::kUp});
+  parts.stops_early = true;
+  if (shape.is_latent()) {
+    Add(UpProjectionParts(shape), parts);
+  } else {
+    parts.frees.Add(KeptTensor::kKey);
+    parts.runs.Add(OperatorName::kQkvProjection);
+  }
   return parts;
 }
 
@@ -104,9 +128,44 @@ EnumSet<Kind> AllUpTo(Kind last) {
   return EnumSet<Kind>::FromBits((int64_t{2} << static_cast<int>(last)) - 1);
 }
 
-RecomputedParts WholeBlock() {
+RecomputedParts WholeBlock(const BlockShape& shape) {
   return {.frees = AllUpTo(KeptTensor::kMtpNormOutput).Without({KeptTensor::kAttentionResidual}),
-          .runs = AllUpTo(OperatorName::kMtpProjection)};
+          .runs = AllUpTo(OperatorName::kMtpProjection),
+          .stops_early = shape.recompute_stops_early};
+}
+
+// Returns how many operators of the block run again until all that they save is there.
+size_t EndOfRecompute(const OperatorList& block) {
+  size_t end = 0;
+  for (size_t i = 0; i < block.size(); ++i) {
+    for (const SavedTensor& saved : block[i].saves) {
+      const TensorOrigin origin = OriginOf(saved);
+      size_t maker = i;
+      if (origin.origin == Origin::kGiven) continue;
+      while (origin.origin == Origin::kResult && maker > 0 &&
+             block[maker].name != origin.result_of) {
+        --maker;
+      }
+      end = std::max(end, maker + 1);
+    }
+  }
+  return end;
+}
+
+// Returns the share of a product's results that is freed; 1 if none of them is saved.
+double FreedShare(const Operator& product, const EnumSet<KeptTensor>& frees,
+                  const OperatorList& block) {
+  double freed_bytes = 0.0;
+  double all_bytes = 0.0;
+  for (const Operator& op : block) {
+    for (const SavedTensor& saved : op.saves) {
+      const TensorOrigin origin = OriginOf(saved);
+      if (origin.origin != Origin::kResult || origin.result_of != product.name) continue;
+      all_bytes += static_cast<double>(saved.bytes);
+      if (frees.Has(saved.tensor)) freed_bytes += static_cast<double>(saved.bytes);
+    }
+  }
+  return all_bytes > 0.0 ? freed_bytes / all_bytes : 1.0;
 }
 
 }  // namespace
@@ -142,10 +201,11 @@ RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape
     case Recompute::kNone:
       return {};
     case Recompute::kSelective:
+      if (shape.selective_alternates_products) return AlternateProductParts(shape);
       return shape.selective_drops_operators ? NormAndActivationParts(shape) : CoreAttentionParts();
     case Recompute::kFull:
     case Recompute::kBlock:
-      return WholeBlock();
+      return WholeBlock(shape);
     case Recompute::kModules: {
       RecomputedParts parts;
       recompute.modules.ForEach(
@@ -157,9 +217,17 @@ RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape
 }
 
 void Apply(const RecomputedParts& parts, OperatorList& block) {
+  const size_t end = parts.stops_early ? EndOfRecompute(block) : block.size();
+  for (size_t i = 0; i < end; ++i) {
+    Operator& op = block[i];
+    if (!parts.runs.Has(op.name)) continue;
+    op.recomputed = true;
+    if (op.kind == OperatorKind::kMatmul) {
+      op.recomputed_share = FreedShare(op, parts.frees, block);
+    }
+  }
   for (Operator& op : block) {
     op.saves.RemoveIf([&parts](const SavedTensor& saved) { return parts.frees.Has(saved.tensor); });
-    op.recomputed = op.recomputed || parts.runs.Has(op.name);
   }
 }
 

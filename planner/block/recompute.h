@@ -26,6 +26,8 @@ LayerRecompute RecomputeOf(const Layout& layout, int64_t layer);
 struct RecomputedParts {
   EnumSet<KeptTensor> frees;   // tensors that operators no longer save
   EnumSet<OperatorName> runs;  // operators whose forward is recomputed
+  // Whether what follows the last tensor that backward reads is not recomputed after all.
+  bool stops_early = false;
 
   // Returns whether the input of the block's second half is freed, so that the first half has to
   // recompute it.
@@ -48,19 +50,18 @@ RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 //
 // kSelective recomputes attention, so that its score matrix need not be kept (Korthikanti et al.,
 // arXiv 2205.05198). With selective_drops_operators it instead recomputes the block's two norms and
-// the FFN's activation.
+// the FFN's activation. With selective_alternates_products it recomputes all but attention and
+// every second product (SelectiveRecompute::kAlternateProducts).
 //
 // kFull and kBlock recompute the whole block from its input. This includes the down projection and
-// what follows it, although backward needs none of their results. A checkpoint that calls the block
-// as one function, as Megatron-LM's does, executes them. PyTorch's non-reentrant checkpoint and
-// Meshwright's worker stop at the last tensor that backward needs, so for them recompute_s is too
-// high. The frameworks' profiles are fitted with the whole forward, so the fit has absorbed the
-// difference. The worker's memory is exact: planner/worker_memory/liveness.h stops where the worker
-// stops.
+// what follows it, although backward needs none of their results: a checkpoint that calls the block
+// as one function, as Megatron-LM's does, executes them. PyTorch's non-reentrant checkpoint does
+// not (recompute_stops_early). Nor does Meshwright's worker, for which recompute_s is too high; its
+// memory is exact, as planner/worker_memory/liveness.h stops where the worker stops.
 RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
 
 // Edits the operators of a block: they no longer save what is freed, and those that are recomputed
-// are marked.
+// are marked. A product that makes several tensors of which some are kept is recomputed in part.
 void Apply(const RecomputedParts& parts, OperatorList& block);
 
 }  // namespace meshwright::planner

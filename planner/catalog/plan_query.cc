@@ -9,6 +9,7 @@
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
+#include "planner/catalog/typed_layout.h"
 #include "planner/layout/layout_condition.h"
 #include "planner/profile/attention_default.h"
 #include "planner/spec/run_option_table.h"
@@ -130,9 +131,10 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   }
   ASSIGN_OR_RETURN(request.offloads, ParseOffloads(query.offload));
   if (!query.mine.empty()) {
-    absl::StatusOr<Layout> mine = ParseLayout(query.mine);
+    const absl::StatusOr<TypedLayout> mine =
+        ReadTypedLayout(query.mine, request.model, request.profile);
     if (!mine.ok()) return WithField(mine.status(), "mine");
-    request.mine = *mine;
+    request.mine = mine->layout;
   }
   return request;
 }

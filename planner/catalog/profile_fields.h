@@ -22,7 +22,7 @@ inline constexpr EnumNames<GatheredInputs, 3> kGatheredInputsNames = {{
 inline constexpr EnumNames<SelectiveRecompute, 3> kSelectiveRecomputeNames = {{
     {SelectiveRecompute::kCoreAttention, "core_attention"},
     {SelectiveRecompute::kNormsAndActivation, "norms_and_activation"},
-    {SelectiveRecompute::kNormsActivationAndExperts, "norms_activation_and_experts"},
+    {SelectiveRecompute::kAlternateProducts, "alternate_products"},
 }};
 inline constexpr EnumNames<StagePartition, 3> kStagePartitionNames = {{
     {StagePartition::kEqual, "equal"},
@@ -92,11 +92,15 @@ void VisitFields(Struct& kept, Visitor& visit) {
   visit("vocab_parallel_loss", kept.vocab_parallel_loss);
   visit("loss_peak_bytes_per_logit", kept.loss_peak_bytes_per_logit);
   visit("loss_kept_bytes_per_logit", kept.loss_kept_bytes_per_logit);
+  visit(
+      OnlyIf(kept.parallel_loss_peak_bytes_per_logit != 0.0, "parallel_loss_peak_bytes_per_logit"),
+      kept.parallel_loss_peak_bytes_per_logit);
   visit("selective_recompute", kept.selective_recompute, kSelectiveRecomputeNames);
   visit("gathered_inputs", kept.gathered_inputs, kGatheredInputsNames);
   visit("fused_swiglu", kept.fused_swiglu);
   visit("keeps_ffn_product", kept.keeps_ffn_product);
   visit("keeps_head_norm_input", kept.keeps_head_norm_input);
+  visit(OnlyIf(kept.recompute_stops_early, "recompute_stops_early"), kept.recompute_stops_early);
   visit(OnlyIf(!kept.keeps_assembled_keys, "keeps_assembled_keys"), kept.keeps_assembled_keys);
   visit("routing_bytes", kept.routing_bytes);
   visit("keeps_expert_output", kept.keeps_expert_output);
@@ -107,6 +111,7 @@ void VisitFields(Struct& kept, Visitor& visit) {
   visit("hidden_work_bytes", kept.hidden_work_bytes);
   visit("ffn_work_bytes", kept.ffn_work_bytes);
   visit("score_work_bytes", kept.score_work_bytes);
+  visit(OnlyIf(kept.live_parameters != 0, "live_parameters"), kept.live_parameters);
   visit("fixed_bytes", kept.fixed_bytes);
   visit("peak_rank", kept.peak_rank, kPeakRankNames);
   visit("peak_kind", kept.peak_kind, kPeakKindNames);
@@ -182,6 +187,7 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("has_stages", supports.has_stages);
   visit("has_fp8", supports.has_fp8);
   visit("has_experts", supports.has_experts);
+  visit(OnlyIf(supports.etp_follows_tp, "etp_follows_tp"), supports.etp_follows_tp);
   visit("has_muon", supports.has_muon);
   visit("has_activation_offload", supports.has_activation_offload);
   visit("activation_offload_with_pipeline", supports.activation_offload_with_pipeline);

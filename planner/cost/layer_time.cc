@@ -60,7 +60,7 @@ void AddCompute(const StepShape& step, const ListCost& cost, const MatmulInputs&
     time_s = Launched(step, time_s);
     times_s[static_cast<size_t>(cost_of_pass.pass)] += time_s;
     if (cost_of_pass.repeated) time.input_gradient_s += time_s;
-    if (cost_of_pass.recomputed) time.recompute_s += time_s;
+    time.recompute_s += cost_of_pass.recomputed_share * time_s;
   }
   time.forward_s += times_s[static_cast<size_t>(PassKind::kForward)];
   time.input_gradient_s += times_s[static_cast<size_t>(PassKind::kInputGradient)];

@@ -25,14 +25,11 @@ namespace meshwright::planner {
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
 // What selective recompute reruns: the core of attention, so that its score matrix need not be kept
-// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation, or also all that
-// routed experts do. The last is PyTorch's checkpoint by operator: its list has products and
-// attention, but neither products by group (aten._grouped_mm) nor indexing.
-enum class SelectiveRecompute : uint8_t {
-  kCoreAttention,
-  kNormsAndActivation,
-  kNormsActivationAndExperts
-};
+// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation, or all but attention
+// and every second product. The last is PyTorch's checkpoint by operator as torchtitan uses it: it
+// keeps the results of attention and of a layer's first, third, fifth … product (aten.mm), and runs
+// again all else, such as products by group (aten._grouped_mm), indexing and sums.
+enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation, kAlternateProducts };
 
 // The rank whose peak a framework's memory figure reports.
 enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
@@ -68,6 +65,8 @@ struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // while the loss is computed
   double loss_kept_bytes_per_logit = 4;  // until the micro-batch's backward begins
+  // While a loss is computed whose logits are divided over TP ranks; 0: as one that is not.
+  double parallel_loss_peak_bytes_per_logit = 0;
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
   bool fused_swiglu = true;  // silu(gate) is not kept on its own
@@ -76,6 +75,9 @@ struct KeptActivations {
   // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
   // only the input is, and backward recomputes the output.
   bool keeps_head_norm_input = true;
+  // Whether a layer that is recomputed as a whole runs again only up to the last tensor that its
+  // backward reads (PyTorch's non-reentrant checkpoint), and not its last product.
+  bool recompute_stops_early = false;
   // For latent attention: whether keys are kept with the rotated part in every head. Otherwise that
   // part is kept once, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
@@ -94,7 +96,10 @@ struct KeptActivations {
   double hidden_work_bytes = 4.0;  // per token and hidden element
   double ffn_work_bytes = 6.0;     // per token and FFN element
   double score_work_bytes = 4.0;   // per element of the score matrix
-  int64_t fixed_bytes = 0;         // library workspaces and tables, the same for every layout
+  // The number of parameters that ZeRO-3 keeps gathered at least (DeepSpeed's
+  // stage3_max_live_parameters): what was used last stays.
+  int64_t live_parameters = 0;
+  int64_t fixed_bytes = 0;  // library workspaces and tables, the same for every layout
 
   // The peak that a measurement of this framework reports:
   PeakRank peak_rank = PeakRank::kFullest;
@@ -222,6 +227,7 @@ struct Supports {
   // Whether it runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
+  bool etp_follows_tp = false;  // whether an etp that a user does not say is tp, and not 1
   bool has_muon = false;  // in addition to AdamW, which all frameworks have
   // Whether it runs offload=act:N, and whether that combines with pipeline parallelism and with
   // recompute.

@@ -38,11 +38,11 @@ void SetKernels(const FrameworkProfile& profile, const Layout& layout, BlockShap
   shape.keeps_ffn_product = profile.kept.keeps_ffn_product;
   shape.keeps_head_norm_input = profile.kept.keeps_head_norm_input;
   shape.extra_bytes = profile.kept.extra_kept_bytes;
-  shape.selective_drops_experts =
-      profile.kept.selective_recompute == SelectiveRecompute::kNormsActivationAndExperts;
   shape.selective_drops_operators =
-      shape.selective_drops_experts ||
       profile.kept.selective_recompute == SelectiveRecompute::kNormsAndActivation;
+  shape.selective_alternates_products =
+      profile.kept.selective_recompute == SelectiveRecompute::kAlternateProducts;
+  shape.recompute_stops_early = profile.kept.recompute_stops_early;
   shape.attention = profile.AttentionOf(layout);
   shape.rope_traffic_bytes = profile.traffic.rope_traffic_bytes;
   shape.accumulate_traffic_bytes = profile.traffic.accumulate_traffic_bytes;

@@ -6,6 +6,7 @@
 #include "base/text/amounts.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/typed_layout.h"
 #include "planner/profile/planned_layout.h"
 #include "planner/report/media.h"
 #include "planner/spec/node_placement.h"
@@ -42,16 +43,19 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view text,
                                               int32_t host_cores, const Cancelled& cancelled) {
   ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
-  ASSIGN_OR_RETURN(const Layout layout, ParseLayout(text));
+  ASSIGN_OR_RETURN(const TypedLayout typed, ReadTypedLayout(text, request.model, request.profile));
+  const Layout& layout = typed.layout;
   ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
   const int64_t allowed_bytes = AllowedBytes(request.cluster);
   const EstimateContext context = ContextOf(request);
   Explanation explanation = Explain(context, {layout, estimate}, allowed_bytes, cancelled);
   if (cancelled && cancelled()) return absl::CancelledError("the estimate was cancelled");
+  std::vector<std::string> notes = NotesOn(query, request);
+  notes.insert(notes.end(), typed.notes.begin(), typed.notes.end());
   return EstimateAnswer{layout,
                         estimate,
                         allowed_bytes,
-                        NotesOn(query, request),
+                        std::move(notes),
                         std::move(explanation),
                         ParameterCountsOf(request.model),
                         PlannedLayout(context, layout).MostParameters().all,

@@ -7,6 +7,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
+#include "planner/catalog/typed_layout.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/report/answers.h"
 
@@ -16,7 +17,8 @@ namespace {
 double StepOf(const ComparedLayout& compared) { return compared.estimate->estimate.time.step_s(); }
 
 absl::StatusOr<ComparedLayout> Compared(const SearchRequest& request, const std::string& text) {
-  ASSIGN_OR_RETURN(const Layout layout, ParseLayout(text));
+  ASSIGN_OR_RETURN(const TypedLayout typed, ReadTypedLayout(text, request.model, request.profile));
+  const Layout& layout = typed.layout;
   ComparedLayout compared;
   compared.layout = FormatLayout(layout);
   const EstimateContext context = ContextOf(request);

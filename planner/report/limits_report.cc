@@ -9,6 +9,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
+#include "planner/catalog/typed_layout.h"
 #include "planner/layout/layout.h"
 #include "planner/report/answers.h"
 
@@ -71,7 +72,9 @@ absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view lay
       return FieldError("offload", query.offload,
                         "is about a search; a layout says itself what it moves");
     }
-    ASSIGN_OR_RETURN(one, ParseLayout(layout));
+    ASSIGN_OR_RETURN(const TypedLayout typed,
+                     ReadTypedLayout(layout, request.model, request.profile));
+    one = typed.layout;
   }
   FitAnswer answer;
   ASSIGN_OR_RETURN(answer.limits, FindLimits(request, one));

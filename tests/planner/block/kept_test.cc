@@ -99,6 +99,16 @@ BlockShape TableShape(bool sequence_parallel) {
           .keys = 8192};
 }
 
+// Of queries, keys, values, output, gate, up and down the first, third, fifth and seventh. Backward
+// reads no result of the last.
+TEST(KeptTensors, OfAlternateProductsAreEverySecondResultAndThatOfAttention) {
+  BlockShape shape = TableShape(true);
+  shape.selective_alternates_products = true;
+  const int64_t divided = 2 * (2 * kKeptHeads * kHeadDim + kKvHeads * kHeadDim + kKeptInner) +
+                          4 * kKeptHeads + 2 * kKeptHidden + 4 + 4;
+  EXPECT_EQ(SelectiveBytes(shape), 8192 * divided / kRanks);
+}
+
 TEST(KeptTensors, AreThePublishedTableRowByRow) {
   int64_t all = 0;
   for (const Row& row : kKeptTable) {

@@ -81,6 +81,33 @@ TEST(Recompute, RunsAgainWhatItsModeNames) {
   EXPECT_EQ(again(Recompute::kFull, false), 11);
 }
 
+TEST(Recompute, ThatStopsEarlyLeavesOutWhatBackwardDoesNotRead) {
+  BlockShape shape = PassLlama8b();
+  shape.recompute_stops_early = true;
+  OperatorList block = BlockOperators(shape);
+  Apply(PartsOf({.mode = Recompute::kFull}, shape), block);
+  for (const Operator& op : block) {
+    EXPECT_EQ(op.recomputed, op.name < OperatorName::kDownProjection) << NameOf(op.name);
+  }
+}
+
+// Keys are 1024 of 4096 + 1024 + 1024 columns, and up is half of gate and up.
+TEST(Recompute, OfAlternateProductsIsAShareOfThoseThatMakeSeveralTensors) {
+  BlockShape shape = PassLlama8b();
+  shape.selective_alternates_products = true;
+  OperatorList block = BlockOperators(shape);
+  Apply(PartsOf({.mode = Recompute::kSelective}, shape), block);
+  const auto share = [&block](OperatorName name) {
+    const Operator* op = Find(block, name);
+    return op->recomputed ? op->recomputed_share : 0.0;
+  };
+  EXPECT_DOUBLE_EQ(share(OperatorName::kQkvProjection), 1.0 / 6.0);
+  EXPECT_DOUBLE_EQ(share(OperatorName::kAttention), 0.0);
+  EXPECT_DOUBLE_EQ(share(OperatorName::kOutputProjection), 1.0);
+  EXPECT_DOUBLE_EQ(share(OperatorName::kGateUpProjection), 0.5);
+  EXPECT_DOUBLE_EQ(share(OperatorName::kDownProjection), 0.0);
+}
+
 // Four bytes of the hidden width and six of the inner one at work; with recompute all that the
 // layer had dropped beside, of which scores count on their own.
 TEST(Workspace, HoldsGradientsAtWorkAndWhatIsRecomputed) {

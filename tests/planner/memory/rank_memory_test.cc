@@ -197,6 +197,15 @@ TEST(Loss, OnGatheredLogitsIsNotDivided) {
             18 * kRankMemoryTokens * kVocab + 2 * kActivation);
 }
 
+TEST(Loss, OnDividedLogitsHasTheBytesOfItsOwn) {
+  TestContext context = Llama8b();
+  context.profile.kept.parallel_loss_peak_bytes_per_logit = 20.0;
+  EXPECT_EQ(OnRank(context, "tp1.pp2.dp1", 1).loss_bytes,
+            8 * kRankMemoryTokens * kVocab + 2 * kActivation);
+  EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).loss_bytes,
+            20 * kRankMemoryTokens * kVocab / 2 + 2 * kActivation);
+}
+
 TEST(Loss, CountsThePaddedVocabulary) {
   TestContext context = Llama8b();
   context.profile.supports.vocab_multiple = 1024;
@@ -263,6 +272,16 @@ TEST(GatheredUnits, AreTwoOfWeightsAndOneOfGradients) {
   EXPECT_EQ(OnRank(context, "tp2.pp1.dp8.zero3").workspace_bytes -
                 OnRank(context, "tp2.pp1.dp8.zero1").workspace_bytes,
             (2 * 2 + 4) * unit / 2);
+}
+
+TEST(GatheredUnits, AreAtLeastWhatTheFrameworkLetsLive) {
+  TestContext context = Llama8b();
+  const int64_t unit = kVocab * kRankMemoryHidden;
+  const int64_t two_units = OnRank(context, "tp1.pp1.dp8.zero3").workspace_bytes;
+  context.profile.kept.live_parameters = 3 * unit;
+  EXPECT_EQ(OnRank(context, "tp1.pp1.dp8.zero3").workspace_bytes - two_units, 2 * unit);
+  context.profile.kept.live_parameters = unit;
+  EXPECT_EQ(OnRank(context, "tp1.pp1.dp8.zero3").workspace_bytes, two_units);
 }
 
 TEST(GatheredUnits, AreALayerWhereThatIsLarger) {

@@ -4,7 +4,9 @@
 
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/catalog/typed_layout.h"
 #include "planner/codec/json_codec.h"
 #include "planner/report/export.h"
 #include "tools/cli/commands.h"
@@ -53,15 +55,19 @@ absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, CommandCont
   planner::ExportJob job;
   ASSIGN_OR_RETURN(const planner::SpecSource source,
                    ReadModelSource(context, flags.model, flags.seq_len));
-  ASSIGN_OR_RETURN(job.layout, planner::ParseLayout(flags.layout));
   job.training.seq_len = flags.seq_len;
+  ASSIGN_OR_RETURN(job.model, planner::ResolveModel(source, job.training.seq_len));
+  ASSIGN_OR_RETURN(const planner::FrameworkProfile profile, planner::FindProfile(flags.to));
+  ASSIGN_OR_RETURN(const planner::TypedLayout typed,
+                   planner::ReadTypedLayout(flags.layout, job.model, profile));
+  job.layout = typed.layout;
   job.training.global_batch = flags.global_batch;
   if (flags.global_batch == 0) {
     job.training.global_batch = int64_t{job.layout.dp} * job.layout.micro_batch * job.layout.pp;
   }
   ASSIGN_OR_RETURN(job.training.precision, planner::ParsePrecision(flags.dtype));
-  ASSIGN_OR_RETURN(job.model, planner::ResolveModel(source, job.training.seq_len));
   job.notes = planner::NotesOnModel(source, job.training.seq_len);
+  job.notes.insert(job.notes.end(), typed.notes.begin(), typed.notes.end());
   ASSIGN_OR_RETURN(job.devices_per_node, DevicesPerNode(flags, context));
   return job;
 }

@@ -9,6 +9,7 @@
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
+#include "planner/catalog/profile_variants.h"
 #include "planner/catalog/typed_layout.h"
 #include "planner/layout/layout_condition.h"
 #include "planner/profile/attention_default.h"
@@ -111,6 +112,8 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));
   RETURN_IF_ERROR(CheckOptions(request.profile, query.training));
+  ASSIGN_OR_RETURN(request.profile,
+                   VariantOf(std::move(request.profile), query.training.options));
   request.training = query.training;
   ASSIGN_OR_RETURN(request.training.media_tokens, MediaTokens(query, request.model));
   request.profile.supports.attention =

@@ -208,6 +208,7 @@ void VisitFields(Profile& profile, Visitor& visit) {
   visit(Needed("name"), profile.name);
   visit("aliases", profile.aliases);
   visit("notes_contain", profile.notes_contain);
+  visit(OnlyIf(!profile.variants.empty(), "variants"), profile.variants);
   visit(Inside("states"), profile.states);
   visit(Inside("kept"), profile.kept);
   bool is_worker = profile.engine == Engine::kWorker;

@@ -256,6 +256,10 @@ struct FrameworkProfile {
   // whose notes contain one of the texts. If several such profiles match a row, the one with the
   // longest text found applies.
   std::string notes_contain;
+  // Which profile describes the framework under an option of a run (planner/spec/run_option_table.h)
+  // that chooses one: pairs such as "compile=off" and "torchtitan-eager". The pair with the profile's
+  // own name says what it describes.
+  std::vector<std::pair<std::string, std::string>> variants;
   Engine engine = Engine::kFramework;
 
   ModelStates states;

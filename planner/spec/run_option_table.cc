@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "base/text/enum_names.h"
 #include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 
 namespace meshwright::planner::run_option {
@@ -55,12 +56,25 @@ constexpr std::array<std::pair<std::string_view, StateFormat StateFormats::*>, 4
     {"v", &StateFormats::second_moment},
 }};
 
-std::string NameOf(StateFormat format) {
-  for (const auto& [known, name] : kFormatNames) {
-    if (known == format) return std::string(name);
-  }
-  return "";
-}
+constexpr EnumNames<Compile, 3> kCompileNames = {{
+    {Compile::kDefault, "default"},
+    {Compile::kOn, "on"},
+    {Compile::kOff, "off"},
+}};
+constexpr EnumNames<CudaGraphs, 5> kCudaGraphsNames = {{
+    {CudaGraphs::kDefault, "default"},
+    {CudaGraphs::kNone, "none"},
+    {CudaGraphs::kAttention, "attention"},
+    {CudaGraphs::kLayer, "layer"},
+    {CudaGraphs::kIteration, "iteration"},
+}};
+constexpr EnumNames<Dispatcher, 5> kDispatcherNames = {{
+    {Dispatcher::kDefault, "default"},
+    {Dispatcher::kAllToAll, "alltoall"},
+    {Dispatcher::kAllGather, "allgather"},
+    {Dispatcher::kDeepEp, "deepep"},
+    {Dispatcher::kHybridEp, "hybridep"},
+}};
 
 absl::Status StatesError(std::string_view value) {
   return FieldError(
@@ -99,7 +113,7 @@ std::string StatesText(const RunOptions& options) {
   std::vector<std::string> parts;
   for (const auto& [part, member] : kParts) {
     const StateFormat format = options.states.*member;
-    if (format != kDefault) parts.push_back(absl::StrCat(AbslView(part), "=", NameOf(format)));
+    if (format != kDefault) parts.push_back(absl::StrCat(AbslView(part), "=", AbslView(NameOf(kFormatNames, format))));
   }
   return absl::StrJoin(parts, ",");
 }
@@ -148,6 +162,33 @@ absl::Status ReadDocuments(std::string_view value, RunOptions& options) {
         "documents", value,
         absl::StrCat("must be none or a mean length in tokens from 1 to ", kMostDocumentTokens));
   }
+  return absl::OkStatus();
+}
+
+std::string CompileText(const RunOptions& options) {
+  return std::string(NameOf(kCompileNames, options.compile));
+}
+
+absl::Status ReadCompile(std::string_view value, RunOptions& options) {
+  ASSIGN_OR_RETURN(options.compile, KindOf(kCompileNames, "compile", value));
+  return absl::OkStatus();
+}
+
+std::string CudaGraphsText(const RunOptions& options) {
+  return std::string(NameOf(kCudaGraphsNames, options.cuda_graphs));
+}
+
+absl::Status ReadCudaGraphs(std::string_view value, RunOptions& options) {
+  ASSIGN_OR_RETURN(options.cuda_graphs, KindOf(kCudaGraphsNames, "cuda_graphs", value));
+  return absl::OkStatus();
+}
+
+std::string DispatcherText(const RunOptions& options) {
+  return std::string(NameOf(kDispatcherNames, options.dispatcher));
+}
+
+absl::Status ReadDispatcher(std::string_view value, RunOptions& options) {
+  ASSIGN_OR_RETURN(options.dispatcher, KindOf(kDispatcherNames, "dispatcher", value));
   return absl::OkStatus();
 }
 

@@ -19,6 +19,8 @@ struct RunOption {
   std::string (*text)(const RunOptions& options);
   // Sets the option. Returns InvalidArgument, which names the option and what it takes.
   absl::Status (*read)(std::string_view value, RunOptions& options);
+  // Whether each value but the default one stands for another profile of the framework.
+  bool chooses_profile = false;
 };
 
 // The functions that rows refer to.
@@ -30,10 +32,16 @@ std::string LossText(const RunOptions& options);
 absl::Status ReadLoss(std::string_view value, RunOptions& options);
 std::string DocumentsText(const RunOptions& options);
 absl::Status ReadDocuments(std::string_view value, RunOptions& options);
+std::string CompileText(const RunOptions& options);
+absl::Status ReadCompile(std::string_view value, RunOptions& options);
+std::string CudaGraphsText(const RunOptions& options);
+absl::Status ReadCudaGraphs(std::string_view value, RunOptions& options);
+std::string DispatcherText(const RunOptions& options);
+absl::Status ReadDispatcher(std::string_view value, RunOptions& options);
 
 }  // namespace run_option
 
-inline constexpr std::array<RunOption, 3> kRunOptions = {{
+inline constexpr std::array<RunOption, 6> kRunOptions = {{
     {.name = "states",
      .values = "STATES",
      .help = "Formats of what is held for each parameter: fp32, bf16, adam8bit, precision-aware, "
@@ -52,6 +60,24 @@ inline constexpr std::array<RunOption, 3> kRunOptions = {{
              "attends to its own document alone",
      .text = run_option::DocumentsText,
      .read = run_option::ReadDocuments},
+    {.name = "compile",
+     .values = "on|off",
+     .help = "Whether PyTorch compiles the layers (torch.compile); default: the framework's",
+     .text = run_option::CompileText,
+     .read = run_option::ReadCompile,
+     .chooses_profile = true},
+    {.name = "cuda_graphs",
+     .values = "none|attention|layer|iteration",
+     .help = "What CUDA graphs capture; default: the framework's",
+     .text = run_option::CudaGraphsText,
+     .read = run_option::ReadCudaGraphs,
+     .chooses_profile = true},
+    {.name = "dispatcher",
+     .values = "alltoall|allgather|deepep|hybridep",
+     .help = "What sends tokens to their experts; default: the framework's",
+     .text = run_option::DispatcherText,
+     .read = run_option::ReadDispatcher,
+     .chooses_profile = true},
 }};
 
 inline bool HasDefault(const RunOption& option, const RunOptions& options) {

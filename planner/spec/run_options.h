@@ -46,6 +46,14 @@ struct StateFormats {
   friend bool operator==(const StateFormats&, const StateFormats&) = default;
 };
 
+// Options that make another profile of a framework (planner/catalog/profile_variants.h). kDefault is
+// what the framework does by itself.
+enum class Compile : uint8_t { kDefault, kOn, kOff };
+// What CUDA graphs capture.
+enum class CudaGraphs : uint8_t { kDefault, kNone, kAttention, kLayer, kIteration };
+// What sends tokens to their experts.
+enum class Dispatcher : uint8_t { kDefault, kAllToAll, kAllGather, kDeepEp, kHybridEp };
+
 struct RunOptions {
   StateFormats states = {};
   // The number of parts in which the loss is computed, one after another, each with the head's
@@ -54,6 +62,9 @@ struct RunOptions {
   // The mean length in tokens of the documents that a sequence is packed from. A token sees its own
   // document alone. 0: a sequence is one document.
   int64_t document_tokens = 0;
+  Compile compile = Compile::kDefault;  // whether PyTorch compiles the layers
+  CudaGraphs cuda_graphs = CudaGraphs::kDefault;
+  Dispatcher dispatcher = Dispatcher::kDefault;
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };

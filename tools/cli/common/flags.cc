@@ -1,9 +1,11 @@
 #include "tools/cli/common/flags.h"
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/model_source.h"
 #include "tools/cli/common/spec_source.h"
@@ -105,7 +107,8 @@ void QueryFlags::AddArithmetic(CLI::App& app) {
       ->option_text("N");
   for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
     const planner::RunOption& option = planner::kRunOptions[i];
-    app.add_option("--" + std::string(option.name), options[i], std::string(option.help))
+    const std::string flag = absl::StrReplaceAll(AbslView(option.name), {{"_", "-"}});
+    app.add_option("--" + flag, options[i], std::string(option.help))
         ->option_text(std::string(option.values));
   }
 }

@@ -1,0 +1,16 @@
+// Finds the profile that describes a framework under the options of a run: compiled or eager, with
+// or without CUDA graphs, with one dispatcher or another. These change what operators keep, how fast
+// they are and what communication hides, and each has its own evidence, so each is a profile.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "planner/profile/framework_profile.h"
+#include "planner/spec/run_options.h"
+
+namespace meshwright::planner {
+
+// Returns the profile itself if the options name no other. Returns InvalidArgument, which names the
+// option and the values that the framework has, where the profile has no such variant.
+absl::StatusOr<FrameworkProfile> VariantOf(FrameworkProfile profile, const RunOptions& options);
+
+}  // namespace meshwright::planner

@@ -111,7 +111,6 @@ void VisitFields(Struct& kept, Visitor& visit) {
   visit("hidden_work_bytes", kept.hidden_work_bytes);
   visit("ffn_work_bytes", kept.ffn_work_bytes);
   visit("score_work_bytes", kept.score_work_bytes);
-  visit(OnlyIf(kept.live_parameters != 0, "live_parameters"), kept.live_parameters);
   visit("fixed_bytes", kept.fixed_bytes);
   visit("peak_rank", kept.peak_rank, kPeakRankNames);
   visit("peak_kind", kept.peak_kind, kPeakKindNames);
@@ -166,6 +165,8 @@ template <ConstOr<Supports> Struct, typename Visitor>
 void VisitFields(Struct& supports, Visitor& visit) {
   visit("stage_partition", supports.stage_partition, kStagePartitionNames);
   visit("attention", supports.attention, kAttentionText);
+  visit(OnlyIf(supports.picks_fastest_attention, "picks_fastest_attention"),
+        supports.picks_fastest_attention);
   visit("norm", supports.norm, kNormText);
   visit("gated_mlp", supports.gated_mlp);
   visit("tied_embeddings", supports.tied_embeddings);

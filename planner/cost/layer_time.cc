@@ -188,16 +188,17 @@ double AllToAllTime(const StepShape& step, const BlockShape& shape, int64_t byte
 
 // Tokens go to their experts and come back, twice each way. The profile gives the share of it that
 // compute hides in each direction.
-void AddExpertParallel(const StepShape& step, const BlockSums& block, LayerTime& time) {
+void AddExpertParallel(const StepShape& step, const BlockShape& shape, const ListCost& cost,
+                       LayerTime& time) {
   CollectiveTimes inside(step, step.experts.tensor);
   double forward_s = 0.0;
   double backward_s = 0.0;
   double recompute_s = 0.0;
-  for (const CollectiveCost& collective : block.layer_cost.collectives) {
+  for (const CollectiveCost& collective : cost.collectives) {
     if (collective.group == GroupRole::kTensor) continue;
     double& sum_s = collective.pass == PassKind::kForward ? forward_s : backward_s;
     const double time_s = collective.kind == CollectiveKind::kAllToAll
-                              ? Launched(step, AllToAllTime(step, block.shape, collective.bytes))
+                              ? Launched(step, AllToAllTime(step, shape, collective.bytes))
                               : inside.Of(collective.kind, collective.bytes);
     sum_s += time_s;
     if (collective.recomputed) recompute_s += time_s;
@@ -267,8 +268,8 @@ LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
   return time;
 }
 
-LayerTime EstimateBlock(const StepShape& step, const BlockSums& block) {
-  const ListCost& cost = block.layer_cost;
+// Returns the time of operators of a block, however slow the host is.
+LayerTime EstimateOperators(const StepShape& step, const BlockSums& block, const ListCost& cost) {
   LayerTime time;
   AddCompute(step, cost, BlockInputs(step, block.shape), time);
   if (cost.attention != nullptr) {
@@ -276,12 +277,17 @@ LayerTime EstimateBlock(const StepShape& step, const BlockSums& block) {
     AddRing(step, *cost.attention, time);
   }
   AddContextCollectives(step, cost, time);
-  if (block.shape.has_experts()) AddExpertParallel(step, block, time);
+  if (block.shape.has_experts()) AddExpertParallel(step, block.shape, cost, time);
   CollectiveTimes times(step, step.tp_group);
   const auto price = [&](const CollectiveCost& collective) {
     return times.Of(collective.kind, collective.bytes);
   };
   AddTensorParallel(cost, price, time);
+  return time;
+}
+
+LayerTime EstimateBlock(const StepShape& step, const BlockSums& block) {
+  LayerTime time = EstimateOperators(step, block, block.layer_cost);
   ApplyHostFloor(step, block.shape, time);
   return time;
 }
@@ -300,12 +306,17 @@ LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower) {
   return EstimateEnd(step, tower.ends_cost);
 }
 
-LayerTime Recomputed(const LayerTime& layer) {
+LayerTime Recomputed(const StepShape& step, const BlockSums& block, const LayerTime& layer) {
   LayerTime time = layer;
   time.recompute_s = layer.forward_s;
   time.tp_recompute_s = layer.tp_forward_s;
   time.cp_recompute_s = layer.cp_forward_s;
   time.ep_recompute_s = layer.ep_forward_s;
+  if (block.skipped_cost.passes.empty()) return time;
+  const LayerTime skipped = EstimateOperators(step, block, block.skipped_cost);
+  time.recompute_s = std::max(0.0, layer.forward_s - skipped.forward_s);
+  time.tp_recompute_s = std::max(0.0, layer.tp_forward_s - skipped.tp_forward_s);
+  time.ep_recompute_s = std::max(0.0, layer.ep_forward_s - skipped.ep_forward_s);
   return time;
 }
 

@@ -43,8 +43,9 @@ LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower);
 // Returns the time of a tower's patches and projector.
 LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower);
 
-// Returns the time of the same layer under full recompute, which repeats its forward.
-LayerTime Recomputed(const LayerTime& layer);
+// Returns the time of the same layer under full recompute, which repeats its forward but for what
+// the framework leaves out (BlockSums::skipped_cost).
+LayerTime Recomputed(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
 // Returns the time of the final norm, the output projection and the cross entropy.
 LayerTime EstimateHead(const StepShape& step);

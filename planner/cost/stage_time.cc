@@ -36,7 +36,7 @@ StageTime TimeOfTowers(const StepShape& step) {
   if (step.context.training.media_tokens == 0) return time;
   for (const auto& tower : step.planned.towers()) {
     const LayerTime block = EstimateTowerBlock(step, *tower);
-    time.Add(TimeOf(RecomputesTowers(step.layout) ? Recomputed(block) : block),
+    time.Add(TimeOf(RecomputesTowers(step.layout) ? Recomputed(step, *tower->block, block) : block),
              static_cast<double>(tower->layers));
     time.Add(TimeOf(EstimateTowerEnds(step, *tower)), 1.0);
   }
@@ -52,10 +52,11 @@ UnitTimes::UnitTimes(const StepShape& step)
   for (size_t shape = 0; shape < step.planned.blocks().size(); ++shape) {
     const LayerTime layer = EstimateLayer(step, shape);
     layers.push_back(TimeOf(layer));
-    recomputed.push_back(TimeOf(Recomputed(layer)));
+    const BlockSums& block = step.planned.block(shape);
+    const LayerTime again = Recomputed(step, block, layer);
+    recomputed.push_back(TimeOf(again));
     const bool runs_again = step.layout.recompute == Recompute::kFull;
-    copies.push_back(TimeOf(
-        ExposedCopies(step, step.planned.block(shape), runs_again ? Recomputed(layer) : layer)));
+    copies.push_back(TimeOf(ExposedCopies(step, block, runs_again ? again : layer)));
   }
   if (step.context.model.mtp_layers > 0) mtp = TimeOf(EstimateMtp(step));
   towers = TimeOfTowers(step);

@@ -15,13 +15,14 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
                   const BlockSums& ends) {
   const KeptActivations& kept = context.profile.kept;
   const int64_t boundary_bytes = ends.checkpoint_bytes;
-  const int32_t chunks = context.training.options.loss_chunks;
+  const int64_t chunks =
+      LossChunks(context.training.options, context.model.vocab, context.model.hidden);
   const bool parallel =
       kept.vocab_parallel_loss && layout.tp > 1 && kept.parallel_loss_peak_bytes_per_logit > 0.0;
   const double bytes_per_logit =
       parallel ? kept.parallel_loss_peak_bytes_per_logit : kept.loss_peak_bytes_per_logit;
-  const auto peak_bytes =
-      static_cast<int64_t>(std::llround(bytes_per_logit * ends.logits / chunks));
+  const auto peak_bytes = static_cast<int64_t>(
+      std::llround(bytes_per_logit * ends.logits / static_cast<double>(chunks)));
   // A loss in parts keeps the gradient of its input, not logits.
   const auto kept_bytes =
       chunks > 1 ? boundary_bytes
@@ -47,8 +48,7 @@ int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int6
   }
   // Layered accumulation passes all micro-batches through a chunk before its weights may be
   // released.
-  const int64_t live = std::min(context.profile.kept.live_parameters, rank_parameters);
-  const int64_t gathered = std::max(live, largest_unit + (by_layer ? summed : largest_unit));
+  const int64_t gathered = largest_unit + (by_layer ? summed : largest_unit);
   const int64_t weights =
       layout.zero == 3 ? gathered * BytesOf(context.training.formats().weights) : 0;
   return weights + summed * GradientBytes(context);

@@ -7,7 +7,7 @@ namespace meshwright::planner {
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision) {
   const bool on_cores = cluster.device_kind() == DeviceKind::kCpu;
-  if (profile.engine != Engine::kWorker || on_cores ||
+  if (!profile.supports.picks_fastest_attention || on_cores ||
       NumberFormatsOf(precision).activations != NumberFormat::kBf16) {
     return profile.supports.attention;
   }

@@ -60,6 +60,14 @@ Workspace LargestModule(const Key& key, const KeptForBackward& all) {
   return largest;
 }
 
+ListCost SkippedCost(const OperatorList& recomputed) {
+  OperatorList skipped;
+  for (const Operator& op : recomputed) {
+    if (!op.recomputed) skipped.push_back(op);
+  }
+  return CostOf(skipped);
+}
+
 void AddLayer(const Key& key, BlockSums& sums) {
   OperatorList operators = BlockOperators(key.shape);
   const KeptForBackward all(operators);
@@ -80,7 +88,10 @@ void AddLayer(const Key& key, BlockSums& sums) {
   Apply(PartsOf(key.recompute, key.shape), operators);
   sums.workspace += mode == Recompute::kModules ? LargestModule(key, all)
                                                 : RecomputedBytes(all, KeptForBackward(operators));
-  if (!in_part) return;
+  if (!in_part) {
+    sums.skipped_cost = SkippedCost(operators);
+    return;
+  }
   const KeptForBackward edited(operators);
   sums.kept_bytes = edited.all_bytes;
   sums.kept_shares = SharesOf(key.shape, operators);

@@ -47,6 +47,9 @@ struct BlockSums {
   int64_t mtp_kept_bytes = 0;
 
   ListCost layer_cost;  // including what selective recompute and modules rerun
+  // The operators that do not run again where the layer is recomputed as a whole. Only their
+  // forward passes count.
+  ListCost skipped_cost;
   ListCost head_cost;
   ListCost embedding_cost;
   ListCost mtp_cost;

@@ -29,7 +29,6 @@ absl::Status Check(const KeptActivations& kept) {
   RETURN_IF_ERROR(CheckBetween("parallel_loss_peak_bytes_per_logit",
                                kept.parallel_loss_peak_bytes_per_logit, 256));
   RETURN_IF_ERROR(CheckBetween("loss_kept_bytes_per_logit", kept.loss_kept_bytes_per_logit, 256));
-  RETURN_IF_ERROR(CheckRange("live_parameters", kept.live_parameters, 0, int64_t{1} << 40));
   RETURN_IF_ERROR(CheckBetween("eager_norm_bytes", kept.eager_norm_bytes, 64));
   RETURN_IF_ERROR(CheckBetween("extra_kept_bytes", kept.extra_kept_bytes, 64));
   RETURN_IF_ERROR(CheckBetween("fused_softmax_bytes", kept.fused_softmax_bytes, 64));

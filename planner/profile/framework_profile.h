@@ -96,10 +96,7 @@ struct KeptActivations {
   double hidden_work_bytes = 4.0;  // per token and hidden element
   double ffn_work_bytes = 6.0;     // per token and FFN element
   double score_work_bytes = 4.0;   // per element of the score matrix
-  // The number of parameters that ZeRO-3 keeps gathered at least (DeepSpeed's
-  // stage3_max_live_parameters): what was used last stays.
-  int64_t live_parameters = 0;
-  int64_t fixed_bytes = 0;  // library workspaces and tables, the same for every layout
+  int64_t fixed_bytes = 0;         // library workspaces and tables, the same for every layout
 
   // The peak that a measurement of this framework reports:
   PeakRank peak_rank = PeakRank::kFullest;
@@ -203,6 +200,9 @@ struct Supports {
   // Defaults: the kernels of layouts and measurements that name none, and the FFN and embeddings of
   // measured models whose source does not say.
   AttentionKernel attention = AttentionKernel::kFlash2;
+  // Whether the kernel is the device's fastest for the model's heads, as PyTorch's
+  // scaled_dot_product_attention picks it, where the cluster names one.
+  bool picks_fastest_attention = false;
   NormKernel norm = NormKernel::kFused;
   bool gated_mlp = true;
   bool tied_embeddings = false;
@@ -228,7 +228,7 @@ struct Supports {
   bool has_fp8 = false;
   bool has_experts = false;
   bool etp_follows_tp = false;  // whether an etp that a user does not say is tp, and not 1
-  bool has_muon = false;  // in addition to AdamW, which all frameworks have
+  bool has_muon = false;        // in addition to AdamW, which all frameworks have
   // Whether it runs offload=act:N, and whether that combines with pipeline parallelism and with
   // recompute.
   bool has_activation_offload = false;
@@ -256,9 +256,9 @@ struct FrameworkProfile {
   // whose notes contain one of the texts. If several such profiles match a row, the one with the
   // longest text found applies.
   std::string notes_contain;
-  // Which profile describes the framework under an option of a run (planner/spec/run_option_table.h)
-  // that chooses one: pairs such as "compile=off" and "torchtitan-eager". The pair with the profile's
-  // own name says what it describes.
+  // Which profile describes the framework under an option of a run
+  // (planner/spec/run_option_table.h) that chooses one: pairs such as "compile=off" and
+  // "torchtitan-eager". The pair with the profile's own name says what it describes.
   std::vector<std::pair<std::string, std::string>> variants;
   Engine engine = Engine::kFramework;
 

@@ -113,7 +113,8 @@ std::string StatesText(const RunOptions& options) {
   std::vector<std::string> parts;
   for (const auto& [part, member] : kParts) {
     const StateFormat format = options.states.*member;
-    if (format != kDefault) parts.push_back(absl::StrCat(AbslView(part), "=", AbslView(NameOf(kFormatNames, format))));
+    if (format != kDefault)
+      parts.push_back(absl::StrCat(AbslView(part), "=", AbslView(NameOf(kFormatNames, format))));
   }
   return absl::StrJoin(parts, ",");
 }
@@ -133,18 +134,24 @@ absl::Status ReadStates(std::string_view value, RunOptions& options) {
 }
 
 std::string LossText(const RunOptions& options) {
+  if (options.loss_chunks == 0) return "fused";
   return options.loss_chunks == 1 ? "plain" : absl::StrCat("chunked:", options.loss_chunks);
 }
 
 absl::Status ReadLoss(std::string_view value, RunOptions& options) {
   options.loss_chunks = 1;
   if (value == "plain") return absl::OkStatus();
+  if (value == "fused") {
+    options.loss_chunks = 0;
+    return absl::OkStatus();
+  }
   absl::string_view number = AbslView(value);
   if (!absl::ConsumePrefix(&number, "chunked:") ||
       !absl::SimpleAtoi(number, &options.loss_chunks) || options.loss_chunks < 2 ||
       options.loss_chunks > kMostChunks) {
-    return FieldError("loss", value,
-                      absl::StrCat("must be plain or chunked:N with N from 2 to ", kMostChunks));
+    return FieldError(
+        "loss", value,
+        absl::StrCat("must be plain, fused, or chunked:N with N from 2 to ", kMostChunks));
   }
   return absl::OkStatus();
 }

@@ -50,8 +50,10 @@ inline constexpr std::array<RunOption, 6> kRunOptions = {{
      .text = run_option::StatesText,
      .read = run_option::ReadStates},
     {.name = "loss",
-     .values = "plain|chunked:N",
-     .help = "How the loss is computed: over all tokens at once, or in N parts one after another",
+     .values = "plain|fused|chunked:N",
+     .help =
+         "How the loss is computed: over all tokens at once, by a fused linear cross entropy, or "
+         "in N parts one after another",
      .text = run_option::LossText,
      .read = run_option::ReadLoss},
     {.name = "documents",

@@ -46,8 +46,8 @@ struct StateFormats {
   friend bool operator==(const StateFormats&, const StateFormats&) = default;
 };
 
-// Options that make another profile of a framework (planner/catalog/profile_variants.h). kDefault is
-// what the framework does by itself.
+// Options that make another profile of a framework (planner/catalog/profile_variants.h). kDefault
+// is what the framework does by itself.
 enum class Compile : uint8_t { kDefault, kOn, kOff };
 // What CUDA graphs capture.
 enum class CudaGraphs : uint8_t { kDefault, kNone, kAttention, kLayer, kIteration };
@@ -57,7 +57,8 @@ enum class Dispatcher : uint8_t { kDefault, kAllToAll, kAllGather, kDeepEp, kHyb
 struct RunOptions {
   StateFormats states = {};
   // The number of parts in which the loss is computed, one after another, each with the head's
-  // product and its gradients. 1: the framework's own loss, over all tokens at once.
+  // product and its gradients. 1: the framework's own loss, over all tokens at once; 0: as many as
+  // a fused linear cross entropy takes (LossChunks()).
   int32_t loss_chunks = 1;
   // The mean length in tokens of the documents that a sequence is packed from. A token sees its own
   // document alone. 0: a sequence is one document.
@@ -68,5 +69,12 @@ struct RunOptions {
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };
+
+// Returns the parts in which the loss of a model is computed. A fused linear cross entropy takes
+// parts whose logits are about as large as the hidden states of all tokens (Liger, arXiv
+// 2410.10989).
+constexpr int64_t LossChunks(const RunOptions& options, int64_t vocab, int64_t hidden) {
+  return options.loss_chunks > 0 ? options.loss_chunks : (vocab + hidden - 1) / hidden;
+}
 
 }  // namespace meshwright::planner

@@ -33,6 +33,11 @@ TEST(LossOption, InPartsHoldsTheLogitsOfOne) {
               logits + 3.0 * activation, 16.0);
 }
 
+// 128256 words over a width of 4096: 32 parts.
+TEST(LossOption, FusedHasPartsAsLargeAsTheHiddenStates) {
+  EXPECT_EQ(EstimateUnder({.loss_chunks = 0}), EstimateUnder({.loss_chunks = 32}));
+}
+
 // Each part after the first adds its gradient of the head's matrix: 6 bytes an element.
 TEST(LossOption, InPartsAddsUpGradientsOfTheHead) {
   const double more_s = EstimateUnder({.loss_chunks = 9}).time[TimePart::kCompute] -

@@ -274,16 +274,6 @@ TEST(GatheredUnits, AreTwoOfWeightsAndOneOfGradients) {
             (2 * 2 + 4) * unit / 2);
 }
 
-TEST(GatheredUnits, AreAtLeastWhatTheFrameworkLetsLive) {
-  TestContext context = Llama8b();
-  const int64_t unit = kVocab * kRankMemoryHidden;
-  const int64_t two_units = OnRank(context, "tp1.pp1.dp8.zero3").workspace_bytes;
-  context.profile.kept.live_parameters = 3 * unit;
-  EXPECT_EQ(OnRank(context, "tp1.pp1.dp8.zero3").workspace_bytes - two_units, 2 * unit);
-  context.profile.kept.live_parameters = unit;
-  EXPECT_EQ(OnRank(context, "tp1.pp1.dp8.zero3").workspace_bytes, two_units);
-}
-
 TEST(GatheredUnits, AreALayerWhereThatIsLarger) {
   const TestContext context = PlainContext("llama-2-7b", 4096, 8);
   const int64_t layer = 4 * 4096 * 4096 + 3 * 4096 * 11008 + 2 * 4096;

@@ -42,6 +42,11 @@ TEST(DefaultAttention, OfOtherFrameworksIsTheirOwn) {
   EXPECT_EQ(Default("megatron", "h100", kModel, Precision::kBf16), megatron.supports.attention);
 }
 
+TEST(DefaultAttention, IsTheFastestWherePyTorchPicksIt) {
+  EXPECT_EQ(Default("torchtitan", "h100", kModel, Precision::kBf16), AttentionKernel::kCudnn);
+  EXPECT_EQ(Default("hf", "h100", kModel, Precision::kBf16), AttentionKernel::kCudnn);
+}
+
 AttentionKernel OfPreset(const char* cluster, const char* model) {
   return DefaultAttention(FindProfile("meshwright").value(), FindCluster(cluster, 8).value(),
                           FindModel(model).value(), Precision::kBf16);

@@ -26,10 +26,17 @@ TEST(RunOptions, AreReadAsTheyAreWritten) {
                             "master=none,grad=fp16,m=fp8,v=int8", "v=bf16"}) {
     EXPECT_EQ(Again("states", value), value);
   }
-  for (const char* value : {"plain", "chunked:2", "chunked:4096"}) {
+  for (const char* value : {"plain", "fused", "chunked:2", "chunked:4096"}) {
     EXPECT_EQ(Again("loss", value), value);
   }
   for (const char* value : {"none", "1", "2048"}) EXPECT_EQ(Again("documents", value), value);
+  for (const char* value : {"default", "on", "off"}) EXPECT_EQ(Again("compile", value), value);
+  for (const char* value : {"default", "none", "attention", "layer", "iteration"}) {
+    EXPECT_EQ(Again("cuda_graphs", value), value);
+  }
+  for (const char* value : {"default", "alltoall", "allgather", "deepep", "hybridep"}) {
+    EXPECT_EQ(Again("dispatcher", value), value);
+  }
 }
 
 TEST(RunOptions, AListThatIsANamedOneHasItsName) {
@@ -42,8 +49,11 @@ TEST(RunOptions, OthersAreRefusedByName) {
                             "weights=bf16", "bf16,fp32"}) {
     EXPECT_EQ(Again("states", value), "states") << value;
   }
-  for (const char* value : {"", "chunked", "chunked:1", "chunked:4097", "chunked:x", "fused"}) {
+  for (const char* value : {"", "chunked", "chunked:1", "chunked:4097", "chunked:x", "fused:2"}) {
     EXPECT_EQ(Again("loss", value), "loss") << value;
+  }
+  for (const char* name : {"compile", "cuda_graphs", "dispatcher"}) {
+    for (const char* value : {"", "yes", "On"}) EXPECT_EQ(Again(name, value), name) << value;
   }
   for (const char* value : {"", "0", "-1", "many", "16777217"}) {
     EXPECT_EQ(Again("documents", value), "documents") << value;

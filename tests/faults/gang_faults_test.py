@@ -15,7 +15,7 @@ class TrainingTest(faults.FaultTest):
     """With the real worker."""
 
     STEPS = 3
-    TRIALS = 8
+    TRIALS = 8 if faults.NIGHTLY else 4
     # So that a rank has as many threads whether its host has two or four of them.
     ON_TWO_CORES = ("taskset", "-c", ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2]))
 

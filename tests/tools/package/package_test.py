@@ -7,6 +7,7 @@ Packs what the build folder holds. Skips (exit code 77) where no process can be 
 """
 import contextlib
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -264,6 +265,7 @@ class WithPython(ArchiveTest):
         self.runs_a_trial(self.here)
         self.runs_a_sweep(self.here)
 
+    @unittest.skipUnless(os.environ.get("MESHWRIGHT_NIGHTLY"), "one of the nightly tests")
     def test_rehearses_what_a_gpu_is_to_run(self):
         if not self.root.at(f"{self.here}/tools/gpu").exists():
             self.skipTest("this checkout has no tools/gpu")

@@ -224,6 +224,8 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit(Inside("estimate"), explained.ranked);
   VisitFields(answer.counts, visit);
   visit("parameters_per_gpu", answer.parameters_per_gpu);
+  visit("micro_batches", answer.micro_batches);
+  visit("tokens_per_step", answer.tokens_per_step);
   visit("rests_on", answer.rests_on);
   visit.Derived("fits", answer.fits());
   visit("allowed_bytes", answer.allowed_bytes);

@@ -59,7 +59,9 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                         std::move(explanation),
                         ParameterCountsOf(request.model),
                         PlannedLayout(context, layout).MostParameters().all,
-                        RestsOnOf(query, request)};
+                        RestsOnOf(query, request),
+                        layout.MicroBatches(request.training.global_batch),
+                        request.training.global_batch * request.training.seq_len};
 }
 
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request) {

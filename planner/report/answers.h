@@ -35,6 +35,8 @@ struct EstimateAnswer {
   ParameterCounts counts;
   int64_t parameters_per_gpu = 0;  // of the device that computes with the most
   RestsOn rests_on;
+  int64_t micro_batches = 0;  // that a rank runs in a step, one after another
+  int64_t tokens_per_step = 0;
 
   RankedLayout ranked() const { return {layout, estimate}; }
   bool fits() const { return estimate.memory.total_bytes() <= allowed_bytes; }

@@ -19,8 +19,8 @@ absl::StatusOr<FrameworkProfile> Variant(const std::string& profile, const RunOp
 }
 
 TEST(ProfileVariants, AreThoseThatTheOptionsName) {
-  EXPECT_EQ(Variant("torchtitan", {})->name, "torchtitan-fsdp");
-  EXPECT_EQ(Variant("torchtitan", {.compile = Compile::kOn})->name, "torchtitan-fsdp");
+  EXPECT_EQ(Variant("titan", {})->name, "torchtitan");
+  EXPECT_EQ(Variant("torchtitan", {.compile = Compile::kOn})->name, "torchtitan");
   EXPECT_EQ(Variant("torchtitan", {.compile = Compile::kOff})->name, "torchtitan-eager");
   EXPECT_EQ(Variant("hf", {.compile = Compile::kOn})->name, "hf-fsdp2-compiled");
   EXPECT_EQ(Variant("megatron", {.dispatcher = Dispatcher::kDeepEp})->name, "megatron-deepep");

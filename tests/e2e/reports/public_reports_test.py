@@ -72,7 +72,7 @@ class PublicReports(unittest.TestCase):
                     self.check_out_of_memory(report, answer)
                 if "step_s" in reported:
                     self.check_step(report, answer, reported["step_s"])
-                for rate in ("tokens_per_s_per_gpu", "tflops_per_gpu"):
+                for rate in ("tokens_per_s_per_gpu", "tflops_per_gpu_causal"):
                     if rate in reported:
                         self.check_step(report, answer, step_s * answer[rate] / reported[rate])
 

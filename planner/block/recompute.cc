@@ -1,5 +1,7 @@
 #include "planner/block/recompute.h"
 
+#include <algorithm>
+
 namespace meshwright::planner {
 namespace {
 
@@ -157,9 +159,11 @@ RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape
 }
 
 void Apply(const RecomputedParts& parts, OperatorList& block) {
+  const bool has_backward =
+      std::any_of(block.begin(), block.end(), [](const Operator& op) { return op.propagates; });
   for (Operator& op : block) {
     op.saves.RemoveIf([&parts](const SavedTensor& saved) { return parts.frees.Has(saved.tensor); });
-    op.recomputed = op.recomputed || parts.runs.Has(op.name);
+    op.recomputed = op.recomputed || (has_backward && parts.runs.Has(op.name));
   }
 }
 

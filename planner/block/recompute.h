@@ -60,7 +60,7 @@ RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
 
 // Edits the operators of a block: they no longer save what is freed, and those that are recomputed
-// are marked.
+// are marked. A block without a backward recomputes nothing.
 void Apply(const RecomputedParts& parts, OperatorList& block);
 
 }  // namespace meshwright::planner

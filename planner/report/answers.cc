@@ -21,7 +21,7 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   FrameworkProfile profile = request.profile;
   rename(query.cluster, cluster.name);
   rename(query.framework, profile.name);
-  return RestsOnOf(cluster, profile, request.model);
+  return RestsOnOf(cluster, profile, request.model, request.training.options.train);
 }
 
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
@@ -34,7 +34,7 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   answer.result = std::move(result);
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);
-  answer.counts = ParameterCountsOf(request.model);
+  answer.counts = ParameterCountsOf(request.model, request.training.options.train);
   answer.rests_on = RestsOnOf(query, request);
   return answer;
 }
@@ -53,7 +53,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                         allowed_bytes,
                         NotesOn(query, request),
                         std::move(explanation),
-                        ParameterCountsOf(request.model),
+                        ParameterCountsOf(request.model, request.training.options.train),
                         PlannedLayout(context, layout).MostParameters().all,
                         RestsOnOf(query, request)};
 }

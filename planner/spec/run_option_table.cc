@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "base/text/enum_names.h"
 #include "base/text/field_error.h"
+#include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 
 namespace meshwright::planner::run_option {
@@ -148,6 +149,13 @@ absl::Status ReadDocuments(std::string_view value, RunOptions& options) {
         "documents", value,
         absl::StrCat("must be none or a mean length in tokens from 1 to ", kMostDocumentTokens));
   }
+  return absl::OkStatus();
+}
+
+std::string TrainText(const RunOptions& options) { return TrainedPartsText(options.train); }
+
+absl::Status ReadTrain(std::string_view value, RunOptions& options) {
+  ASSIGN_OR_RETURN(options.train, ParseTrainedParts(value));
   return absl::OkStatus();
 }
 

@@ -30,10 +30,12 @@ std::string LossText(const RunOptions& options);
 absl::Status ReadLoss(std::string_view value, RunOptions& options);
 std::string DocumentsText(const RunOptions& options);
 absl::Status ReadDocuments(std::string_view value, RunOptions& options);
+std::string TrainText(const RunOptions& options);
+absl::Status ReadTrain(std::string_view value, RunOptions& options);
 
 }  // namespace run_option
 
-inline constexpr std::array<RunOption, 3> kRunOptions = {{
+inline constexpr std::array<RunOption, 4> kRunOptions = {{
     {.name = "states",
      .values = "STATES",
      .help = "Formats of what is held for each parameter: fp32, bf16, adam8bit, precision-aware, "
@@ -52,6 +54,13 @@ inline constexpr std::array<RunOption, 3> kRunOptions = {{
              "attends to its own document alone",
      .text = run_option::DocumentsText,
      .read = run_option::ReadDocuments},
+    {.name = "train",
+     .values = "full|lora:RANK[:TARGETS]|qlora:RANK|dora:RANK|frozen:PARTS",
+     .help = "Which weights train: all; adapters on the products that TARGETS names as PEFT does "
+             "(q_proj,v_proj; all-linear, the default; experts), on a base of 4 bits with qlora; "
+             "or all but PARTS, of tower, embedding and layers=A..B",
+     .text = run_option::TrainText,
+     .read = run_option::ReadTrain},
 }};
 
 inline bool HasDefault(const RunOption& option, const RunOptions& options) {

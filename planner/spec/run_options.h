@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "planner/spec/trained_parts.h"
+
 namespace meshwright::planner {
 
 // The format of a value that is held for each parameter.
@@ -54,6 +56,7 @@ struct RunOptions {
   // The mean length in tokens of the documents that a sequence is packed from. A token sees its own
   // document alone. 0: a sequence is one document.
   int64_t document_tokens = 0;
+  TrainedParts train = {};
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };

@@ -30,6 +30,9 @@ TEST(RunOptions, AreReadAsTheyAreWritten) {
     EXPECT_EQ(Again("loss", value), value);
   }
   for (const char* value : {"none", "1", "2048"}) EXPECT_EQ(Again("documents", value), value);
+  for (const char* value : {"full", "qlora:64", "frozen:tower"}) {
+    EXPECT_EQ(Again("train", value), value);
+  }
 }
 
 TEST(RunOptions, AListThatIsANamedOneHasItsName) {

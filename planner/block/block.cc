@@ -10,6 +10,7 @@
 #include "planner/block/operator_builder.h"
 #include "planner/block/recurrent_operators.h"
 #include "planner/block/stream_operators.h"
+#include "planner/block/trained_operators.h"
 
 namespace meshwright::planner {
 namespace {
@@ -374,6 +375,7 @@ class BlockBuilder : public OperatorBuilder {
 OperatorList BlockOperators(const BlockShape& shape) {
   OperatorList operators;
   BlockBuilder(shape, operators).Block();
+  ApplyTraining(shape, operators);
   return operators;
 }
 

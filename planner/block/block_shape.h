@@ -16,8 +16,30 @@
 #include "planner/spec/kernels.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/quantisation.h"
+#include "planner/spec/trained_parts.h"
 
 namespace meshwright::planner {
+
+// How a run trains the units that a shape describes. ApplyTraining()
+// (planner/block/trained_operators.h) turns it into what each operator does.
+struct BlockTraining {
+  UnitTraining layer = UnitTraining::kTrained;
+  UnitTraining embedding = UnitTraining::kTrained;
+  UnitTraining head = UnitTraining::kTrained;
+  Adapter adapter = {};  // on the products of a frozen layer
+
+  bool all() const { return *this == BlockTraining(); }
+
+  friend bool operator==(const BlockTraining&, const BlockTraining&) = default;
+};
+
+// Returns how the run trains a layer, and the model's ends.
+inline BlockTraining TrainingOf(const TrainedParts& parts, UnitTraining layer) {
+  return {.layer = layer,
+          .embedding = parts.OfEmbedding(),
+          .head = parts.OfHead(),
+          .adapter = parts.adapter};
+}
 
 // One rank's part of one micro-batch.
 struct BlockShape {
@@ -120,6 +142,8 @@ struct BlockShape {
   int64_t learned_positions = 0;    // rows of the position table that is added to the embedding
   bool vocab_parallel_loss = true;  // logits stay divided over the TP ranks
   int64_t loss_chunks = 1;          // in which the head and the loss run, one after another
+
+  BlockTraining training = {};
 
   // Device-memory traffic in bytes per element. Figures are for elements of 2 bytes and grow with
   // the element's size, except for score_traffic_bytes, which does not depend on it.

@@ -1,5 +1,6 @@
 #include "planner/block/block.h"
 #include "planner/block/operator_builder.h"
+#include "planner/block/trained_operators.h"
 
 namespace meshwright::planner {
 namespace {
@@ -118,23 +119,37 @@ class EndsBuilder : public OperatorBuilder {
   }
 };
 
+void Train(const BlockShape& shape, UnitTraining training, OperatorList& operators) {
+  for (Operator& op : operators) ApplyTraining(shape, training, op);
+}
+
 }  // namespace
 
 OperatorList EmbeddingOperators(const BlockShape& shape) {
   OperatorList operators;
   EndsBuilder(shape, operators).Embedding();
+  Train(shape, shape.training.embedding, operators);
   return operators;
 }
 
 OperatorList HeadOperators(const BlockShape& shape) {
   OperatorList operators;
   EndsBuilder(shape, operators).Head();
+  Train(shape, shape.training.head, operators);
+  if (!shape.tied_embeddings || shape.training.embedding == UnitTraining::kTrained) {
+    return operators;
+  }
+  // The head's matrix is the embedding's.
+  for (Operator& op : operators) {
+    if (op.name == OperatorName::kHeadProjection) ApplyTraining(shape, UnitTraining::kFrozen, op);
+  }
   return operators;
 }
 
 OperatorList MtpOperators(const BlockShape& shape) {
   OperatorList operators;
   EndsBuilder(shape, operators).Mtp();
+  Train(shape, shape.training.head, operators);
   return operators;
 }
 

@@ -90,6 +90,7 @@ TensorOrigin OriginOf(KeptTensor tensor) {
     case KeptTensor::kSiluGate:
     case KeptTensor::kNormIntermediates:
     case KeptTensor::kExtras:
+    case KeptTensor::kAdapter:
     case KeptTensor::kScores:
     case KeptTensor::kFinalNormRstd:
     case KeptTensor::kLossStatistics:

@@ -8,16 +8,23 @@
 namespace meshwright::planner {
 namespace {
 
+// An adapter's products are as narrow as its rank: what they stream takes longer than what they
+// multiply, and kernels cut their long sides into tiles of their own. Chosen; they are timed as a
+// core is.
+bool IsNarrow(const Operator& op) { return op.kind == OperatorKind::kMatmul && op.adapts; }
+
 double ExecutedFlops(const Operator& op, PassKind pass) {
-  if (op.kind != OperatorKind::kCore || pass == PassKind::kWeightGradient) return 0.0;
+  if (IsNarrow(op)) return WorkOf(op, pass).flops;
+  if (op.kind != OperatorKind::kCore || pass == PassKind::kWeightGradient || !Runs(op, pass)) {
+    return 0.0;
+  }
   return op.core.forward_flops * (pass == PassKind::kForward ? 1.0 : op.core.backward_ratio);
 }
 
 void AddPass(const Operator& op, PassKind pass, ListCost& cost) {
   const bool forward = pass == PassKind::kForward;
-  const bool multiplies =
-      op.kind == OperatorKind::kMatmul && !(op.detached && pass == PassKind::kInputGradient);
-  const double stream_bytes = StreamBytes(op, pass);
+  const bool multiplies = op.kind == OperatorKind::kMatmul && Runs(op, pass) && !IsNarrow(op);
+  const double stream_bytes = IsNarrow(op) ? WorkOf(op, pass).bytes : StreamBytes(op, pass);
   const double core_flops = ExecutedFlops(op, pass);
   if (!multiplies && stream_bytes <= 0.0 && core_flops <= 0.0) return;
   cost.passes.push_back({.pass = pass,

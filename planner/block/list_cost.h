@@ -18,7 +18,8 @@ struct PassCost {
   bool multiplies = false;
   MatmulShape product = {};
   double stream_bytes = 0.0;  // read from and written to device memory
-  double core_flops = 0.0;    // that the pass of a core executes, with what it recomputes
+  // That the pass of a core, or of an adapter, executes, with what it recomputes.
+  double core_flops = 0.0;
 };
 
 // A collective that compute waits for, among the ranks that share a layer or its experts.

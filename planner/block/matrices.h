@@ -1,5 +1,5 @@
-// Lists the matrices of a unit's products (planner/block/parameters.h defines units). An optimizer
-// that orthogonalises its updates needs each matrix whole.
+// Lists the matrices of a unit's products that train (planner/block/parameters.h defines units). An
+// optimizer that orthogonalises its updates needs each matrix whole.
 #pragma once
 
 #include <cstdint>

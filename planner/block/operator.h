@@ -178,6 +178,8 @@ struct OperatorParameter {
   Division division = Division::kWhole;  // over `divided_over`
   bool matrix = true;                    // false for a vector: a norm's weight or a bias
   bool shared = false;  // the embedding's matrix, used a second time and not counted again
+  bool trained = true;
+  bool four_bit = false;  // held in 4 bits (kFourBitWeightBytes)
   // Whether this is a matrix of a few rows that every rank of a TP group holds. ZeRO shards the
   // gradients of other matrices, but leaves the gradient of this one whole, as it does that of a
   // vector.
@@ -245,6 +247,7 @@ enum class KeptTensor : uint8_t {
   kFfnProduct,         // input of the down projection
   kNormIntermediates,  // of both norms if they are not fused
   kExtras,             // dropout masks, biases and copies
+  kAdapter,            // of an adapter, between its two products and behind them
   kLayerInput,         // of Gemma 4: the layer's own embedding, its gate and their product
   kScores,             // heads x queries x keys, if attention writes them out
   kFinalResidual,
@@ -319,14 +322,35 @@ struct Operator {
   // is, where a product makes several tensors.
   bool recomputed = false;
   double recomputed_share = 1.0;
+  // Whether the backward computes the gradient of the input, and that of the weights. A frozen
+  // operator has no gradient of its weights; one that nothing trained precedes has neither.
+  bool propagates = true;
+  bool learns = true;
+  // Whether it is a product of an adapter. It has the name of the product that it is put on.
+  bool adapts = false;
+  // Bytes of the largest matrix that each use of 4-bit weights writes in the products' format.
+  int64_t widened_bytes = 0;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }
   OperatorPass& pass(PassKind pass) { return passes[static_cast<size_t>(pass)]; }
 };
 
+// Returns whether the operator has the pass at all.
+inline bool Runs(const Operator& op, PassKind pass) {
+  switch (pass) {
+    case PassKind::kForward:
+      break;
+    case PassKind::kInputGradient:
+      return op.propagates && !(op.detached && op.kind == OperatorKind::kMatmul);
+    case PassKind::kWeightGradient:
+      return op.learns;
+  }
+  return true;
+}
+
 // Operators in the order of the forward pass; backward runs them in reverse. Holds a whole block
-// without a heap allocation.
-using OperatorList = ShortList<Operator, 36>;
+// with its adapters without a heap allocation.
+using OperatorList = ShortList<Operator, 80>;
 
 // Returns the operator of this name, or null.
 inline const Operator* Find(const OperatorList& operators, OperatorName name) {

@@ -4,8 +4,10 @@
 
 #include "planner/block/block.h"
 #include "planner/block/pass.h"
+#include "planner/block/tower_operators.h"
 #include "planner/block/tower_parameters.h"
 #include "planner/containers/memo.h"
+#include "planner/spec/layer_shapes.h"
 
 namespace meshwright::planner {
 namespace {
@@ -31,6 +33,12 @@ int64_t ProjectionElements(const OperatorList& operators) {
   });
 }
 
+int64_t TrainedElements(const OperatorList& operators) {
+  return Elements(operators, [](const Operator&, const OperatorParameter& parameter) {
+    return parameter.trained && !parameter.shared;
+  });
+}
+
 int64_t OwnElements(const OperatorList& operators) {
   return Elements(operators, [](const Operator&, const OperatorParameter& parameter) {
     return !parameter.shared;
@@ -38,16 +46,33 @@ int64_t OwnElements(const OperatorList& operators) {
 }
 
 // Counts only the experts that one token goes to.
+template <typename Counts>
+int64_t ActiveElements(const OperatorList& operators, const Experts& experts,
+                       const Counts& counts) {
+  const auto of = [&](bool of_experts) {
+    return Elements(operators, [&](const Operator& op, const OperatorParameter& parameter) {
+      return (parameter.reduced_over == GroupRole::kExpertReplicas) == of_experts &&
+             counts(op, parameter);
+    });
+  };
+  return of(false) + of(true) / std::max<int64_t>(experts.count, 1) * experts.top_k;
+}
+
 int64_t ActiveElements(const OperatorList& operators, const Experts& experts) {
-  return Elements(operators,
-                  [](const Operator&, const OperatorParameter& parameter) {
-                    return parameter.reduced_over != GroupRole::kExpertReplicas;
-                  }) +
-         Elements(operators,
-                  [](const Operator&, const OperatorParameter& parameter) {
-                    return parameter.reduced_over == GroupRole::kExpertReplicas;
-                  }) /
-             std::max<int64_t>(experts.count, 1) * experts.top_k;
+  return ActiveElements(operators, experts,
+                        [](const Operator&, const OperatorParameter&) { return true; });
+}
+
+// Returns the sum over active parameters of the passes in which each is multiplied: forward, and
+// the gradients of the input and of the weights where they run.
+int64_t MultipliedElements(const OperatorList& operators, const Experts& experts) {
+  return ActiveElements(operators, experts) +
+         ActiveElements(
+             operators, experts,
+             [](const Operator& op, const OperatorParameter&) { return op.propagates; }) +
+         ActiveElements(
+             operators, experts,
+             [](const Operator&, const OperatorParameter& parameter) { return parameter.trained; });
 }
 
 // FLOPs of all passes: of products, and of causal attention.
@@ -71,6 +96,7 @@ OperatorFlops FlopsOf(const OperatorList& operators) {
 struct Counts {
   int64_t elements = 0;
   int64_t active_elements = 0;
+  int64_t multiplied_elements = 0;  // 3 * active_elements where everything trains
   int64_t projection_elements = 0;  // of products' matrices
   OperatorFlops flops;
 };
@@ -78,6 +104,7 @@ struct Counts {
 Counts CountsOf(const OperatorList& operators, const Experts& experts) {
   return {.elements = AllElements(operators),
           .active_elements = ActiveElements(operators, experts),
+          .multiplied_elements = MultipliedElements(operators, experts),
           .projection_elements = ProjectionElements(operators),
           .flops = FlopsOf(operators)};
 }
@@ -95,22 +122,49 @@ BlockShape EndsShape(const ModelSpec& model) {
   return WholeShape(model, model.groups.empty() ? LayerGroup() : model.groups.front(), 1);
 }
 
-// Returns the shape of a layer in an undivided model for one token of the training's sequences.
-BlockShape TokenShape(const ModelSpec& model, const LayerGroup& group,
-                      const TrainingSpec& training) {
-  BlockShape shape = WholeShape(model, group, training.seq_len);
-  shape.document_tokens = training.options.document_tokens;
+BlockShape TrainedEndsShape(const ModelSpec& model, const TrainedParts& parts) {
+  BlockShape shape = EndsShape(model);
+  shape.training = TrainingOf(parts, UnitTraining::kTrained);
   return shape;
 }
 
+// Returns the shape of a layer in an undivided model for one token of the training's sequences.
+BlockShape TokenShape(const ModelSpec& model, const LayerGroup& group, const TrainingSpec& training,
+                      UnitTraining layer) {
+  BlockShape shape = WholeShape(model, group, training.seq_len);
+  shape.document_tokens = training.options.document_tokens;
+  shape.training = TrainingOf(training.options.train, layer);
+  return shape;
+}
+
+// Calls visit(group, training, layers) for the layers of each group, or for the parts of a group
+// that train differently.
+template <typename Visit>
+void ForEachLayers(const ModelSpec& model, const TrainedParts& parts, const Visit& visit) {
+  if (!parts.freezes_layers()) {
+    for (const LayerGroup& group : model.groups) {
+      visit(group, parts.OfLayer(0, !model.towers.empty()), group.count);
+    }
+    return;
+  }
+  const LayerShapes shapes(model, parts);
+  for (const ShapeRun& run : shapes.runs()) {
+    visit(shapes.Of(model, run.shape), shapes.TrainingOf(run.shape), run.layers);
+  }
+}
+
+// How a layer trains that predicts further tokens: as the head behind it.
+UnitTraining MtpTraining(const TrainedParts& parts) { return parts.OfHead(); }
+
 // Each layer that predicts further tokens is a block, a projection, and the head again.
 void AddMtp(const ModelSpec& model, const TrainingSpec& training, const Counts& head,
-            double& parameters, OperatorFlops& token) {
-  const BlockShape shape = TokenShape(model, model.MtpLayer(), training);
+            double& multiplied, OperatorFlops& token) {
+  const BlockShape shape =
+      TokenShape(model, model.MtpLayer(), training, MtpTraining(training.options.train));
   const auto layers = static_cast<double>(model.mtp_layers);
   for (const Counts& counts :
        {head, CountsOf<BlockOperators>(shape), CountsOf<MtpOperators>(shape)}) {
-    parameters += layers * static_cast<double>(counts.active_elements);
+    multiplied += layers * static_cast<double>(counts.multiplied_elements);
     token.products += layers * counts.flops.products;
     token.attention += layers * counts.flops.attention;
   }
@@ -128,6 +182,11 @@ UnitParameters RankParameters(const Operator& op) {
     if (vector) unit.vectors += elements;
     if (of_experts) unit.experts += elements;
     if (vector && of_experts) unit.expert_vectors += elements;
+    if (parameter.trained) continue;
+    unit.frozen += elements;
+    if (of_experts) unit.frozen_experts += elements;
+    if (parameter.four_bit) unit.four_bit += elements;
+    if (parameter.four_bit && of_experts) unit.four_bit_experts += elements;
   }
   return unit;
 }
@@ -168,6 +227,23 @@ int64_t ActiveParameters(const ModelSpec& model) {
   return count;
 }
 
+int64_t TrainableParameters(const ModelSpec& model, const TrainedParts& parts) {
+  if (parts.all()) return Parameters(model);
+  const BlockShape ends = TrainedEndsShape(model, parts);
+  int64_t count = TrainedElements(EmbeddingOperators(ends)) + TrainedElements(HeadOperators(ends));
+  ForEachLayers(model, parts, [&](const LayerGroup& group, UnitTraining training, int64_t layers) {
+    BlockShape shape = WholeShape(model, group, 1);
+    shape.training = TrainingOf(parts, training);
+    count += layers * TrainedElements(BlockOperators(shape));
+  });
+  for (const Tower& tower : model.towers) {
+    const BlockShape patch = TowerBlockShape(tower, parts);
+    count += tower.layers * TrainedElements(BlockOperators(patch)) +
+             TrainedElements(TowerEndOperators(tower, patch, 1));
+  }
+  return count;
+}
+
 int64_t MtpParameters(const ModelSpec& model) {
   if (model.mtp_layers == 0) return 0;
   const BlockShape shape = WholeShape(model, model.MtpLayer(), 1);
@@ -176,25 +252,30 @@ int64_t MtpParameters(const ModelSpec& model) {
 }
 
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
-  const Counts head = CountsOf<HeadOperators>(EndsShape(model));
-  double parameters = static_cast<double>(EmbeddingParameters(model) + head.elements);
+  const TrainedParts& parts = training.options.train;
+  const Counts head = CountsOf<HeadOperators>(TrainedEndsShape(model, parts));
+  const int64_t embedding_passes = parts.OfEmbedding() == UnitTraining::kTrained ? 3 : 1;
+  double multiplied =
+      static_cast<double>(embedding_passes * EmbeddingParameters(model) + head.multiplied_elements);
   OperatorFlops token = head.flops;
-  for (const LayerGroup& group : model.groups) {
-    const Counts block = CountsOf<BlockOperators>(TokenShape(model, group, training));
-    const auto count = static_cast<double>(group.count);
-    parameters += count * static_cast<double>(block.active_elements);
+  ForEachLayers(model, parts, [&](const LayerGroup& group, UnitTraining layer, int64_t layers) {
+    const Counts block = CountsOf<BlockOperators>(TokenShape(model, group, training, layer));
+    const auto count = static_cast<double>(layers);
+    multiplied += count * static_cast<double>(block.multiplied_elements);
     token.products += count * block.flops.products;
     token.attention += count * block.flops.attention;
-  }
-  if (model.mtp_layers > 0) AddMtp(model, training, head, parameters, token);
+  });
+  if (model.mtp_layers > 0) AddMtp(model, training, head, multiplied, token);
   const auto sequences = static_cast<double>(training.global_batch);
   const double tokens = sequences * static_cast<double>(training.seq_len);
   double towers = 0.0;
   if (training.media_tokens > 0) {
-    for (const Tower& tower : model.towers) towers += TowerFlops(tower, training.media_tokens);
+    for (const Tower& tower : model.towers) {
+      towers += TowerFlops(tower, training.media_tokens, parts);
+    }
   }
   // PaLM counts the whole square of attention.
-  return {.palm = tokens * (6.0 * parameters + 2.0 * token.attention) + sequences * towers,
+  return {.palm = tokens * (2.0 * multiplied + 2.0 * token.attention) + sequences * towers,
           .causal = tokens * (token.products + token.attention) + sequences * towers};
 }
 

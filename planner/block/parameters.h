@@ -2,6 +2,7 @@
 // 2204.02311, appendix B).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "planner/block/operator.h"
@@ -17,15 +18,59 @@ struct UnitParameters {
   int64_t vectors = 0;  // the part of `all` whose gradients stay whole: norms, biases, routers
   int64_t experts = 0;  // the part of `all` that has copies on GroupRole::kExpertReplicas only
   int64_t expert_vectors = 0;  // the part of `all` that is in both `vectors` and `experts`
+  int64_t frozen = 0;          // the part of `all` that does not train
+  int64_t frozen_experts = 0;  // the part of `frozen` that is in `experts`
+  int64_t four_bit = 0;        // the part of `frozen` that is held in 4 bits
+  int64_t four_bit_experts = 0;
 
+  int64_t trained() const { return all - frozen; }
+  int64_t trained_experts() const { return experts - frozen_experts; }
+  // Adds `count` times `other`.
+  void Add(const UnitParameters& other, int64_t count) {
+    all += count * other.all;
+    vectors += count * other.vectors;
+    experts += count * other.experts;
+    expert_vectors += count * other.expert_vectors;
+    frozen += count * other.frozen;
+    frozen_experts += count * other.frozen_experts;
+    four_bit += count * other.four_bit;
+    four_bit_experts += count * other.four_bit_experts;
+  }
   UnitParameters& operator+=(const UnitParameters& other) {
-    all += other.all;
-    vectors += other.vectors;
-    experts += other.experts;
-    expert_vectors += other.expert_vectors;
+    Add(other, 1);
     return *this;
   }
 };
+// Parameters whose weights are gathered, or whose gradients are reduced, as one.
+struct TransitParameters {
+  TransitParameters() = default;
+  explicit TransitParameters(const UnitParameters& unit)
+      : wide(unit.all - unit.four_bit), four_bit(unit.four_bit), trained(unit.trained()) {}
+
+  int64_t wide = 0;      // in the weights' format
+  int64_t four_bit = 0;  // in 4 bits, besides
+  int64_t trained = 0;
+
+  // Takes over the weights of `other` if they take more bytes, and its trained parameters if there
+  // are more of them.
+  void Include(const TransitParameters& other) {
+    // Four weights of 4 bits take about as many bytes as one of 16.
+    if (4 * other.wide + other.four_bit > 4 * wide + four_bit) {
+      wide = other.wide;
+      four_bit = other.four_bit;
+    }
+    trained = std::max(trained, other.trained);
+  }
+  // Returns the parts of the rank's parameters that one of `chunks` equal chunks has.
+  TransitParameters OfChunk(int64_t chunks) const {
+    TransitParameters chunk;
+    chunk.wide = wide / chunks;
+    chunk.four_bit = four_bit / chunks;
+    chunk.trained = trained / chunks;
+    return chunk;
+  }
+};
+
 UnitParameters RankParameters(const OperatorList& operators);
 UnitParameters RankParameters(const Operator& op);
 
@@ -43,6 +88,8 @@ int64_t EntryParameters(const ModelSpec& model);
 int64_t Parameters(const ModelSpec& model);
 // Returns the parameters that a token passes. Of the experts, only those that it goes to count.
 int64_t ActiveParameters(const ModelSpec& model);
+// Returns the parameters that train, adapters included and counted as Parameters() counts.
+int64_t TrainableParameters(const ModelSpec& model, const TrainedParts& parts);
 // Returns the parameters of the layers that predict further tokens, which Parameters() leaves out.
 int64_t MtpParameters(const ModelSpec& model);
 
@@ -50,9 +97,12 @@ int64_t MtpParameters(const ModelSpec& model);
 struct StepFlops {
   // PaLM's count, tokens * (6 N + 12 L a d s), for L layers, a heads of d elements and sequences of
   // s tokens. N is the number of active parameters, with the embedding's and the head's matrix even
-  // if the two are tied.
+  // if the two are tied. Of the 6 FLOPs of a parameter, 2 are for the gradient of the weights and 2
+  // for that of the input; a run that freezes parts has none of the former there, and below the
+  // first trained unit none of the latter.
   double palm = 0.0;
-  // Megatron-LM's count: the matmuls of the layers, the causal half of attention, and the logits.
+  // Megatron-LM's count: the matmuls of the layers, the causal half of attention, and the logits,
+  // in the passes that run.
   double causal = 0.0;
 };
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training);

@@ -75,9 +75,7 @@ double CoreFlops(const CoreShape& core, PassKind pass) {
 }
 
 PassWork WorkOf(const Operator& op, PassKind pass) {
-  if (op.kind == OperatorKind::kMatmul && op.detached && pass == PassKind::kInputGradient) {
-    return {};
-  }
+  if (!Runs(op, pass)) return {};
   PassWork work = {.flops = 0.0, .bytes = StreamBytes(op, pass)};
   if (op.kind == OperatorKind::kMatmul) {
     work += ProductWork(ProductOf(op, pass), op.element_bytes);

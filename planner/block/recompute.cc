@@ -217,8 +217,10 @@ RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape
 }
 
 void Apply(const RecomputedParts& parts, OperatorList& block) {
+  const bool has_backward =
+      std::any_of(block.begin(), block.end(), [](const Operator& op) { return op.propagates; });
   const size_t end = parts.stops_early ? EndOfRecompute(block) : block.size();
-  for (size_t i = 0; i < end; ++i) {
+  for (size_t i = 0; has_backward && i < end; ++i) {
     Operator& op = block[i];
     if (!parts.runs.Has(op.name)) continue;
     op.recomputed = true;

@@ -61,7 +61,8 @@ RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
 
 // Edits the operators of a block: they no longer save what is freed, and those that are recomputed
-// are marked. A product that makes several tensors of which some are kept is recomputed in part.
+// are marked. A product that makes several tensors of which some are kept is recomputed in part; a
+// block without a backward recomputes nothing.
 void Apply(const RecomputedParts& parts, OperatorList& block);
 
 }  // namespace meshwright::planner

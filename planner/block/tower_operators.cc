@@ -1,6 +1,7 @@
 #include "planner/block/tower_operators.h"
 
 #include "planner/block/operator_builder.h"
+#include "planner/block/trained_operators.h"
 
 namespace meshwright::planner {
 namespace {
@@ -52,7 +53,7 @@ class TowerEnds : public OperatorBuilder {
 
 }  // namespace
 
-BlockShape TowerBlockShape(const Tower& tower) {
+BlockShape TowerBlockShape(const Tower& tower, const TrainedParts& parts) {
   const bool sandwich = tower.norm == TowerNorm::kRmsSandwich;
   return {.tokens = 1,
           .hidden = tower.hidden,
@@ -69,7 +70,8 @@ BlockShape TowerBlockShape(const Tower& tower) {
           .ffn_bias = tower.biases,
           .norm = tower.norm == TowerNorm::kLayer ? StreamNorm::kLayer : StreamNorm::kRms,
           .arrangement = sandwich ? Arrangement::kSandwich : Arrangement::kSequential,
-          .positions = Positions::kNone};
+          .positions = Positions::kNone,
+          .training = {.layer = parts.OfTowers(), .head = parts.OfProjector()}};
 }
 
 bool DividesTower(const Tower& tower, int64_t tp) {
@@ -82,6 +84,10 @@ OperatorList TowerEndOperators(const Tower& tower, const BlockShape& patches, in
   ends.Patches();
   ends.Norms();
   ends.Projector(tokens);
+  for (Operator& op : operators) {
+    const bool projects = op.name == OperatorName::kTowerProjection;
+    ApplyTraining(patches, projects ? patches.training.head : patches.training.layer, op);
+  }
   return operators;
 }
 

@@ -12,7 +12,7 @@ namespace meshwright::planner {
 
 // Returns the shape of a tower's block for one patch, undivided. Each patch sees all patches of its
 // image, and there are as many key heads as query heads.
-BlockShape TowerBlockShape(const Tower& tower);
+BlockShape TowerBlockShape(const Tower& tower, const TrainedParts& parts = {});
 
 // Returns whether `tp` ranks can share the tower's blocks. If not, every rank runs all of them, as
 // under Megatron-LM.
@@ -21,7 +21,8 @@ bool DividesTower(const Tower& tower, int64_t tp);
 // Returns the operators before and behind the blocks: the product over patches, the norms outside
 // of the blocks, and the projector, which works on `tokens` tokens of the language model. `patches`
 // is the shape of a block on the same rank. Every rank holds these operators whole. The projector
-// keeps the inputs of its products; what its activation keeps is left out.
+// keeps the inputs of its products; what its activation keeps is left out. It trains as
+// patches.training says of a head.
 OperatorList TowerEndOperators(const Tower& tower, const BlockShape& patches, int64_t tokens);
 
 }  // namespace meshwright::planner

@@ -35,8 +35,8 @@ int64_t TowerParameters(const ModelSpec& model) {
   return parameters;
 }
 
-double TowerFlops(const Tower& tower, int64_t tokens) {
-  BlockShape patches = TowerBlockShape(tower);
+double TowerFlops(const Tower& tower, int64_t tokens, const TrainedParts& parts) {
+  BlockShape patches = TowerBlockShape(tower, parts);
   patches.tokens = tower.Patches(tokens);
   patches.keys = tower.KeysSeen(tokens);
   return static_cast<double>(tower.layers) * AllPassesFlops(BlockOperators(patches)) +

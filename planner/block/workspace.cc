@@ -10,6 +10,7 @@ namespace {
 // The FFN's backward is the widest: it holds gradients of the hidden width and of the inner width
 // while its last projection turns the one into the other.
 double GradientBytes(const Operator& op, const WorkspaceRates& rates) {
+  if (!op.propagates) return 0.0;
   if (op.name != OperatorName::kDownProjection && op.name != OperatorName::kExpertDownProjection) {
     return 0.0;
   }
@@ -36,14 +37,16 @@ Workspace WorkspaceOf(const OperatorList& block, const WorkspaceRates& rates) {
   Workspace workspace;
   const bool writes_scores = KeptBytes(block, KeptTensor::kScores) > 0;
   int64_t gradient_bytes = 0;  // experts and the FFN beside them run one after the other
+  int64_t widened_bytes = 0;   // products run one after another
   for (const Operator& op : block) {
     gradient_bytes = std::max(gradient_bytes, static_cast<int64_t>(GradientBytes(op, rates)));
-    workspace.working_bytes += RingBytes(op) + op.core.workspace_bytes;
+    widened_bytes = std::max(widened_bytes, op.widened_bytes);
+    if (op.propagates) workspace.working_bytes += RingBytes(op) + op.core.workspace_bytes;
     if (!writes_scores) continue;
     workspace.score_bytes +=
         static_cast<int64_t>(rates.score_bytes * static_cast<double>(ScoreElements(op)));
   }
-  workspace.working_bytes += gradient_bytes;
+  workspace.working_bytes += gradient_bytes + widened_bytes;
   return workspace;
 }
 

@@ -15,6 +15,7 @@ struct AdapterConfig {
   std::string kind;                  // peft_type, such as "LORA"
   int64_t rank = 0;                  // of a LoRA's matrices; 0 if the file has none
   std::vector<std::string> targets;  // modules that it adapts; empty if the file lists none
+  bool has_magnitudes = false;       // `use_dora`
 };
 
 // Returns whether the text is a JSON object with keys that only an adapter_config.json has.
@@ -23,7 +24,13 @@ bool IsAdapter(std::string_view text);
 // Returns InvalidArgument, with the key and its value, if the file names no base model.
 absl::StatusOr<AdapterConfig> ReadAdapterConfig(std::string_view text);
 
-// Says in one sentence that the base model is planned, and what is left out.
+// Returns what the adapter trains as ParseTrainedParts() takes it, such as "lora:16:q_proj,v_proj".
+// A fused module stands for what it computes. "" if the adapter is not planned: if it is no LoRA,
+// or adapts modules that are no products of a block.
+std::string TrainTextOf(const AdapterConfig& adapter);
+
+// Says in one sentence that the base model is planned, with the adapter or with all weights
+// trained.
 std::string NoteOn(const AdapterConfig& adapter);
 
 }  // namespace meshwright::planner

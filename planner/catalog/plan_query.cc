@@ -55,6 +55,71 @@ absl::Status CheckImbalance(const ModelSpec& model, const TrainingSpec& training
                                  " has none; must be 1"));
 }
 
+absl::Status TrainError(const TrainedParts& parts, std::string_view problem) {
+  return FieldError("train", TrainedPartsText(parts), problem);
+}
+
+// Returns whether the model has a product that the target names.
+bool HasTarget(const ModelSpec& model, AdapterTarget target) {
+  return std::any_of(model.groups.begin(), model.groups.end(), [&](const LayerGroup& layer) {
+    const Attention& attention = layer.attention;
+    switch (target) {
+      case AdapterTarget::kQuery:
+        return attention.exists() && (!attention.is_latent() || attention.query_rank == 0);
+      case AdapterTarget::kKey:
+      case AdapterTarget::kValue:
+        return attention.kind == AttentionKind::kGroupedQuery;
+      case AdapterTarget::kOutput:
+        return attention.exists();
+      case AdapterTarget::kGate:
+        return layer.ffn.gated() && layer.ffn.dense_hidden() > 0;
+      case AdapterTarget::kUp:
+      case AdapterTarget::kDown:
+        return layer.ffn.dense_hidden() > 0;
+      case AdapterTarget::kOtherLinear:
+        break;
+      case AdapterTarget::kExperts:
+        return layer.ffn.has_experts();
+    }
+    return true;
+  });
+}
+
+bool HasAnyTarget(const ModelSpec& model, const AdapterTargets& targets) {
+  bool any = false;
+  targets.ForEach([&](AdapterTarget target) { any = any || HasTarget(model, target); });
+  return any;
+}
+
+// Adapters that adapt nothing, and frozen parts that the model has not, are misunderstandings.
+absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training) {
+  const TrainedParts& parts = training.options.train;
+  if (parts.all()) return absl::OkStatus();
+  if (parts.adapter.four_bit_base && training.precision != Precision::kBf16) {
+    return TrainError(parts, absl::StrCat("holds weights in 4 bits for products in bf16; must be "
+                                          "lora with --dtype ",
+                                          AbslView(PrecisionName(training.precision))));
+  }
+  if (parts.adapter.targets.Has(AdapterTarget::kExperts) && !model.has_experts()) {
+    return TrainError(parts, absl::StrCat("puts adapters on experts, and ", model.name,
+                                          " has none; must leave experts out"));
+  }
+  if (parts.adapter.exists() && !HasAnyTarget(model, parts.adapter.targets)) {
+    return TrainError(parts, absl::StrCat("names no product of ", model.name,
+                                          "; must be all-linear or name some"));
+  }
+  if (parts.freezes_towers && model.towers.empty()) {
+    return TrainError(parts, absl::StrCat("freezes a tower, and ", model.name,
+                                          " has none that is planned; must leave tower out"));
+  }
+  if (parts.end_frozen > model.layers()) {
+    return TrainError(
+        parts, absl::StrCat("freezes layers that ", model.name, " has not; must end at layer ",
+                            model.layers() - 1, " or before, counted from 0"));
+  }
+  return absl::OkStatus();
+}
+
 // Meshwright's own worker has the optimizers, states and loss of its own alone.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training) {
   const Optimizer& optimizer = training.optimizer;
@@ -72,8 +137,8 @@ absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& t
       return FieldError(
           option.name, option.text(training.options),
           absl::StrCat("is not run by Meshwright's own worker, whose steps ", profile.name,
-                       " plans and trials run; must be left out, or plan for another "
-                       "framework (meshwright list profiles)"));
+                       " plans and trials run; must be ", option.text(RunOptions()),
+                       ", or plan for another framework (meshwright list profiles)"));
     }
   }
   if (training.options.states != StateFormats() && !training.formats().HasMasterWeights()) {
@@ -114,6 +179,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   RETURN_IF_ERROR(CheckOptions(request.profile, query.training));
   ASSIGN_OR_RETURN(request.profile,
                    VariantOf(std::move(request.profile), query.training.options));
+  RETURN_IF_ERROR(CheckTrained(request.model, query.training));
   request.training = query.training;
   ASSIGN_OR_RETURN(request.training.media_tokens, MediaTokens(query, request.model));
   request.profile.supports.attention =

@@ -17,6 +17,9 @@ struct SpecSource {
   std::string name;
   std::string json;                     // if empty, `name` is a preset
   std::vector<std::string> notes = {};  // on a model: what its reader should know beside its file
+  // On a model that an adapter's file names: what that file trains, as ParseTrainedParts() takes
+  // it.
+  std::string train = {};
 
   friend bool operator==(const SpecSource&, const SpecSource&) = default;
 };

@@ -23,9 +23,15 @@ double ReduceBytesPerParameter(const StepShape& step) {
   return gradient == StateFormat::kDefault ? reduced : std::min(reduced, BytesOf(gradient));
 }
 
+double FrozenBytes(const StepShape& step, int64_t frozen, int64_t four_bit) {
+  return static_cast<double>(frozen - four_bit) * WeightBytes(step) +
+         static_cast<double>(four_bit) * kFourBitWeightBytes;
+}
+
 // Parameters whose holders reduce their gradients together: those of experts, or all others.
 struct Reduction {
-  double parameters = 0.0;  // of a rank
+  double parameters = 0.0;    // of a rank, those that train
+  double frozen_bytes = 0.0;  // of the rank's other weights
   RankGroup replicas;
   ShardGroups zero;  // how the replicas divide states
 };
@@ -44,7 +50,8 @@ UnitTraffic PerMicroBatch(const StepShape& step, const Reduction& reduction) {
   const double units = std::max(1.0, layers / layout.pp) + 1.0;
   const double unit = reduction.parameters / units;
   const RankGroup& shards = reduction.zero.shards;
-  return {.gather_s = units * AllGatherTime(step.network, shards, unit * WeightBytes(step)),
+  const double weight_bytes = unit * WeightBytes(step) + reduction.frozen_bytes / units;
+  return {.gather_s = units * AllGatherTime(step.network, shards, weight_bytes),
           .scatter_s = units * ReduceScatterTime(step.network, shards,
                                                  unit * ReduceBytesPerParameter(step))};
 }
@@ -94,7 +101,7 @@ double ShardedGradients(const StepShape& step, const Reduction& reduction) {
 }
 
 StateTraffic TrafficOf(const StepShape& step, const Reduction& reduction) {
-  if (reduction.parameters == 0.0) return {};
+  if (reduction.parameters == 0.0 && reduction.frozen_bytes == 0.0) return {};
   switch (step.layout.zero) {
     case 0:
       return {.per_step_s = AllReducedGradients(step, reduction)};
@@ -116,13 +123,18 @@ StateTraffic TrafficOf(const StepShape& step, const Reduction& reduction) {
 }  // namespace
 
 StateTraffic StateTrafficOf(const StepShape& step, const UnitParameters& parameters) {
-  const auto experts = static_cast<double>(parameters.experts);
-  const StateTraffic dense =
-      TrafficOf(step, {.parameters = static_cast<double>(parameters.all) - experts,
-                       .replicas = step.dp_group,
-                       .zero = step.zero});
+  const auto experts = static_cast<double>(parameters.trained_experts());
+  const double expert_bytes =
+      FrozenBytes(step, parameters.frozen_experts, parameters.four_bit_experts);
+  const StateTraffic dense = TrafficOf(
+      step,
+      {.parameters = static_cast<double>(parameters.trained()) - experts,
+       .frozen_bytes = FrozenBytes(step, parameters.frozen, parameters.four_bit) - expert_bytes,
+       .replicas = step.dp_group,
+       .zero = step.zero});
   const StateTraffic expert =
       TrafficOf(step, {.parameters = experts,
+                       .frozen_bytes = expert_bytes,
                        .replicas = step.experts.replicas,
                        .zero = {.shards = step.experts.replicas, .copies = {}}});
   return {.per_pass_s = dense.per_pass_s + expert.per_pass_s,
@@ -141,6 +153,7 @@ double ExposedTraffic(const FrameworkProfile& profile, const Layout& layout,
 
 double TiedEmbeddingTime(const StepShape& step) {
   if (!step.context.model.tied_embeddings || EndsShareRank(step.layout)) return 0.0;
+  if (step.planned.ends().embedding.trained() == 0) return 0.0;
   const double bytes = static_cast<double>(EmbeddingParameters(step.context.model)) /
                        step.layout.tp * ReduceBytesPerParameter(step);
   return AllReduceTime(step.network, step.ends_group, bytes);

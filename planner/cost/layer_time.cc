@@ -70,6 +70,7 @@ void AddCompute(const StepShape& step, const ListCost& cost, const MatmulInputs&
 void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
   const double forward_s = Launched(step, AttentionTime(step, op, PassKind::kForward));
   time.forward_s += forward_s;
+  if (!Runs(op, PassKind::kInputGradient)) return;
   time.input_gradient_s += Launched(step, AttentionTime(step, op, PassKind::kInputGradient));
   if (op.recomputed) time.recompute_s += forward_s;
 }
@@ -98,6 +99,7 @@ void AddRing(const StepShape& step, const Operator& op, LayerTime& time) {
   if (op.attention.ring_stops == 1) return;
   const double attention_s = AttentionTime(step, op, PassKind::kForward);
   time.cp_forward_s += RingTime(step, op, PassKind::kForward, attention_s);
+  if (!Runs(op, PassKind::kInputGradient)) return;
   time.cp_backward_s +=
       RingTime(step, op, PassKind::kInputGradient, attention_s * kAttentionBackwardRatio);
 }
@@ -239,10 +241,12 @@ void ApplyHostFloor(const StepShape& step, const BlockShape& shape, LayerTime& t
   const double rings_s = HostRingTime(step);
   const double forward_s = time.forward_s + time.tp_forward_s + time.ep_forward_s;
   time.forward_s += std::max(0.0, floor_s / 3.0 + rings_s - forward_s);
+  if (!time.has_backward()) return;
   const double backward_s = time.backward_s() + time.tp_backward_s + time.ep_backward_s;
   const double missing_s = std::max(0.0, floor_s * 2.0 / 3.0 + rings_s - backward_s);
-  time.input_gradient_s += missing_s / 2.0;
-  time.weight_gradient_s += missing_s / 2.0;
+  const double weights_share = time.weight_gradient_s > 0.0 ? 0.5 : 0.0;
+  time.input_gradient_s += missing_s * (1.0 - weights_share);
+  time.weight_gradient_s += missing_s * weights_share;
 }
 
 MatmulInputs BlockInputs(const StepShape& step, const BlockShape& shape) {
@@ -308,6 +312,7 @@ LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower) {
 
 LayerTime Recomputed(const StepShape& step, const BlockSums& block, const LayerTime& layer) {
   LayerTime time = layer;
+  if (!layer.has_backward()) return time;
   time.recompute_s = layer.forward_s;
   time.tp_recompute_s = layer.tp_forward_s;
   time.cp_recompute_s = layer.cp_forward_s;

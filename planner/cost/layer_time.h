@@ -32,6 +32,10 @@ struct LayerTime {
 
   double compute_s() const { return forward_s + input_gradient_s + weight_gradient_s; }
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
+  // Returns whether a backward runs at all: frozen layers that nothing trained precedes have none.
+  bool has_backward() const {
+    return backward_s() + tp_backward_s + cp_backward_s + ep_backward_s > 0.0;
+  }
 };
 
 // Returns the time of a layer of shape `shape` (EstimateContext::shapes) without full recompute;
@@ -43,8 +47,8 @@ LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower);
 // Returns the time of a tower's patches and projector.
 LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower);
 
-// Returns the time of the same layer under full recompute, which repeats its forward but for what
-// the framework leaves out (BlockSums::skipped_cost).
+// Returns the time of the same layer under full recompute, which repeats its forward if there is a
+// backward, but for what the framework leaves out (BlockSums::skipped_cost).
 LayerTime Recomputed(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
 // Returns the time of the final norm, the output projection and the cross entropy.

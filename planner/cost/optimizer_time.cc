@@ -99,14 +99,18 @@ double OrthogonalTime(const StepShape& step, const Owners& owners, const Iterati
          2.0 * ExchangeTime(step, owners, rank_elements);
 }
 
-// Returns the number of parameters whose states a rank keeps.
-template <typename Elements>
-double Owned(const StepShape& step, const Elements& elements) {
+// Returns the number of trained parameters whose states a rank keeps.
+double Owned(const StepShape& step, const MatrixElements& elements) {
   const auto experts = static_cast<double>(elements.experts);
   const double dense = static_cast<double>(elements.all) - experts;
   if (step.layout.zero == 0) return dense + experts;
   return dense / static_cast<double>(step.zero.shards.ranks()) +
          experts / static_cast<double>(step.experts.replicas.ranks());
+}
+
+double Owned(const StepShape& step, const UnitParameters& parameters) {
+  return Owned(
+      step, MatrixElements{.all = parameters.trained(), .experts = parameters.trained_experts()});
 }
 
 double OrthogonalRankTime(const StepShape& step, int32_t pipeline_rank, KnownIterations& known) {

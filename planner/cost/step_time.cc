@@ -34,7 +34,7 @@ TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_d
   const StepShape step(planned);
   const PipelineRanks pipeline = SumRanks(step, StageTimes(step));
   const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
-  const UnitParameters parameters = planned.MostParameters();
+  const UnitParameters parameters = planned.MostTrained();
   const PipelineLinks links = {.core_share = step.device.share,
                                .hop_s = layout.pp > 1 ? HopTime(step) : 0.0,
                                .straggler_factor = StragglerFactor(

@@ -170,7 +170,7 @@ StagedEstimate::Kept::Rank StagedEstimate::KeptOn(const Layout& layout, const Bl
                                                    further, RecomputedLayers(layout, further)) +
                                          further * ends.mtp_kept_bytes);
   }
-  if (layout.pp > 1) work_bytes += 2 * ends.checkpoint_bytes;
+  if (layout.pp > 1) work_bytes += 2 * ends.boundary_bytes;
   int64_t loss_bytes = 0;
   if (contents.has_head) {
     loss_bytes = LossBytes(context_, layout, micro_batches_, ends);
@@ -227,11 +227,11 @@ const StagedEstimate::States& StagedEstimate::FillStates(const Layout& layout, s
     states.ranks.push_back(
         {.fixed_bytes =
              meshwright::planner::StatesOf(context_, layout, held).total_bytes() + overhead_bytes,
-         .optimizer_step_bytes = OptimizerStepBytes(context_.profile, held.whole),
-         .parameters = planned.ParametersOnRank(rank).all});
+         .optimizer_step_bytes = OptimizerStepBytes(context_.profile, held.trained()),
+         .parameters = TransitParameters(planned.ParametersOnRank(rank))});
   }
   states.largest_unit = planned.LargestUnit();
-  states.traffic = StateTrafficOf(step, planned.MostParameters());
+  states.traffic = StateTrafficOf(step, planned.MostTrained());
   states.apart_s = OptimizerTime(step) + TiedEmbeddingTime(step) + SelectionBiasTime(step);
   return states;
 }

@@ -104,11 +104,11 @@ class StagedEstimate {
     struct Rank {
       int64_t fixed_bytes = 0;           // held throughout the step
       int64_t optimizer_step_bytes = 0;  // while no activations are held
-      int64_t parameters = 0;
+      TransitParameters parameters;
     };
     uint64_t mesh = 0;        // the mesh that it was computed for
     std::vector<Rank> ranks;  // by PipelineContents::ranks()
-    int64_t largest_unit = 0;
+    TransitParameters largest_unit;
     StateTraffic traffic;
     double apart_s = 0.0;  // optimizer, and reductions of tied embeddings and selection biases
   };

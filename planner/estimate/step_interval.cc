@@ -28,18 +28,19 @@ bool HasUnfittedLayers(const ModelSpec& model) {
 }
 
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                     const ModelSpec& model) {
+                     const ModelSpec& model, const TrainedParts& parts) {
   const int64_t rows = cluster.calibration.rows + cluster.calibration.prior_rows;
   const double layers = HasUnfittedLayers(model) ? kUnfittedLayersSigma : 0.0;
-  if (rows == 0) {
-    return std::hypot(profile.traffic.step_time_sigma, cluster.device.step_time_sigma, layers);
-  }
-  return std::hypot(FittedSpread(cluster, profile), kDataSheetSigma * ShareLeftOpen(rows), layers);
+  const double seen = rows == 0 ? std::hypot(profile.traffic.step_time_sigma,
+                                             cluster.device.step_time_sigma, layers)
+                                : std::hypot(FittedSpread(cluster, profile),
+                                             kDataSheetSigma * ShareLeftOpen(rows), layers);
+  return parts.all() ? seen : std::hypot(seen, kFrozenWeightsSigma);
 }
 
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model) {
-  return std::exp(kEightyPercentSigmas * StepTimeSigma(cluster, profile, model));
+                  const ModelSpec& model, const TrainedParts& parts) {
+  return std::exp(kEightyPercentSigmas * StepTimeSigma(cluster, profile, model, parts));
 }
 
 double ComparedStepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile) {

@@ -7,6 +7,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/model_spec.h"
+#include "planner/spec/trained_parts.h"
 
 namespace meshwright::planner {
 
@@ -43,12 +44,17 @@ inline constexpr double kUnfittedLayersSigma = 0.5;
 // keys that an index picks or that are compressed. The efficiency of these kernels is chosen.
 bool HasUnfittedLayers(const ModelSpec& model);
 
+// The same for runs that freeze weights or train adapters, which no fit has seen. Chosen: as much
+// as a device has that was not fitted.
+inline constexpr double kFrozenWeightsSigma = 0.2;
+
 // Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
 // adds two independent errors: FittedSpread() and what is left of the data sheet's error. If the
 // cluster was never fitted, it adds the framework's spread and the cluster's assumed one. For a
-// model that HasUnfittedLayers() it adds kUnfittedLayersSigma.
+// model that HasUnfittedLayers() it adds kUnfittedLayersSigma, and for a run that does not train
+// all weights kFrozenWeightsSigma.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                     const ModelSpec& model);
+                     const ModelSpec& model, const TrainedParts& parts = {});
 
 // 80 % of a normal distribution lie within this many standard deviations of its mean.
 inline constexpr double kEightyPercentSigmas = 1.2816;
@@ -56,7 +62,7 @@ inline constexpr double kEightyPercentSigmas = 1.2816;
 // Returns a factor of at least 1. The step time of 80 % of runs lies within this factor of the
 // predicted one, above or below.
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model);
+                  const ModelSpec& model, const TrainedParts& parts = {});
 
 // Returns the same for comparing layouts of one model, whose unfitted layers err alike.
 double ComparedStepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);

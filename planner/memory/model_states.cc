@@ -73,6 +73,10 @@ int64_t GradientBytes(const EstimateContext& context) {
   return static_cast<int64_t>(StateWidthsOf(context).gradient);
 }
 
+int64_t WeightBytes(const EstimateContext& context, int64_t wide, int64_t four_bit) {
+  return wide * BytesOf(context.training.formats().weights) + Bytes(four_bit, kFourBitWeightBytes);
+}
+
 ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
                          const HeldParameters& held) {
   const NumberFormats formats = context.training.formats();
@@ -86,17 +90,20 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
   }
   // What is kept for the matrices of blocks less what is for other parameters; may be negative.
   const double more_bytes = widths.Of(optimizer.matrices) - widths.Of(optimizer.others);
-  const int64_t gradients = layout.zero >= 2 ? held.shard + held.whole_gradients : held.whole;
+  const int64_t gradients =
+      layout.zero >= 2 ? held.trained_shard() + held.whole_gradients : held.trained();
+  const int64_t weights = layout.zero >= 3 ? held.shard : held.whole;
+  const int64_t four_bit = layout.zero >= 3 ? held.four_bit_shard : held.four_bit;
   // Under ZeRO-3 narrowed copies live as long as the gathered weights that they are made from.
   const auto copied = Real(layout.zero >= 3 ? 0 : held.of_blocks);
   const double copy_bytes = context.training.quantisation().weight_copy_bytes;
-  return {
-      .weights_bytes = (layout.zero >= 3 ? held.shard : held.whole) * BytesOf(formats.weights) +
-                       static_cast<int64_t>(copied * copy_bytes),
-      .gradients_bytes = gradients * GradientBytes(context) +
-                         (layout.zero <= 1 ? held.whole * LocalGradientBytes(context) : 0),
-      .optimizer_bytes = Bytes(layout.zero >= 1 ? held.shard : held.whole, optimizer_bytes) +
-                         Bytes(layout.zero >= 1 ? held.matrices_shard : held.matrices, more_bytes)};
+  return {.weights_bytes = WeightBytes(context, weights - four_bit, four_bit) +
+                           static_cast<int64_t>(copied * copy_bytes),
+          .gradients_bytes = gradients * GradientBytes(context) +
+                             (layout.zero <= 1 ? held.trained() * LocalGradientBytes(context) : 0),
+          .optimizer_bytes =
+              Bytes(layout.zero >= 1 ? held.trained_shard() : held.trained(), optimizer_bytes) +
+              Bytes(layout.zero >= 1 ? held.matrices_shard : held.matrices, more_bytes)};
 }
 
 }  // namespace meshwright::planner

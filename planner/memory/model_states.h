@@ -21,6 +21,15 @@ struct HeldParameters {
   // The parts of `whole` and of `shard` in matrices of blocks (Optimizer::matrices).
   int64_t matrices = 0;
   int64_t matrices_shard = 0;
+  // The parts of `whole` and of `shard` that do not train, and of these in turn those that are held
+  // in 4 bits. The matrices above train.
+  int64_t frozen = 0;
+  int64_t frozen_shard = 0;
+  int64_t four_bit = 0;
+  int64_t four_bit_shard = 0;
+
+  int64_t trained() const { return whole - frozen; }
+  int64_t trained_shard() const { return shard - frozen_shard; }
 };
 
 struct ModelStateBytes {
@@ -54,6 +63,10 @@ double UpdateTrafficBytes(const EstimateContext& context, const UpdateRule& rule
 // Returns the bytes of one parameter's main gradient. A second copy is not needed if gradients are
 // as wide as the optimizer's states.
 int64_t GradientBytes(const EstimateContext& context);
+
+// Returns the bytes of weights, of which `four_bit` are held in 4 bits and `wide` in the training's
+// format.
+int64_t WeightBytes(const EstimateContext& context, int64_t wide, int64_t four_bit);
 
 // Returns the bytes of the states of `held` that the rank keeps under the layout's ZeRO stage.
 ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,

@@ -14,7 +14,7 @@ namespace meshwright::planner {
 int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
                   const BlockSums& ends) {
   const KeptActivations& kept = context.profile.kept;
-  const int64_t boundary_bytes = ends.checkpoint_bytes;
+  const int64_t boundary_bytes = ends.boundary_bytes;
   const int64_t chunks =
       LossChunks(context.training.options, context.model.vocab, context.model.hidden);
   const bool parallel =
@@ -31,27 +31,30 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
       layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches : 1;
   // Under ZB-H1 the head's weight gradient waits: its inputs stay for every micro-batch in flight.
-  const int64_t inputs =
+  // A frozen head has none.
+  int64_t inputs =
       layout.schedule == ScheduleKind::kZbH1 ? std::min<int64_t>(micro_batches, layout.pp) : alive;
+  if (!ends.keeps_head_input) inputs = 0;
   // Each further predicted token has a loss of its own; the losses run one after another.
   const int64_t further = alive * context.model.mtp_layers;
   return peak_bytes + (chunks > 1 ? boundary_bytes : 0) + (alive - 1 + further) * kept_bytes +
-         (alive + inputs + 2 * further) * boundary_bytes;
+         (alive + inputs + (ends.keeps_head_input ? 2 : 1) * further) * boundary_bytes;
 }
 
-int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t largest_unit,
-                      int64_t rank_parameters) {
+int64_t GatheredBytes(const EstimateContext& context, const Layout& layout,
+                      const TransitParameters& largest_unit, const TransitParameters& rank) {
   const bool by_layer = context.profile.AccumulatesByLayer(layout);
-  int64_t summed = largest_unit;
+  TransitParameters summed = largest_unit;
   if (by_layer || context.profile.ReducesGroups(layout)) {
-    summed = std::max(summed, rank_parameters / layout.vpp);
+    summed.Include(rank.OfChunk(layout.vpp));
   }
   // Layered accumulation passes all micro-batches through a chunk before its weights may be
   // released.
-  const int64_t gathered = largest_unit + (by_layer ? summed : largest_unit);
-  const int64_t weights =
-      layout.zero == 3 ? gathered * BytesOf(context.training.formats().weights) : 0;
-  return weights + summed * GradientBytes(context);
+  const TransitParameters& second = by_layer ? summed : largest_unit;
+  const int64_t weights = layout.zero == 3 ? WeightBytes(context, largest_unit.wide + second.wide,
+                                                         largest_unit.four_bit + second.four_bit)
+                                           : 0;
+  return weights + summed.trained * GradientBytes(context);
 }
 
 ProfileMemory::ProfileMemory(const PlannedLayout& planned)
@@ -59,7 +62,7 @@ ProfileMemory::ProfileMemory(const PlannedLayout& planned)
       context_(planned.context()),
       layout_(planned.layout()),
       micro_batches_(layout_.MicroBatches(context_.training.global_batch)),
-      boundary_bytes_(planned.ends().checkpoint_bytes) {}
+      boundary_bytes_(planned.ends().boundary_bytes) {}
 
 // Returns the bytes that one pass over a chunk with offloaded layers holds beyond what its other
 // layers keep.
@@ -94,6 +97,13 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   HeldParameters held = {.whole = all.all,
                          .shard = both_shards(all),
                          .of_blocks = planned_.BlockParametersOnRank(pipeline_rank)};
+  if (all.frozen > 0) {
+    held.frozen = all.frozen;
+    held.frozen_shard =
+        held.shard - both_shards(MatrixElements{all.trained(), all.trained_experts()});
+    held.four_bit = all.four_bit;
+    held.four_bit_shard = both_shards(MatrixElements{all.four_bit, all.four_bit_experts});
+  }
   if (context_.training.optimizer.matrices != context_.training.optimizer.others) {
     const MatrixElements matrices = planned_.MatricesOnRank(pipeline_rank);
     held.matrices = matrices.all;
@@ -147,8 +157,9 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   // again, so the two add up.
   bytes.workspace_bytes += score_bytes;
   if (layout_.zero >= 2) {
-    bytes.workspace_bytes += GatheredBytes(context_, layout_, planned_.LargestUnit(),
-                                           planned_.ParametersOnRank(pipeline_rank).all);
+    bytes.workspace_bytes +=
+        GatheredBytes(context_, layout_, planned_.LargestUnit(),
+                      TransitParameters(planned_.ParametersOnRank(pipeline_rank)));
   }
   return bytes;
 }

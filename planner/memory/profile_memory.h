@@ -38,11 +38,11 @@ inline int64_t OffloadedBytes(const BlockSums& block, const Layout& layout) {
 int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
                   const BlockSums& ends);
 
-// Returns the bytes in transit on a rank with `rank_parameters`. They are the gradients of one
+// Returns the bytes in transit on a rank with the parameters `rank`. They are the gradients of one
 // unit, or of a chunk if several micro-batches are reduced together. ZeRO-3 adds the weights of two
 // units, or of a chunk and one unit under layered accumulation. REQUIRES: ZeRO-2 or 3.
-int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t largest_unit,
-                      int64_t rank_parameters);
+int64_t GatheredBytes(const EstimateContext& context, const Layout& layout,
+                      const TransitParameters& largest_unit, const TransitParameters& rank);
 
 // Refers to the planned layout, which must outlive it.
 class ProfileMemory final : public MemoryModel {

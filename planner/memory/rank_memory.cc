@@ -72,7 +72,7 @@ class RankMemory {
                              .workspace_bytes = activations.workspace_bytes,
                              .host_bytes = host_bytes,
                              .pipeline_rank = pipeline_rank};
-    if (!layout_.offload.optimizer) AddOptimizerStep(context_.profile, held.whole, memory);
+    if (!layout_.offload.optimizer) AddOptimizerStep(context_.profile, held.trained(), memory);
     memory.workspace_bytes += model_.LibraryBytes();
     memory.fragmentation_bytes =
         FragmentationBytes(context_.profile, layout_, memory.activations_bytes);

@@ -33,6 +33,15 @@ void AddEnds(const BlockShape& shape, BlockSums& sums) {
   sums.mtp_cost = CostOf(mtp);
   const Operator* loss = Find(head, OperatorName::kCrossEntropy);
   if (loss != nullptr) sums.logits = static_cast<double>(loss->stream.elements);
+  sums.keeps_head_input = KeptBytes(head, KeptTensor::kFinalNormOutput) > 0;
+}
+
+// A layer without a backward keeps nothing of what it is given.
+int64_t BoundaryBytes(const BlockShape& shape, int64_t kept_bytes) {
+  if (shape.training.layer != UnitTraining::kWithoutBackward) return kept_bytes;
+  BlockShape trained = shape;
+  trained.training = {};
+  return KeptBytes(BlockOperators(trained), KeptTensor::kAttentionResidual);
 }
 
 KeptShares SharesOf(const BlockShape& shape, const OperatorList& operators) {
@@ -76,6 +85,7 @@ void AddLayer(const Key& key, BlockSums& sums) {
   sums.kept_bytes = all.all_bytes;
   sums.kept_shares = SharesOf(key.shape, operators);
   sums.checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual);
+  sums.boundary_bytes = BoundaryBytes(key.shape, sums.checkpoint_bytes);
   sums.workspace = WorkspaceOf(operators, key.rates);
   const Recompute mode = key.recompute.mode;
   if (mode == Recompute::kNone) {

@@ -41,8 +41,10 @@ struct BlockSums {
   int64_t kept_bytes = 0;
   KeptShares kept_shares;        // of kept_bytes
   int64_t checkpoint_bytes = 0;  // kept if the layer is recomputed as a whole
+  int64_t boundary_bytes = 0;    // of the activation that enters the layer
   Workspace workspace;           // of its backward, including what it recomputes
   double logits = 0.0;           // of the model's head
+  bool keeps_head_input = true;  // for the gradient of the head's matrix
   // What a layer that predicts further tokens keeps in addition to a layer and a head.
   int64_t mtp_kept_bytes = 0;
 

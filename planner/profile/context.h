@@ -16,7 +16,7 @@ struct EstimateContext {
   const FrameworkProfile& profile;
   // Whether each rank has its host to itself, as in a slice trial.
   bool ranks_run_alone = false;
-  LayerShapes shapes = LayerShapes(model);
+  LayerShapes shapes = LayerShapes(model, training.options.train);
 };
 
 }  // namespace meshwright::planner

@@ -52,8 +52,8 @@ void SetKernels(const FrameworkProfile& profile, const Layout& layout, BlockShap
 
 }  // namespace
 
-BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
-                      const LayerGroup& group) {
+BlockShape LayerShape(const EstimateContext& context, const Layout& layout, const LayerGroup& group,
+                      UnitTraining layer) {
   const FrameworkProfile& profile = context.profile;
   const TrainingSpec& training = context.training;
   BlockShape shape = WholeShape(context.model, group, training.seq_len);
@@ -81,6 +81,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   shape.loss_traffic_bytes = profile.traffic.loss_traffic_bytes;
   shape.loss_chunks = LossChunks(training.options, context.model.vocab, context.model.hidden);
   shape.document_tokens = training.options.document_tokens;
+  shape.training = TrainingOf(training.options.train, layer);
   shape.expert_bias_traffic_bytes = profile.traffic.expert_bias_traffic_bytes;
   SetKernels(profile, layout, shape);
   return shape;
@@ -89,7 +90,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
 BlockShape TowerLayerShape(const EstimateContext& context, const Layout& layout,
                            const Tower& tower) {
   const int64_t media_tokens = context.training.media_tokens;
-  BlockShape shape = TowerBlockShape(tower);
+  BlockShape shape = TowerBlockShape(tower, context.training.options.train);
   shape.tokens = tower.Patches(media_tokens) * layout.micro_batch;
   shape.keys = tower.KeysSeen(media_tokens);
   shape.element_bytes = BytesOf(context.training.formats().activations);

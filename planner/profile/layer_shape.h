@@ -11,10 +11,10 @@
 
 namespace meshwright::planner {
 
-// Returns the shape of a layer of `group`. It also serves for the embedding and the head, which do
-// not depend on the group.
-BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
-                      const LayerGroup& group);
+// Returns the shape of a layer of `group` that the run trains as `training` says. It also serves
+// for the embedding and the head, which do not depend on the group.
+BlockShape LayerShape(const EstimateContext& context, const Layout& layout, const LayerGroup& group,
+                      UnitTraining training = UnitTraining::kTrained);
 
 // Returns the shape of a tower's block. The block works in bf16 or wider whatever the recipe of the
 // products is, on all images of a micro-batch: context parallelism divides the text alone, and

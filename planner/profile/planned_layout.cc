@@ -11,14 +11,16 @@ namespace {
 ShapeSums SumsOf(const EstimateContext& context, const Layout& layout) {
   const WorkspaceRates rates = WorkspaceRatesOf(context.profile);
   ShapeSums sums;
-  const auto add = [&](const LayerGroup& group) {
-    sums.push_back(
-        BlockSumsOf(LayerShape(context, layout, group), RecomputeOf(layout, /*layer=*/0), rates));
+  const auto add = [&](const LayerGroup& group, UnitTraining training) {
+    sums.push_back(BlockSumsOf(LayerShape(context, layout, group, training),
+                               RecomputeOf(layout, /*layer=*/0), rates));
   };
   for (size_t shape = 0; shape < context.shapes.size(); ++shape) {
-    add(context.shapes.Of(context.model, shape));
+    add(context.shapes.Of(context.model, shape), context.shapes.TrainingOf(shape));
   }
-  if (context.model.mtp_layer) add(*context.model.mtp_layer);
+  if (context.model.mtp_layer) {
+    add(*context.model.mtp_layer, context.training.options.train.OfHead());
+  }
   return sums;
 }
 
@@ -52,12 +54,8 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
 
 UnitParameters PlannedLayout::CountParameters(int32_t pipeline_rank) const {
   UnitParameters parameters;
-  ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
-    parameters.all += count * unit.all;
-    parameters.vectors += count * unit.vectors;
-    parameters.experts += count * unit.experts;
-    parameters.expert_vectors += count * unit.expert_vectors;
-  });
+  ForEachUnit(pipeline_rank,
+              [&](const UnitParameters& unit, int64_t count) { parameters.Add(unit, count); });
   return parameters;
 }
 
@@ -92,11 +90,15 @@ int64_t PlannedLayout::MovedBiasesOnRank(int32_t pipeline_rank) const {
   return biases;
 }
 
-int64_t PlannedLayout::LargestUnit() const {
-  int64_t largest = std::max(ends().embedding.all, ends().head.all);
-  for (const auto& sums : blocks_) largest = std::max(largest, sums->layer.all);
+TransitParameters PlannedLayout::LargestUnit() const {
+  TransitParameters largest;
+  const auto add = [&](const UnitParameters& unit) { largest.Include(TransitParameters(unit)); };
+  add(ends().embedding);
+  add(ends().head);
+  for (const auto& sums : blocks_) add(sums->layer);
   for (const auto& tower : towers_) {
-    largest = std::max({largest, tower->block->layer.all, tower->ends.all});
+    add(tower->block->layer);
+    add(tower->ends);
   }
   return largest;
 }

@@ -77,9 +77,18 @@ class PlannedLayout {
         parameters_.begin(), parameters_.end(),
         [](const UnitParameters& a, const UnitParameters& b) { return a.all < b.all; });
   }
-  // Returns the number of parameters of the largest unit that is gathered as one: a layer, the
-  // embedding or the head.
-  int64_t LargestUnit() const;
+  // Returns the parameters of a device of the rank that trains the most; of two that train as many,
+  // the one that has more.
+  const UnitParameters& MostTrained() const {
+    return *std::max_element(parameters_.begin(), parameters_.end(),
+                             [](const UnitParameters& a, const UnitParameters& b) {
+                               if (a.trained() != b.trained()) return a.trained() < b.trained();
+                               return a.all < b.all;
+                             });
+  }
+  // Returns the parameters of the largest unit that is gathered as one: a layer, the embedding or
+  // the head.
+  TransitParameters LargestUnit() const;
   // Returns the elements of the blocks' matrices on a device of the pipeline rank.
   MatrixElements MatricesOnRank(int32_t pipeline_rank) const;
   // Returns the number of experts whose selection biases are updated, over a pipeline rank's

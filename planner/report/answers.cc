@@ -22,7 +22,7 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   FrameworkProfile profile = request.profile;
   rename(query.cluster, cluster.name);
   rename(query.framework, profile.name);
-  return RestsOnOf(cluster, profile, request.model);
+  return RestsOnOf(cluster, profile, request.model, request.training.options.train);
 }
 
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
@@ -35,7 +35,7 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   answer.result = std::move(result);
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);
-  answer.counts = ParameterCountsOf(request.model);
+  answer.counts = ParameterCountsOf(request.model, request.training.options.train);
   answer.rests_on = RestsOnOf(query, request);
   return answer;
 }
@@ -57,7 +57,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                         allowed_bytes,
                         std::move(notes),
                         std::move(explanation),
-                        ParameterCountsOf(request.model),
+                        ParameterCountsOf(request.model, request.training.options.train),
                         PlannedLayout(context, layout).MostParameters().all,
                         RestsOnOf(query, request),
                         layout.MicroBatches(request.training.global_batch),

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
 #include "planner/profile/context.h"
 #include "planner/profile/model_part.h"
@@ -83,6 +84,15 @@ std::string Instead(const Framework& framework, const Lacking& lacking, const Mo
   return "estimate and recommend plan it";
 }
 
+// Neither framework's launch flags can say that weights are frozen or that adapters train.
+absl::Status CheckTrained(const Framework& framework, const TrainedParts& parts) {
+  if (parts.all()) return absl::OkStatus();
+  return FieldError("train", TrainedPartsText(parts),
+                    absl::StrCat(AbslView(framework.lacks),
+                                 " adapters and frozen weights; must be full, and estimate and "
+                                 "recommend plan it"));
+}
+
 absl::Status CheckModel(const Framework& framework, const ModelSpec& model) {
   const Lacking lacking = LackingOf(framework, model);
   if (lacking.empty()) return absl::OkStatus();
@@ -109,6 +119,7 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   }
   RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
   const Framework& framework = FrameworkOf(target);
+  RETURN_IF_ERROR(CheckTrained(framework, job.training.options.train));
   RETURN_IF_ERROR(CheckModel(framework, job.model));
   // What the framework lacks is reported first: it says more than a rule that the layout also
   // breaks.

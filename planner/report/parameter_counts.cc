@@ -5,11 +5,12 @@
 
 namespace meshwright::planner {
 
-ParameterCounts ParameterCountsOf(const ModelSpec& model) {
+ParameterCounts ParameterCountsOf(const ModelSpec& model, const TrainedParts& parts) {
   return {.parameters = Parameters(model),
           .active_parameters = ActiveParameters(model),
           .tower_parameters = TowerParameters(model),
-          .mtp_parameters = MtpParameters(model)};
+          .mtp_parameters = MtpParameters(model),
+          .trainable_parameters = parts.all() ? 0 : TrainableParameters(model, parts)};
 }
 
 }  // namespace meshwright::planner

@@ -5,6 +5,7 @@
 
 #include "planner/codec/fields.h"
 #include "planner/spec/model_spec.h"
+#include "planner/spec/trained_parts.h"
 
 namespace meshwright::planner {
 
@@ -13,6 +14,8 @@ struct ParameterCounts {
   int64_t active_parameters = 0;  // of `parameters`, without the experts that a token skips
   int64_t tower_parameters = 0;   // of `parameters`, those of towers
   int64_t mtp_parameters = 0;     // beside `parameters`: of the layers that predict further tokens
+  // Of `parameters` and of adapters, those that train; 0 where all of `parameters` do.
+  int64_t trainable_parameters = 0;
 
   friend bool operator==(const ParameterCounts&, const ParameterCounts&) = default;
 };
@@ -23,8 +26,10 @@ void VisitFields(Counts& counts, Visitor& visit) {
   visit("active_parameters", counts.active_parameters);
   visit("tower_parameters", counts.tower_parameters);
   visit("mtp_parameters", counts.mtp_parameters);
+  visit(OnlyIf(counts.trainable_parameters > 0, "trainable_parameters"),
+        counts.trainable_parameters);
 }
 
-ParameterCounts ParameterCountsOf(const ModelSpec& model);
+ParameterCounts ParameterCountsOf(const ModelSpec& model, const TrainedParts& parts = {});
 
 }  // namespace meshwright::planner

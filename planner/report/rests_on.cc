@@ -46,13 +46,13 @@ std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
 }  // namespace
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model) {
+                  const ModelSpec& model, const TrainedParts& parts) {
   const bool fitted = profile.calibration.rows > 0;
   RestsOn rests_on;
   rests_on.cluster = EvidenceOf(cluster.name, cluster.rests_on, cluster.calibration);
   rests_on.framework = EvidenceOf(profile.name, fitted ? Evidence::kRuns : Evidence::kAssumption,
                                   profile.calibration);
-  rests_on.step_time_sigma = StepTimeSigma(cluster, profile, model);
+  rests_on.step_time_sigma = StepTimeSigma(cluster, profile, model, parts);
   const bool together = fitted && cluster.calibration.command == profile.calibration.command;
   const std::string presets =
       together ? absl::StrCat(cluster.name, " and ", profile.name, ": together ",
@@ -61,11 +61,12 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                               "; ", profile.name, ": ",
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
   rests_on.sentence = absl::StrFormat(
-      "%s%s; 80 %% of runs are within a factor of %.2f of the predicted step", presets,
+      "%s%s%s; 80 %% of runs are within a factor of %.2f of the predicted step", presets,
       HasUnfittedLayers(model)
           ? "; no run with recurrences or sparse attention was fitted, so the interval is wider"
           : "",
-      StepSpread(cluster, profile, model));
+      parts.all() ? "" : "; no run that freezes weights was fitted, so the interval is wider",
+      StepSpread(cluster, profile, model, parts));
   return rests_on;
 }
 

@@ -8,6 +8,7 @@
 
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
+#include "planner/spec/trained_parts.h"
 
 namespace meshwright::planner {
 
@@ -30,6 +31,6 @@ struct RestsOn {
 };
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model);
+                  const ModelSpec& model, const TrainedParts& parts = {});
 
 }  // namespace meshwright::planner

@@ -93,7 +93,7 @@ struct RuleInput {
   const ClusterSpec* cluster = nullptr;
   // Whether Rule::kDominated is checked, as in a search.
   bool drops_dominated = false;
-  LayerShapes shapes = LayerShapes(model);
+  LayerShapes shapes = LayerShapes(model, training.options.train);
 };
 
 // The numbers of a broken rule.

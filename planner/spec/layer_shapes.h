@@ -1,6 +1,7 @@
 // LayerShapes lists the distinct shapes among a model's layers. Where kinds of layers alternate, a
 // model has many layer groups of few shapes, and what depends on a layer's shape alone is computed
-// once for each shape.
+// once for each shape. How a run trains a layer is part of its shape: frozen layers have less of a
+// backward than others.
 //
 // Shapes are numbered from 0 in the order in which they first appear.
 #pragma once
@@ -11,10 +12,11 @@
 
 #include "absl/container/inlined_vector.h"
 #include "planner/spec/model_spec.h"
+#include "planner/spec/trained_parts.h"
 
 namespace meshwright::planner {
 
-// A layer group: `layers` consecutive layers of one shape.
+// `layers` consecutive layers of one shape: a layer group, or the part of one that trains alike.
 struct ShapeRun {
   size_t shape = 0;
   int64_t layers = 0;
@@ -24,30 +26,39 @@ struct ShapeRun {
 
 class LayerShapes {
  public:
-  explicit LayerShapes(const ModelSpec& model);
+  explicit LayerShapes(const ModelSpec& model, const TrainedParts& trained = {});
 
   // Returns the number of shapes.
-  size_t size() const { return first_groups_.size(); }
-  // Returns the model's layer groups, in order.
+  size_t size() const { return shapes_.size(); }
+  // Returns the model's layers, in order.
   const absl::InlinedVector<ShapeRun, 4>& runs() const { return runs_; }
   // Returns a layer group of the shape: `model` is the one that the shapes were made of.
   const LayerGroup& Of(const ModelSpec& model, size_t shape) const {
-    return model.groups[first_groups_[shape]];
+    return model.groups[shapes_[shape].first_group];
   }
+  // Returns how the run trains the layers of the shape.
+  UnitTraining TrainingOf(size_t shape) const { return shapes_[shape].training; }
   // Returns the number of layers of the model.
   int64_t layers() const { return layers_; }
   // Returns whether visit(group) is true for a layer group of any shape.
   template <typename Visit>
   bool Any(const ModelSpec& model, const Visit& visit) const {
-    return std::any_of(first_groups_.begin(), first_groups_.end(),
-                       [&](size_t group) { return visit(model.groups[group]); });
+    return std::any_of(shapes_.begin(), shapes_.end(),
+                       [&](const Shape& shape) { return visit(model.groups[shape.first_group]); });
   }
 
   friend bool operator==(const LayerShapes& a, const LayerShapes& b) { return a.runs_ == b.runs_; }
 
  private:
-  absl::InlinedVector<ShapeRun, 4> runs_;        // by layer group
-  absl::InlinedVector<size_t, 4> first_groups_;  // by shape, the first layer group that has it
+  struct Shape {
+    size_t first_group = 0;  // the first layer group that has it
+    UnitTraining training = UnitTraining::kTrained;
+  };
+
+  void Add(const ModelSpec& model, const Shape& shape, int64_t layers);
+
+  absl::InlinedVector<ShapeRun, 4> runs_;
+  absl::InlinedVector<Shape, 4> shapes_;
   int64_t layers_ = 0;
 };
 

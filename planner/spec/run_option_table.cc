@@ -199,4 +199,11 @@ absl::Status ReadDispatcher(std::string_view value, RunOptions& options) {
   return absl::OkStatus();
 }
 
+std::string TrainText(const RunOptions& options) { return TrainedPartsText(options.train); }
+
+absl::Status ReadTrain(std::string_view value, RunOptions& options) {
+  ASSIGN_OR_RETURN(options.train, ParseTrainedParts(value));
+  return absl::OkStatus();
+}
+
 }  // namespace meshwright::planner::run_option

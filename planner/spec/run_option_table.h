@@ -38,10 +38,12 @@ std::string CudaGraphsText(const RunOptions& options);
 absl::Status ReadCudaGraphs(std::string_view value, RunOptions& options);
 std::string DispatcherText(const RunOptions& options);
 absl::Status ReadDispatcher(std::string_view value, RunOptions& options);
+std::string TrainText(const RunOptions& options);
+absl::Status ReadTrain(std::string_view value, RunOptions& options);
 
 }  // namespace run_option
 
-inline constexpr std::array<RunOption, 6> kRunOptions = {{
+inline constexpr std::array<RunOption, 7> kRunOptions = {{
     {.name = "states",
      .values = "STATES",
      .help = "Formats of what is held for each parameter: fp32, bf16, adam8bit, precision-aware, "
@@ -80,6 +82,13 @@ inline constexpr std::array<RunOption, 6> kRunOptions = {{
      .text = run_option::DispatcherText,
      .read = run_option::ReadDispatcher,
      .chooses_profile = true},
+    {.name = "train",
+     .values = "full|lora:RANK[:TARGETS]|qlora:RANK|dora:RANK|frozen:PARTS",
+     .help = "Which weights train: all; adapters on the products that TARGETS names as PEFT does "
+             "(q_proj,v_proj; all-linear, the default; experts), on a base of 4 bits with qlora; "
+             "or all but PARTS, of tower, embedding and layers=A..B",
+     .text = run_option::TrainText,
+     .read = run_option::ReadTrain},
 }};
 
 inline bool HasDefault(const RunOption& option, const RunOptions& options) {

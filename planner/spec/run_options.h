@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "planner/spec/trained_parts.h"
+
 namespace meshwright::planner {
 
 // The format of a value that is held for each parameter.
@@ -66,6 +68,7 @@ struct RunOptions {
   Compile compile = Compile::kDefault;  // whether PyTorch compiles the layers
   CudaGraphs cuda_graphs = CudaGraphs::kDefault;
   Dispatcher dispatcher = Dispatcher::kDefault;
+  TrainedParts train = {};
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };

@@ -139,7 +139,8 @@ TEST(WireTest, QueriesRoundTrip) {
   query.media_tokens = 96;
   query.training.options = {.states = {.gradient = planner::StateFormat::kBf16},
                             .loss_chunks = 8,
-                            .document_tokens = 512};
+                            .document_tokens = 512,
+                            .train = {.freezes_towers = true, .first_frozen = 1, .end_frozen = 3}};
   const auto back = FromWire(ToWire(query), "meshwright");
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, query);
@@ -161,7 +162,8 @@ TEST(WireTest, PresetsOfModelsRoundTrip) {
                                     .counts = {.parameters = 12,
                                                .active_parameters = 3,
                                                .tower_parameters = 2,
-                                               .mtp_parameters = 1},
+                                               .mtp_parameters = 1,
+                                               .trainable_parameters = 5},
                                     .context_tokens = 4096};
   const auto message = WriteMessage<v1::ModelPreset>(preset);
   EXPECT_EQ(ReadMessage<planner::ModelPreset>(message).value(), preset);

@@ -22,7 +22,28 @@ TEST(AdapterConfig, NamesItsBaseAndItsShape) {
   EXPECT_EQ(adapter->rank, 16);
   EXPECT_THAT(adapter->targets, ElementsAre("q_proj", "v_proj"));
   EXPECT_THAT(NoteOn(*adapter), HasSubstr("base model Qwen/Qwen3-8B"));
-  EXPECT_THAT(NoteOn(*adapter), HasSubstr("(LoRA of rank 16 on q_proj and v_proj)"));
+  EXPECT_THAT(NoteOn(*adapter), HasSubstr("(LoRA of rank 16 on q_proj and v_proj) as --train "
+                                          "lora:16:q_proj,v_proj; --train says otherwise"));
+}
+
+std::string TrainOf(const char* keys) {
+  const auto adapter =
+      ReadAdapterConfig(std::string(R"({"base_model_name_or_path": "b", )") + keys + "}");
+  return adapter.ok() ? TrainTextOf(*adapter) : std::string(adapter.status().message());
+}
+
+TEST(AdapterConfig, IsTrainedAsItsFileSays) {
+  EXPECT_EQ(TrainOf(R"("r": 8, "target_modules": "all-linear")"), "lora:8");
+  EXPECT_EQ(TrainOf(R"("r": 8)"), "lora:8");
+  EXPECT_EQ(TrainOf(R"("r": 4, "use_dora": true, "target_modules": ["o_proj"])"), "dora:4:o_proj");
+  EXPECT_EQ(TrainOf(R"("r": 4, "target_modules": ["gate_up_proj", "qkv_proj"])"),
+            "lora:4:q_proj,k_proj,v_proj,gate_proj,up_proj");
+}
+
+TEST(AdapterConfig, OthersAreNotPlanned) {
+  EXPECT_EQ(TrainOf(R"("r": 8, "target_modules": ["q_proj", "lm_head"])"), "");
+  EXPECT_EQ(TrainOf(R"("peft_type": "IA3", "target_modules": ["q_proj"])"), "");
+  EXPECT_EQ(TrainOf(R"("target_modules": ["q_proj"])"), "");
 }
 
 TEST(AdapterConfig, MayNameAllModulesInOneWord) {

@@ -57,6 +57,43 @@ TEST(PlanQueryTest, TheWorkerRunsItsOwnOptionsAlone) {
   EXPECT_NE(status.message().find("chunked:8"), std::string::npos) << status;
 }
 
+std::string RefusalOfTrain(const char* model, const char* train) {
+  PlanQuery query = QueryOf(model);
+  query.training.options.train = ParseTrainedParts(train).value();
+  const absl::Status status = Resolve(query, 8).status();
+  return status.ok() ? "" : std::string(status.message());
+}
+
+TEST(PlanQueryTest, WhatTrainsIsAPartOfTheModel) {
+  for (const char* train : {"lora:16", "qlora:8", "frozen:embedding,layers=0..31"}) {
+    EXPECT_EQ(RefusalOfTrain("llama-3-8b", train), "") << train;
+  }
+  EXPECT_EQ(RefusalOfTrain("gemma-3-4b", "frozen:tower"), "");
+  EXPECT_EQ(RefusalOfTrain("mixtral-8x7b", "lora:16:experts"), "");
+  EXPECT_NE(RefusalOfTrain("llama-3-8b", "frozen:layers=0..32").find("at layer 31"),
+            std::string::npos);
+  EXPECT_NE(RefusalOfTrain("llama-3-8b", "frozen:tower").find("has none"), std::string::npos);
+  EXPECT_NE(RefusalOfTrain("llama-3-8b", "lora:16:experts").find("has none"), std::string::npos);
+  EXPECT_NE(RefusalOfTrain("nemotron-3-nano-30b-a3b", "lora:16:gate_proj").find("no product"),
+            std::string::npos);
+}
+
+TEST(PlanQueryTest, ABaseOfFourBitsIsForBf16) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.training.options.train = ParseTrainedParts("qlora:16").value();
+  query.training.precision = Precision::kFp32;
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "train");
+}
+
+TEST(PlanQueryTest, TheWorkerTrainsAllWeights) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.training.options.train = ParseTrainedParts("lora:16").value();
+  query.framework = {"meshwright", ""};
+  const absl::Status status = Resolve(query, 8).status();
+  EXPECT_EQ(FieldOf(status), "train");
+  EXPECT_NE(status.message().find("must be full"), std::string::npos) << status;
+}
+
 TEST(PlanQueryTest, TheWorkerUpdatesByAdamWAndMuonAlone) {
   PlanQuery query = QueryOf("llama-3-8b");
   query.training.optimizer = kLion;

@@ -86,5 +86,14 @@ TEST(StepTimeSigma, IsWiderWhereLayersHaveKernelsThatNoFitHasSeen) {
   }
 }
 
+TEST(StepTimeSigma, IsWiderWhereWeightsAreFrozen) {
+  const ClusterSpec cluster = FindCluster("h100", 2).value();
+  const FrameworkProfile profile = FindProfile("megatron").value();
+  const ModelSpec model = FindModel("llama-3-8b").value();
+  const TrainedParts lora = ParseTrainedParts("lora:16").value();
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, model, lora),
+                   std::hypot(StepTimeSigma(cluster, profile, model), kFrozenWeightsSigma));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -42,6 +42,16 @@ TEST(ExportMegatron, WritesTheAxes) {
                     HasSubstr("export CUDA_DEVICE_MAX_CONNECTIONS=1")));
 }
 
+TEST(Export, RefusesAdaptersAndFrozenWeightsByName) {
+  for (const ExportTarget target : {ExportTarget::kMegatron, ExportTarget::kTorchtitan}) {
+    ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8.mb1.zero3");
+    for (const char* train : {"lora:16", "frozen:embedding"}) {
+      job.training.options.train = ParseTrainedParts(train).value();
+      EXPECT_EQ(FieldOf(Export(target, job).status()), "train") << train;
+    }
+  }
+}
+
 TEST(ExportMegatron, WritesWhatIsOffloaded) {
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero3.offload=act:31"),
               AllOf(HasSubstr("--cpu-offloading-num-layers 31"),

@@ -92,7 +92,12 @@ class RandomProblem {
   void AddTower(uint32_t seed) {
     context_.model.towers = FindModel("gemma-3-4b")->towers;
     context_.training.media_tokens = seed % 3 * 256;
-    context_.training.options = {.loss_chunks = seed % 8 == 0 ? 4 : 1, .document_tokens = 512};
+    constexpr std::array<const char*, 5> kTrained = {
+        "full", "qlora:16:all-linear,experts", "frozen:tower,embedding,layers=0..1",
+        "dora:8:q_proj,down_proj", "frozen:tower,layers=1..2"};
+    context_.training.options = {.loss_chunks = seed % 8 == 0 ? 4 : 1,
+                                 .document_tokens = 512,
+                                 .train = ParseTrainedParts(kTrained[seed / 4 % 5]).value()};
   }
 
   void ChangeModel() {

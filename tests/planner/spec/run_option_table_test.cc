@@ -37,6 +37,9 @@ TEST(RunOptions, AreReadAsTheyAreWritten) {
   for (const char* value : {"default", "alltoall", "allgather", "deepep", "hybridep"}) {
     EXPECT_EQ(Again("dispatcher", value), value);
   }
+  for (const char* value : {"full", "qlora:64", "frozen:tower"}) {
+    EXPECT_EQ(Again("train", value), value);
+  }
 }
 
 TEST(RunOptions, AListThatIsANamedOneHasItsName) {

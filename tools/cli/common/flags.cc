@@ -160,6 +160,9 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
   query.devices = devices;
   query.training = {.seq_len = seq_len, .global_batch = global_batch, .expert_load = imbalance};
   query.media_tokens = media_tokens;
+  if (!query.model.train.empty()) {
+    ASSIGN_OR_RETURN(query.training.options.train, planner::ParseTrainedParts(query.model.train));
+  }
   for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
     if (options[i].empty()) continue;
     RETURN_IF_ERROR(planner::kRunOptions[i].read(options[i], query.training.options));

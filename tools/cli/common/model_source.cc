@@ -67,6 +67,7 @@ absl::StatusOr<planner::SpecSource> ReadBase(CommandContext& context, const std:
   if (!base.ok() && adapters > 0) return base.status();  // said once, of the first adapter
   if (!base.ok()) return InFile(kModelFlag, path, OfBase(base.status()));
   base->notes.insert(base->notes.begin(), planner::NoteOn(*adapter));
+  base->train = planner::TrainTextOf(*adapter);
   return base;
 }
 
@@ -91,6 +92,7 @@ absl::StatusOr<planner::SpecSource> ReadText(CommandContext& context, const Mode
     const auto adapter = planner::ReadAdapterConfig(beside);
     if (!adapter.ok()) return InFile(kModelFlag, place.adapter_path, adapter.status());
     source.notes.push_back(planner::NoteOn(*adapter));
+    source.train = planner::TrainTextOf(*adapter);
   }
   return source;
 }

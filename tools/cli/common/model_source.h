@@ -14,7 +14,8 @@ namespace meshwright::cli {
 // place where FindModelPlace() finds it (tools/cli/common/model_place.h), or a preset in any
 // spelling (planner/catalog/model_names.h), in this order. Any other text is returned as a name;
 // resolving the name fails later. A params.json is returned as the config.json that says the same,
-// and an adapter as the model that it adapts, with a note.
+// and an adapter as the model that it adapts, with a note and, if it is planned, with what it
+// trains.
 //
 // Returns InvalidArgument about `model`, with the path, if the file can't be read or does not
 // describe a model. `seq_len` is passed to ResolveModel().

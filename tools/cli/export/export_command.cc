@@ -29,6 +29,7 @@ struct ExportFlags {
   int64_t global_batch = 0;  // 0: one micro-batch for every pipeline rank
   std::optional<int32_t> devices_per_node;
   std::string dtype = "bf16";
+  std::string train;  // if empty, what a model's adapter trains, otherwise all weights
   OutputFlags output;
 };
 
@@ -66,6 +67,10 @@ absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, CommandCont
     job.training.global_batch = int64_t{job.layout.dp} * job.layout.micro_batch * job.layout.pp;
   }
   ASSIGN_OR_RETURN(job.training.precision, planner::ParsePrecision(flags.dtype));
+  const std::string& train = flags.train.empty() ? source.train : flags.train;
+  if (!train.empty()) {
+    ASSIGN_OR_RETURN(job.training.options.train, planner::ParseTrainedParts(train));
+  }
   job.notes = planner::NotesOnModel(source, job.training.seq_len);
   job.notes.insert(job.notes.end(), typed.notes.begin(), typed.notes.end());
   ASSIGN_OR_RETURN(job.devices_per_node, DevicesPerNode(flags, context));
@@ -124,6 +129,11 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
       {"bf16", "fp32", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"})
       ->capture_default_str();
+  command
+      ->add_option("--train", flags->train,
+                   "Which weights train, as estimate takes it; neither framework's flags say "
+                   "other than full, the default unless the model is an adapter")
+      ->option_text("full");
   flags->output.AddFormat(*command);
   command_line::AddExample(
       *command,

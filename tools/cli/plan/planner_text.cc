@@ -29,6 +29,9 @@ std::string ParametersText(const planner::ParameterCounts& counts) {
   if (counts.mtp_parameters > 0) {
     text += ", and " + FormatParameters(counts.mtp_parameters) + " that predict further tokens";
   }
+  if (counts.trainable_parameters > 0) {
+    text += ", " + FormatParameters(counts.trainable_parameters) + " trainable";
+  }
   return text;
 }
 

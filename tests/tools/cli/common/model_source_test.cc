@@ -224,9 +224,10 @@ TEST_F(ModelSource, MayBeAnAdapter) {
   Cache(kCommit);
   SetMain(kCommit);
   EXPECT_THAT(Read(lora), AllOf(StartsWith("Qwen3-8B (8.19 B parameters)"),
-                                HasSubstr("planned as the base model Qwen/Qwen3-8B with all "
-                                          "weights trained; the adapter (LoRA of rank 16 on "
-                                          "q_proj) is not planned yet")));
+                                HasSubstr("2.36 M trainable"), HasSubstr(", train lora:16:q_proj"),
+                                HasSubstr("planned as the base model Qwen/Qwen3-8B with the "
+                                          "adapter (LoRA of rank 16 on q_proj)")));
+  EXPECT_THAT(Estimate(lora, {"--train", "full"}).out, Not(HasSubstr("trainable")));
   const CommandOutput run = Estimate(lora, {"--format", "json"});
   EXPECT_THAT(nlohmann::json::parse(run.out)["notes"][0].get<std::string>(),
               HasSubstr("LoRA of rank 16"));

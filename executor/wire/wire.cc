@@ -186,6 +186,7 @@ v1::ScaleRequest ToWire(const planner::ScaleQuery& query) {
   request.set_refine(query.refine);
   request.set_where(query.plan.where);
   request.set_objective(query.plan.objective);
+  request.mutable_search()->Add(query.plan.search.begin(), query.plan.search.end());
   const planner::Budget& budget = query.budget;
   if (budget.tokens) request.set_tokens(*budget.tokens);
   if (budget.within_s) request.set_within_s(*budget.within_s);
@@ -199,6 +200,7 @@ void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query) {
   query.refine = request.refine();
   query.plan.where = request.where();
   query.plan.objective = request.objective();
+  query.plan.search = {request.search().begin(), request.search().end()};
   if (request.has_tokens()) query.budget.tokens = request.tokens();
   if (request.has_within_s()) query.budget.within_s = request.within_s();
   if (request.has_price_per_h()) query.budget.price_per_h = request.price_per_h();
@@ -221,6 +223,7 @@ v1::FastestRequest ToWire(const planner::FastestQuery& query) {
   request.set_critical_batch(query.critical.batch);
   request.set_overlap(query.overlap);
   request.set_where(query.plan.where);
+  request.mutable_search()->Add(query.plan.search.begin(), query.plan.search.end());
   return request;
 }
 
@@ -229,6 +232,7 @@ void ReadFastest(const v1::FastestRequest& request, planner::FastestQuery& query
   query.critical = {.tokens = request.tokens(), .batch = request.critical_batch()};
   if (request.has_overlap()) query.overlap = request.overlap();
   query.plan.where = request.where();
+  query.plan.search = {request.search().begin(), request.search().end()};
 }
 
 v1::FastestResponse ToWire(const planner::FastestAnswer& answer) {

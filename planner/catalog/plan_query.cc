@@ -1,9 +1,12 @@
 #include "planner/catalog/plan_query.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
@@ -13,6 +16,7 @@
 #include "planner/catalog/typed_layout.h"
 #include "planner/layout/layout_condition.h"
 #include "planner/profile/attention_default.h"
+#include "planner/spec/option_choice.h"
 #include "planner/spec/run_option_table.h"
 
 namespace meshwright::planner {
@@ -120,6 +124,8 @@ absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training) 
   return absl::OkStatus();
 }
 
+}  // namespace
+
 // Meshwright's own worker has the optimizers, states and loss of its own alone.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training) {
   const Optimizer& optimizer = training.optimizer;
@@ -149,6 +155,8 @@ absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& t
   return absl::OkStatus();
 }
 
+namespace {
+
 int64_t DefaultMediaTokens(const ModelSpec& model, int64_t seq_len) {
   int64_t tokens = 0;
   for (const Tower& tower : model.towers) tokens = std::max(tokens, tower.tokens_per_image);
@@ -165,7 +173,101 @@ absl::StatusOr<int64_t> MediaTokens(const PlanQuery& query, const ModelSpec& mod
                                  model.name, " has no tower that is planned; must be 0"));
 }
 
+using Value = std::pair<std::string, std::string>;
+
+// Returns the values that no combination has which the framework runs, each with the reason.
+std::vector<std::pair<Value, absl::Status>> LeftOut(const FrameworkProfile& profile,
+                                                    const TrainingSpec& training,
+                                                    const std::vector<OptionChoice>& choices) {
+  std::vector<std::pair<Value, absl::Status>> left_out;
+  std::set<Value> runs;
+  std::map<Value, absl::Status> refused;
+  for (const OptionChoice& choice : choices) {
+    const absl::Status status = CheckOptions(profile, WithChoice(training, choice));
+    for (const Value& value : choice.values) {
+      if (status.ok()) {
+        runs.insert(value);
+      } else {
+        refused.try_emplace(value, status);
+      }
+    }
+  }
+  for (const auto& [value, status] : refused) {
+    if (!runs.contains(value)) left_out.emplace_back(value, status);
+  }
+  return left_out;
+}
+
+// Returns the combinations of what the query searches that the framework runs.
+absl::StatusOr<std::vector<OptionChoice>> ChoicesOf(const PlanQuery& query,
+                                                    const FrameworkProfile& profile) {
+  ASSIGN_OR_RETURN(const std::vector<SearchedOption> options,
+                   ParseSearchedOptions("search", query.search));
+  ASSIGN_OR_RETURN(std::vector<OptionChoice> choices,
+                   CombineOptions("search", options, query.training));
+  const auto left_out = LeftOut(profile, query.training, choices);
+  std::erase_if(choices, [&](const OptionChoice& choice) {
+    return !CheckOptions(profile, WithChoice(query.training, choice)).ok();
+  });
+  for (const auto& [value, status] : left_out) {
+    const auto is_listed = [&value = value](const SearchedOption& option) {
+      return option.is_listed && option.name == value.first;
+    };
+    if (choices.empty() || std::any_of(options.begin(), options.end(), is_listed)) return status;
+  }
+  return choices;
+}
+
+// A rank is among layouts of one profile.
+absl::Status CheckSameProfile(const RunOptions& asked, const RunOptions& mine) {
+  for (const RunOption& option : kRunOptions) {
+    if (!option.chooses_profile || option.text(asked) == option.text(mine)) continue;
+    return FieldError(
+        "mine", absl::StrCat(AbslView(option.name), "=", option.text(mine)),
+        absl::StrCat("is about another profile of the framework than the search; must "
+                     "be given for all layouts, as ",
+                     AbslView(option.name), " of the question"));
+  }
+  return absl::OkStatus();
+}
+
+// Sets the layout whose rank is asked for, and its options.
+absl::Status ReadMine(const PlanQuery& query, SearchRequest& request) {
+  const std::vector<std::string> words =
+      absl::StrSplit(query.mine, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+  const absl::StatusOr<TypedLayout> mine = ReadTypedLayout(
+      words.empty() ? std::string() : words.front(), request.model, request.profile);
+  if (!mine.ok()) return WithField(mine.status(), "mine");
+  request.mine = mine->layout;
+  if (words.size() < 2) return absl::OkStatus();
+  TrainingSpec training = query.training;
+  OptionValues values;
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(words[i], absl::MaxSplits('=', 1));
+    RETURN_IF_ERROR(SetOption("mine", parts.first, parts.second, training));
+    RETURN_IF_ERROR(CheckSameProfile(query.training.options, training.options));
+    values.push_back(parts);
+  }
+  RETURN_IF_ERROR(CheckOptions(request.profile, training));
+  request.mine_options = {
+      .options = training.options, .optimizer = training.optimizer, .values = std::move(values)};
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request) {
+  std::vector<std::string> notes;
+  const auto options = ParseSearchedOptions("search", query.search);
+  if (!options.ok() || options->empty()) return notes;
+  const auto choices = CombineOptions("search", *options, query.training);
+  if (!choices.ok()) return notes;
+  for (const auto& [value, status] : LeftOut(request.profile, query.training, *choices)) {
+    notes.push_back(absl::StrCat("the search leaves out ", status.message()));
+  }
+  return notes;
+}
 
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores) {
   RETURN_IF_ERROR(Validate(query.training));
@@ -177,8 +279,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));
   RETURN_IF_ERROR(CheckOptions(request.profile, query.training));
-  ASSIGN_OR_RETURN(request.profile,
-                   VariantOf(std::move(request.profile), query.training.options));
+  ASSIGN_OR_RETURN(request.profile, VariantOf(std::move(request.profile), query.training.options));
   RETURN_IF_ERROR(CheckTrained(request.model, query.training));
   request.training = query.training;
   ASSIGN_OR_RETURN(request.training.media_tokens, MediaTokens(query, request.model));
@@ -195,16 +296,15 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   if (!query.pareto.empty()) {
     ASSIGN_OR_RETURN(request.pareto, ParseMerits("pareto", query.pareto));
   }
+  if (!query.search.empty()) {
+    ASSIGN_OR_RETURN(request.choices, ChoicesOf(query, request.profile));
+  }
   if (!query.best_per.empty()) {
-    ASSIGN_OR_RETURN(request.best_per, ParseGroupFields("best_per", query.best_per));
+    ASSIGN_OR_RETURN(request.best_per,
+                     ParseGroupFields("best_per", query.best_per, request.choices));
   }
   ASSIGN_OR_RETURN(request.offloads, ParseOffloads(query.offload));
-  if (!query.mine.empty()) {
-    const absl::StatusOr<TypedLayout> mine =
-        ReadTypedLayout(query.mine, request.model, request.profile);
-    if (!mine.ok()) return WithField(mine.status(), "mine");
-    request.mine = mine->layout;
-  }
+  if (!query.mine.empty()) RETURN_IF_ERROR(ReadMine(query, request));
   return request;
 }
 

@@ -41,7 +41,11 @@ struct PlanQuery {
   std::string objective = {};  // text for ParseObjective(); if empty, the objective is MFU
   std::string pareto = {};     // text for ParseMerits(); if empty, there is no front
   std::string best_per = {};   // text of SearchRequest::best_per, for ParseGroupFields()
-  std::string mine = {};       // text of the layout whose rank is asked for, if any
+  // Text of the layout whose rank is asked for, if any. Words such as "loss=chunked:8" may follow
+  // it, with blanks between them: its options where they are not the query's own.
+  std::string mine = {};
+  std::vector<std::string> search = {};  // texts of SearchRequest::choices
+                                         // (planner/spec/option_choice.h)
 
   friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
 };
@@ -58,10 +62,21 @@ std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 // Returns the cluster of a source. `host_cores` means the same as in FindCluster().
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);
 
+// Returns InvalidArgument, naming the option, if the framework does not train with the training's
+// options.
+absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training);
+
 // Returns the search that the query asks for, after looking up presets and parsing texts. The
 // profile's attention kernel becomes the one that layouts without a kernel get on this cluster
 // (planner/profile/attention_default.h). `host_cores` means the same as in FindCluster(). Returns
 // NotFound for an unknown preset, and InvalidArgument, naming the field, for what can't be used.
+//
+// A search over options leaves out what the framework does not have. It is an error if that is a
+// value that the query names itself, or if nothing is left.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
+
+// Returns why the search of `request`, which Resolve() returned for the query, leaves out values
+// that the query does not name itself: one sentence for each.
+std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request);
 
 }  // namespace meshwright::planner

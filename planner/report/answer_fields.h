@@ -120,6 +120,7 @@ void VisitFields(Effect& effect, Visitor& visit) {
 // the step time after it. A message has the whole changed layout with its estimate instead.
 struct SmallestChange {
   std::string layout;
+  OptionValues options;
   std::vector<std::string> changes;
   int64_t total_bytes = 0;
   double step_s = 0.0;
@@ -128,7 +129,10 @@ struct SmallestChange {
 template <typename Visitor>
 void VisitFields(const SmallestChange& change, Visitor& visit) {
   visit({"layout", "Text form"}, change.layout);
-  visit({"changes", "Changed axes, such as \"mb 2 -> 1\""}, change.changes);
+  visit(OnlyIf(!change.options.empty(),
+               {"options", "Values of the run's options that change, by name"}),
+        change.options);
+  visit({"changes", "Changed axes and options, such as \"mb 2 -> 1\""}, change.changes);
   visit({"total_bytes", "Memory of the fullest device then, bytes"}, change.total_bytes);
   visit({"step_s", "Time of a step then, seconds"}, change.step_s);
 }
@@ -142,8 +146,8 @@ struct ExplainedLayout {
 inline std::optional<SmallestChange> SmallestChangeOf(const ExplainedLayout& explained) {
   const std::optional<RankedLayout>& smallest = explained.explanation.neighbours.smallest;
   if (!smallest) return std::nullopt;
-  return SmallestChange{FormatLayout(smallest->layout),
-                        DescribeChanges(explained.ranked.layout, smallest->layout),
+  return SmallestChange{FormatLayout(smallest->layout), smallest->options,
+                        DescribeChanges(explained.ranked.layout, *smallest),
                         smallest->estimate.memory.total_bytes(), smallest->estimate.time.step_s()};
 }
 

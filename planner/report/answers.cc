@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/amounts.h"
 #include "base/text/status_macros.h"
@@ -31,14 +32,33 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   request.run = std::move(run);
   ASSIGN_OR_RETURN(SearchResult result, Search(request));
   RecommendAnswer answer;
-  if (request.mine) answer.mine = Report(*request.mine, result, MemoryCriterion(query));
+  if (request.mine) {
+    answer.mine = Report(*request.mine, result, MemoryCriterion(query));
+    if (request.mine_options) {
+      absl::StrAppend(&answer.mine->layout, " ", OptionWords(request.mine_options->values));
+    }
+  }
   answer.result = std::move(result);
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);
+  for (std::string& note : NotesOnSearch(query, request)) answer.notes.push_back(std::move(note));
   answer.counts = ParameterCountsOf(request.model, request.training.options.train);
   answer.rests_on = RestsOnOf(query, request);
   return answer;
 }
+
+namespace {
+
+// The options that save memory and that the framework has.
+std::vector<OptionSaving> SavingsOf(const SearchRequest& request) {
+  std::vector<OptionSaving> savings = OptionSavings(request.training);
+  std::erase_if(savings, [&](const OptionSaving& saving) {
+    return !CheckOptions(request.profile, WithChoice(request.training, saving.choice)).ok();
+  });
+  return savings;
+}
+
+}  // namespace
 
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view text,
                                               int32_t host_cores, const Cancelled& cancelled) {
@@ -48,7 +68,8 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
   const int64_t allowed_bytes = AllowedBytes(request.cluster);
   const EstimateContext context = ContextOf(request);
-  Explanation explanation = Explain(context, {layout, estimate}, allowed_bytes, cancelled);
+  Explanation explanation =
+      Explain(context, {layout, estimate}, allowed_bytes, cancelled, SavingsOf(request));
   if (cancelled && cancelled()) return absl::CancelledError("the estimate was cancelled");
   std::vector<std::string> notes = NotesOn(query, request);
   notes.insert(notes.end(), typed.notes.begin(), typed.notes.end());

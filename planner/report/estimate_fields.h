@@ -69,6 +69,8 @@ void VisitFields(Ranked& ranked, Visitor& visit) {
   visit("layout", ranked.layout, kLayoutText);
   visit.Derived(OnlyInText({"axes", "The axes of the layout, one by one"}),
                 LayoutAxes{ranked.layout});
+  visit(OnlyIf(!ranked.options.empty(), "options"), ranked.options);
+  if constexpr (!std::is_const_v<Ranked>) SortOptions(ranked.options);
   StageMemory memory{estimate.memory, estimate.fraction_of_device};
   visit("memory", memory);
   if constexpr (!std::is_const_v<Ranked>) {

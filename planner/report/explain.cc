@@ -190,7 +190,8 @@ int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part) {
 }
 
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
-                    int64_t allowed_bytes, const Cancelled& cancelled) {
+                    int64_t allowed_bytes, const Cancelled& cancelled,
+                    const std::vector<OptionSaving>& savings) {
   Explanation explanation;
   const auto device_bytes = static_cast<double>(context.cluster.device.memory_bytes);
   for (int32_t rank = 0; rank < ranked.layout.pp; ++rank) {
@@ -204,7 +205,8 @@ Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
   explanation.latent_attention = LatentShareOf(context, ranked);
   explanation.offload = OffloadEffectOf(context, ranked);
   if (ranked.estimate.memory.total_bytes() > allowed_bytes) {
-    explanation.neighbours = FindSmallestChange(context, ranked.layout, allowed_bytes, cancelled);
+    explanation.neighbours =
+        FindSmallestChange(context, ranked.layout, allowed_bytes, cancelled, savings);
   }
   return explanation;
 }
@@ -264,13 +266,14 @@ std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explan
   }
   const Estimate& before = ranked.estimate;
   const Estimate& after = found.smallest->estimate;
+  const std::string effect = EffectOf(found.smallest->options);
   return absl::StrFormat(
       "Smallest change that fits: %s. Then %s needs %s instead of %s, and a step takes %s instead "
-      "of %s.",
-      absl::StrJoin(DescribeChanges(ranked.layout, found.smallest->layout), ", "),
-      FormatLayout(found.smallest->layout), Gib(after.memory.total_bytes()),
-      Gib(before.memory.total_bytes()), Seconds(after.time.step_s()),
-      Seconds(before.time.step_s()));
+      "of %s.%s",
+      absl::StrJoin(DescribeChanges(ranked.layout, *found.smallest), ", "),
+      RankedText(*found.smallest), Gib(after.memory.total_bytes()),
+      Gib(before.memory.total_bytes()), Seconds(after.time.step_s()), Seconds(before.time.step_s()),
+      effect.empty() ? "" : " " + effect);
 }
 
 }  // namespace meshwright::planner

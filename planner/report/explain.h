@@ -79,8 +79,11 @@ struct Explanation {
 
 // Explains a layout's estimate. Returns an incomplete explanation once `cancelled` returns true.
 // REQUIRES: CheckLayout() accepts the layout, and the estimate is the one under `context`.
+//
+// `savings` are options of the run that the smallest change may change.
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
-                    int64_t allowed_bytes, const Cancelled& cancelled = {});
+                    int64_t allowed_bytes, const Cancelled& cancelled = {},
+                    const std::vector<OptionSaving>& savings = {});
 
 Binding BindingOf(const Estimate& estimate);
 

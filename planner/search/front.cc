@@ -24,9 +24,9 @@ bool Front::IsBeaten(const Scores& scores) const {
   return false;
 }
 
-void Front::Offer(const Layout& layout, const Estimate& estimate, PointOrder order) {
-  const Scores scores = ScoresOf(estimate);
-  if (Takes(scores)) Insert({{layout, estimate}, scores, order});
+void Front::Offer(const RankedLayout& ranked, PointOrder order) {
+  const Scores scores = ScoresOf(ranked.estimate);
+  if (Takes(scores)) Insert({ranked, scores, order});
 }
 
 void Front::Insert(const Entry& entry) {

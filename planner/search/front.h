@@ -21,7 +21,7 @@ class Front {
   // Returns whether a layout may belong to the front, if its scores are at most `most` and it comes
   // after all layouts that were offered.
   bool Takes(const Scores& most) const { return wanted() && !IsBeaten(most); }
-  void Offer(const Layout& layout, const Estimate& estimate, PointOrder order);
+  void Offer(const RankedLayout& ranked, PointOrder order);
   // Adds what another part of the same search found.
   void Merge(const Front& other);
 

@@ -1,6 +1,7 @@
 #include "planner/search/group_bests.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -14,28 +15,78 @@
 
 namespace meshwright::planner {
 
-absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field,
-                                                     std::string_view text) {
+namespace {
+
+bool IsOption(size_t key) { return key >= kLayoutKeys.size(); }
+
+std::string_view OptionOf(size_t key) { return SearchableOptions()[key - kLayoutKeys.size()]; }
+
+// The keys of layouts and, behind them, the options.
+const ConditionFields& GroupFields() {
+  static const auto* const kFields = [] {
+    auto* fields = new ConditionFields(LayoutFields());
+    for (const std::string_view name : SearchableOptions()) {
+      fields->push_back({.name = name, .type = ValueType::kText});
+    }
+    return fields;
+  }();
+  return *kFields;
+}
+
+std::optional<size_t> IndexOfField(std::string_view name) {
+  if (const LayoutKey* const key = FindKey(name)) return IndexOf(*key);
+  for (size_t i = kLayoutKeys.size(); i < GroupFields().size(); ++i) {
+    if (GroupFields()[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+bool IsSearched(size_t key, const std::vector<OptionChoice>& choices) {
+  if (!IsOption(key)) return true;
+  if (choices.empty()) return false;
+  const OptionValues& values = choices.front().values;
+  return std::any_of(values.begin(), values.end(),
+                     [key](const auto& value) { return value.first == OptionOf(key); });
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field, std::string_view text,
+                                                     const std::vector<OptionChoice>& choices) {
   const auto refuse = [&](const std::string& problem) {
-    return FieldError(
-        field, text,
-        absl::StrCat(problem, "; must be one to ", kMostGroupFields, " of ",
-                     absl::StrJoin(kLayoutKeys, ", ", [](std::string* out, const LayoutKey& key) {
-                       out->append(key.name);
-                     })));
+    std::vector<std::string> names;
+    for (size_t i = 0; i < GroupFields().size(); ++i) {
+      if (IsSearched(i, choices)) names.emplace_back(GroupFields()[i].name);
+    }
+    return FieldError(field, text,
+                      absl::StrCat(problem, "; must be one to ", kMostGroupFields, " of ",
+                                   absl::StrJoin(names, ", ")));
   };
   std::vector<size_t> keys;
   for (const absl::string_view part : absl::StrSplit(AbslView(text), ',')) {
     const absl::string_view name = absl::StripAsciiWhitespace(part);
-    const LayoutKey* const key = FindKey(StdView(name));
-    if (key == nullptr) return refuse(absl::StrCat("there is no axis \"", name, "\""));
-    if (std::find(keys.begin(), keys.end(), IndexOf(*key)) != keys.end()) {
+    const std::optional<size_t> key = IndexOfField(StdView(name));
+    if (!key) return refuse(absl::StrCat("there is no axis \"", name, "\""));
+    if (!IsSearched(*key, choices)) {
+      return refuse(absl::StrCat(name, " has one value without --search ", name));
+    }
+    if (std::find(keys.begin(), keys.end(), *key) != keys.end()) {
       return refuse(absl::StrCat(name, " is there twice"));
     }
-    keys.push_back(IndexOf(*key));
+    keys.push_back(*key);
   }
   if (keys.size() > kMostGroupFields) return refuse("these are too many");
   return keys;
+}
+
+GroupBests::GroupBests(std::vector<size_t> keys, Merit merit, const OptionValues& options)
+    : keys_(std::move(keys)), merit_(merit) {
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    if (!IsOption(keys_[i])) continue;
+    for (const auto& [name, value] : options) {
+      if (name == OptionOf(keys_[i])) options_.texts[i] = value;
+    }
+  }
 }
 
 void GroupBests::Count(const Layout& layout) {
@@ -48,13 +99,13 @@ bool GroupBests::Takes(const Layout& layout, const Scores& most) const {
   return found == groups_.end() || !found->second.has_best || most[merit_] > found->second.score;
 }
 
-void GroupBests::Offer(const Layout& layout, const Estimate& estimate, PointOrder order) {
+void GroupBests::Offer(const RankedLayout& ranked, PointOrder order) {
   if (!wanted()) return;
-  Entry& entry = groups_[KeyOf(layout)];
-  const double score = ScoresOf(estimate)[merit_];
+  Entry& entry = groups_[KeyOf(ranked.layout)];
+  const double score = ScoresOf(ranked.estimate)[merit_];
   if (entry.has_best && score <= entry.score) return;
   entry.has_best = true;
-  entry.best = {layout, estimate};
+  entry.best = ranked;
   entry.score = score;
   entry.order = order;
 }
@@ -87,8 +138,9 @@ std::vector<GroupBest> GroupBests::Take(size_t most) {
 }
 
 GroupBests::Key GroupBests::KeyOf(const Layout& layout) const {
-  Key group;
+  Key group = options_;
   for (size_t i = 0; i < keys_.size(); ++i) {
+    if (IsOption(keys_[i])) continue;
     const LayoutKey& key = kLayoutKeys[keys_[i]];
     if (key.kind == KeyKind::kText) {
       group.texts[i] = ConditionText(key, layout);
@@ -102,13 +154,13 @@ GroupBests::Key GroupBests::KeyOf(const Layout& layout) const {
 std::string GroupBests::ConditionOf(const Key& group) const {
   Condition all;
   for (size_t i = 0; i < keys_.size(); ++i) {
-    const bool is_text = kLayoutKeys[keys_[i]].kind == KeyKind::kText;
+    const bool is_text = IsOption(keys_[i]) || kLayoutKeys[keys_[i]].kind == KeyKind::kText;
     all.parts.push_back(
         {.form = ConditionForm::kCompare,
          .field = keys_[i],
          .values = {is_text ? ConditionValue(group.texts[i]) : ConditionValue(group.numbers[i])}});
   }
-  return FormatLayoutCondition(all);
+  return FormatCondition(all, GroupFields());
 }
 
 }  // namespace meshwright::planner

@@ -13,19 +13,23 @@
 #include "absl/status/statusor.h"
 #include "planner/search/objective.h"
 #include "planner/search/ranking.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::planner {
 
 // The most keys by which layouts can be grouped.
 inline constexpr size_t kMostGroupFields = 4;
 
-// Parses a list of keys such as "tp,offload". Returns their indices in kLayoutKeys
-// (planner/layout/keys.h): one to kMostGroupFields, all different. Returns InvalidArgument about
-// `field`, with what would be accepted, if `text` is no such list.
-absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field, std::string_view text);
+// Parses a list of keys such as "tp,offload", one to kMostGroupFields, all different. A key of
+// kLayoutKeys (planner/layout/keys.h) is given by its index there. Behind them come the options of
+// SearchableOptions(), of which `choices` tells those that are searched. Returns InvalidArgument
+// about `field`, with what would be accepted, if `text` is no such list.
+absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field, std::string_view text,
+                                                     const std::vector<OptionChoice>& choices = {});
 
 struct GroupBest {
-  // The condition that the group's layouts meet, as ParseLayoutCondition() reads it.
+  // The condition that the group's layouts meet, as ParseLayoutCondition() reads it but for
+  // options.
   std::string group;
   int64_t fit = 0;  // layouts of the group that fit
   RankedLayout best;
@@ -35,15 +39,15 @@ struct GroupBest {
 
 class GroupBests {
  public:
-  // If `keys` is empty, no layout is taken.
-  GroupBests(std::vector<size_t> keys, Merit merit) : keys_(std::move(keys)), merit_(merit) {}
+  // If `keys` is empty, no layout is taken. All layouts have these options.
+  GroupBests(std::vector<size_t> keys, Merit merit, const OptionValues& options = {});
 
   // Counts `layout`, which fits, in its group.
   void Count(const Layout& layout);
   // Returns whether `layout` may be the best of its group, if its scores are at most `most` and it
   // comes after all layouts that were offered.
   bool Takes(const Layout& layout, const Scores& most) const;
-  void Offer(const Layout& layout, const Estimate& estimate, PointOrder order);
+  void Offer(const RankedLayout& ranked, PointOrder order);
   // Adds what another part of the same search found.
   void Merge(GroupBests&& other);
 
@@ -51,8 +55,9 @@ class GroupBests {
   std::vector<GroupBest> Take(size_t most);
 
  private:
-  // The values that the layouts of a group have in common: a text for each key whose values are
-  // texts, a number for every other key. The texts are short enough to need no heap allocation.
+  // The values that the layouts of a group have in common: a text for each option and for each key
+  // whose values are texts, a number for every other key. The texts are short enough to need no
+  // heap allocation.
   struct Key {
     std::array<int64_t, kMostGroupFields> numbers{};
     std::array<std::string, kMostGroupFields> texts{};
@@ -73,6 +78,7 @@ class GroupBests {
 
   const std::vector<size_t> keys_;
   const Merit merit_;
+  Key options_;  // the texts of the options, which all layouts share
   std::map<Key, Entry> groups_;
 };
 

@@ -59,12 +59,9 @@ class MeshWalk {
   }
 
  private:
-  // A mesh has fewer than 2^kOrderBits points.
-  static constexpr int kOrderBits = 40;
-
   void EnterMesh(size_t mesh) {
     layout_ = space_.mesh(mesh);
-    order_ = PointOrder{mesh} << kOrderBits;
+    order_ = PointOrder{mesh} << kMeshOrderBits;
     pipelines_ = &space_.pipelines(layout_);
     micro_batches_ = &space_.micro_batches(layout_);
     ways_ = space_.WaysToDivide(layout_);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/text/string_view.h"
@@ -23,7 +25,8 @@ enum class Change {
   kMicroBatch,
   kSequenceParallel,
   kZero,
-  kRecompute
+  kRecompute,
+  kOffload
 };
 constexpr std::array kChanges = {Change::kTp,
                                  Change::kCp,
@@ -33,9 +36,10 @@ constexpr std::array kChanges = {Change::kTp,
                                  Change::kMicroBatch,
                                  Change::kSequenceParallel,
                                  Change::kZero,
-                                 Change::kRecompute};
+                                 Change::kRecompute,
+                                 Change::kOffload};
 
-// At most so many values of block:N are tried, spread evenly over a chunk's layers.
+// At most so many values of block:N and act:N are tried, spread evenly over a chunk's layers.
 constexpr int64_t kBlockSteps = 8;
 
 // Where one rank is left there is nothing to shard over; that is no change of its own.
@@ -92,11 +96,15 @@ void SmallerMicroBatches(Layout layout, const Visit& visit) {
   }
 }
 
+// Of most chunks: one that embedding or head takes a place in has one less.
+int64_t LayersOfAChunk(const ModelSpec& model, const Layout& layout) {
+  return (model.layers() + 2) / (int64_t{layout.pp} * layout.vpp);
+}
+
 template <typename Visit>
 void MoreRecompute(const ModelSpec& model, Layout layout, const Visit& visit) {
   if (layout.recompute == Recompute::kFull) return;
-  // Of most chunks: one that embedding or head takes a place in has one less.
-  const int64_t layers = (model.layers() + 2) / (int64_t{layout.pp} * layout.vpp);
+  const int64_t layers = LayersOfAChunk(model, layout);
   const int64_t step = std::max<int64_t>(1, layers / kBlockSteps);
   for (int64_t n = layout.recompute_layers + step; n < layers; n += step) {
     Layout block = layout;
@@ -117,6 +125,25 @@ void MoreRecompute(const ModelSpec& model, Layout layout, const Visit& visit) {
   }
   layout.recompute = Recompute::kFull;
   visit(layout);
+}
+
+// The last layer of a chunk gains nothing from moving. Rules refuse what the framework or the host
+// does not have.
+template <typename Visit>
+void MoreOffload(const ModelSpec& model, Layout layout, const Visit& visit) {
+  const Offload before = layout.offload;
+  const int64_t layers = LayersOfAChunk(model, layout);
+  const int64_t step = std::max<int64_t>(1, layers / kBlockSteps);
+  for (const bool optimizer : {false, true}) {
+    if (before.optimizer && !optimizer) continue;
+    layout.offload = before;
+    layout.offload.optimizer = optimizer;
+    if (optimizer != before.optimizer) visit(layout);
+    for (int64_t n = before.activation_layers + step; n < layers; n += step) {
+      layout.offload.activation_layers = static_cast<int32_t>(n);
+      visit(layout);
+    }
+  }
 }
 
 // Calls visit(layout) for every value of one axis that saves memory.
@@ -152,40 +179,161 @@ void Move(const ModelSpec& model, Change change, Layout layout, const Visit& vis
       return;
     case Change::kRecompute:
       return MoreRecompute(model, layout, visit);
+    case Change::kOffload:
+      return MoreOffload(model, layout, visit);
   }
 }
 
-// Counts the neighbours it is offered and keeps the fastest that fits.
+constexpr size_t kMostSize = 3;  // two axes, of which an option changes the result
+
+// Options that change together, and the training that they make.
+struct ChangedOptions {
+  TrainingSpec training;
+  OptionValues values = {};
+  size_t axes = 0;
+  size_t size = 0;  // more than the axes if the result changes
+};
+
+// Counts the neighbours it is offered and keeps the fastest that fits of each size.
 class Fastest {
  public:
   Fastest(const EstimateContext& context, const Layout& origin, int64_t allowed_bytes,
-          const Cancelled& cancelled, NeighbourSearch& search)
+          const Cancelled& cancelled)
       : context_(context),
         devices_(origin.devices()),
         allowed_bytes_(allowed_bytes),
-        cancelled_(cancelled),
-        search_(search) {}
+        cancelled_(cancelled) {}
 
-  void Offer(const Layout& layout) {
-    if (cancelled_ && cancelled_()) return;
-    if (CheckLayout(context_, devices_, layout)) return;
-    ++search_.tried;
-    const PlannedLayout planned(context_, layout);
+  // Returns whether the layout fits and is better than what fitted before.
+  bool Offer(const Layout& layout, const ChangedOptions& options, size_t size) {
+    if (cancelled_ && cancelled_()) return false;
+    const EstimateContext context = {context_.model,   context_.cluster,         options.training,
+                                     context_.profile, context_.ranks_run_alone, context_.shapes};
+    if (CheckLayout(context, devices_, layout)) return false;
+    ++tried_;
+    const PlannedLayout planned(context, layout);
+    // The time is known before the memory, which takes longer to compute and only adds to it.
+    if (!(EstimateLayout(planned, MemoryEstimate()).time.step_s() < Worth(size))) return false;
     const MemoryEstimate memory = EstimateMemory(planned);
-    if (memory.total_bytes() > allowed_bytes_) return;
-    const Estimate estimate = EstimateLayout(planned, memory);
-    if (search_.smallest && search_.smallest->estimate.time.step_s() <= estimate.time.step_s()) {
-      return;
+    if (memory.total_bytes() > allowed_bytes_) return false;
+    RankedLayout ranked{layout, EstimateLayout(planned, memory), options.values};
+    if (ranked.estimate.time.step_s() < Worth(size)) best_[size] = std::move(ranked);
+    return true;
+  }
+
+  NeighbourSearch Take() {
+    NeighbourSearch search = {.tried = tried_, .smallest = std::nullopt};
+    for (std::optional<RankedLayout>& best : best_) {
+      if (!best) continue;
+      const double step_s = best->estimate.time.step_s();
+      if (search.smallest && step_s >= LessAnAxis(search.smallest->estimate)) continue;
+      search.smallest = std::move(best);
     }
-    search_.smallest = RankedLayout{layout, estimate};
+    return search;
   }
 
  private:
+  static double LessAnAxis(const Estimate& estimate) {
+    return (1.0 - kWorthAnAxis) * estimate.time.step_s();
+  }
+
+  // Returns the step time below which a change of this size is better than all before it.
+  double Worth(size_t size) const {
+    double step_s = std::numeric_limits<double>::infinity();
+    for (size_t smaller = 0; smaller <= size; ++smaller) {
+      if (!best_[smaller]) continue;
+      const Estimate& estimate = best_[smaller]->estimate;
+      step_s = std::min(step_s, smaller == size ? estimate.time.step_s() : LessAnAxis(estimate));
+    }
+    return step_s;
+  }
+
   const EstimateContext& context_;
   const int64_t devices_;
   const int64_t allowed_bytes_;
   const Cancelled& cancelled_;
-  NeighbourSearch& search_;
+  int64_t tried_ = 0;
+  std::array<std::optional<RankedLayout>, kMostSize + 1> best_ = {};  // by size
+};
+
+// Returns `before` with one more option changed, or nullopt if that one has changed.
+std::optional<ChangedOptions> With(ChangedOptions before, const OptionSaving& saving) {
+  const auto& [name, value] = saving.choice.values.front();
+  for (const auto& changed : before.values) {
+    if (changed.first == name) return std::nullopt;
+  }
+  SetOption(name, name, value, before.training).IgnoreError();  // the caller has read it
+  before.values.emplace_back(name, value);
+  before.axes += 1;
+  before.size += saving.changes_result() ? 2 : 1;
+  return before;
+}
+
+// Calls visit(options) for every saving beside those of `before`, until it returns true for a value
+// of the same option.
+template <typename Visit>
+void ChangeOption(const std::vector<OptionSaving>& savings, const ChangedOptions& before,
+                  size_t from, const Visit& visit) {
+  std::string done;
+  for (size_t i = from; i < savings.size(); ++i) {
+    const std::string& name = savings[i].choice.values.front().first;
+    if (name == done) continue;
+    const std::optional<ChangedOptions> options = With(before, savings[i]);
+    if (options && visit(*options, i)) done = name;
+  }
+}
+
+// Offers every change of up to two axes, the smaller ones first.
+class ChangeWalk {
+ public:
+  ChangeWalk(const EstimateContext& context, const Layout& layout,
+             const std::vector<OptionSaving>& savings, Fastest& fastest)
+      : model_(context.model),
+        layout_(layout),
+        savings_(savings),
+        own_{.training = context.training},
+        fastest_(fastest) {}
+
+  void Singles() {
+    for (const Change change : kChanges) {
+      Move(model_, change, layout_,
+           [&](const Layout& neighbour) { fastest_.Offer(neighbour, own_, 1); });
+    }
+    ChangeOption(savings_, own_, 0, [&](const ChangedOptions& options, size_t) {
+      return fastest_.Offer(layout_, options, options.size);
+    });
+  }
+
+  void Pairs() {
+    for (size_t i = 0; i < kChanges.size(); ++i) {
+      for (size_t j = i + 1; j < kChanges.size(); ++j) {
+        Move(model_, kChanges[i], layout_, [&](const Layout& first) {
+          Move(model_, kChanges[j], first,
+               [&](const Layout& second) { fastest_.Offer(second, own_, 2); });
+        });
+      }
+    }
+    for (const Change change : kChanges) {
+      Move(model_, change, layout_, [&](const Layout& neighbour) {
+        ChangeOption(savings_, own_, 0, [&](const ChangedOptions& options, size_t) {
+          return fastest_.Offer(neighbour, options, options.size + 1);
+        });
+      });
+    }
+    ChangeOption(savings_, own_, 0, [&](const ChangedOptions& first, size_t i) {
+      ChangeOption(savings_, first, i + 1, [&](const ChangedOptions& both, size_t) {
+        return fastest_.Offer(layout_, both, std::min(both.size, kMostSize));
+      });
+      return false;
+    });
+  }
+
+ private:
+  const ModelSpec& model_;
+  const Layout& layout_;
+  const std::vector<OptionSaving>& savings_;
+  const ChangedOptions own_;
+  Fastest& fastest_;
 };
 
 constexpr std::array<LayoutKey, kLayoutKeyCount> kKeysByChange = [] {
@@ -203,19 +351,19 @@ std::string ShownValue(const LayoutKey& key, const Layout& layout) {
 }  // namespace
 
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
-                                   int64_t allowed_bytes, const Cancelled& cancelled) {
-  NeighbourSearch search;
-  Fastest fastest(context, layout, allowed_bytes, cancelled, search);
-  const auto offer = [&fastest](const Layout& neighbour) { fastest.Offer(neighbour); };
-  for (const Change change : kChanges) Move(context.model, change, layout, offer);
-  if (search.smallest) return search;
-  for (size_t i = 0; i < kChanges.size(); ++i) {
-    for (size_t j = i + 1; j < kChanges.size(); ++j) {
-      Move(context.model, kChanges[i], layout,
-           [&](const Layout& first) { Move(context.model, kChanges[j], first, offer); });
-    }
-  }
-  return search;
+                                   int64_t allowed_bytes, const Cancelled& cancelled,
+                                   const std::vector<OptionSaving>& savings) {
+  Fastest fastest(context, layout, allowed_bytes, cancelled);
+  ChangeWalk walk(context, layout, savings, fastest);
+  walk.Singles();
+  walk.Pairs();
+  return fastest.Take();
+}
+
+std::vector<std::string> DescribeChanges(const Layout& from, const RankedLayout& to) {
+  std::vector<std::string> changes = DescribeChanges(from, to.layout);
+  for (std::string& change : DescribeOptions(to.options)) changes.push_back(std::move(change));
+  return changes;
 }
 
 std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {

@@ -4,19 +4,30 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "planner/estimate/estimate.h"
 #include "planner/layout/layout.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::planner {
 
 struct RankedLayout {
   Layout layout;
   Estimate estimate;
+  // The values of the options that a search varies, or that a change of the layout changes as well;
+  // the other options are the question's own.
+  OptionValues options = {};
 
   friend bool operator==(const RankedLayout&, const RankedLayout&) = default;
 };
+
+// Returns the layout's text with its options, such as "tp8.cp1.….sched=1f1b loss=chunked:8".
+inline std::string RankedText(const RankedLayout& ranked) {
+  if (ranked.options.empty()) return FormatLayout(ranked.layout);
+  return FormatLayout(ranked.layout) + " " + OptionWords(ranked.options);
+}
 
 // The most tied layouts that an answer lists.
 inline constexpr size_t kMostSimplest = 3;

@@ -16,6 +16,12 @@ namespace meshwright::planner {
 // search find the same answer as one thread would.
 using PointOrder = uint64_t;
 
+// A search has at most 10^8 points (kMostPoints) whose orders grow by 3, in meshes of 24 points or
+// more, so that each mesh has fewer than 2^kMeshOrderBits orders, and each choice of options fewer
+// than 2^kChoiceOrderBits.
+inline constexpr int kMeshOrderBits = 30;
+inline constexpr int kChoiceOrderBits = 54;
+
 // Keeps the best of the offered layouts by one merit. REQUIRES: layouts are offered in rising
 // PointOrder.
 class Ranking {
@@ -24,9 +30,9 @@ class Ranking {
     best_.reserve(top_ + 1);
   }
 
-  void Offer(const Layout& layout, const Estimate& estimate, PointOrder order) {
-    const double score = ScoresOf(estimate)[merit_];
-    if (Takes(score)) Insert({{layout, estimate}, score, order});
+  void Offer(const RankedLayout& ranked, PointOrder order) {
+    const double score = ScoresOf(ranked.estimate)[merit_];
+    if (Takes(score)) Insert({ranked, score, order});
   }
 
   // Adds what another part of the same search found.

@@ -53,50 +53,70 @@ absl::Status ValidateRequest(const SearchRequest& request) {
 
 // A space that is too large is refused by its count alone, before it is walked.
 absl::Status CheckSize(const SearchRequest& request, const SearchSpace& space) {
-  if (space.size() <= kMostPoints) return absl::OkStatus();
+  const auto choices = static_cast<int64_t>(std::max<size_t>(1, request.choices.size()));
+  if (space.size() <= kMostPoints / choices) return absl::OkStatus();
+  const std::string under =
+      choices == 1 ? "" : absl::StrFormat(" for each of %d combinations of options", choices);
   return FieldError("gpus", request.devices,
-                    absl::StrFormat("the search space has %d layouts; must be at most %d: take a "
+                    absl::StrFormat("the search space has %d layouts%s; must be at most %d: take a "
                                     "number of devices with fewer divisors (such as a power of "
                                     "two), a smaller global batch, or a framework with fewer "
                                     "schedules",
-                                    space.size(), kMostPoints));
+                                    space.size(), under, kMostPoints));
+}
+
+// Returns the request with one of its choices alone.
+SearchRequest WithChoiceAlone(const SearchRequest& request, const OptionChoice& choice) {
+  SearchRequest with = request;
+  with.training = WithChoice(request.training, choice);
+  with.choices = {choice};
+  with.mine_options.reset();
+  return with;
+}
+
+// Where the caller's own layout stands among none, if its options are not those of every point.
+std::optional<UserLayoutRank> PlaceMine(const SearchRequest& request, const SearchSpace& space) {
+  if (!request.mine || (request.choices.empty() && !request.mine_options)) return std::nullopt;
+  SearchRequest of = request;
+  if (request.mine_options) of.training = WithChoice(request.training, *request.mine_options);
+  return SearchAccumulator(of, space).mine();
 }
 
 // Why a walk ended early.
 enum class Stop : uint8_t { kNone, kCancelled, kOutOfTime };
 
-// Shares the meshes of a space among threads. The calling thread is one of them, and the only one
-// that reads the clock and asks whether the caller still waits.
+// Shares the meshes of a space among threads, once for each choice of options. The calling thread
+// is one of them, and the only one that reads the clock and asks whether the caller still waits.
 class Walk {
  public:
   Walk(const SearchRequest& request, const SearchSpace& space)
-      : request_(request), space_(space), points_(space.size()), start_s_(request.run.now_s()) {}
+      : request_(request),
+        space_(space),
+        mine_(PlaceMine(request, space)),
+        points_(space.size() * static_cast<int64_t>(std::max<size_t>(1, request.choices.size()))),
+        start_s_(request.run.now_s()) {
+    parts_.reserve(request.choices.size());
+    for (const OptionChoice& choice : request.choices) {
+      parts_.push_back(WithChoiceAlone(request, choice));
+    }
+  }
 
-  // Returns what all threads together found.
-  SearchAccumulator Run() {
+  // Returns what was found under all choices together. It refers to the walk.
+  std::unique_ptr<SearchAccumulator> Run() {
     // Before any thread starts: a walk that may not begin sees nothing, however fast the others
     // are.
     Look();
-    std::vector<std::unique_ptr<SearchAccumulator>> others;
-    std::vector<std::thread> threads;
-    for (int32_t thread = 1; thread < request_.run.threads; ++thread) {
-      others.push_back(std::make_unique<SearchAccumulator>(request_, space_));
+    if (parts_.empty()) return RunPart(request_, 0);
+    std::unique_ptr<SearchAccumulator> selection;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      std::unique_ptr<SearchAccumulator> found =
+          RunPart(parts_[part], PointOrder{part} << kChoiceOrderBits);
+      if (selection == nullptr) {
+        selection = std::move(found);
+      } else {
+        selection->Merge(std::move(*found));
+      }
     }
-    busy_ = others.size();
-    threads.reserve(others.size());
-    for (const std::unique_ptr<SearchAccumulator>& other : others) {
-      threads.emplace_back([this, &selection = *other] {
-        VisitMeshes(selection, [this] { return stop_.load(std::memory_order_relaxed); });
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (--busy_ == 0) all_done_.notify_one();
-      });
-    }
-    SearchAccumulator selection(request_, space_);
-    VisitMeshes(selection, [this] { return Look(); });
-    AwaitOthers();
-    for (std::thread& thread : threads) thread.join();
-    for (const std::unique_ptr<SearchAccumulator>& other : others)
-      selection.Merge(std::move(*other));
     return selection;
   }
 
@@ -106,6 +126,34 @@ class Walk {
  private:
   // Pause between two looks of the calling thread once it has nothing left to visit.
   static constexpr std::chrono::milliseconds kNap{5};
+
+  // Returns what all threads together found under one choice.
+  std::unique_ptr<SearchAccumulator> RunPart(const SearchRequest& part, PointOrder first_order) {
+    const auto make = [&] {
+      return std::make_unique<SearchAccumulator>(part, space_, first_order, mine_);
+    };
+    next_mesh_ = 0;
+    std::vector<std::unique_ptr<SearchAccumulator>> others;
+    std::vector<std::thread> threads;
+    for (int32_t thread = 1; thread < request_.run.threads; ++thread) others.push_back(make());
+    busy_ = others.size();
+    threads.reserve(others.size());
+    for (const std::unique_ptr<SearchAccumulator>& other : others) {
+      threads.emplace_back([this, &selection = *other] {
+        VisitMeshes(selection, [this] { return stop_.load(std::memory_order_relaxed); });
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (--busy_ == 0) all_done_.notify_one();
+      });
+    }
+    std::unique_ptr<SearchAccumulator> selection = make();
+    VisitMeshes(*selection, [this] { return Look(); });
+    AwaitOthers();
+    for (std::thread& thread : threads) thread.join();
+    for (const std::unique_ptr<SearchAccumulator>& other : others) {
+      selection->Merge(std::move(*other));
+    }
+    return selection;
+  }
 
   // `look()` returns whether to stop.
   template <typename StopNow>
@@ -140,6 +188,8 @@ class Walk {
 
   const SearchRequest& request_;
   const SearchSpace& space_;
+  const std::optional<UserLayoutRank> mine_;  // if every point is to be compared with it
+  std::vector<SearchRequest> parts_;          // one for each choice
   const int64_t points_;
   const double start_s_;
   std::atomic<size_t> next_mesh_{0};
@@ -158,6 +208,7 @@ std::string SeenText(const SearchProgress& progress, const SearchAccumulator& se
                                   " of them can run, ", funnel.evaluated, " fit");
   if (const RankedLayout* best = selection.best()) {
     absl::StrAppend(&text, "; the best so far is ", FormatLayout(best->layout),
+                    best->options.empty() ? "" : " " + OptionWords(best->options),
                     absl::StrFormat(" with an MFU of %.1f %%", 100.0 * best->estimate.mfu));
   }
   return text;
@@ -171,7 +222,8 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
                           request.profile, request.offloads);
   RETURN_IF_ERROR(CheckSize(request, space));
   Walk walk(request, space);
-  SearchAccumulator selection = walk.Run();
+  const std::unique_ptr<SearchAccumulator> found = walk.Run();
+  SearchAccumulator& selection = *found;
   const SearchProgress progress = walk.progress();
   if (walk.stop() == Stop::kCancelled) {
     return absl::CancelledError(

@@ -58,6 +58,14 @@ double MostEnergyPerMfu(const SearchRequest& request) {
   return tokens * flops_per_s / StepFlopsOf(request.model, training).palm / least_w;
 }
 
+OptionValues ValuesOf(const SearchRequest& request) {
+  return request.choices.empty() ? OptionValues() : request.choices.front().values;
+}
+
+int32_t ChangedOptions(const SearchRequest& request) {
+  return request.choices.empty() ? 0 : request.choices.front().changed;
+}
+
 }  // namespace
 
 void Dropped::Merge(const Dropped& other) {
@@ -71,9 +79,12 @@ void Dropped::Merge(const Dropped& other) {
   }
 }
 
-SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchSpace& space)
+SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchSpace& space,
+                                     PointOrder first_order,
+                                     const std::optional<UserLayoutRank>& mine)
     : request_(request),
       space_(space),
+      first_order_(first_order),
       where_(request.where),
       context_(ContextOf(request)),
       planned_(RuleInputOf(context_, request.devices)),
@@ -88,9 +99,10 @@ SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchS
       most_energy_per_mfu_((1.0 + kMfuSlack) * MostEnergyPerMfu(request)),
       ranking_(request.top, merit_),
       front_(request.pareto),
-      groups_(request.best_per, merit_),
-      ties_(ComparedStepSpread(request.cluster, request.profile)) {
-  if (request.mine) mine_ = Place(*request.mine);
+      groups_(request.best_per, merit_, ValuesOf(request)),
+      ties_(ComparedStepSpread(request.cluster, request.profile), ChangedOptions(request)),
+      mine_(mine) {
+  if (!mine_ && request.mine) mine_ = Place(*request.mine);
 }
 
 // Passes what a walk reports to the accumulator.
@@ -102,7 +114,7 @@ class SearchAccumulator::Sink {
   void EnterMesh(size_t ways_to_divide) { selection_.staged_.EnterMesh(ways_to_divide); }
   void Drop(const Violation& violation, int64_t points, PointOrder order) {
     selection_.funnel_.enumerated += points;
-    selection_.Drop(violation, points, order);
+    selection_.Drop(violation, points, selection_.first_order_ + order);
   }
   // A layout that is estimated by itself may take milliseconds.
   int64_t Visit(const ValidPoint& point) {
@@ -125,7 +137,7 @@ bool SearchAccumulator::VisitMesh(size_t mesh, const std::function<bool(int64_t)
 
 void SearchAccumulator::Visit(const ValidPoint& point, bool is_staged) {
   const Layout& layout = point.layout;
-  order_ = point.order;
+  order_ = first_order_ + point.order;
   ++funnel_.enumerated;
   if (point.is_first) {
     undivided_ = {};
@@ -325,12 +337,12 @@ void SearchAccumulator::Rank(const Layout& layout, const Costs& costs, int64_t l
       return;
     }
   }
-  const Estimate estimate = EstimateLayout(context_, layout);
-  if (MayBeatMine(estimate.mfu)) ++mine_->faster;
-  if (has_ties()) ties_.Offer(layout, ScoresOf(estimate)[merit_], order_);
-  ranking_.Offer(layout, estimate, order_);
-  front_.Offer(layout, estimate, order_);
-  groups_.Offer(layout, estimate, order_);
+  const RankedLayout ranked{layout, EstimateLayout(context_, layout), ValuesOf(request_)};
+  if (MayBeatMine(ranked.estimate.mfu)) ++mine_->faster;
+  if (has_ties()) ties_.Offer(ranked, ScoresOf(ranked.estimate)[merit_], order_);
+  ranking_.Offer(ranked, order_);
+  front_.Offer(ranked, order_);
+  groups_.Offer(ranked, order_);
 }
 
 // The nearest matters only where nothing fits, and a trial only where it beats all that does.
@@ -348,8 +360,8 @@ void SearchAccumulator::PutOver(const Layout& layout, const Costs& costs, int64_
   if (least_bytes >= trial_bytes_ || merit_ != Merit::kSpeed) return;
   const double most_mfu = costs.MfuAt(least_bytes).most;
   if (most_mfu <= ranking_.BestScore() || !trials_.Takes(most_mfu)) return;
-  const Estimate estimate = EstimateLayout(context_, layout);
-  if (estimate.memory.total_bytes() < trial_bytes_) trials_.Offer(layout, estimate, order_);
+  const RankedLayout ranked{layout, EstimateLayout(context_, layout), ValuesOf(request_)};
+  if (ranked.estimate.memory.total_bytes() < trial_bytes_) trials_.Offer(ranked, order_);
 }
 
 void SearchAccumulator::Merge(SearchAccumulator&& other) {
@@ -368,6 +380,7 @@ void SearchAccumulator::Merge(SearchAccumulator&& other) {
     nearest_bytes_ = other.nearest_bytes_;
     nearest_ = other.nearest_;
     nearest_order_ = other.nearest_order_;
+    nearest_of_ = other.nearest_of_;
   }
 }
 
@@ -419,10 +432,11 @@ absl::StatusOr<SearchResult> SearchAccumulator::Take() {
   result.front = EvenlySpread(front_.Take(), kMostLayouts);
   result.groups = groups_.Take(kMostLayouts);
   result.layouts = ranking_.Take();
-  result.ties = ties_.Take(context_);
+  result.ties = ties_.Take();
   result.mine = mine_;
   if (result.layouts.empty()) {
-    result.nearest = RankedLayout{nearest_, EstimateLayout(context_, nearest_)};
+    result.nearest = RankedLayout{nearest_, EstimateLayout(ContextOf(*nearest_of_), nearest_),
+                                  ValuesOf(*nearest_of_)};
     result.nearest_over_bytes = nearest_bytes_ - allowed_bytes_;
   }
   return result;

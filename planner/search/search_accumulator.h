@@ -38,21 +38,29 @@ struct Dropped {
 };
 
 // Refers to the request and the space, which must outlive it.
+//
+// A search over options has accumulators for each choice of them, which merge in the order of the
+// choices. Each has a request of its own, with no other choice than the one that its training has.
 class SearchAccumulator {
  public:
-  SearchAccumulator(const SearchRequest& request, const SearchSpace& space);
+  // Points have orders from `first_order` on. Layouts that are faster than `mine` are counted; if
+  // that is not set, it is the request's `mine`.
+  SearchAccumulator(const SearchRequest& request, const SearchSpace& space,
+                    PointOrder first_order = 0,
+                    const std::optional<UserLayoutRank>& mine = std::nullopt);
 
   // Visits the layouts of one mesh. Calls goes_on with the number of points seen since its last
   // call; stops and returns false once goes_on returns false. An accumulator may skip meshes, but
   // must visit them in rising order.
   bool VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_on);
 
-  // Adds what another accumulator of the same request found.
+  // Adds what another accumulator of the same search found.
   void Merge(SearchAccumulator&& other);
 
   // Returns the best layout that fits so far, or null.
   const RankedLayout* best() const { return ranking_.best(); }
   const Funnel& funnel() const { return funnel_; }
+  const std::optional<UserLayoutRank>& mine() const { return mine_; }
 
   // Returns what was found, or InvalidArgument, with the reason, if no layout can run.
   absl::StatusOr<SearchResult> Take();
@@ -113,6 +121,7 @@ class SearchAccumulator {
 
   const SearchRequest& request_;
   const SearchSpace& space_;
+  const PointOrder first_order_;
   const LayoutMatcher where_;
   const EstimateContext context_;
   const RuleInput planned_;              // for a layout that the caller names
@@ -143,6 +152,7 @@ class SearchAccumulator {
   TieFinder ties_;
   std::optional<UserLayoutRank> mine_;
   Layout nearest_;
+  const SearchRequest* nearest_of_ = &request_;  // whose options it has
   int64_t nearest_bytes_ = std::numeric_limits<int64_t>::max();
   PointOrder nearest_order_ = 0;
   Dropped dropped_;

@@ -87,10 +87,15 @@ struct SearchRequest {
   // merits.
   std::vector<Merit> pareto = {};
   // If not empty, the search also looks for the best layout for each combination of values of these
-  // keys. Each key is given by its index in kLayoutKeys (planner/layout/keys.h).
+  // keys, as ParseGroupFields() returns them.
   std::vector<size_t> best_per = {};
   // A layout whose rank is asked for; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
+  // The options of `mine` where they are not the training's own.
+  std::optional<OptionChoice> mine_options = std::nullopt;
+  // If not empty, the search ranks layouts under each of these in place of the training's own
+  // options.
+  std::vector<OptionChoice> choices = {};
   // If set, the search ends after this time with the best so far. The value is above 0.
   std::optional<double> time_limit_s = std::nullopt;
   SearchRun run = {};

@@ -14,11 +14,13 @@ Complexity ComplexityOf(const Layout& layout) {
   return complexity;
 }
 
-void TieFinder::Offer(const Layout& layout, double score, PointOrder order) {
+void TieFinder::Offer(const RankedLayout& ranked, double score, PointOrder order) {
   if (!Takes(score)) return;
   best_score_ = std::max(best_score_, score);
   scores_.push_back(score);
-  Keep(ComplexityOf(layout), {score, layout, order});
+  Complexity complexity = ComplexityOf(ranked.layout);
+  complexity.options = changed_options_;
+  Keep(complexity, {score, ranked, order});
   if (scores_.size() < forget_at_) return;
   Forget();
   forget_at_ = std::max(forget_at_, 2 * scores_.size());
@@ -40,7 +42,7 @@ void TieFinder::Forget() {
   std::erase_if(scores_, [this](double score) { return !Takes(score); });
 }
 
-Ties TieFinder::Take(const EstimateContext& context) {
+Ties TieFinder::Take() {
   Forget();
   Ties ties;
   ties.count = static_cast<int64_t>(scores_.size());
@@ -51,7 +53,7 @@ Ties TieFinder::Take(const EstimateContext& context) {
     // What is less simple and no better has nothing for it.
     if (!Takes(candidate.score) || candidate.score <= best) continue;
     best = candidate.score;
-    ties.simplest.push_back({candidate.layout, EstimateLayout(context, candidate.layout)});
+    ties.simplest.push_back(candidate.ranked);
   }
   return ties;
 }

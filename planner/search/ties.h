@@ -21,6 +21,7 @@ namespace meshwright::planner {
 // as tp or HSDP; chunks; recompute; the ZeRO stage; a schedule that is not plain. Less is simpler.
 struct Complexity {
   std::array<int32_t, kBurdens> burdens{};
+  int32_t options = 0;  // that differ from those of the question
 
   friend auto operator<=>(const Complexity&, const Complexity&) = default;
 };
@@ -31,22 +32,24 @@ Complexity ComplexityOf(const Layout& layout);
 // each complexity, and 8 bytes for each layout that may still tie.
 class TieFinder {
  public:
-  // `spread` is the upper end of the interval divided by the predicted step, at least 1.
-  explicit TieFinder(double spread) : spread_(spread) {}
+  // `spread` is the upper end of the interval divided by the predicted step, at least 1. All
+  // offered layouts differ from the question in this number of options.
+  explicit TieFinder(double spread, int32_t changed_options = 0)
+      : spread_(spread), changed_options_(changed_options) {}
 
   // Returns whether a layout of this score, 0 or more, would tie with the best so far.
   bool Takes(double score) const { return score * spread_ >= best_score_; }
-  void Offer(const Layout& layout, double score, PointOrder order);
+  void Offer(const RankedLayout& ranked, double score, PointOrder order);
   // Adds what another part of the same search found.
   void Merge(const TieFinder& other);
 
-  // Returns the ties with their estimates under `context`. There are none before the first offer.
-  Ties Take(const EstimateContext& context);
+  // Returns the ties. There are none before the first offer.
+  Ties Take();
 
  private:
   struct Best {
     double score = 0.0;
-    Layout layout;
+    RankedLayout ranked;
     PointOrder order = 0;
   };
 
@@ -54,6 +57,7 @@ class TieFinder {
   void Forget();  // removes the scores that no longer tie
 
   const double spread_;
+  const int32_t changed_options_;
   double best_score_ = 0.0;
   std::vector<double> scores_;  // of the layouts that tied when they were offered
   size_t forget_at_ = 1024;     // Forget() runs once scores_ has this size

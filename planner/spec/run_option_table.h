@@ -21,6 +21,15 @@ struct RunOption {
   absl::Status (*read)(std::string_view value, RunOptions& options);
   // Whether each value but the default one stands for another profile of the framework.
   bool chooses_profile = false;
+  // What --search tries if the user lists no values, in the grammar of --search
+  // (planner/spec/option_choice.h). Empty: a search can't vary the option.
+  std::string_view search_values = {};
+  // Values that take less memory than the default, the one that changes least first, in the same
+  // grammar. They are tried where a layout does not fit (planner/search/neighbours.h).
+  std::string_view saving_values = {};
+  // What those values change of the training's result, as the predicate of a sentence. Empty: the
+  // result is the same but for rounding.
+  std::string_view saving_effect = {};
 };
 
 // The functions that rows refer to.
@@ -50,14 +59,20 @@ inline constexpr std::array<RunOption, 7> kRunOptions = {{
              "bf16-grads, or master=F,grad=F,m=F,v=F, each fp32, bf16, fp16, fp8 or int8, master "
              "also none; default: the framework's",
      .text = run_option::StatesText,
-     .read = run_option::ReadStates},
+     .read = run_option::ReadStates,
+     .search_values = "default,bf16-grads,precision-aware,bf16,adam8bit",
+     .saving_values = "bf16-grads,precision-aware,adam8bit",
+     .saving_effect = "rounds what the optimizer sums up, which may change how the training "
+                      "converges"},
     {.name = "loss",
      .values = "plain|fused|chunked:N",
      .help =
          "How the loss is computed: over all tokens at once, by a fused linear cross entropy, or "
          "in N parts one after another",
      .text = run_option::LossText,
-     .read = run_option::ReadLoss},
+     .read = run_option::ReadLoss,
+     .search_values = "plain,chunked:8",
+     .saving_values = "chunked:8"},
     {.name = "documents",
      .values = "N|none",
      .help = "Mean length in tokens of the documents that a sequence is packed from; a token "

@@ -29,6 +29,7 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
   query.best_per = request.best_per();
   if (request.has_time_limit_s()) query.time_limit_s = request.time_limit_s();
   query.mine = request.mine();
+  query.search = {request.search().begin(), request.search().end()};
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer, recommend(query, host_cores, run));
   *response = wire::ToWire(answer);
   return absl::OkStatus();

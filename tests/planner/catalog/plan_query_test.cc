@@ -110,5 +110,43 @@ TEST(PlanQueryTest, StatesAreThoseOfBf16Weights) {
   EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "states");
 }
 
+TEST(PlanQueryTest, ASearchOverOptionsHasTheirCombinations) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.search = {"loss=plain,chunked:8", "optimizer=adamw,lion"};
+  query.best_per = "optimizer,tp";
+  EXPECT_EQ(Resolve(query, 8)->choices.size(), 4u);
+  EXPECT_TRUE(NotesOnSearch(query, *Resolve(query, 8)).empty());
+}
+
+TEST(PlanQueryTest, ASearchLeavesOutWhatTheFrameworkDoesNotHaveUnlessItIsNamed) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.framework = {"meshwright", ""};
+  query.search = {"optimizer"};
+  const absl::StatusOr<SearchRequest> request = Resolve(query, 8);
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->choices.size(), 2u);
+  EXPECT_EQ(NotesOnSearch(query, *request).size(), 3u);
+  query.search = {"optimizer=adamw,lion"};
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "optimizer");
+  query.search = {"loss=plain"};
+  EXPECT_EQ(Resolve(query, 8)->choices.size(), 1u);
+}
+
+TEST(PlanQueryTest, TheUsersLayoutMayHaveOptions) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.mine = "tp8.pp1.dp1  loss=chunked:8 states=master=none,grad=bf16,m=int8,v=int8";
+  const absl::StatusOr<SearchRequest> request = Resolve(query, 8);
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->mine_options->options.loss_chunks, 8);
+  EXPECT_EQ(request->mine_options->options.states.first_moment, StateFormat::kInt8);
+  EXPECT_EQ(request->training.options, RunOptions());
+  query.mine = "tp8.pp1.dp1 width=3";
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "mine");
+  query.mine = "tp8.pp1.dp1 loss=wide";
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "loss");
+  query.mine = " ";
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "mine");
+}
+
 }  // namespace
 }  // namespace meshwright::planner

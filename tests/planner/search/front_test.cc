@@ -34,24 +34,24 @@ std::vector<int32_t> Numbers(Front& front) {
 
 TEST(Front, KeepsWhatNothingBeatsInBoth) {
   Front front({Merit::kSpeed, Merit::kMemory});
-  front.Offer(Numbered(1), Scored(0.4, 40), 1);
-  front.Offer(Numbered(2), Scored(0.3, 50), 2);  // slower and larger
-  front.Offer(Numbered(3), Scored(0.5, 60), 3);
-  front.Offer(Numbered(4), Scored(0.2, 10), 4);
-  front.Offer(Numbered(5), Scored(0.4, 30), 5);  // beats the first
+  front.Offer({Numbered(1), Scored(0.4, 40)}, 1);
+  front.Offer({Numbered(2), Scored(0.3, 50)}, 2);  // slower and larger
+  front.Offer({Numbered(3), Scored(0.5, 60)}, 3);
+  front.Offer({Numbered(4), Scored(0.2, 10)}, 4);
+  front.Offer({Numbered(5), Scored(0.4, 30)}, 5);  // beats the first
   EXPECT_THAT(Numbers(front), ElementsAre(3, 5, 4));
 }
 
 TEST(Front, KeepsTheFirstOfEquals) {
   Front front({Merit::kSpeed, Merit::kMemory});
-  front.Offer(Numbered(1), Scored(0.4, 40), 1);
-  front.Offer(Numbered(2), Scored(0.4, 40), 2);
+  front.Offer({Numbered(1), Scored(0.4, 40)}, 1);
+  front.Offer({Numbered(2), Scored(0.4, 40)}, 2);
   EXPECT_THAT(Numbers(front), ElementsAre(1));
 }
 
 TEST(Front, IsAskedWithBounds) {
   Front front({Merit::kSpeed, Merit::kMemory});
-  front.Offer(Numbered(1), Scored(0.4, 40), 1);
+  front.Offer({Numbered(1), Scored(0.4, 40)}, 1);
   EXPECT_TRUE(front.Takes(ScoresOf(Scored(0.41, 100))));
   EXPECT_TRUE(front.Takes(ScoresOf(Scored(0.1, 39))));
   EXPECT_FALSE(front.Takes(ScoresOf(Scored(0.4, 40))));
@@ -61,10 +61,10 @@ TEST(Front, IsAskedWithBounds) {
 
 TEST(Front, OfThreeMeritsKeepsWhatIsBestInOne) {
   Front front({Merit::kSpeed, Merit::kMemory, Merit::kEnergy});
-  front.Offer(Numbered(1), Scored(0.5, 50, 1.0), 1);
-  front.Offer(Numbered(2), Scored(0.4, 60, 2.0), 2);
-  front.Offer(Numbered(3), Scored(0.3, 40, 0.5), 3);
-  front.Offer(Numbered(4), Scored(0.3, 55, 0.9), 4);  // the first is better in all
+  front.Offer({Numbered(1), Scored(0.5, 50, 1.0)}, 1);
+  front.Offer({Numbered(2), Scored(0.4, 60, 2.0)}, 2);
+  front.Offer({Numbered(3), Scored(0.3, 40, 0.5)}, 3);
+  front.Offer({Numbered(4), Scored(0.3, 55, 0.9)}, 4);  // the first is better in all
   EXPECT_THAT(Numbers(front), ElementsAre(1, 2, 3));
 }
 
@@ -98,7 +98,7 @@ TEST(Front, DoesNotDependOnWhoSawWhat) {
     Front second(merits);
     for (int i = 0; i < 60; ++i) {
       (random() % 2 == 0 ? first : second)
-          .Offer(Numbered(i), estimates[static_cast<size_t>(i)], static_cast<PointOrder>(i));
+          .Offer({Numbered(i), estimates[static_cast<size_t>(i)]}, static_cast<PointOrder>(i));
     }
     first.Merge(second);
     EXPECT_THAT(Numbers(first), testing::UnorderedElementsAreArray(expected)) << round;

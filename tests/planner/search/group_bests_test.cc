@@ -26,7 +26,7 @@ constexpr size_t kScheduleKey = IndexOf(*FindKey("sched"));
 void Add(GroupBests& groups, const char* text, double mfu, PointOrder order) {
   const Layout layout = Divided(text);
   groups.Count(layout);
-  if (groups.Takes(layout, ScoresOf(Fast(mfu)))) groups.Offer(layout, Fast(mfu), order);
+  if (groups.Takes(layout, ScoresOf(Fast(mfu)))) groups.Offer({layout, Fast(mfu)}, order);
 }
 
 TEST(GroupFields, AreNamesOfACondition) {

@@ -135,7 +135,7 @@ TEST(Search, RecomputesAsFewLayersAsItMust) {
         return EstimateMemory(test.get(), layout).total_bytes();
       };
       const SearchResult found = Search(request).value();
-      for (const auto& [layout, estimate] : found.layouts) {
+      for (const auto& [layout, estimate, options] : found.layouts) {
         if (layout.recompute != Recompute::kBlock) continue;
         ++blocks;
         EXPECT_LE(estimate.memory.total_bytes(), AllowedBytes(request));
@@ -158,7 +158,7 @@ void ExpectAsFewModulesAsItMust(const TestContext& test, int64_t devices) {
   };
   const SearchResult result = Search(request).value();
   int found = 0;
-  for (const auto& [layout, estimate] : result.layouts) {
+  for (const auto& [layout, estimate, options] : result.layouts) {
     if (layout.recompute != Recompute::kModules) continue;
     ++found;
     EXPECT_FALSE(CheckLayout(test.get(), devices, layout)) << FormatLayout(layout);

@@ -66,6 +66,7 @@ void VisitFields(const RecommendRequestText& request, Visitor& visit) {
   visit(WhereSaid(query.pareto, "pareto"), query.pareto);
   visit(WhereSaid(query.best_per, "best_per"), query.best_per);
   visit(planner::OnlyOnWire("mine"), query.mine);
+  visit(planner::OnlyIf(!query.search.empty(), "search"), query.search);
 }
 
 struct StudyRequestText {
@@ -113,6 +114,7 @@ void VisitFields(const ScaleRequestText& request, Visitor& visit) {
   visit(planner::OnlyOnWire("refine"), query.refine);
   visit(WhereSaid(query.plan.where, "where"), query.plan.where);
   visit(WhereSaid(query.plan.objective, "objective"), query.plan.objective);
+  visit(planner::OnlyIf(!query.plan.search.empty(), "search"), query.plan.search);
   visit("tokens", query.budget.tokens);
   visit("within_s", query.budget.within_s);
   visit("price_per_h", query.budget.price_per_h);
@@ -133,6 +135,7 @@ void VisitFields(const FastestRequestText& request, Visitor& visit) {
   visit("critical_batch", query.critical.batch);
   visit("overlap", query.overlap);
   visit(WhereSaid(query.plan.where, "where"), query.plan.where);
+  visit(planner::OnlyIf(!query.plan.search.empty(), "search"), query.plan.search);
 }
 
 template <typename Request, typename Answer>

@@ -20,6 +20,7 @@
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
+#include "tools/cli/plan/search_flags.h"
 #include "tools/cli/plan/where_flags.h"
 #include "tools/command_line/declare.h"
 
@@ -30,6 +31,7 @@ struct FastestFlags {
   QueryFlags query;
   OutputFlags output;
   WhereFlags where;
+  SearchFlags search;
   std::string tokens;
   double critical_batch = 0.0;
   double overlap = 1.0;
@@ -59,7 +61,7 @@ void PrintShortest(const planner::FastestAnswer& answer, std::ostream& out) {
     const planner::Estimate& estimate = run->best->estimate;
     const int64_t bytes = estimate.memory.total_bytes();
     table.Add({StrategyText(shortest.strategy), Duration(run->seconds), FormatCount(run->devices),
-               FormatCount(run->global_batch), planner::FormatLayout(run->best->layout),
+               FormatCount(run->global_batch), planner::RankedText(*run->best),
                FormatPercent(estimate.mfu), FormatGib(bytes),
                FormatPercent(static_cast<double>(bytes) / static_cast<double>(answer.device_bytes)),
                NetworkText(*run), absl::StrFormat("%.2f x", run->slow_network_factor)});
@@ -129,6 +131,7 @@ absl::StatusOr<planner::FastestQuery> QueryOf(const FastestFlags& flags, Command
   query.overlap = flags.overlap;
   ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.plan.where, flags.where.ToWhere());
+  query.plan.search = flags.search.options;
   return query;
 }
 
@@ -182,6 +185,7 @@ void AddFastestCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str()
       ->option_text("R");
   flags->where.Add(*command);
+  flags->search.Add(*command);
   AddPlot(*command, flags->plot,
           "Draw the time of each strategy over the sizes into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");

@@ -21,6 +21,7 @@
 #include "tools/cli/plan/planner_text.h"
 #include "tools/cli/plan/preset_fields.h"
 #include "tools/cli/plan/scale_command.h"
+#include "tools/cli/plan/search_flags.h"
 #include "tools/cli/plan/where_flags.h"
 #include "tools/command_line/declare.h"
 
@@ -35,6 +36,7 @@ struct PlanFlags {
   std::string offload;
   std::string mine;
   WhereFlags where;
+  SearchFlags search;
   int32_t top = 10;
   std::optional<double> max_oom_probability;
   std::optional<double> time_limit_s;
@@ -74,6 +76,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   query.objective = flags.objective;
   query.pareto = flags.pareto;
   query.best_per = flags.best_per;
+  query.search = flags.search.options;
   if (!range.is_one() || budget.tokens) {
     RETURN_IF_ERROR(CheckOneSize(flags));
     return RunScale({.plan = query, .devices = range, .refine = true, .budget = budget},
@@ -177,7 +180,9 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
                    "act:8,opt,act:8+opt")
       ->option_text("LIST");
   command
-      ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
+      ->add_option("--mine", flags->mine,
+                   "Say where this layout would rank, and why it is slower; options that it has in "
+                   "place of those above follow it, as in 'tp8.pp1.dp8 loss=chunked:8'")
       ->option_text("LAYOUT");
   command_line::TakeWords(
       command->add_option("--objective", flags->objective,
@@ -190,11 +195,12 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
       ->option_text("LIST");
   command
       ->add_option("--best-per", flags->best_per,
-                   "Show as well the best layout for each of the values of these axes, such as "
-                   "tp,pp")
+                   "Show as well the best layout for each of the values of these axes, and of "
+                   "options that are searched, such as tp,pp or loss")
       ->option_text("LIST");
   flags->budget.Add(*command);
   flags->where.Add(*command);
+  flags->search.Add(*command);
   command
       ->add_option("--time-limit", flags->time_limit_s,
                    "Seconds after which the best layouts so far are the answer")

@@ -83,7 +83,8 @@ void PrintFunnel(const planner::PlanQuery& query, const planner::SearchResult& r
                  double elapsed_s, std::ostream& out) {
   const planner::Funnel& funnel = result.funnel;
   out << FormatCount(funnel.enumerated) << " layouts enumerated in " << FormatSeconds(elapsed_s)
-      << ": " << FormatCount(funnel.invalid) << " invalid, ";
+      << (query.search.empty() ? "" : ", under each of the options that are searched") << ": "
+      << FormatCount(funnel.invalid) << " invalid, ";
   if (!query.where.empty()) out << FormatCount(funnel.left_out) << " left out, ";
   out << FormatCount(funnel.memory) << " over " << planner::MemoryCriterion(query) << ", "
       << FormatCount(funnel.evaluated) << " evaluated\n";
@@ -124,7 +125,7 @@ void PrintRanking(const planner::PlanQuery& query,
   Table table(std::move(header));
   for (size_t i = 0; i < layouts.size(); ++i) {
     const planner::Estimate& e = layouts[i].estimate;
-    std::vector<std::string> row = {std::to_string(i + 1), planner::FormatLayout(layouts[i].layout),
+    std::vector<std::string> row = {std::to_string(i + 1), planner::RankedText(layouts[i]),
                                     FormatGib(e.memory.total_bytes()),
                                     FormatPercent(e.fraction_of_device)};
     if (by_risk) row.push_back(FormatPercent(e.oom_probability));
@@ -156,7 +157,7 @@ void PrintTies(const planner::SearchResult& result, std::ostream& out) {
   const double first_s = result.layouts.front().estimate.time.step_s();
   for (const planner::RankedLayout& ranked : ties.simplest) {
     const planner::Estimate& e = ranked.estimate;
-    table.Add({planner::FormatLayout(ranked.layout), FormatGib(e.memory.total_bytes()),
+    table.Add({planner::RankedText(ranked), FormatGib(e.memory.total_bytes()),
                FormatPercent(e.fraction_of_device), FormatSeconds(e.time.step_s()),
                FormatPercent(e.time.step_s() / first_s - 1.0), FormatPercent(e.mfu)});
   }
@@ -192,7 +193,7 @@ void PrintGroups(const planner::PlanQuery& query, const planner::SearchResult& r
   Table table({"group", "fit", "best layout", "GiB/device", "step", "MFU", "tokens/s/GPU"});
   for (const planner::GroupBest& group : result.groups) {
     const planner::Estimate& e = group.best.estimate;
-    table.Add({group.group, FormatCount(group.fit), planner::FormatLayout(group.best.layout),
+    table.Add({group.group, FormatCount(group.fit), planner::RankedText(group.best),
                FormatGib(e.memory.total_bytes()), FormatSeconds(e.time.step_s()),
                FormatPercent(e.mfu), FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu))});
   }
@@ -209,7 +210,7 @@ void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResu
   Table table({"layout", "GiB/device", "of device", "P(OOM)", "step", "MFU", "tokens/s"});
   for (const planner::RankedLayout& ranked : result.worth_a_trial) {
     const planner::Estimate& e = ranked.estimate;
-    table.Add({planner::FormatLayout(ranked.layout), FormatGib(e.memory.total_bytes()),
+    table.Add({planner::RankedText(ranked), FormatGib(e.memory.total_bytes()),
                FormatPercent(e.fraction_of_device), FormatPercent(e.oom_probability),
                FormatSeconds(e.time.step_s()), FormatPercent(e.mfu),
                FormatCount(static_cast<int64_t>(e.tokens_per_s))});
@@ -242,7 +243,7 @@ void PrintMemoryParts(const std::vector<planner::RankedLayout>& layouts, std::os
 void PrintNearest(const planner::SearchResult& result, int64_t allowed_bytes, std::ostream& out) {
   const planner::RankedLayout& nearest = *result.nearest;
   out << "Nothing fits: a device may fill " << FormatBytes(allowed_bytes)
-      << ". Nearest: " << planner::FormatLayout(nearest.layout) << " needs "
+      << ". Nearest: " << planner::RankedText(nearest) << " needs "
       << FormatBytes(nearest.estimate.memory.total_bytes()) << ", which is over by "
       << FormatCount(result.nearest_over_bytes) << " bytes ("
       << FormatBytes(result.nearest_over_bytes) << ").\n";

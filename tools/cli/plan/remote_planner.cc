@@ -33,6 +33,7 @@ class GrpcPlanner final : public PlannerApi {
     request.set_best_per(query.best_per);
     if (query.time_limit_s) request.set_time_limit_s(*query.time_limit_s);
     request.set_mine(query.mine);
+    request.mutable_search()->Add(query.search.begin(), query.search.end());
     SearchLine line(context_);
     ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&line](const v1::Progress& progress) {
                        line.Show(progress.done(), progress.of());

@@ -20,6 +20,7 @@
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
+#include "tools/cli/plan/search_flags.h"
 #include "tools/cli/plan/where_flags.h"
 #include "tools/command_line/declare.h"
 
@@ -31,6 +32,7 @@ struct ScaleFlags {
   OutputFlags output;
   BudgetFlags budget;
   WhereFlags where;
+  SearchFlags search;
   bool weak = false;
   bool strong = false;
   std::string plot;
@@ -65,7 +67,7 @@ void PrintPoints(const planner::ScaleAnswer& answer, std::ostream& out) {
     const planner::Estimate& estimate = point.best->estimate;
     const double step_s = estimate.time.step_s();
     row.insert(row.end(),
-               {planner::FormatLayout(point.best->layout), FormatGib(estimate.memory.total_bytes()),
+               {planner::RankedText(*point.best), FormatGib(estimate.memory.total_bytes()),
                 FormatSeconds(step_s), FormatPercent(estimate.mfu),
                 FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)),
                 FormatPercent(point.exposed)});
@@ -112,6 +114,7 @@ absl::Status Run(const ScaleFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(query.budget, flags.budget.ToBudget());
   ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.plan.where, flags.where.ToWhere());
+  query.plan.search = flags.search.options;
   return RunScale(query, flags.output, plot, flags.exit_zero, context);
 }
 
@@ -176,6 +179,7 @@ void AddScaleCommand(CLI::App& app, CommandContext& context) {
                         "(the default)");
   command->add_flag("--strong", flags->strong, "All sizes train the same batch")->excludes(weak);
   flags->where.Add(*command);
+  flags->search.Add(*command);
   flags->budget.Add(*command);
   AddPlot(*command, flags->plot,
           "Draw throughput, exposed time and energy over the sizes into this SVG file");

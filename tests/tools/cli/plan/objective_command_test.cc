@@ -73,6 +73,44 @@ TEST(ObjectiveCommand, PrintsTheBestOfEachGroup) {
   EXPECT_THAT(Text({"--best-per", "tp,sched"}), HasSubstr(group["group"].get<std::string>()));
 }
 
+TEST(OptionSearchCommand, RowsNameTheirOptionsAndEstimateSaysTheSame) {
+  const json answer =
+      Answer({"--search", "loss=plain,chunked:8", "--search", "states=default,bf16", "--best-per",
+              "loss,states", "--mine", "tp2.pp1.dp32.mb1.zero1.sp1 loss=chunked:4"});
+  EXPECT_EQ(answer["request"]["search"], json({"loss=plain,chunked:8", "states=default,bf16"}));
+  EXPECT_EQ(answer["groups"].size(), 4u);
+  EXPECT_EQ(answer["groups"][0]["estimate"], answer["layouts"][0]);
+  EXPECT_EQ(answer["mine"]["layout"],
+            "tp2.cp1.pp1.dp32.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b loss=chunked:4");
+  const json& best = answer["layouts"][0];
+  const std::string layout = best["layout"];
+  const std::string loss = best["options"]["loss"];
+  const std::string states = best["options"]["states"];
+  std::vector<std::string> arguments =
+      Ask({"--layout", layout, "--loss", loss, "--states", states, "--format", "json"});
+  arguments[0] = "estimate";
+  const json alone = json::parse(RunCommand(arguments).out);
+  EXPECT_EQ(alone["time"], best["time"]);
+  EXPECT_EQ(alone["memory"], best["memory"]);
+  EXPECT_FALSE(alone.contains("options"));
+  EXPECT_THAT(Text({"--search", "loss=plain,chunked:8", "--search", "states=default,bf16"}),
+              HasSubstr(layout + " states=" + states + " loss=" + loss));
+}
+
+TEST(OptionSearchCommand, SizesHaveTheBestOptionsOfEach) {
+  std::vector<std::string> arguments = Ask({"--search", "states=default,bf16", "--format", "json"});
+  arguments[6] = "8..16";
+  const json answer = json::parse(RunCommand(arguments).out);
+  EXPECT_EQ(answer["points"][0]["best"]["options"]["states"], "bf16");
+}
+
+TEST(OptionSearchCommand, RefusesByName) {
+  const CommandOutput run = RunCommand(Ask({"--search", "documents=none,2048"}));
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--search documents=none,2048: must be an option"));
+  EXPECT_THAT(RunCommand(Ask({"--best-per", "loss"})).err, HasSubstr("without --search loss"));
+}
+
 TEST(ObjectiveCommand, NamesTheBestSize) {
   std::vector<std::string> arguments = Ask({"--objective", "cost"});
   arguments[6] = "16..64";

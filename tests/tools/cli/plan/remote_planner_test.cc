@@ -81,6 +81,13 @@ TEST_P(RemotePlannerTest, RanksByAnObjective) {
   ExpectSame(range);
 }
 
+TEST_P(RemotePlannerTest, SearchesOptions) {
+  ExpectSame(
+      Ask("recommend", {"--search", "loss=plain,chunked:8", "--search", "states", "--best-per",
+                        "states", "--mine", "tp8.pp1.dp8.mb1.zero1.sp1 loss=chunked:4"}));
+  ExpectSame(Ask("recommend", {"--search", "loss=chunked"}));
+}
+
 TEST_P(RemotePlannerTest, PlacesMyOwnLayout) {
   for (const char* mine :
        {"tp8.pp4.dp2.mb1.zero1.sp1", "tp4.pp4.dp4.mb2.zero1.sp1", "tp3.pp4.dp2", "no layout"}) {

@@ -1,0 +1,104 @@
+// OptionChoice is one combination of values of the options that a search varies beside layouts.
+//
+// What --search takes is one option and its values, with commas between them:
+//
+//   loss=plain,chunked:8
+//   states=bf16,master=none+grad=bf16+m=int8+v=int8
+//   loss
+//
+// A value that is itself a list has a + where the option's own flag has a comma, since a comma
+// starts the next value. Without values, those of the table are tried (RunOption::search_values).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright::planner {
+
+// Values by option, in the order of SearchableOptions().
+using OptionValues = std::vector<std::pair<std::string, std::string>>;
+
+// The most combinations of values that one search goes through.
+inline constexpr size_t kMostOptionChoices = 64;
+
+// Returns the names of the options that a search can vary: those of kRunOptions that have values to
+// search, then "optimizer".
+const std::vector<std::string_view>& SearchableOptions();
+
+// Returns an option's value as its flag takes it. REQUIRES: SearchableOptions() has the name, or
+// kRunOptions has.
+std::string OptionText(std::string_view name, const TrainingSpec& training);
+// Sets an option by its flag's text. Returns InvalidArgument, which names the option and what it
+// takes, or `field` if there is no such option.
+absl::Status SetOption(std::string_view field, std::string_view name, std::string_view value,
+                       TrainingSpec& training);
+
+// An option and the values that a search tries.
+struct SearchedOption {
+  std::string_view name;  // static storage
+  std::vector<std::string> values;
+  bool is_listed = true;  // by the user; false for the values of the table
+
+  friend bool operator==(const SearchedOption&, const SearchedOption&) = default;
+};
+
+// Parses what --search takes, one option a text. Returns InvalidArgument about `field`, with what
+// would be accepted, for an option that can't be searched or stands there twice, and about the
+// option for a value that it does not take.
+absl::StatusOr<std::vector<SearchedOption>> ParseSearchedOptions(
+    std::string_view field, const std::vector<std::string>& texts);
+
+struct OptionChoice {
+  RunOptions options;
+  Optimizer optimizer = kAdamW;
+  OptionValues values;  // of every option that is searched
+  // How many of `values` are not the question's own.
+  int32_t changed = 0;
+
+  friend bool operator==(const OptionChoice&, const OptionChoice&) = default;
+};
+
+// Returns every combination of the values, the last option's varying fastest. The other options are
+// those of `own`. No option gives no combination. Returns InvalidArgument about `field` if they are
+// more than kMostOptionChoices.
+absl::StatusOr<std::vector<OptionChoice>> CombineOptions(std::string_view field,
+                                                         const std::vector<SearchedOption>& options,
+                                                         const TrainingSpec& own);
+
+// Returns the training with the choice's options.
+TrainingSpec WithChoice(TrainingSpec training, const OptionChoice& choice);
+
+// Returns the values as words, such as "loss=chunked:8 states=bf16".
+std::string OptionWords(const OptionValues& values);
+
+// A value of an option that takes less memory than its default.
+struct OptionSaving {
+  OptionChoice choice;
+  std::string effect;  // RunOption::saving_effect
+
+  bool changes_result() const { return !effect.empty(); }
+};
+
+// Returns the values of the table that take less memory (RunOption::saving_values), those of an
+// option together and the one that changes least first. Options for which `own` does not have the
+// default are the user's decision, and have none.
+std::vector<OptionSaving> OptionSavings(const TrainingSpec& own);
+
+// Returns what the values change of the training's result, as sentences; empty if nothing.
+std::string EffectOf(const OptionValues& values);
+
+// Returns what differs between the defaults and the values, such as "loss plain -> chunked:8".
+std::vector<std::string> DescribeOptions(const OptionValues& values);
+
+// Puts values that came in another order, as those of a message's map do, into that of
+// SearchableOptions().
+void SortOptions(OptionValues& values);
+
+}  // namespace meshwright::planner

@@ -1,0 +1,17 @@
+// SearchFlags holds --search, which names the options of a run that a search varies beside layouts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+
+namespace meshwright::cli {
+
+struct SearchFlags {
+  std::vector<std::string> options;  // as ParseSearchedOptions() reads them
+
+  void Add(CLI::App& app);
+};
+
+}  // namespace meshwright::cli

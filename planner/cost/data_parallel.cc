@@ -136,7 +136,7 @@ StateTraffic StateTrafficOf(const StepShape& step, const UnitParameters& paramet
       TrafficOf(step, {.parameters = experts,
                        .frozen_bytes = expert_bytes,
                        .replicas = step.experts.replicas,
-                       .zero = {.shards = step.experts.replicas, .copies = {}}});
+                       .zero = step.expert_zero});
   return {.per_pass_s = dense.per_pass_s + expert.per_pass_s,
           .per_step_s = dense.per_step_s + expert.per_step_s};
 }

@@ -22,7 +22,7 @@ struct Owners {
 Owners OwnersOf(const StepShape& step, bool experts) {
   const bool divides = step.layout.zero >= 1;
   if (experts) {
-    return {.tensor = step.experts.tensor, .shards = divides ? step.experts.replicas : RankGroup()};
+    return {.tensor = step.experts.tensor, .shards = divides ? step.expert_zero.shards : RankGroup()};
   }
   return {.tensor = step.tp_group, .shards = divides ? step.zero.shards : RankGroup()};
 }
@@ -105,7 +105,7 @@ double Owned(const StepShape& step, const MatrixElements& elements) {
   const double dense = static_cast<double>(elements.all) - experts;
   if (step.layout.zero == 0) return dense + experts;
   return dense / static_cast<double>(step.zero.shards.ranks()) +
-         experts / static_cast<double>(step.experts.replicas.ranks());
+         experts / static_cast<double>(step.expert_zero.shards.ranks());
 }
 
 double Owned(const StepShape& step, const UnitParameters& parameters) {

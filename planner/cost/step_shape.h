@@ -54,6 +54,7 @@ struct StepShape {
   RankGroup dp_group;  // the holders of the same weights, over data and context ranks
   ShardGroups zero;    // how dp_group divides states
   ExpertGroups experts;
+  ShardGroups expert_zero;  // how the replicas of the same experts divide their states
   RankGroup pipeline_group;
   // A rank of the first stage and one of the last. They are taken to be half of all devices apart,
   // so that they are on one node if all devices are.
@@ -74,6 +75,9 @@ struct StepShape {
         dp_group(mesh.GroupOf(GroupRole::kReplicas)),
         zero(mesh.ShardGroupsOf(ShardRanks(l)).value()),
         experts(c.model.has_experts() ? mesh.expert_groups().value() : ExpertGroups()),
+        expert_zero(c.model.has_experts()
+                        ? mesh.ExpertShardGroupsOf(ExpertShardRanks(l)).value()
+                        : ShardGroups()),
         pipeline_group(mesh.GroupOf(GroupRole::kPipeline)),
         ends_group(2, l.devices() / 2) {}
 };

@@ -101,6 +101,12 @@ std::optional<ShardGroups> Mesh::ShardGroupsOf(int64_t shard_ranks) const {
   return ShardGroups{.shards = split->inside, .copies = split->across};
 }
 
+std::optional<ShardGroups> Mesh::ExpertShardGroupsOf(int64_t shard_ranks) const {
+  const std::optional<SplitGroup> split = Split(expert_groups().value().replicas, shard_ranks);
+  if (!split) return std::nullopt;
+  return ShardGroups{.shards = split->inside, .copies = split->across};
+}
+
 std::optional<ExpertGroups> Mesh::expert_groups() const {
   RankGroup stage;
   for (const Axis axis : order_) {

@@ -92,6 +92,14 @@ constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
   }
 }
 
+// Returns the number of ranks among which ZeRO divides the states of the same experts. Under HSDP
+// the replicas of one shard group divide them, so that a group of hs * tp ranks holds all experts
+// once. REQUIRES: ep * etp divides hs * tp.
+constexpr int64_t ExpertShardRanks(const Layout& layout) {
+  if (layout.shard_ranks == 0) return GroupSize(GroupRole::kExpertReplicas, layout);
+  return int64_t{layout.shard_ranks} * layout.tp / (int64_t{layout.ep} * layout.etp);
+}
+
 // How the replicas divide states: neighbours have different shards, and ranks with the same shard
 // add up their gradients.
 struct ShardGroups {
@@ -131,6 +139,11 @@ class Mesh {
   // Returns how the ranks of a stage divide experts. Returns nullopt if ep * etp neighbours do not
   // form groups of one shape. The product must divide tp * cp * dp.
   std::optional<ExpertGroups> expert_groups() const;
+
+  // Returns how the replicas of the same experts divide their states among `shard_ranks`
+  // neighbours. Returns nullopt if such neighbours do not form groups of one shape. REQUIRES:
+  // expert_groups() has a value.
+  std::optional<ShardGroups> ExpertShardGroupsOf(int64_t shard_ranks) const;
 
   // Returns the place of a rank on an axis, from 0. REQUIRES: 0 <= rank < ranks().
   int32_t PlaceOf(int32_t rank, Axis axis) const {

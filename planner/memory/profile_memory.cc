@@ -92,7 +92,7 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   };
   const auto both_shards = [&](const auto& held) {
     return shard(held.all - held.experts, ShardRanks(layout_)) +
-           shard(held.experts, GroupSize(GroupRole::kExpertReplicas, layout_));
+           shard(held.experts, ExpertShardRanks(layout_));
   };
   HeldParameters held = {.whole = all.all,
                          .shard = both_shards(all),

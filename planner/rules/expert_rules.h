@@ -43,9 +43,17 @@ inline bool ExpertsLackSequenceParallel(const RuleInput& input, const Layout& la
   return Broken(layout.tp, 0, operands);
 }
 
+// A group that divides states holds all experts once. The worker divides them over all ranks alone.
 inline bool ExpertsUnderHsdp(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.shard_ranks == 0 || !input.model.has_experts()) return false;
-  return Broken(layout.shard_ranks, 0, operands);
+  const int64_t ranks = int64_t{layout.shard_ranks} * layout.tp;
+  const int64_t divided = int64_t{layout.ep} * layout.etp;
+  if (input.profile.engine == Engine::kWorker) return Broken(ranks, divided, operands);
+  if (DoesNotDivide(ranks, divided, operands)) return true;
+  const Mesh mesh(layout, input.profile.communication.mesh_order);
+  // Another rule is about experts that ranks can't divide at all.
+  if (!mesh.expert_groups() || mesh.ExpertShardGroupsOf(ranks / divided)) return false;
+  return Broken(ranks, divided, operands);
 }
 
 }  // namespace meshwright::planner

@@ -48,7 +48,9 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "tokens",
      nullptr, RuleLevel::kSequence},
     {Rule::kExpertHsdp, "hs_with_experts", ExpertsUnderHsdp,
-     "hs=$0 is not planned for models with experts, only ZeRO over all ranks", nullptr,
+     "experts under hs= need groups of hs * tp = $0 ranks that consist of groups of ep * etp = $1, "
+     "and another worker than Meshwright's own",
+     nullptr,
      RuleLevel::kStates},
     {Rule::kVocabDivision, "vocab_division", VocabDoesNotDivide,
      "vocabulary $0 is not a multiple of tp = $1"},

@@ -83,6 +83,17 @@ TEST(MeshTest, ExpertsStayOnTheirStageWhereThePipelineIsInside) {
               ElementsAre(0, 1, 2, 3, 4, 5, 12, 13, 14, 15, 16, 17));
 }
 
+// Under hs=8 ranks 0 to 7 hold all experts once, and so do 8 to 15.
+TEST(MeshTest, DividesTheStatesOfExpertsInsideAGroupOfShards) {
+  const Layout layout = {.dp = 16, .ep = 4, .zero = 3, .shard_ranks = 8};
+  EXPECT_EQ(ExpertShardRanks(layout), 2);
+  const ShardGroups groups = Mesh(layout).ExpertShardGroupsOf(2).value();
+  EXPECT_THAT(groups.shards.RanksWith(5), ElementsAre(1, 5));
+  EXPECT_THAT(groups.copies.RanksWith(5), ElementsAre(5, 13));
+  const Layout over_all = {.dp = 16, .ep = 4, .zero = 3};
+  EXPECT_EQ(ExpertShardRanks(over_all), 4);
+}
+
 TEST(MeshTest, HasNoGroupsForExpertsThatItsRanksCantBeDividedInto) {
   Layout layout = kLayout;
   layout.ep = 5;

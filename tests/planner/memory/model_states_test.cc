@@ -222,5 +222,17 @@ TEST(ModelStates, InFp64AreTwiceThoseInFp32) {
   EXPECT_EQ(memory.optimizer_bytes, 16 * Parameters(context.model));
 }
 
+// Eight of sixteen ranks divide what sixteen did, experts and all others alike.
+TEST(ModelStates, OfExpertsAreDividedInsideTheGroupsOfHsdp) {
+  const TestContext context = MakeContext("mixtral-8x7b", "h100", 4096, 64, "torchtitan-fsdp");
+  const auto weights_bytes = [&context](const char* layout) {
+    return static_cast<double>(
+        EstimateRankMemory(context.get(), MakeLayout(layout), 0).weights_bytes);
+  };
+  EXPECT_NEAR(
+      weights_bytes("tp1.pp1.dp16.ep4.zero3.hs=8") / weights_bytes("tp1.pp1.dp16.ep4.zero3"), 2.0,
+      1e-6);
+}
+
 }  // namespace
 }  // namespace meshwright::planner

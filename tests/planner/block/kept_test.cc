@@ -232,7 +232,7 @@ TEST(KeptTensors, SelectiveRecomputeByAListOfOperatorsDropsAllThatExpertsKeep) {
   };
   EXPECT_GT(kept(KeptTensor::kExpertInput), 0);
   EXPECT_GT(kept(KeptTensor::kExpertGate), 0);
-  shape.selective_drops_experts = true;
+  shape.selective_alternates_products = true;
   for (const KeptTensor tensor : {KeptTensor::kExpertInput, KeptTensor::kExpertGate,
                                   KeptTensor::kExpertUp, KeptTensor::kExpertProduct}) {
     EXPECT_EQ(kept(tensor), 0) << kKeptTensorNames[static_cast<size_t>(tensor)];

@@ -120,12 +120,30 @@ TEST(PipelineHop, MovesOneActivation) {
 
 // A forward is run again: 4/3 of the layer's matmuls, whose backward takes two forwards.
 TEST(FullRecompute, RunsTheForwardAgain) {
-  const LayerTime layer = Layer(Llama7b(), "tp2.pp1.dp1");
-  const LayerTime recomputed = Recomputed(layer);
+  const TestContext test = Llama7b();
+  const Layout layout = MakeLayout("tp2.pp1.dp1");
+  const EstimateContext context = test.get();
+  const StepShape step(context, layout);
+  const LayerTime layer = EstimateLayer(step, 0);
+  const LayerTime recomputed = Recomputed(step, step.planned.block(0), layer);
   EXPECT_EQ(recomputed.recompute_s, layer.forward_s);
   EXPECT_EQ(recomputed.tp_recompute_s, layer.tp_forward_s);
   EXPECT_EQ(recomputed.compute_s(), layer.compute_s());
   EXPECT_NEAR(recomputed.recompute_s / layer.compute_s(), 1.0 / 3.0, 0.02);
+}
+
+// The down projection is a third of the FFN's forward: 2 * 4096 * 11008 of 2 * (4 * 4096^2 + 3 * 4096
+// * 11008) FLOPs a token.
+TEST(FullRecompute, ThatStopsEarlyLeavesOutTheDownProjection) {
+  TestContext test = Llama7b();
+  test.profile.kept.recompute_stops_early = true;
+  const Layout layout = MakeLayout("tp1.pp1.dp1.rc=full");
+  const EstimateContext context = test.get();
+  const StepShape step(context, layout);
+  const LayerTime layer = EstimateLayer(step, 0);
+  const LayerTime recomputed = Recomputed(step, step.planned.block(0), layer);
+  const double down = 11008.0 / (4.0 * 4096.0 + 3.0 * 11008.0);
+  EXPECT_NEAR(recomputed.recompute_s / layer.forward_s, 1.0 - down, 0.04);
 }
 
 TEST(FullRecompute, LeavesTheHeadAlone) {

@@ -45,8 +45,8 @@ inline constexpr double kUnfittedLayersSigma = 0.5;
 bool HasUnfittedLayers(const ModelSpec& model);
 
 // The same for runs that freeze weights or train adapters, which no fit has seen. Over the three
-// published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B and 70B, planned as lora:16, as they don't
-// say their rank) the root mean square is 0.19, with each model having the same weight.
+// published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B and 70B, planned as lora:16, as they
+// don't say their rank) the root mean square is 0.19, with each model having the same weight.
 inline constexpr double kFrozenWeightsSigma = 0.2;
 
 // Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It

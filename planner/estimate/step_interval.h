@@ -44,8 +44,9 @@ inline constexpr double kUnfittedLayersSigma = 0.5;
 // keys that an index picks or that are compressed. The efficiency of these kernels is chosen.
 bool HasUnfittedLayers(const ModelSpec& model);
 
-// The same for runs that freeze weights or train adapters, which no fit has seen. Chosen: as much
-// as a device has that was not fitted.
+// The same for runs that freeze weights or train adapters, which no fit has seen. Over the three
+// published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B and 70B, planned as lora:16, as they
+// don't say their rank) the root mean square is 0.19, with each model having the same weight.
 inline constexpr double kFrozenWeightsSigma = 0.2;
 
 // Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It

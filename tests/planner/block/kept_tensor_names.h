@@ -9,7 +9,7 @@
 
 namespace meshwright::planner {
 
-inline constexpr std::array<std::string_view, 58> kKeptTensorNames = {
+inline constexpr std::array<std::string_view, 59> kKeptTensorNames = {
     "token_ids",
     "embedding_norm_input",
     "embedding_norm_rstd",
@@ -58,6 +58,7 @@ inline constexpr std::array<std::string_view, 58> kKeptTensorNames = {
     "ffn_product",
     "norm_intermediates",
     "extras",
+    "adapter",
     "layer_input",
     "scores",
     "final_residual",

@@ -70,10 +70,12 @@ TEST(TrainBounds, QloraOf65BOnOneCardOf48Gb) {
             0.99);
 }
 
-// Answer.AI's FSDP and QLoRA (2024): 70B on two cards of 24 GB.
+// Answer.AI's FSDP and QLoRA (2024): 70B on two cards of 24 GB, with adapters and their states in
+// bf16.
 TEST(TrainBounds, QloraOf70BWithFsdpOnTwoCardsOf24Gb) {
   const ModelSpec model = FindModel("llama-2-70b").value();
-  const TestContext test = CardContext(model, 24 * kGiB, "qlora:16", 512, 2);
+  TestContext test = CardContext(model, 24 * kGiB, "qlora:16", 512, 2);
+  ASSERT_TRUE(run_option::ReadStates("bf16", test.training.options).ok());
   EXPECT_GT(FilledShare(test, "tp1.pp1.dp2.mb1.zero3.rc=full"), 0.7);
 }
 

@@ -29,8 +29,8 @@ inline constexpr EnumNames<MeasurementSource, 3> kMeasurementSourceNames = {{
     {MeasurementSource::kImported, "imported"},
 }};
 
-// A group of columns whose values many rows share. The facet's table has each combination of these
-// values once.
+// A facet is a group of columns whose values many rows share. Each facet but kNone has a table,
+// which holds each combination of these values once.
 enum class MeasurementFacet : uint8_t {
   kNone,
   kLayout,    // table `layouts`
@@ -47,13 +47,13 @@ struct MeasurementColumn {
   bool in_facet_alone = false;  // only the facet's table has the column
 };
 
-// Returns the fields that conditions may be about.
+// Returns the fields that conditions may name.
 const planner::ConditionFields& MeasurementFields();
 // Returns the columns of MeasurementFields(), in the same order.
 const std::vector<MeasurementColumn>& MeasurementColumns();
 
-// Returns InvalidArgument about `name`, which says where the text is wrong and what would be
-// accepted there.
+// Parses a condition on MeasurementFields(). Returns InvalidArgument about `name` if it can't; the
+// message says where the text is wrong and what would be accepted there.
 absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
                                                              std::string_view text);
 
@@ -64,16 +64,16 @@ using KeyValue = std::variant<std::monostate, int64_t, std::string>;
 // read.
 std::vector<KeyValue> KeyValues(std::string_view layout);
 
-// Orders of rows by a figure. The best row comes first and rows without the figure last; equal rows
-// are ordered by age, the oldest first.
+// By which figure rows are ordered. The best row comes first, and rows without the figure come
+// last. Among rows with equal figures the oldest comes first.
 enum class MeasurementOrder : uint8_t { kMfu, kStepTime };
 
-// Returns the column of the figure by which an order goes.
+// Returns the column whose values the order sorts by.
 constexpr const char* FigureColumn(MeasurementOrder order) {
   return order == MeasurementOrder::kMfu ? "mfu" : "step_s";
 }
 
-// Where a row stands in an order.
+// A row's position in an order (MeasurementOrder).
 struct MeasurementPlace {
   int64_t id = 0;
   std::optional<double> figure = {};  // by which the row is ordered
@@ -88,7 +88,7 @@ struct MeasurementQuery {
   planner::Condition where = {};
   MeasurementOrder order = MeasurementOrder::kMfu;
   std::optional<MeasurementPlace> after = {};  // nullopt: from the first place
-  // The last place that is of interest; nullopt: all are.
+  // The last place that is returned; nullopt: up to the last row.
   std::optional<MeasurementPlace> until = {};
   int32_t limit = 0;
   bool with_texts = true;  // whether to read the trials' plans, predictions and results

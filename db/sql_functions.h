@@ -1,4 +1,4 @@
-// Functions that migrations and writes call in SQL.
+// SQL functions that migrations and INSERT statements call.
 //
 //   layout_value(layout, name)  the key `name` of a layout's text, as conditions have it: a whole
 //                               number or a text; NULL if the layout can't be read
@@ -15,7 +15,7 @@
 
 namespace meshwright::db {
 
-// Makes these functions callable on the connection.
+// Registers the functions above on the connection.
 absl::Status AddSqlFunctions(SqliteConnection* connection);
 
 }  // namespace meshwright::db

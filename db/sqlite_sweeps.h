@@ -16,7 +16,7 @@ namespace meshwright::db {
 
 class SqliteSweeps final : public SweepAccess {
  public:
-  // REQUIRES: `connection` is to a migrated database and outlives this object.
+  // REQUIRES: the database of `connection` is migrated, and `connection` outlives this object.
   explicit SqliteSweeps(SqliteConnection* connection) : connection_(connection) {}
 
   absl::StatusOr<std::string> StoreId() override;
@@ -59,26 +59,27 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,
                                                       int32_t limit) override;
 
-  // StretchesOf(), FindPlaces() and ReadMeasured() are ListMeasured() in parts, so that several
-  // connections can find places simultaneously.
+  // StretchesOf(), FindPlaces() and ReadMeasured() are the steps of ListMeasured(). Separate calls
+  // let several connections search stretches of one query simultaneously.
   //
-  // Returns the query cut into consecutive stretches of its order. Returns the query alone if ids
-  // span no more than `most_rows`, if the query has no condition, or if its index has another
-  // order. Returns an empty list if no row can match the condition.
+  // Splits the query into queries for consecutive ranges of its order (by MFU or step time), called
+  // stretches. Does not split it if all row ids lie within `most_rows`, if the query has no
+  // condition, or if the index that it uses has another order. Returns an empty list if no row can
+  // match the condition.
   absl::StatusOr<std::vector<MeasurementQuery>> StretchesOf(const MeasurementQuery& query,
                                                             int64_t most_rows);
-  // Returns the places of the rows that ListMeasured() lists.
+  // Returns the places, in the query's order, of the rows that ListMeasured() would list.
   absl::StatusOr<std::vector<MeasurementPlace>> FindPlaces(const MeasurementQuery& query);
-  // Returns the rows at these places, without those deleted since.
+  // Returns the rows at these places, except rows that were deleted in the meantime.
   absl::StatusOr<std::vector<MeasuredRow>> ReadMeasured(const std::vector<MeasurementPlace>& places,
                                                         bool with_texts);
 
-  // Returns the events that were stored since the last call, by sequence, without those of calls
-  // that failed.
+  // Returns the events that successful calls stored since the last TakeEvents(), in order of
+  // sequence.
   std::vector<EventRecord> TakeEvents() { return std::exchange(events_, {}); }
 
  private:
-  // A transaction, or a savepoint, with the events that it stores.
+  // A transaction or savepoint, together with the events that are stored in it.
   class Change {
    public:
     static absl::StatusOr<Change> Begin(SqliteSweeps* sweeps);
@@ -118,14 +119,16 @@ class SqliteSweeps final : public SweepAccess {
                                                       TrialOrder order, int32_t offset,
                                                       int32_t limit);
   absl::Status ApplyTransition(const TrialTransition& transition);
-  // Returns false if the facets show that no row can match the condition.
+  // Returns false if the tables of the facets (MeasurementFacet) alone show that no row can match
+  // the condition.
   absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
-  // Returns places between the query's `after` and `until`, with about equally many rows between
-  // neighbours. Each figure occurs at most once. Returns none if ids span no more than `most_rows`.
+  // Returns places between the query's `after` and `until`, sorted, with about as many rows between
+  // each two. No two have the same figure. Returns none if all row ids lie within `most_rows`.
   absl::StatusOr<std::vector<MeasurementPlace>> SamplePlaces(const MeasurementQuery& query,
                                                              int64_t most_rows);
-  // Adds places until there are as many as the query's limit: with `with_figure`, of rows that have
-  // the figure by which the query orders, and otherwise of rows that lack it.
+  // Appends places to `places` until it has as many as the query's limit. With `with_figure` these
+  // are places of rows that have the figure by which the query orders; otherwise of rows that lack
+  // it.
   absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
                           std::vector<MeasurementPlace>& places);
   absl::StatusOr<MeasuredRow> ReadMeasuredRow(const MeasurementPlace& place, bool with_texts);
@@ -140,12 +143,13 @@ class SqliteSweeps final : public SweepAccess {
   // Inserts the shape unless it is there.
   absl::Status StoreShape(absl::string_view table, const std::string& hash,
                           const std::string& shape);
-  // Inserts the measurement of a trial that now has its result.
+  // Inserts the measurement of a trial that has just got its result.
   absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status StoreImport(const NewImport& run);
-  // StoreLayout(), StoreOrigin() and StoreSettings() insert a row of a facet, unless it is there.
-  // They are called before the first measurement that refers to the row.
+  // StoreLayout(), StoreOrigin() and StoreSettings() insert a row into a facet's table
+  // (MeasurementFacet) unless the table has it. They are called before the first measurement that
+  // refers to the row is stored.
   absl::Status StoreLayout(const std::string& layout);
   absl::Status StoreOrigin(MeasurementSource source, std::string_view worker_version,
                            TrialState outcome);

@@ -20,7 +20,7 @@ absl::StatusOr<StoreLock> StoreLock::Take(const std::string& path) {
   }
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return StoreLock(path, std::move(file));
   return absl::FailedPreconditionError(
-      absl::StrCat(path, " is another server's: end that one, or serve another --db"));
+      absl::StrCat(path, " is in use by another server: stop that server, or give another --db"));
 }
 
 absl::Status StoreLock::CheckInPlace() const {
@@ -32,13 +32,13 @@ absl::Status StoreLock::CheckInPlace() const {
     return absl::OkStatus();
   }
   if (!is_there && errno != ENOENT && errno != ENOTDIR) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the database ", path_, " was ",
-      locked.st_nlink == 0 ? "deleted or replaced"
-      : is_there           ? "replaced"
-                           : "moved",
-      " while it was served; what was stored is in the file that lay there before: put that back, "
-      "or serve another --db"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("the database ", path_, " was ",
+                   locked.st_nlink == 0 ? "deleted or replaced"
+                   : is_there           ? "replaced"
+                                        : "moved",
+                   " while this server used it; what it stored is in the file that was there "
+                   "before: put that file back, or give another --db"));
 }
 
 }  // namespace meshwright::db

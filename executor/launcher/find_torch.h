@@ -1,7 +1,7 @@
-// Finds LibTorch for an unpacked archive of Meshwright: the folder with lib/ and version.py, as in
-// the Python package.
+// Finds the folder of LibTorch with which an unpacked archive of Meshwright runs. It holds lib/ and
+// version.py, as the folder of the Python package torch does.
 //
-// These places are searched in order, and the first that names a folder decides:
+// The places are searched in this order. Only the first that names a folder is tried:
 //   1. MESHWRIGHT_TORCH_DIR
 //   2. the folder torch beside the archive's root folder
 //   3. the package torch of the python3 on PATH, which is located without being imported
@@ -28,7 +28,7 @@ struct TorchSearch {
   std::string problem;
 };
 
-// Searches for LibTorch of the version `needed`, which has the form of TorchVersion().
+// Searches for LibTorch of the version `needed`, which is written as TorchVersion() returns it.
 // `archive_root` is an absolute path.
 TorchSearch FindTorch(const std::string& archive_root, const std::string& needed,
                       const Machine& machine);

@@ -17,16 +17,17 @@ std::vector<std::string> ModelNames();
 std::vector<std::string> ClusterNames();
 std::vector<std::string> ProfileNames();
 
-// Return the JSON text of a preset, as its file in planner/data holds it. Users start files of
-// their own from it. A model may have any of its names (planner/catalog/model_names.h). For an
-// unknown name they return NotFound, and the message lists the nearest names.
+// Return the JSON text of a preset, unchanged from its file in planner/data, so that users can
+// start their own file from it. ModelText() accepts every name of a model
+// (planner/catalog/model_names.h). For an unknown name they return NotFound, and the message lists
+// the nearest names.
 absl::StatusOr<std::string_view> ModelText(std::string_view name);
 absl::StatusOr<std::string_view> ClusterText(std::string_view name);
 absl::StatusOr<std::string_view> ProfileText(std::string_view name);
 
-absl::StatusOr<ModelSpec> FindModel(std::string_view name);  // with all of its windows
-// Returns a preset. `host_cores` is the number of physical cores of the machine, which matters for
-// clusters whose devices are processes on it.
+absl::StatusOr<ModelSpec> FindModel(std::string_view name);  // keeps every sliding window
+// Returns a preset. `host_cores` is the number of physical cores of this machine. It is used only
+// for clusters whose devices are CPU processes on this machine.
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores);
 absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);
 
@@ -34,17 +35,16 @@ absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);
 // least as long as `seq_len` is left out.
 absl::StatusOr<ModelSpec> ModelFromConfig(std::string_view name, std::string_view json,
                                           int64_t seq_len);
-// Return the cluster or the profile of a file. The file may be based on a preset
-// (planner/catalog/based_on.h): on what `find_base` returns, or without `find_base` on one of the
-// presets above.
+// Return the cluster or the profile that the JSON text of a file describes. If the file is based on
+// a preset (planner/catalog/based_on.h), `find_base` returns the preset's text; without `find_base`
+// it is one of the presets above.
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores);
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores,
                                             FindText find_base);
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json);
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json, FindText find_base);
 
-// Return the JSON text that ClusterFromJson() and ProfileFromJson() read. A round trip changes
-// nothing.
+// Return the JSON text from which ClusterFromJson() and ProfileFromJson() restore the same value.
 std::string ClusterToJson(const ClusterSpec& cluster);
 std::string ProfileToJson(const FrameworkProfile& profile);
 

@@ -1,9 +1,10 @@
 // TypedLayout is a layout as its user wrote it, completed as the framework completes it.
 //
-// A framework has defaults for what a text leaves out. Megatron-LM divides each expert's matrices
-// over the TP ranks (--expert-tensor-parallel-size is the tensor-parallel size) unless told
-// otherwise, and every framework takes a ZeRO stage on one data-parallel rank, where there is nothing
-// to shard. Layouts that the planner lists, stores and exports say both.
+// A framework has defaults for keys that the text leaves out: Megatron-LM sets
+// --expert-tensor-parallel-size to the tensor-parallel size unless told otherwise. And every
+// framework accepts a ZeRO stage on a single data-parallel rank, where there is nothing to shard,
+// so it means zero0. Layouts that the planner lists, stores and exports give both keys as they take
+// effect.
 #pragma once
 
 #include <string>
@@ -19,10 +20,10 @@ namespace meshwright::planner {
 
 struct TypedLayout {
   Layout layout;
-  std::vector<std::string> notes;  // a sentence for each key that the text does not say so
+  std::vector<std::string> notes;  // a sentence for each key that differs from the text
 };
 
-// Returns InvalidArgument where ParseLayout() does.
+// Parses the text with ParseLayout() and returns its errors.
 absl::StatusOr<TypedLayout> ReadTypedLayout(std::string_view text, const ModelSpec& model,
                                             const FrameworkProfile& profile);
 

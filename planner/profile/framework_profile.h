@@ -59,13 +59,14 @@ struct ModelStates {
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
 };
 
-// What a rank holds in addition to the model states, and what the resulting peak means for a
-// device.
+// What a rank holds in addition to the model states, and at which peaks a device slows down or runs
+// out of memory.
 struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // while the loss is computed
   double loss_kept_bytes_per_logit = 4;  // until the micro-batch's backward begins
-  // While a loss is computed whose logits are divided over TP ranks; 0: as one that is not.
+  // Replaces loss_peak_bytes_per_logit if the logits are divided over TP ranks. 0: that value
+  // applies there too.
   double parallel_loss_peak_bytes_per_logit = 0;
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
@@ -81,10 +82,11 @@ struct KeptActivations {
   // For latent attention: whether keys are kept with the rotated part in every head. Otherwise that
   // part is kept once, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
-  // Bytes for each token that an expert takes: its weight, and where it came from.
+  // Bytes kept per token and expert to which it is sent: the router's weight and the token's
+  // origin.
   double routing_bytes = 12.0;
-  // Whether the experts' results are kept, because their weights are applied to them and not to the
-  // product before the down projection.
+  // Whether the experts' outputs are kept. They are if the router's weights are applied to them,
+  // not to the input of the down projection.
   bool keeps_expert_output = false;
   // Bytes kept in addition to the tensors that every framework keeps, per token and hidden element:
   double eager_norm_bytes = 8.0;  // by both norms of a layer together, if they are not fused
@@ -101,16 +103,17 @@ struct KeptActivations {
   // The peak that a measurement of this framework reports:
   PeakRank peak_rank = PeakRank::kFullest;
   PeakKind peak_kind = PeakKind::kAllocated;
-  // Memory that the caching allocator reserves and does not hand out if micro-batches overlap, as a
-  // share of their kept activations.
+  // Memory that the caching allocator reserves but cannot hand out when micro-batches overlap, as a
+  // share of the activations kept for these micro-batches.
   double fragmentation = 0.0;
-  // In a pipeline, a step gets slower if more than the share `pressure_from` of the device is
-  // filled: by pressure_slope times the excess over that share.
+  // With a pipeline, a step gets slower once more than the share `pressure_from` of the device's
+  // memory is filled: by pressure_slope times the excess over that share.
   double pressure_from = 0.7;
   double pressure_slope = 0.0;
 
-  // The probability of running out of memory is 1/2 if the estimate fills the share `oom_center` of
-  // the device. `oom_width` is the distance over which it rises (planner/estimate/estimate.h).
+  // The probability of running out of memory is a logistic function of the share of the device's
+  // memory that the estimate fills: 1/2 at the share `oom_center`, with the scale `oom_width`
+  // (planner/estimate/estimate.h).
   double oom_center = 0.93;
   double oom_width = 0.04;
 

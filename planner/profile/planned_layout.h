@@ -45,27 +45,28 @@ class PlannedLayout {
   const StageLayers& StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
     return Stage(StageOfChunk(layout_, pipeline_rank, chunk));
   }
-  // Returns the first pipeline rank that holds the same as this one.
+  // Returns the first pipeline rank that holds the same layers and ends of the model as this one.
   int32_t FirstAlike(int32_t pipeline_rank) const {
     return stages_->alike[static_cast<size_t>(pipeline_rank)];
   }
 
-  // block() returns the sums of a layer of shape `shape`, a number of EstimateContext::shapes, and
-  // blocks() those of all shapes. One more shape is that of the layers beside the head, which
-  // predict further tokens, if they have one of their own.
+  // block() returns the sums of one layer of shape `shape`, an index into EstimateContext::shapes,
+  // and blocks() those of all shapes. If the multi-token-prediction (MTP) layers, which are beside
+  // the head, have a shape of their own, it comes last.
   const BlockSums& block(size_t shape) const { return *blocks_[shape]; }
   const ShapeSums& blocks() const { return blocks_; }
-  // Returns the shape of the layers beside the head: that of the last layer, unless they have one
+  // Returns the shape of the multi-token-prediction layers: the last layer's, unless they have one
   // of their own.
   size_t further_shape() const { return further_shape_; }
   const BlockSums& further_block() const { return block(further_shape_); }
-  // Returns the sums to use for the embedding and the head, which are the same in every shape.
+  // Returns the sums from which to take the embedding and the head. These are the same in the sums
+  // of every shape.
   const BlockSums& ends() const { return *blocks_.front(); }
 
   // Returns the sums of the model's towers, which stand before the embedding on its stage.
   const std::vector<std::shared_ptr<const TowerSums>>& towers() const { return towers_; }
 
-  // Returns the parameters of a device of the pipeline rank, before any ZeRO sharding.
+  // Returns the parameters on one device of the pipeline rank, before ZeRO shards them.
   const UnitParameters& ParametersOnRank(int32_t pipeline_rank) const {
     return parameters_[static_cast<size_t>(pipeline_rank)];
   }
@@ -89,25 +90,28 @@ class PlannedLayout {
   // Returns the parameters of the largest unit that is gathered as one: a layer, the embedding or
   // the head.
   TransitParameters LargestUnit() const;
-  // Returns the elements of the blocks' matrices on a device of the pipeline rank.
+  // Returns the number of elements of the blocks' matrices on one device of the pipeline rank.
   MatrixElements MatricesOnRank(int32_t pipeline_rank) const;
-  // Returns the number of experts whose selection biases are updated, over a pipeline rank's
-  // layers.
+  // Returns the number of selection biases that are updated, one per expert, in all layers of the
+  // pipeline rank.
   int64_t MovedBiasesOnRank(int32_t pipeline_rank) const;
-  // Calls visit(matrices, layers) for the matrices of each shape of layers on the rank.
+  // Calls visit(matrices, layers) for each layer shape in each chunk of the rank: one layer's
+  // matrices, and the number of layers of that shape. Includes the multi-token-prediction (MTP)
+  // layers.
   template <typename Visit>
   void ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const;
-  // Calls visit(sums, layers) for each shape of layers on the rank, except the layers beside the
-  // head.
+  // Calls visit(sums, layers) for each layer shape in each chunk of the rank: one layer's sums, and
+  // the number of layers of that shape. Skips the multi-token-prediction (MTP) layers.
   template <typename Visit>
   void ForEachLayers(int32_t pipeline_rank, const Visit& visit) const;
-  // Calls visit(unit, count) for the units of a rank: embedding, towers, layers, head, final norm.
+  // Calls visit(unit, count) for the units of parameters on a rank, each of which FSDP gathers as
+  // one: embedding, towers, layers, head, final norm.
   template <typename Visit>
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
 
  private:
-  // Calls visit(sums, layers) for each shape of layers on the chunk, except the layers beside the
-  // head.
+  // Calls visit(sums, layers) for each layer shape in the chunk: one layer's sums, and the number
+  // of layers of that shape. Skips the multi-token-prediction (MTP) layers.
   template <typename Visit>
   void ForEachShape(int32_t pipeline_rank, int32_t chunk, const Visit& visit) const {
     const auto stage = static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk));

@@ -109,8 +109,8 @@ inline bool LacksContextParallel(const RuleInput& input, const Layout& layout, O
          Lacks(FrameworkPart::kContext, 0, operands);
 }
 
-// If the framework's attention keeps no scores, recomputing core_attn would free nothing. The
-// sentence then gives this as the reason.
+// Returns whether the framework lacks a module that the layout recomputes. If core_attn is lacking
+// because the framework's attention keeps no scores, the sentence gives this as the reason.
 inline bool LacksModules(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.recompute != Recompute::kModules) return false;
   const RecomputeModules has = input.profile.supports.recompute_modules;
@@ -132,7 +132,8 @@ inline bool LacksRecompute(const RuleInput& input, const Layout& layout, Operand
           Lacks(FrameworkPart::kRecompute, 0, operands));
 }
 
-// Looks at offload, the pipeline and recompute.
+// Returns whether the framework lacks the layout's offload, or its combination with a pipeline or
+// with recompute.
 inline bool LacksOffload(const RuleInput& input, const Layout& layout, Operands& operands) {
   const Supports& has = input.profile.supports;
   if (layout.offload.optimizer && !has.has_optimizer_offload) {

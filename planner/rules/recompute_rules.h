@@ -40,9 +40,9 @@ inline bool RecomputesUnderDelayedScales(const RuleInput& input, const Layout& l
   return !freed.empty() && Broken(freed.bits(), 0, operands);
 }
 
-// Returns whether a simpler layout is as small and faster. Searches drop such a layout, although it
-// can run. Selective recompute of attention exists to avoid keeping the score matrix. If the
-// attention kernel keeps none, it frees nothing and costs time.
+// Returns whether a simpler layout takes no more memory and is faster. Searches drop a layout for
+// which this holds, although it can run. Selective recompute of attention exists to avoid keeping
+// the score matrix. If the attention kernel keeps none, it frees nothing and costs time.
 inline bool IsDominated(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!input.drops_dominated || layout.recompute != Recompute::kSelective) return false;
   const bool only_scores =

@@ -74,7 +74,7 @@ enum class Rule : uint8_t {
   kWidthTiles,                // a width on a rank that cuts scale tiles (tile_rules.h)
   kTokenTiles,                // a number of tokens on a rank that cuts scale tiles
   kHostMemory,                // more in the host's memory than it holds
-  kDominated,                 // a simpler layout is as small and faster; checked only by searches
+  kDominated,                 // a simpler layout is faster, in no more memory; only for searches
   kCount,
 };
 

@@ -61,8 +61,8 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kSequenceParallelDivision, "sequence_parallel_division", SequenceDoesNotDivide,
      "sequence length $0 is not a multiple of tp * cp = $1", nullptr, RuleLevel::kSequence},
     {Rule::kScheduleChunks, "schedule_chunks", ChunksDoNotFit,
-     "vpp = $0 does not go with the schedule and pp = $1: interleaved takes vpp and pp of at "
-     "least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1",
+     "vpp = $0 is not possible with this schedule and pp = $1: interleaved needs vpp and pp of at "
+     "least 2; zb_v needs vpp 2; gpipe, 1f1b and zb_h1 need vpp 1",
      nullptr, RuleLevel::kPipeline},
     {Rule::kRecomputeLayers, "recompute_layers", RecomputesMoreThanAChunk,
      "rc=block:$0 recomputes more layers than the $1 of a chunk", nullptr, RuleLevel::kLayout},
@@ -75,7 +75,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kZeroRanks, "zero_without_ranks", ZeroLacksRanks,
      "zero$0 has nothing to shard over: dp * cp is 1", nullptr, RuleLevel::kStates},
     {Rule::kHsdpZero, "hs_without_zero", HsdpLacksZero,
-     "hs=$0 says over how many ranks ZeRO divides states: it needs zero1, 2 or 3", nullptr,
+     "hs=$0 is the number of ranks over which ZeRO shards: it needs zero1, 2 or 3", nullptr,
      RuleLevel::kStates},
     {Rule::kHsdpDivision, "hs_division", ReplicasDoNotDivide,
      "dp * cp = $0 ranks can't be divided into groups of hs=$1", nullptr, RuleLevel::kStates},
@@ -88,8 +88,8 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "modules",
      nullptr, RuleLevel::kLayout},
     {Rule::kOffloadOptimizer, "offload_optimizer", OffloadsOrthogonalised,
-     "offload=opt updates weights on the host, where the products of Muon are not planned, only "
-     "AdamW",
+     "offload=opt updates weights on the host, which is planned for AdamW only, not for the matrix "
+     "products of Muon",
      nullptr, RuleLevel::kLayout},
     {Rule::kDeviceFormat, "device_format", DeviceLacksFormat, "", DescribeDeviceFormat},
     {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework, RuleLevel::kLayout},
@@ -134,8 +134,8 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kHostMemory, "host_memory", OverfillsHost, "", DescribeHostMemory, RuleLevel::kLayout},
     // Such a layout can run: whoever asks for it gets an estimate.
     {Rule::kDominated, "dominated", IsDominated,
-     "rc=selective frees nothing here, for attention keeps no scores: rc=none is as small and "
-     "faster",
+     "rc=selective frees nothing here, because attention keeps no scores; rc=none takes the same "
+     "memory and is faster",
      nullptr, RuleLevel::kRecompute},
 }};
 

@@ -31,23 +31,25 @@ std::string DescribeWidthTiles(const Operands& operands) {
   const std::string on_rank =
       ranks == 1 ? "" : absl::StrCat(" over ", axis, ranks, " is ", operands.value, ", which");
   return absl::StrCat(WidthName(kind), " = ", width, on_rank,
-                      " cuts fp8's tiles; must be a multiple of ", operands.divisor);
+                      " doesn't split into whole fp8 scaling tiles; must be a multiple of ",
+                      operands.divisor);
 }
 
 std::string DescribeTokenTiles(const Operands& operands) {
   const auto [what, ranks, unused] = operands.more;
-  const std::string must =
-      absl::StrCat(" cut fp8's tiles; must be a multiple of ", operands.divisor);
+  const std::string must = absl::StrCat(
+      " don't split into whole fp8 scaling tiles; must be a multiple of ", operands.divisor);
   switch (static_cast<TiledTokens>(what)) {
     case TiledTokens::kSequence:
       return absl::StrCat("sequences of ", operands.value, " tokens", must);
     case TiledTokens::kContextBlock:
       return absl::StrCat("the ", operands.value, " tokens of each block under cp", ranks, must,
-                          ", so a sequence one of ", 2 * ranks * operands.divisor);
+                          ", so the sequence length must be a multiple of ",
+                          2 * ranks * operands.divisor);
     case TiledTokens::kShare:
       break;
   }
-  return absl::StrCat("the ", operands.value, " tokens of a rank's share under tp", ranks,
+  return absl::StrCat("the ", operands.value, " tokens that each rank holds under tp", ranks,
                       " with sp1", must);
 }
 

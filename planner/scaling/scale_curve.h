@@ -1,5 +1,5 @@
 // Computes a scaling curve: the best layout of a model on one cluster at several numbers of
-// devices, and the return of adding devices (Fernandez et al., arXiv 2411.13055).
+// devices, and how much throughput added devices gain (Fernandez et al., arXiv 2411.13055).
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct ScalePoint {
   Energy energy;
   // Exposed communication, bubble and waiting, as a share of the step.
   double exposed = 0.0;
-  // The relative gain in throughput over the relative gain in devices, since the previous point
-  // that fits. 1 is perfect scaling. Not set for the first point that fits.
+  // The relative gain in throughput since the previous point that fits, divided by the relative
+  // gain in devices. 1 is perfect scaling. Not set for the first point that fits.
   std::optional<double> marginal_return;
   // How the kind of the layout changed since the previous point that fits, such as
   // "FSDP -> tp + FSDP". Empty if the kind is the same.
@@ -38,10 +38,10 @@ struct ScalePoint {
 // Called before each search: `done` of `of` sizes are finished, and the next has `devices` devices.
 using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
-// Searches once for each of `sizes`, which are in ascending order and take the place of
+// Searches once for each of `sizes`, numbers of devices in ascending order that replace
 // `request.devices`. Under weak scaling the request's global batch is that of the first size. An
 // error of Search() that is about one size or its batch becomes the point's `problem`. Returns
-// every other error as it is, and Cancelled once the request's run says so.
+// every other error unchanged, and Cancelled if the request is cancelled.
 absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const std::vector<int64_t>& sizes,
                                                    ScalingMode mode,
@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
 // REQUIRES: points in ascending order of devices.
 void CompareEach(std::vector<ScalePoint>& points);
 
-// Returns the kind of a layout, which names what divides its work, such as "tp + pp + FSDP".
+// Returns the layout's kind: the axes over which it divides the work, such as "tp + pp + FSDP", or
+// "one device".
 std::string LayoutKindOf(const Layout& layout);
 
 }  // namespace meshwright::planner

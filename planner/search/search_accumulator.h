@@ -68,8 +68,8 @@ class SearchAccumulator {
  private:
   class Sink;
 
-  // The outcome of a layout that divides states among all replicas. HSDP divides states among a
-  // part of them. It takes more memory, so it is useful only if it is faster.
+  // The outcome of a layout without HSDP, whose ZeRO shards over all dp * cp ranks. The same layout
+  // with HSDP shards over fewer ranks and so takes more memory; it is useful only if it is faster.
   struct Undivided {
     // Whether the layout needs more memory than a trial may take.
     bool is_over = false;
@@ -90,18 +90,18 @@ class SearchAccumulator {
     return ranking_.Takes(score) || (has_ties() && ties_.Takes(score)) || front_.Takes(most) ||
            groups_.Takes(layout, most);
   }
-  // Layouts don't tie in memory, because bytes tell every two layouts apart.
+  // Layouts don't tie in memory: estimates of memory are exact enough to tell any two apart.
   bool has_ties() const { return merit_ != Merit::kMemory; }
   UserLayoutRank Place(const Layout& layout) const;
   absl::Status NoValidLayout() const;
 
-  // The following functions take a layout that keeps every rule. `costs` are its memory and time
+  // The following functions take a layout that breaks no rule. `costs` are its memory and time
   // (planner/search/point_costs.h).
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
-  // Returns whether the request's condition takes layouts that recompute only a part of each layer
-  // or chunk and otherwise equal `layout`. Returns false unless `layout` recomputes nothing or
-  // everything. The condition need not take `layout` itself.
+  // Returns whether the request's condition admits a layout that recomputes a part of each layer or
+  // chunk and otherwise equals `layout`, whether or not it admits `layout` itself. Returns false
+  // unless `layout` recomputes nothing or everything.
   bool AsksForPartsOf(const Layout& layout) const;
   template <typename Costs>
   void LookAtParts(const Layout& layout, const Costs& costs);
@@ -113,7 +113,7 @@ class SearchAccumulator {
   void RecomputeModulesAlone(const Layout& full, const Costs& costs);
   template <typename Costs>
   void Rank(const Layout& layout, const Costs& costs, int64_t least_bytes);
-  // Returns the largest scores that the layout may have if it fills at least `least_bytes`.
+  // Returns upper bounds of the layout's scores, given that it needs at least `least_bytes`.
   template <typename Costs>
   Scores MostScores(const Costs& costs, double most_mfu, int64_t least_bytes) const;
   template <typename Costs>
@@ -134,11 +134,11 @@ class SearchAccumulator {
   StagedEstimate staged_;
   const std::function<bool(int64_t)>* goes_on_ = nullptr;  // for the current mesh
   PointOrder order_ = 0;                                   // of the current layout
-  size_t way_ = 0;  // the current layout's division of states
+  size_t way_ = 0;  // index of the current layout's ZeRO stage and HSDP group size
   Funnel funnel_;
   const Merit merit_;
-  // Upper bound of a layout's tokens per joule, divided by the MFU that it would have with none of
-  // its device's memory filled. 0 if energy is not asked for.
+  // Upper bound of the ratio of a layout's tokens per joule to its MostMfu(). 0 if energy is not
+  // asked for.
   const double most_energy_per_mfu_;
   Ranking ranking_;
   Ranking trials_{kMostTrials, Merit::kSpeed};
@@ -146,8 +146,8 @@ class SearchAccumulator {
   GroupBests groups_;
   // Whether the current layout would exceed the allowed memory if it recomputed nothing.
   bool keeping_all_is_over_ = false;
-  // The outcomes of the layouts that differ from the current one only in recompute and division of
-  // states, by ZeRO stage and by index in kSearchedRecomputes.
+  // The outcomes of the layouts without HSDP that differ from the current one in nothing but HSDP,
+  // ZeRO stage and recompute. The indices are the ZeRO stage and the index in kSearchedRecomputes.
   std::array<std::array<Undivided, kSearchedRecomputes.size()>, kMostZero + 1> undivided_{};
   TieFinder ties_;
   std::optional<UserLayoutRank> mine_;

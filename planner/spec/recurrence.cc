@@ -74,7 +74,9 @@ absl::Status Validate(const Recurrence& recurrence, int64_t hidden) {
   }
   RETURN_IF_ERROR(CheckRange("mamba_dt_rank", recurrence.gate_rank, 0, kWidestRecurrence));
   if (recurrence.kind == RecurrenceKind::kShortConvolution && recurrence.heads != hidden) {
-    return FieldError("hidden_size", recurrence.heads, "must be the width of the convolution");
+    return FieldError("hidden_size", recurrence.heads,
+                      "is the short convolution's width; must be the width of the model = " +
+                          std::to_string(hidden));
   }
   return CheckRange("mamba_chunk_size", recurrence.chunk, 0, kLargestChunk);
 }

@@ -8,10 +8,10 @@
 
 namespace meshwright::planner {
 
-// The format of a value that is held for each parameter.
+// The number format of a per-parameter value, such as a gradient or an optimizer moment.
 enum class StateFormat : uint8_t {
   kDefault,  // the framework's, with the training's precision
-  kNone,     // not held; of the master weights alone
+  kNone,     // not held; allowed for the master weights only
   kFp32,
   kBf16,
   kFp16,
@@ -38,7 +38,7 @@ constexpr double BytesOf(StateFormat format) {
   return 0.0;
 }
 
-// What a bf16 training holds for each parameter beside the weight.
+// What bf16 training holds for each parameter in addition to the weight.
 struct StateFormats {
   StateFormat master = StateFormat::kDefault;
   StateFormat gradient = StateFormat::kDefault;
@@ -48,8 +48,8 @@ struct StateFormats {
   friend bool operator==(const StateFormats&, const StateFormats&) = default;
 };
 
-// Options that make another profile of a framework (planner/catalog/profile_variants.h). kDefault
-// is what the framework does by itself.
+// Options that select another profile of the same framework (planner/catalog/profile_variants.h).
+// kDefault is what the framework does by itself.
 enum class Compile : uint8_t { kDefault, kOn, kOff };
 // What CUDA graphs capture.
 enum class CudaGraphs : uint8_t { kDefault, kNone, kAttention, kLayer, kIteration };
@@ -58,9 +58,9 @@ enum class Dispatcher : uint8_t { kDefault, kAllToAll, kAllGather, kDeepEp, kHyb
 
 struct RunOptions {
   StateFormats states = {};
-  // The number of parts in which the loss is computed, one after another, each with the head's
-  // product and its gradients. 1: the framework's own loss, over all tokens at once; 0: as many as
-  // a fused linear cross entropy takes (LossChunks()).
+  // The number of parts of the tokens for which the head's product, the loss and their gradients
+  // are computed one after another. 1: the framework's own loss, over all tokens at once; 0: the
+  // number that a fused linear cross entropy uses (LossChunks()).
   int32_t loss_chunks = 1;
   // The mean length in tokens of the documents that a sequence is packed from. A token sees its own
   // document alone. 0: a sequence is one document.
@@ -73,9 +73,9 @@ struct RunOptions {
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };
 
-// Returns the parts in which the loss of a model is computed. A fused linear cross entropy takes
-// parts whose logits are about as large as the hidden states of all tokens (Liger, arXiv
-// 2410.10989).
+// Returns the number of parts in which the loss is computed. A fused linear cross entropy chooses
+// it so that the logits of one part are about as large as the hidden states of all tokens (Liger,
+// arXiv 2410.10989).
 constexpr int64_t LossChunks(const RunOptions& options, int64_t vocab, int64_t hidden) {
   return options.loss_chunks > 0 ? options.loss_chunks : (vocab + hidden - 1) / hidden;
 }

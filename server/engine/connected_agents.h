@@ -18,14 +18,15 @@ namespace meshwright::server {
 
 struct HeldAttempt {
   wire::AttemptKey key;
-  bool confirmed = false;  // the agent confirmed it; before that the assignment is on its way
+  bool confirmed = false;  // the agent confirmed that it has the attempt; until then the assignment
+                           // is in transit
   // Consecutive devices of an agent.
   struct Devices {
     int32_t first = 0;
     int32_t count = 0;
   };
   // The agent's devices on which the attempt runs. nullopt if the engine no longer knows the
-  // attempt, which may then use all of them.
+  // attempt; it then counts as using all of them.
   std::optional<Devices> devices = {};
 };
 
@@ -33,15 +34,16 @@ struct ConnectedAgent {
   AgentInfo info;
   ConnectionId connection = 0;
   std::vector<HeldAttempt> held = {};
-  FreeDevices free{1, 1};  // what `held` leaves
-  // Attempts whose results were answered. Heartbeats that the agent sent before the answer arrived
-  // still name them.
+  FreeDevices free{1, 1};  // the devices that `held` leaves free
+  // Attempts whose results the server acknowledged. Heartbeats that the agent sent before it got
+  // the acknowledgement still name them.
   std::vector<wire::AttemptKey> answered = {};
   MonotonicTime last_heard = {};
   MonotonicTime idle_since = {};  // while it holds nothing
   // The instance of a restarted process that claims to be this agent; empty if there is none.
   std::string claimant = {};
-  // Consecutive attempts of this connection that ended as cancelled although nobody cancelled them.
+  // The number of consecutive attempts on this connection that the agent reported as cancelled
+  // although nobody had cancelled them.
   int32_t unasked_cancels = 0;
   MonotonicTime claimed = {};  // when `claimant` made its claim
 };
@@ -63,8 +65,8 @@ class ConnectedAgents {
   // Returns the names of agents that were drained or quarantined.
   std::set<std::string> Closed() const;
 
-  // Releases an agent, connected or not: it gets no trials, since whoever started it is about to
-  // end it. Releases are kept in memory only, by name.
+  // Releases an agent, connected or not: it gets no further trials, because the launcher that
+  // started it is about to end it. Releases are kept by the agent's name, and in memory only.
   void Release(const std::string& name);
   // Ends the release.
   void Admit(const std::string& name);
@@ -79,9 +81,10 @@ class ConnectedAgents {
 
   void Hold(ConnectedAgent& agent, const wire::AttemptKey& key, const db::AttemptMember& part);
   void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held, MonotonicTime now);
-  // Notes that the agent said that it has the attempt.
+  // Notes that the agent confirmed that it has the attempt.
   void Confirm(ConnectedAgent& agent, const wire::AttemptKey& key);
-  // Notes that a result of the attempt was answered. The agent no longer holds the attempt.
+  // Notes that the server acknowledged a result of the attempt. The agent no longer holds the
+  // attempt.
   void Answer(ConnectedAgent& agent, const wire::AttemptKey& key, MonotonicTime now);
 
  private:

@@ -106,7 +106,7 @@ TEST_F(MaintenanceTest, ADatabaseThatIsServedIsNotCompacted) {
   *SqliteSweepStore::Open(path_);
   const absl::Status status = CompactStore(path_, std::nullopt).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("another server's"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("in use by another server"));
 }
 
 }  // namespace

@@ -200,7 +200,7 @@ TEST_F(StoreFaultsTest, OneServerAtATimeHasADatabase) {
     ASSERT_TRUE(first.ok()) << first.status();
     const absl::Status second = StoreLock::Take(path_).status();
     EXPECT_TRUE(absl::IsFailedPrecondition(second)) << second;
-    EXPECT_THAT(std::string(second.message()), HasSubstr("is another server's"));
+    EXPECT_THAT(std::string(second.message()), HasSubstr("is in use by another server"));
     EXPECT_TRUE(Open()->CreateSweep(SomeSweep("one"), SomeTrials(1)).ok());
     EXPECT_TRUE(CheckStore(path_)->ok());
   }

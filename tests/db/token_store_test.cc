@@ -162,7 +162,7 @@ TEST_F(TokenStoreTest, AnOlderDatabaseIsNotChangedUnderItsServer) {
     ASSERT_TRUE(server.ok());
     const absl::Status status = TokenStore::Open(path_).status();
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr("is another server's"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is in use by another server"));
   }
   EXPECT_TRUE(TokenStore::Open(path_).ok());
 }

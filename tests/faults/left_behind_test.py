@@ -17,7 +17,7 @@ STAND_IN_MESHWRIGHT = """#!/usr/bin/env bash
 folder=$(dirname "$(readlink -f "$0")")
 case $1 in
   serve)
-    mkdir "$folder/lock" 2>/dev/null || { echo "the database is another server's" >&2; exit 1; }
+    mkdir "$folder/lock" 2>/dev/null || { echo "the database is in use by another server" >&2; exit 1; }
     trap 'rmdir "$folder/lock"; exit 0' TERM
     echo "listening on 127.0.0.1:1"
     while :; do sleep 0.05; done ;;
@@ -128,7 +128,7 @@ class LeftBehindTest(faults.FaultTest):
         faults.await_true("the first one serves", (program.parent / "lock").exists)
         time.sleep(0.5)
         second = self.quickstart()
-        self.assertIn("the database is another server's", second.communicate(timeout=30.0)[1])
+        self.assertIn("the database is in use by another server", second.communicate(timeout=30.0)[1])
         self.assertNotEqual(second.returncode, 0)
         (program.parent / "go").touch()
         self.assertEqual(first.communicate(timeout=30.0)[1], "")

@@ -11,26 +11,26 @@ namespace meshwright::worker {
 
 struct NormOutput {
   at::Tensor y;  // [tokens, hidden]
-  // [tokens], accumulator dtype: the reciprocal deviations. For LayerNorm [2, tokens]: the means
-  // follow.
+  // Accumulator dtype. RMSNorm: [tokens], 1 / RMS of each row. LayerNorm: [2, tokens], first 1 /
+  // standard deviation of each row, then its mean.
   at::Tensor rstd;
 };
 
 class NormLayer {
  public:
-  // The norm of operator `of`, whose parameters are in `unit`. REQUIRES: `context` and `unit`
-  // outlive this object.
+  // Makes the norm that the operator list calls `of`. Its parameters are in `unit`. REQUIRES:
+  // `context` and `unit` outlive this object.
   NormLayer(const RankContext& context, const FlatUnit& unit, planner::OperatorName of)
       : context_(context), unit_(unit), vectors_(VectorsOf(unit.parameters(), of)) {}
 
-  // Norms x [tokens, hidden] into new tensors.
+  // Normalises x [tokens, hidden] into new tensors.
   NormOutput Forward(const at::Tensor& x) const { return Run(x, /*branch=*/{}); }
-  // Adds x to `branch` in place and norms the sum in the same pass.
+  // Adds x to `branch` in place and normalises the sum in the same pass over memory.
   NormOutput ForwardOfSum(const at::Tensor& x, const at::Tensor& branch) const {
     return Run(x, branch);
   }
-  // Turns dy [tokens, hidden] into the gradient of x, in place, and adds `residual_gradient` (which
-  // may be undefined) to it. Adds to the parameters' gradients.
+  // Replaces dy [tokens, hidden] in place by the gradient of x plus `residual_gradient`, which may
+  // be undefined. Accumulates the parameters' gradients.
   void Backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& rstd,
                 const at::Tensor& residual_gradient) const;
 

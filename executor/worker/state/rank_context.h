@@ -58,14 +58,14 @@ struct RankGroups {
   std::unique_ptr<Communicator> world;
   std::unique_ptr<Communicator> tp;
   std::unique_ptr<Communicator> cp;
-  // Holders of the same dense parameters.
+  // Replicas of the dense parameters (see Replicas).
   std::unique_ptr<Communicator> shards;
   std::unique_ptr<Communicator> copies;
-  // Holders of other experts.
+  // Ranks that hold different experts.
   std::unique_ptr<Communicator> ep;
-  // Holders of other parts of the same experts.
+  // Ranks that divide the same experts' matrices.
   std::unique_ptr<Communicator> etp;
-  // Holders of the same parts of the same experts.
+  // Replicas of this rank's part of its experts.
   std::unique_ptr<Communicator> expert_replicas;
   // The pipeline's activations and their gradients.
   PipelineChannel activations;
@@ -99,7 +99,7 @@ struct RankContext {
     return layout.zero == 0 ? Replicas{.copies = replicas} : Replicas{.shards = replicas};
   }
 
-  // Returns the index among the ranks that hold other parts of the same experts.
+  // Returns this rank's index in the etp group, whose ranks divide the same experts' matrices.
   int32_t expert_tensor_rank() const { return groups.etp == nullptr ? 0 : groups.etp->rank(); }
 
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
@@ -107,10 +107,11 @@ struct RankContext {
   int64_t local_seq_len() const { return training.seq_len / layout.cp; }
   // Returns the number of tokens of one micro-batch on this rank.
   int64_t tokens() const { return layout.micro_batch * local_seq_len(); }
-  // Returns the number of tokens whose residual stream this rank holds: with sequence parallelism
-  // 1/t of tokens().
+  // Returns the number of tokens whose residual stream this rank holds: tokens(), or tokens() / tp
+  // with sequence parallelism.
   int64_t stream_tokens() const { return tokens() / (layout.sequence_parallel ? layout.tp : 1); }
-  // Returns whether the factors of blocks' products are quantised (planner/spec/quantisation.h).
+  // Returns whether the operands of the blocks' matrix products are quantised
+  // (planner/spec/quantisation.h).
   bool narrows_products() const { return training.quantisation().narrows(); }
   kernels::ElementType element() const;
   // Returns the dtype of weights and activations.

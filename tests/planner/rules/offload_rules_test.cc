@@ -75,8 +75,8 @@ TEST(OffloadRules, UpdateByAdamWAlone) {
   test.profile.supports.has_muon = true;
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=act:4"), "");
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=opt"),
-            "offload=opt updates weights on the host, where the products of Muon are not planned, "
-            "only AdamW");
+            "offload=opt updates weights on the host, which is planned for AdamW only, not for the "
+            "matrix products of Muon");
 }
 
 // 12 bytes for each of 6,738,415,616 parameters on each of eight devices: 602.46 GiB.

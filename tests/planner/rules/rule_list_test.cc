@@ -48,12 +48,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "sequence parallel (sp1) needs tp of at least 2"},
         BrokenBy{
             "tp1.pp2.dp1.vpp2.sched=1f1b", 2, Rule::kScheduleChunks,
-            "vpp = 2 does not go with the schedule and pp = 2: interleaved takes vpp and pp of "
-            "at least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
+            "vpp = 2 is not possible with this schedule and pp = 2: interleaved needs vpp and pp "
+            "of at least 2; zb_v needs vpp 2; gpipe, 1f1b and zb_h1 need vpp 1"},
         BrokenBy{
             "tp1.pp1.dp1.vpp2", 1, Rule::kScheduleChunks,
-            "vpp = 2 does not go with the schedule and pp = 1: interleaved takes vpp and pp of "
-            "at least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
+            "vpp = 2 is not possible with this schedule and pp = 1: interleaved needs vpp and pp "
+            "of at least 2; zb_v needs vpp 2; gpipe, 1f1b and zb_h1 need vpp 1"},
         BrokenBy{"tp1.pp8.dp1.rc=block:5", 8, Rule::kRecomputeLayers,
                  "rc=block:5 recomputes more layers than the 4 of a chunk"},
         BrokenBy{"tp2.pp1.dp1.zero1", 2, Rule::kZeroRanks,
@@ -115,7 +115,7 @@ TEST(Rules, HsdpDividesTheReplicasOfFrameworksThatHaveIt) {
   EXPECT_EQ(sentence(titan, "tp1.pp1.dp16.zero3.hs=6"),
             "dp * cp = 16 ranks can't be divided into groups of hs=6");
   EXPECT_EQ(sentence(titan, "tp1.pp1.dp16.zero0.hs=8"),
-            "hs=8 says over how many ranks ZeRO divides states: it needs zero1, 2 or 3");
+            "hs=8 is the number of ranks over which ZeRO shards: it needs zero1, 2 or 3");
   const TestContext worker = MakeContext("llama-2-7b", "h100", 4096, 64, "meshwright");
   EXPECT_EQ(sentence(worker, "tp1.pp1.dp16.zero3.hs=8"), "");
   const TestContext nanotron = MakeContext("llama-2-7b", "h100", 4096, 64, "nanotron");

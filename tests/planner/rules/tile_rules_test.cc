@@ -35,26 +35,28 @@ TEST(TileRules, NameTheWidthThatIsCut) {
   EXPECT_EQ(SentenceOf(test, "tp8.pp1.dp1"), "");
   test.model.groups.front().attention.head_dim = 64;
   EXPECT_EQ(SentenceOf(test, "tp8.pp1.dp1"),
-            "key/value heads * head_dim = 512 over tp8 is 64, which cuts fp8's tiles; must be a "
-            "multiple of 128");
+            "key/value heads * head_dim = 512 over tp8 is 64, which doesn't split into whole fp8 "
+            "scaling tiles; must be a multiple of 128");
   test.model.groups.front().ffn.hidden = int64_t{8} * 192;
   EXPECT_EQ(SentenceOf(test, "tp4.pp1.dp1"), "");
   EXPECT_EQ(SentenceOf(test, "tp8.pp1.dp1").find("key/value"), 0);
   test.model.hidden = 4160;
   EXPECT_EQ(SentenceOf(test, "tp1.pp1.dp1"),
-            "hidden = 4160 cuts fp8's tiles; must be a multiple of 128");
+            "hidden = 4160 doesn't split into whole fp8 scaling tiles; must be a multiple of 128");
 }
 
 TEST(TileRules, NameTheTokensThatAreCut) {
-  EXPECT_EQ(SentenceOf(Narrowed("llama-3-8b", 4000), "tp1.pp1.dp1"),
-            "sequences of 4000 tokens cut fp8's tiles; must be a multiple of 128");
+  EXPECT_EQ(
+      SentenceOf(Narrowed("llama-3-8b", 4000), "tp1.pp1.dp1"),
+      "sequences of 4000 tokens don't split into whole fp8 scaling tiles; must be a multiple of "
+      "128");
   EXPECT_EQ(SentenceOf(Narrowed("llama-3-8b", 2176), "tp1.cp2.pp1.dp1"),
-            "the 544 tokens of each block under cp2 cut fp8's tiles; must be a multiple of 128, so "
-            "a sequence one of 512");
+            "the 544 tokens of each block under cp2 don't split into whole fp8 scaling tiles; must "
+            "be a multiple of 128, so the sequence length must be a multiple of 512");
   const TestContext odd = Narrowed("llama-3-8b", 4096 + 128);
   EXPECT_EQ(SentenceOf(odd, "tp2.pp1.dp1.mb1.sp1"),
-            "the 2112 tokens of a rank's share under tp2 with sp1 cut fp8's tiles; must be a "
-            "multiple of 128");
+            "the 2112 tokens that each rank holds under tp2 with sp1 don't split into whole fp8 "
+            "scaling tiles; must be a multiple of 128");
   EXPECT_EQ(SentenceOf(odd, "tp2.pp1.dp1.mb2.sp1"), "");
   EXPECT_EQ(SentenceOf(odd, "tp2.pp1.dp1.mb1"), "");
 }

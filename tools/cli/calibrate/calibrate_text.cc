@@ -86,16 +86,18 @@ const char* DecidedBy(const planner::CalibratedConstant& constant) {
 
 void PrintUndecided(const UndecidedConstants& undecided, size_t constants, std::ostream& out) {
   if (undecided.near_prior.size() == constants) {
-    out << "the rows decided no constant: all are at or near where they were\n";
+    out << "the rows decided no constant: all are within 3 % of their priors\n";
     return;
   }
   const auto print = [&out](const char* what, const std::vector<std::string>& names) {
     if (!names.empty()) out << what << ": " << absl::StrJoin(names, ", ") << "\n";
   };
-  print("not decided by the rows, at or near where they were", undecided.near_prior);
-  print("moved, by rows too few to decide them", undecided.moved);
-  print("warning: moved to the bound of what is physical, the rows may not be of what they say",
-        undecided.moved_to_bound);
+  print("not decided by the rows, within 3 % of their priors", undecided.near_prior);
+  print("moved, but by too few rows to decide them", undecided.moved);
+  print(
+      "warning: moved to the limit of what is physically possible, so the rows may misdescribe "
+      "their runs",
+      undecided.moved_to_bound);
 }
 
 void PrintConstants(const planner::CalibrationRequest& request,

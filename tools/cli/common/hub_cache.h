@@ -21,26 +21,29 @@ struct HubModel {
   std::string name() const { return id.substr(id.find('/') + 1); }
 };
 
-// Returns the model that a Hub id, ORG/NAME, or a URL of huggingface.co means. Returns nullopt if
-// the text has neither form. Returns InvalidArgument about `flag` for other URLs.
+// Parses a Hub id (ORG/NAME) or the URL of a model on huggingface.co. Returns nullopt if the text
+// is neither an id nor a URL. Returns InvalidArgument about `flag` for any other URL.
 absl::StatusOr<std::optional<HubModel>> ParseHubModel(std::string_view flag, std::string_view text);
 
-// Returns the model whose folder in the cache has this name, or nullopt if it is no such name.
+// Returns the model that a cache folder of this name belongs to, or nullopt if it is not the name
+// of a model's folder.
 std::optional<HubModel> HubModelOfFolder(std::string_view folder_name);
 
 // Returns the folder of the cache: HF_HUB_CACHE, else HF_HOME/hub, else huggingface/hub below
-// XDG_CACHE_HOME or ~/.cache. Returns an empty text if the environment sets none of these nor HOME.
+// XDG_CACHE_HOME or ~/.cache. Returns an empty text if the environment sets none of these variables
+// and no HOME.
 std::string HubCacheFolder(const command_line::Environment& environment);
 
-// Returns the folder of `model` in a cache, existing or not.
+// Returns the path of the folder of `model` in a cache. The folder need not exist.
 std::string FolderInCache(const std::string& cache, const HubModel& model);
 
 // Returns the command that fetches the model's config.json into the cache.
 std::string FetchCommand(const HubModel& model);
 
-// Returns the snapshot of the model's revision in its folder models--ORG--NAME. Without refs/main
-// that is the only snapshot. Returns InvalidArgument about `flag` and `folder`, with the command
-// that fetches the file, if there is none or if there are several.
+// Returns the path of the snapshot of the model's revision in its folder models--ORG--NAME. If no
+// revision is named and refs/main is missing, the snapshot must be the only one. If there is no
+// such snapshot, returns InvalidArgument about `flag` and `folder`, with the command that fetches
+// the file.
 absl::StatusOr<std::string> SnapshotIn(std::string_view flag, const std::string& folder,
                                        const HubModel& model);
 

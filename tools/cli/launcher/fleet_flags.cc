@@ -6,18 +6,19 @@ std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet) {
   return {
       command
           .add_option("--devices", fleet.devices_text,
-                      "Ranks on each node's processor, or its GPUs")
+                      "Devices of each node: N ranks on its CPUs, or its GPUs")
           ->option_text("cpu:N|cuda"),
       command
           .add_option("--gpus-per-node", fleet.gpus_per_node,
-                      "GPUs to ask for on each node; Kubernetes needs it with --devices cuda")
+                      "GPUs to request on each node; required on Kubernetes with --devices cuda")
           ->option_text("N"),
       command
           .add_option("--job-name", fleet.name,
-                      "What agents and jobs are called, with -1, -2 and so on behind it")
+                      "Name of agents and jobs; -1, -2 and so on are appended to it")
           ->capture_default_str()
           ->option_text("NAME"),
-      command.add_option("agent_flags", fleet.more, "Behind --: more flags of `meshwright agent`")
+      command
+          .add_option("agent_flags", fleet.more, "After --: further flags for `meshwright agent`")
           ->option_text("FLAG")};
 }
 
@@ -26,13 +27,14 @@ std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, d
                               const char* text) {
     return command.add_option(name, value, description)->option_text(text);
   };
-  return {add("--partition", job.partition, "Slurm: partition of the jobs", "NAME"),
-          add("--time", job.time_limit, "Slurm: how long each job may run; the next one follows it",
-              "HH:MM:SS|MINUTES"),
-          add("--account", job.account, "Slurm: account that the jobs are charged to", "NAME"),
-          command.add_option("--poll-s", poll_s, "Slurm: seconds between two looks at the queue")
-              ->capture_default_str()
-              ->option_text("S")};
+  return {
+      add("--partition", job.partition, "Slurm: partition of the jobs", "NAME"),
+      add("--time", job.time_limit,
+          "Slurm: time limit of each job; the next job starts when it ends", "HH:MM:SS|MINUTES"),
+      add("--account", job.account, "Slurm: account that the jobs are charged to", "NAME"),
+      command.add_option("--poll-s", poll_s, "Slurm: seconds between polls of the queue")
+          ->capture_default_str()
+          ->option_text("S")};
 }
 
 }  // namespace meshwright::cli

@@ -163,19 +163,20 @@ absl::Status Run(const FastestFlags& flags, CommandContext& context) {
 void AddFastestCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<FastestFlags>();
   CLI::App* command = app.add_subcommand(
-      "fastest", "The shortest time in which a model can be trained, over sizes and batches");
+      "fastest",
+      "The shortest time in which a model can be trained, over numbers of devices and batch sizes");
   flags->query.AddModel(*command);
   flags->query.AddClusterOfSizes(*command);
   flags->query.AddTrainingWithoutBatch(*command);
   flags->query.AddFramework(*command);
   command
       ->add_option("--tokens", flags->tokens,
-                   "Tokens of a run in the smallest batches, such as 300B or 1T")
+                   "Tokens that a run with the smallest batches takes, such as 300B or 1T")
       ->required()
       ->option_text("T");
   command
       ->add_option("--critical-batch", flags->critical_batch,
-                   "Sequences per step that take twice those tokens for the same loss")
+                   "Sequences per step at which a run takes twice those tokens for the same loss")
       ->required()
       ->option_text("B");
   command
@@ -187,7 +188,7 @@ void AddFastestCommand(CLI::App& app, CommandContext& context) {
   flags->where.Add(*command);
   flags->search.Add(*command);
   AddPlot(*command, flags->plot,
-          "Draw the time of each strategy over the sizes into this SVG file");
+          "Draw the time of each strategy over the numbers of devices into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);

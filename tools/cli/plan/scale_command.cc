@@ -96,8 +96,8 @@ void PrintScale(const planner::ScaleQuery& query, const planner::ScaleAnswer& an
   PrintNotes(answer.rests_on, answer.notes, out);
   out << "\nThe best layout that fits at each size; exposed: communication that compute does "
          "not "
-         "hide, bubble and waiting, by part\nas shares of the step; return: throughput gained over "
-         "devices added since the size before:\n";
+         "hide, bubble and waiting, by part\nas shares of the step; return: relative gain in "
+         "throughput over relative gain in devices, since the last size that fits:\n";
   PrintPoints(answer, out);
   for (const planner::ScalePoint& point : answer.points) {
     if (!point.best) out << FormatCount(point.devices) << " GPUs: " << point.problem << "\n";
@@ -123,7 +123,7 @@ absl::Status Run(const ScaleFlags& flags, CommandContext& context) {
 void BudgetFlags::Add(CLI::App& app) {
   app.add_option("--tokens", tokens, "Tokens of the whole run, such as 300B or 1T")
       ->option_text("T");
-  app.add_option("--within", within, "Time in which that has to end, such as 36h or 10d")
+  app.add_option("--within", within, "Deadline of the whole run, such as 36h or 10d")
       ->option_text("TIME");
   app.add_option("--price", price, "Price of a device-hour, such as 2.5/h")->option_text("P/h");
 }
@@ -168,21 +168,24 @@ absl::Status RunScale(const planner::ScaleQuery& query, const OutputFlags& outpu
 void AddScaleCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ScaleFlags>();
   CLI::App* command = app.add_subcommand(
-      "scale", "The best layout at each number of devices, and what more of them return");
+      "scale",
+      "The best layout at each number of devices, and how much throughput more devices gain");
   flags->query.AddModel(*command);
   flags->query.AddClusterOfSizes(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
   CLI::Option* weak =
       command->add_flag("--weak", flags->weak,
-                        "The batch grows with the devices; B is that of the smallest size "
+                        "The batch grows with the devices; B is the batch of the fewest devices "
                         "(the default)");
-  command->add_flag("--strong", flags->strong, "All sizes train the same batch")->excludes(weak);
+  command->add_flag("--strong", flags->strong, "The batch is the same for every number of devices")
+      ->excludes(weak);
   flags->where.Add(*command);
   flags->search.Add(*command);
   flags->budget.Add(*command);
-  AddPlot(*command, flags->plot,
-          "Draw throughput, exposed time and energy over the sizes into this SVG file");
+  AddPlot(
+      *command, flags->plot,
+      "Draw throughput, exposed time and energy over the numbers of devices into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);

@@ -270,26 +270,27 @@ std::vector<std::string> NotesOn(const ReadSide& a, const ReadSide& b,
     const v1::Sweep& sweep = side->shown.sweep;
     if (sweep.state() == v1::SWEEP_STATE_FINISHED) continue;
     notes.push_back(absl::StrCat("sweep ", ShortName(sweep.name()), " is ",
-                                 StateName(sweep.state()), ": it has not run all that it may"));
+                                 StateName(sweep.state()), ": its trials are not complete"));
   }
   // Where the shapes are known, different names alone do not mean different models.
   const bool known = !a.plan.is_null() && !b.plan.is_null();
   if (std::any_of(differences.begin(), differences.end(), [known](const FieldDifference& one) {
         return one.field.starts_with("model.") || (!known && one.field == "model");
       })) {
-    notes.push_back("the models differ, so that a token is not the same work: compare the MFU");
+    notes.push_back(
+        "the models differ, and so does the work per token: compare MFUs, not step times");
   }
   const v1::Sweep& of_a = a.shown.sweep;
   const v1::Sweep& of_b = b.shown.sweep;
   if (TokensOf(of_a) != TokensOf(of_b)) {
     notes.push_back(absl::StrFormat(
-        "a step has %s tokens in %s and %s in %s: changes are of the time per token",
+        "a step has %s tokens in %s and %s in %s: changes compare the time per token",
         FormatCount(static_cast<int64_t>(TokensOf(of_a))), ShortName(of_a.name()),
         FormatCount(static_cast<int64_t>(TokensOf(of_b))), ShortName(of_b.name())));
   }
   if (a.shown.peak_flops != b.shown.peak_flops) {
     notes.push_back(
-        absl::StrFormat("every MFU is a share of its own sweep's peak: %s a rank in "
+        absl::StrFormat("every MFU is relative to the peak of its own sweep: %s per rank in "
                         "%s, %s in %s",
                         FormatFlops(a.shown.peak_flops), ShortName(of_a.name()),
                         FormatFlops(b.shown.peak_flops), ShortName(of_b.name())));

@@ -192,42 +192,43 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
   flags->query.AddFramework(*start);
   start
       ->add_option("--trials", flags->trials,
-                   "Trials at most: the sweep chooses each by what those before it measured, and "
-                   "stops by itself")
+                   "Run at most K trials, each chosen by the results so far; the sweep may stop "
+                   "earlier by itself")
       ->capture_default_str()
       ->option_text("K");
   start
-      ->add_option("--min-gain", flags->min_gain,
-                   "Stop where no layout is expected to be faster by this share of the best; 0: "
-                   "run all trials")
+      ->add_option(
+          "--min-gain", flags->min_gain,
+          "Stop once no layout is expected to shorten the best step by this share or more; "
+          "0: run all trials")
       ->capture_default_str()
       ->option_text("SHARE");
   start
       ->add_option("--candidates", flags->candidates,
-                   absl::StrCat("Best layouts of the search to choose among; default ",
-                                kUsualCandidates, ", or K where that is more"))
+                   absl::StrCat("Choose trials among the N best layouts of the search; default ",
+                                kUsualCandidates, ", or K if that is more"))
       ->option_text("N");
   start->add_flag("--fresh", flags->fresh,
                   "Use no results of earlier sweeps: run layouts even if the server has their "
                   "results for the same model, cluster, training and worker, and don't correct "
                   "estimates by related sweeps");
   start
-      ->add_option(
-          "--layout", flags->layouts,
-          "Run this one beside them; may be given several times, and alone with --trials 0")
+      ->add_option("--layout", flags->layouts,
+                   "Also run this layout; may be repeated. With --trials 0, only these layouts run")
       ->allow_extra_args(false)
       ->option_text("LAYOUT");
   start
-      ->add_option("--steps", flags->steps,
-                   "Optimizer steps of each trial; without it a trial runs until the median of its "
-                   "steps is known, or is known to be slower than the best, at most 50 steps")
+      ->add_option(
+          "--steps", flags->steps,
+          "Optimizer steps of each trial; without it a trial runs until its median step time "
+          "is known, or is known to be slower than the best, at most 50 steps")
       ->option_text("N");
-  start->add_option("--seed", flags->seed, "Of weights and tokens")
+  start->add_option("--seed", flags->seed, "Random seed of weights and tokens")
       ->capture_default_str()
       ->option_text("N");
   start
       ->add_option("--memory-limit-gib", flags->memory_limit_gib,
-                   "What each rank may hold, in the prediction and in the trial")
+                   "Memory limit of each rank in GiB, in the prediction and in the trial")
       ->option_text("X");
   AddNewSweepFlags(*start, flags->name, flags->watch);
   command_line::AddExample(

@@ -86,7 +86,7 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const wire::D
   if (devices.count < ranks) {
     return FieldError(
         "devices", flags.devices,
-        absl::StrCat("the layout needs ", ranks, " ranks, here are ", devices.count,
+        absl::StrCat("the layout needs ", ranks, " ranks, but there are only ", devices.count,
                      devices.kind == planner::DeviceKind::kCpu ? "" : " CUDA devices"));
   }
   RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, devices.kind));
@@ -228,21 +228,23 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option(
           "--cluster", flags->query.cluster,
-          "What the prediction is for; default local-cpu, with cuda h100; required with --slice")
+          "Cluster of the prediction; default local-cpu, or h100 on CUDA; required with --slice")
       ->option_text("FILE|CLUSTER");
   command
-      ->add_option(
-          "--steps", flags->steps,
-          "Optimizer steps; without it as many as the median takes to be known, at most 50")
+      ->add_option("--steps", flags->steps,
+                   "Optimizer steps; without it the trial runs until its median step time is "
+                   "known, at most 50")
       ->option_text("N");
-  command->add_option("--seed", flags->seed, "Of weights and tokens")
+  command->add_option("--seed", flags->seed, "Random seed of weights and tokens")
       ->capture_default_str()
       ->option_text("N");
   command
       ->add_option("--memory-limit-gib", flags->memory_limit_gib,
-                   "What each rank's allocator may hold")
+                   "Memory limit of each rank's allocator in GiB")
       ->option_text("X");
-  command->add_option("--timeout-s", flags->timeout_s, "Longest wait for a sign of life of a rank")
+  command
+      ->add_option("--timeout-s", flags->timeout_s,
+                   "Seconds without a sign of life from a rank after which the trial fails")
       ->capture_default_str()
       ->option_text("T");
   command

@@ -26,7 +26,7 @@ template <typename Visitor>
 void VisitFields(const LocalTrialText& text, Visitor& visit) {
   visit({"layout", "Text form of the layout, with the kernels that ran"}, text.layout);
   visit(planner::Inside("result"), text.result);
-  visit({"seed", "Of weights and tokens"}, text.seed);
+  visit({"seed", "Random seed of weights and tokens"}, text.seed);
   visit({"predicted", "What the planner predicts"}, text.predicted);
   visit({"peak_source", "Where the peak that peak_flops states comes from"}, text.peak_source);
   visit({"notes", "What the reader should know about the figures"}, text.notes);

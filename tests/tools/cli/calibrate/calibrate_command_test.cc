@@ -193,7 +193,7 @@ TEST_F(CalibrateCommandTest, TwoRunsOfAPresetLeaveItsConstantsAndWidenItsInterva
 TEST_F(CalibrateCommandTest, NamesWhatTheRowsDidNotDecide) {
   const CommandOutput run = Run({});
   EXPECT_THAT(run.out,
-              testing::ContainsRegex("not decided by the rows, at or near where they were: .*"
+              testing::ContainsRegex("not decided by the rows, within 3 % of their priors: .*"
                                      "flash1_ratio"));
 }
 
@@ -212,9 +212,9 @@ TEST_F(CalibrateCommandTest, NamesWhatRowsMovedThatAreTooFewToDecide) {
       fitted_framework_};
   const CommandOutput text = RunCommand(arguments);
   ASSERT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, testing::Not(HasSubstr("all are at or near where they were")));
+  EXPECT_THAT(text.out, testing::Not(HasSubstr("all are within 3 % of their priors")));
   EXPECT_THAT(text.out, testing::ContainsRegex(
-                            "\nmoved, by rows too few to decide them: .*memory_efficiency"));
+                            "\nmoved, but by too few rows to decide them: .*memory_efficiency"));
   EXPECT_THAT(text.out, testing::ContainsRegex("memory_efficiency .* rows and prior"));
   arguments.insert(arguments.end(), {"--format", "json"});
   const json result = json::parse(RunCommand(arguments).out);
@@ -230,8 +230,9 @@ TEST_F(CalibrateCommandTest, WarnsOfAConstantThatMovedToItsBound) {
   std::string slow = kCalibratedRuns;
   std::erase(slow, '.');
   runs_ = Write("slow.csv", slow);
-  EXPECT_THAT(Run({}).out, HasSubstr("warning: moved to the bound of what is physical, the rows "
-                                     "may not be of what they say: matmul_efficiency"));
+  EXPECT_THAT(Run({}).out,
+              HasSubstr("warning: moved to the limit of what is physically possible, so "
+                        "the rows may misdescribe their runs: matmul_efficiency"));
   const json result = json::parse(Run({"--format", "json"}).out);
   EXPECT_THAT(result["moved_to_bound"], testing::Contains("matmul_efficiency"));
   EXPECT_THAT(result["undecided"], testing::Contains("matmul_efficiency"));

@@ -192,7 +192,7 @@ TEST(SweepComparison, SweepsThatGoOnAreNoted) {
   ReadSide b = SideOf("b", {});
   SweepOf(b).set_state(v1::SWEEP_STATE_RUNNING);
   const SweepComparison found = CompareSweeps(SideOf("a", {}), b);
-  EXPECT_THAT(found.notes, ElementsAre("sweep b is running: it has not run all that it may"));
+  EXPECT_THAT(found.notes, ElementsAre("sweep b is running: its trials are not complete"));
   EXPECT_EQ(found.verdict, "no layout was measured in either sweep");
 }
 

@@ -93,7 +93,8 @@ TEST_F(NarrowTrialTest, RefusesOtherRecipesAndCutTiles) {
               HasSubstr("can't run fp8-current; it runs bf16, fp32, fp64, fp8-blockwise"));
   const CommandOutput cut = Run("fp8-blockwise", "tp2.pp1.dp1", OnTwoRanks("192", "1"));
   EXPECT_NE(cut.exit_code, 0);
-  EXPECT_THAT(cut.err + cut.out, HasSubstr("sequences of 192 tokens cut fp8's tiles"));
+  EXPECT_THAT(cut.err + cut.out,
+              HasSubstr("sequences of 192 tokens don't split into whole fp8 scaling tiles"));
 }
 
 }  // namespace

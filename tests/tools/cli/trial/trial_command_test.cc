@@ -345,7 +345,8 @@ TEST(TrialCommand, SaysWhyThereIsNoCudaDevice) {
 TEST(TrialCommand, RefusesMoreRanksThanThereAreCudaDevices) {
   const CommandOutput run = TrialOnCuda(kThreeDevices, "tp2.pp2.dp1.mb1");
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("--devices cuda: the layout needs 4 ranks, here are 3 CUDA"));
+  EXPECT_THAT(run.err,
+              HasSubstr("--devices cuda: the layout needs 4 ranks, but there are only 3 CUDA"));
 }
 
 TEST(TrialCommand, SlicesNeedOneCudaDevice) {

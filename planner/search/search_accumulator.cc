@@ -62,7 +62,7 @@ OptionValues ValuesOf(const SearchRequest& request) {
   return request.choices.empty() ? OptionValues() : request.choices.front().values;
 }
 
-int32_t ChangedOptions(const SearchRequest& request) {
+int32_t OptionsChanged(const SearchRequest& request) {
   return request.choices.empty() ? 0 : request.choices.front().changed;
 }
 
@@ -100,7 +100,7 @@ SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchS
       ranking_(request.top, merit_),
       front_(request.pareto),
       groups_(request.best_per, merit_, ValuesOf(request)),
-      ties_(ComparedStepSpread(request.cluster, request.profile), ChangedOptions(request)),
+      ties_(ComparedStepSpread(request.cluster, request.profile), OptionsChanged(request)),
       mine_(mine) {
   if (!mine_ && request.mine) mine_ = Place(*request.mine);
 }

@@ -14,13 +14,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<SearchedOption> Parsed(const std::vector<std::string>& texts) {
+std::vector<SearchedOption> ParsedOptions(const std::vector<std::string>& texts) {
   return ParseSearchedOptions("search", texts).value();
 }
 
-std::vector<std::string> ValuesOf(const char* text) { return Parsed({text}).front().values; }
+std::vector<std::string> ValuesOf(const char* text) { return ParsedOptions({text}).front().values; }
 
-absl::Status Refused(const std::vector<std::string>& texts) {
+absl::Status RefusedSearch(const std::vector<std::string>& texts) {
   return ParseSearchedOptions("search", texts).status();
 }
 
@@ -38,17 +38,17 @@ TEST(SearchedOptions, AValueIsThereOnceHoweverItIsSpelled) {
 
 TEST(SearchedOptions, HaveTheValuesOfTheTableWhereNoneAreListed) {
   EXPECT_THAT(ValuesOf("loss"), Contains("plain"));
-  EXPECT_FALSE(Parsed({"loss"}).front().is_listed);
-  EXPECT_TRUE(Parsed({"loss=plain"}).front().is_listed);
+  EXPECT_FALSE(ParsedOptions({"loss"}).front().is_listed);
+  EXPECT_TRUE(ParsedOptions({"loss=plain"}).front().is_listed);
   for (const std::string_view name : SearchableOptions()) {
-    EXPECT_THAT(Parsed({std::string(name)}).front().values,
+    EXPECT_THAT(ParsedOptions({std::string(name)}).front().values,
                 Contains(OptionText(name, TrainingSpec())))
         << name << " has its default among what is searched";
   }
 }
 
 TEST(SearchedOptions, AreInTheOrderOfTheTable) {
-  const std::vector<SearchedOption> options = Parsed({"optimizer", "loss", "states"});
+  const std::vector<SearchedOption> options = ParsedOptions({"optimizer", "loss", "states"});
   ASSERT_EQ(options.size(), 3u);
   EXPECT_EQ(options[0].name, "states");
   EXPECT_EQ(options[1].name, "loss");
@@ -56,19 +56,19 @@ TEST(SearchedOptions, AreInTheOrderOfTheTable) {
 }
 
 TEST(SearchedOptions, OthersAreRefused) {
-  EXPECT_EQ(FieldOf(Refused({"documents=2048"})), "search");
-  EXPECT_EQ(FieldOf(Refused({""})), "search");
-  EXPECT_THAT(Refused({"tp=1,2"}).message(), HasSubstr("states, loss"));
-  EXPECT_THAT(Refused({"loss=plain", "loss=chunked:8"}).message(), HasSubstr("second list"));
-  EXPECT_EQ(FieldOf(Refused({"loss="})), "loss");
-  EXPECT_EQ(FieldOf(Refused({"loss=plain,chunked"})), "loss");
-  EXPECT_EQ(FieldOf(Refused({"optimizer=adam"})), "optimizer");
+  EXPECT_EQ(FieldOf(RefusedSearch({"documents=2048"})), "search");
+  EXPECT_EQ(FieldOf(RefusedSearch({""})), "search");
+  EXPECT_THAT(RefusedSearch({"tp=1,2"}).message(), HasSubstr("states, loss"));
+  EXPECT_THAT(RefusedSearch({"loss=plain", "loss=chunked:8"}).message(), HasSubstr("second list"));
+  EXPECT_EQ(FieldOf(RefusedSearch({"loss="})), "loss");
+  EXPECT_EQ(FieldOf(RefusedSearch({"loss=plain,chunked"})), "loss");
+  EXPECT_EQ(FieldOf(RefusedSearch({"optimizer=adam"})), "optimizer");
 }
 
 TEST(OptionChoices, AreAllCombinations) {
   const TrainingSpec own = {.options = {.loss_chunks = 8, .document_tokens = 100}};
-  const auto choices =
-      CombineOptions("search", Parsed({"loss=plain,chunked:8", "optimizer=adamw,lion"}), own);
+  const auto choices = CombineOptions(
+      "search", ParsedOptions({"loss=plain,chunked:8", "optimizer=adamw,lion"}), own);
   ASSERT_EQ(choices->size(), 4u);
   EXPECT_EQ(OptionWords((*choices)[0].values), "loss=plain optimizer=adamw");
   EXPECT_EQ(OptionWords((*choices)[3].values), "loss=chunked:8 optimizer=lion");
@@ -88,9 +88,10 @@ TEST(OptionChoices, ThereAreNoneWithoutOptions) {
 TEST(OptionChoices, TooManyAreRefusedWithTheirNumbers) {
   std::string losses = "loss=plain";
   for (int chunks = 2; chunks <= 33; ++chunks) losses += ",chunked:" + std::to_string(chunks);
-  EXPECT_TRUE(CombineOptions("search", Parsed({losses}), TrainingSpec()).ok());
+  EXPECT_TRUE(CombineOptions("search", ParsedOptions({losses}), TrainingSpec()).ok());
   const absl::Status status =
-      CombineOptions("search", Parsed({losses, "optimizer=adamw,lion"}), TrainingSpec()).status();
+      CombineOptions("search", ParsedOptions({losses, "optimizer=adamw,lion"}), TrainingSpec())
+          .status();
   EXPECT_EQ(FieldOf(status), "search");
   EXPECT_THAT(status.message(), HasSubstr("33 of loss, 2 of optimizer"));
   EXPECT_THAT(status.message(), HasSubstr("at most 64"));

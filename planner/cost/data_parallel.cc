@@ -51,14 +51,16 @@ UnitTraffic PerMicroBatch(const StepShape& step, const Reduction& reduction) {
   const double unit = reduction.parameters / units;
   const RankGroup& shards = reduction.zero.shards;
   const double weight_bytes = unit * WeightBytes(step) + reduction.frozen_bytes / units;
-  return {.gather_s = units * AllGatherTime(step.network, shards, weight_bytes),
-          .scatter_s = units * ReduceScatterTime(step.network, shards,
-                                                 unit * ReduceBytesPerParameter(step))};
+  UnitTraffic traffic = {.gather_s = units * AllGatherTime(step.network, shards, weight_bytes)};
+  if (reduction.parameters == 0.0) return traffic;
+  traffic.scatter_s =
+      units * ReduceScatterTime(step.network, shards, unit * ReduceBytesPerParameter(step));
+  return traffic;
 }
 
 // HSDP: after the last micro-batch the holders of the same shard add up its gradients.
 double CopiesTime(const StepShape& step, const Reduction& reduction) {
-  if (reduction.zero.copies.ranks() == 1) return 0.0;
+  if (reduction.zero.copies.ranks() == 1 || reduction.parameters == 0.0) return 0.0;
   const auto shards = static_cast<double>(reduction.zero.shards.ranks());
   return AllReduceTime(step.network, reduction.zero.copies,
                        reduction.parameters * ReduceBytesPerParameter(step) / shards);
@@ -101,7 +103,9 @@ double ShardedGradients(const StepShape& step, const Reduction& reduction) {
 }
 
 StateTraffic TrafficOf(const StepShape& step, const Reduction& reduction) {
-  if (reduction.parameters == 0.0 && reduction.frozen_bytes == 0.0) return {};
+  // What does not train is only gathered.
+  const bool gathers = step.layout.zero == 3 && reduction.frozen_bytes > 0.0;
+  if (reduction.parameters == 0.0 && !gathers) return {};
   switch (step.layout.zero) {
     case 0:
       return {.per_step_s = AllReducedGradients(step, reduction)};

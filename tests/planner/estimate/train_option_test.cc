@@ -142,6 +142,16 @@ TEST(TrainOption, TheBaseHasNoGradientTraffic) {
               (4.0 * (8030261248.0 + 41943040.0) + 4.0 * 41943040.0) / (8.0 * 8030261248.0), 1e-6);
 }
 
+// Not even the latency of an all-reduce: no expert has an adapter.
+TEST(TrainOption, FrozenExpertsAreNotReduced) {
+  TestContext test = TrainContext("lora:16", "mixtral-8x7b");
+  test.cluster.scale_up.hop_latency_s = 1e-3;
+  const auto dp_s = [&](const char* layout) {
+    return EstimateLayout(test.get(), MakeLayout(layout)).time[TimePart::kDp];
+  };
+  EXPECT_DOUBLE_EQ(dp_s("tp1.pp1.dp8.ep1.zero0"), dp_s("tp1.pp1.dp8.ep8.zero0"));
+}
+
 TEST(TrainOption, AStepOfLoraTakesAboutTwoThirds) {
   const double full_s = TrainEstimate("full", "tp1.pp1.dp8.zero0").time[TimePart::kCompute];
   const double lora_s = TrainEstimate("lora:16", "tp1.pp1.dp8.zero0").time[TimePart::kCompute];

@@ -344,7 +344,8 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   PrintNotes(answer.rests_on, answer.notes, out);
   out << planner::FormatLayout(answer.layout) << ", up to "
       << FormatParameters(answer.parameters_per_gpu) << " parameters on a GPU; "
-      << FormatCount(answer.micro_batches) << " micro-batches a step on each rank, "
+      << FormatCount(answer.micro_batches)
+      << (answer.micro_batches == 1 ? " micro-batch" : " micro-batches") << " a step on each rank, "
       << FormatCount(answer.tokens_per_step) << " tokens a step\n\n";
   PrintStages(answer, out);
   PrintFit(answer, out);

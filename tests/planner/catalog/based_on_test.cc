@@ -71,8 +71,8 @@ TEST(BasedOn, ProblemsNameIt) {
 
 // Whoever sets a value says where it is from.
 TEST(BasedOn, ShippedProfilesGiveSourcesForWhatTheySet) {
-  const std::set<std::string> about_itself = {"name",          "based_on", "aliases",
-                                              "notes_contain", "sources",  "calibration"};
+  const std::set<std::string> about_itself = {"name",     "based_on", "aliases",    "notes_contain",
+                                              "variants", "sources",  "calibration"};
   int found = 0;
   for (const std::string& name : ProfileNames()) {
     const json own = json::parse(*ProfileText(name));

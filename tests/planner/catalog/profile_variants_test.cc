@@ -37,10 +37,9 @@ TEST(ProfileVariants, OfTwoOptionsHaveBoth) {
 
 TEST(ProfileVariants, ThatAreNotKnownAreRefusedWithThoseThatAre) {
   EXPECT_THAT(std::string(Variant("megatron", {.compile = Compile::kOn}).status().message()),
-              HasSubstr("compile = on makes no difference that is known of megatron"));
-  EXPECT_THAT(
-      std::string(Variant("nemo", {.cuda_graphs = CudaGraphs::kLayer}).status().message()),
-      HasSubstr("cuda_graphs = layer is not known of nemo; must be none or iteration"));
+              HasSubstr("compile = on: makes no difference that is known of megatron"));
+  EXPECT_THAT(std::string(Variant("nemo", {.cuda_graphs = CudaGraphs::kLayer}).status().message()),
+              HasSubstr("cuda_graphs = layer: is not known of nemo; must be iteration or none"));
 }
 
 // Whatever the order in which options are given, each stays as it was chosen.

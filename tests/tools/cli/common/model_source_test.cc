@@ -223,8 +223,8 @@ TEST_F(ModelSource, MayBeAnAdapter) {
                                    HasSubstr("hf download Qwen/Qwen3-8B config.json")));
   Cache(kCommit);
   SetMain(kCommit);
-  EXPECT_THAT(Read(lora), AllOf(StartsWith("Qwen3-8B (8.19 B parameters)"),
-                                HasSubstr("2.36 M trainable"), HasSubstr(", train lora:16:q_proj"),
+  EXPECT_THAT(Read(lora), AllOf(StartsWith("Qwen3-8B (8.19 B parameters, 4.7 M trainable)"),
+                                HasSubstr(", train lora:16:q_proj"),
                                 HasSubstr("planned as the base model Qwen/Qwen3-8B with the "
                                           "adapter (LoRA of rank 16 on q_proj)")));
   EXPECT_THAT(Estimate(lora, {"--train", "full"}).out, Not(HasSubstr("trainable")));
@@ -234,12 +234,12 @@ TEST_F(ModelSource, MayBeAnAdapter) {
   // A folder of the same machine, or one beside the adapter.
   Write("base/config.json", Preset("qwen3-4b"));
   Write("lora/adapter_config.json", adapter((folder_ / "base").string()));
-  EXPECT_THAT(Read(lora), StartsWith("base (4.02 B parameters)"));
+  EXPECT_THAT(Read(lora), StartsWith("base (4.02 B parameters, "));
   Write("lora/adapter_config.json", adapter("../base"));
-  EXPECT_THAT(Read(lora), StartsWith("base (4.02 B parameters)"));
+  EXPECT_THAT(Read(lora), StartsWith("base (4.02 B parameters, "));
   // Some save the base model's file beside it.
   Write("lora/config.json", Preset("qwen3-1.7b"));
-  EXPECT_THAT(Read(lora), AllOf(StartsWith("lora (1.72 B parameters)"), HasSubstr("rank 16")));
+  EXPECT_THAT(Read(lora), AllOf(StartsWith("lora (1.72 B parameters, "), HasSubstr("rank 16")));
 }
 
 TEST_F(ModelSource, OfAnAdapterThatIsItsOwnBaseIsRefused) {

@@ -101,7 +101,7 @@ TEST(OptionSearchCommand, SizesHaveTheBestOptionsOfEach) {
   std::vector<std::string> arguments = Ask({"--search", "states=default,bf16", "--format", "json"});
   arguments[6] = "8..16";
   const json answer = json::parse(RunCommand(arguments).out);
-  EXPECT_EQ(answer["points"][0]["best"]["options"]["states"], "bf16");
+  EXPECT_EQ(answer["points"][0]["estimate"]["options"]["states"], "bf16");
 }
 
 TEST(OptionSearchCommand, RefusesByName) {

@@ -265,7 +265,7 @@ TEST(EstimateJson, OfMuonNeedsLessForStatesAndMoreForTheUpdate) {
 TEST(EstimateCommand, RefusesMuonByTheRuleOfTheFramework) {
   const CommandOutput run =
       RunCommand({"estimate", "--model", "llama-3-8b", "--cluster", "h100", "--gpus", "8",
-                  "--framework", "torchtitan-fsdp", "--seq-len", "4096", "--global-batch", "64",
+                  "--framework", "llm-foundry-fsdp", "--seq-len", "4096", "--global-batch", "64",
                   "--layout", "tp1.pp1.dp8.mb1.zero3", "--optimizer", "muon"});
   EXPECT_NE(run.exit_code, 0);
   EXPECT_THAT(run.err, HasSubstr("Muon is not planned for this framework, only AdamW"));

@@ -102,8 +102,8 @@ RecomputedParts NormAndActivationParts(const BlockShape& shape) {
 }
 
 // In the order of their calls the products of attention are queries, keys, values and output; those
-// of a gated FFN, or of a shared expert, are gate, up and down. Latents and what is projected from
-// them alternate likewise, and so do the gates of attention.
+// of a gated FFN, or of a shared expert, are gate, up and down. Of latent attention the latents are
+// kept and what is projected from them is not. What recurrences and gates of attention keep stays.
 RecomputedParts AlternateProductParts(const BlockShape& shape) {
   RecomputedParts parts = NormAndActivationParts(shape);
   Add(RoutedParts(shape), parts);

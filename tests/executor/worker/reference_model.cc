@@ -509,11 +509,13 @@ double ReferenceModel::GradientNorm() const {
   return std::sqrt(square_sum);
 }
 
-std::vector<ReferenceStep> ReferenceModel::Train(int64_t steps) {
+std::vector<ReferenceStep> ReferenceModel::Train(int64_t steps,
+                                                 const std::function<void(int64_t)>& computed) {
   std::vector<ReferenceStep> done;
   for (int64_t step = 0; step < steps; ++step) {
     const double loss = Loss(step);
     done.push_back({.loss = loss, .gradient_norm = GradientNorm()});
+    if (computed) computed(step);
     Update(step);
   }
   return done;

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -30,8 +31,10 @@ class ReferenceModel {
   double Loss(int64_t step);
   // Applies AdamW or Muon with the worker's options. Steps count from 0.
   void Update(int64_t step);
-  // Runs the first `steps` steps, with updates in between.
-  std::vector<ReferenceStep> Train(int64_t steps);
+  // Runs the first `steps` steps, each with its update. `computed(step)` may be empty; it is called
+  // when the step's gradients are there.
+  std::vector<ReferenceStep> Train(int64_t steps,
+                                   const std::function<void(int64_t)>& computed = nullptr);
 
   // By the names of executor/worker/state/parameter_map.h, in the model's shape.
   const at::Tensor& gradient(const std::string& name) const { return weights_.at(name).grad(); }

@@ -16,14 +16,12 @@ struct KnownRun {
 ReferenceRun Run(const KnownRun& known) {
   ReferenceModel reference(known.model, known.training, known.seed);
   ReferenceRun run;
-  for (int64_t step = 0; step < known.steps; ++step) {
-    const double loss = reference.Loss(step);
-    run.steps.push_back({.loss = loss, .gradient_norm = reference.GradientNorm()});
+  run.steps = reference.Train(known.steps, [&](int64_t step) {
+    if (step != 0) return;
     for (const auto& [name, weight] : reference.weights()) {
-      if (step == 0) run.first_gradients[name] = weight.grad().clone();
+      run.first_gradients[name] = weight.grad().clone();
     }
-    reference.Update(step);
-  }
+  });
   return run;
 }
 

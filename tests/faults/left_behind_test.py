@@ -103,7 +103,7 @@ class LeftBehindTest(faults.FaultTest):
             self.start_sweep(name, trials=1)
             change()
             self.assertNotEqual(server.wait(10.0), 0)
-            server.await_line(f"{self.database} was .*{name}.* while it was served")
+            server.await_line(f"{self.database} was .*{name}.* while this server used it")
             self.servers.remove(server)
             for path in self.folder.glob("sweeps.db*"):
                 path.unlink()

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
 #include "executor/host/cores.h"
 #include "executor/host/host_memory.h"
@@ -25,6 +26,19 @@ std::string ProcessorName() {
     if (line.starts_with("model name") && value != std::string::npos) return line.substr(value + 2);
   }
   return "CPU";
+}
+
+std::string NvidiaDriverVersion(const std::string& root) {
+  std::ifstream file(root + "proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    const bool is_version = word.find_first_not_of("0123456789.") == std::string::npos &&
+                            word.find('.') != std::string::npos;
+    if (is_version) return word;
+  }
+  return "";
 }
 
 int64_t MemoryBytes() {

@@ -16,6 +16,10 @@ std::string HostName();
 // if the kernel has none.
 std::string ProcessorName();
 
+// Returns the version of the NVIDIA driver that the kernel has loaded, such as "580.82.07", or an
+// empty text if there is none. `root` is the file system's root.
+std::string NvidiaDriverVersion(const std::string& root = "/");
+
 // Returns the bytes of main memory, or the smallest limit of a control group if that is less.
 // Returns at least 1.
 int64_t MemoryBytes();

@@ -11,6 +11,7 @@ void VisitFields(Device& device, Visitor& visit) {
   visit(planner::Needed("memory_bytes"), device.memory_bytes);
   visit(planner::Needed("compute_units"), device.compute_units);
   visit(planner::Needed("physical_cores"), device.physical_cores);
+  visit(planner::Inside("machine"), device.machine);
 }
 
 template <planner::ConstOr<MeasuredEvent> Measured, typename Visitor>

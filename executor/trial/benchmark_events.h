@@ -20,6 +20,7 @@ struct DeviceEvent {
   int64_t memory_bytes = 0;
   int32_t compute_units = 1;
   int32_t physical_cores = 0;
+  planner::MachineFacts machine = {};
 
   friend bool operator==(const DeviceEvent&, const DeviceEvent&) = default;
 };

@@ -64,6 +64,7 @@ absl::Status BenchmarkRun::TakeOwn(const json& line, RankRecord& record) {
     benchmark_.memory_bytes = device->memory_bytes;
     benchmark_.compute_units = device->compute_units;
     benchmark_.physical_cores = device->physical_cores;
+    benchmark_.machine = device->machine;
   } else if (const auto* measured = std::get_if<MeasuredEvent>(&event)) {
     return TakeMeasured(*measured);
   } else if (std::holds_alternative<BenchmarkDoneEvent>(event)) {

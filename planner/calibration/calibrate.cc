@@ -126,6 +126,9 @@ absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
   if (request.options.fit_cluster) {
     result.fit.cluster.rests_on = Evidence::kRuns;
     result.fit.cluster.unmeasured = {};
+    if (result.fit.cluster.calibrated_from.empty()) {
+      result.fit.cluster.calibrated_from = request.cluster.name;
+    }
     AddSources(sources, result.fit.cluster.calibration);
   }
   if (request.options.fit_framework) AddSources(sources, result.fit.profile.calibration);

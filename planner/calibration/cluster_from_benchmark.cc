@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/cost/collective.h"
 #include "planner/cost/operators.h"
 
@@ -46,6 +47,15 @@ void SetIdentity(const DeviceBenchmark& benchmark, const BenchmarkBase& base,
                  ClusterSpec& cluster) {
   const bool cores = SharesCores(benchmark.device_kind());
   cluster.calibration = {};
+  if (cluster.calibrated_from.empty() && (base.same_device || cores)) {
+    cluster.calibrated_from = base.cluster.name;
+  }
+  cluster.fingerprint = {.device = benchmark.device_name,
+                         .machine = benchmark.machine,
+                         .date = benchmark.date,
+                         .command = absl::StrCat("meshwright benchmark --devices ",
+                                                 AbslView(DeviceKindName(benchmark.device_kind())),
+                                                 ":", benchmark.devices)};
   cluster.rests_on = Evidence::kBenchmark;
   cluster.unmeasured.Remove(ClusterPart::kDevice);
   cluster.physical_cores = benchmark.physical_cores;
@@ -267,12 +277,23 @@ int64_t MemoryDistance(const DeviceBenchmark& benchmark, const ClusterSpec& clus
   return std::abs(benchmark.memory_bytes - cluster.device.memory_bytes);
 }
 
+// Returns whether the text contains the words; "RTX A4000" does not contain "A40".
+bool ContainsWords(const std::string& text, const std::string& words) {
+  const auto is_border = [&](size_t place) {
+    return place >= text.size() || !absl::ascii_isalnum(static_cast<unsigned char>(text[place]));
+  };
+  for (size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+    if ((at == 0 || is_border(at - 1)) && is_border(at + words.size())) return true;
+  }
+  return false;
+}
+
 // Returns the length of the longest of the cluster's GPU names that the device's name contains.
 size_t LongestNameWithin(const std::string& device, const ClusterSpec& cluster) {
   const std::string lower = absl::AsciiStrToLower(device);
   size_t longest = 0;
   for (const std::string& name : cluster.gpu_names) {
-    if (absl::StrContains(lower, absl::AsciiStrToLower(name))) {
+    if (ContainsWords(lower, absl::AsciiStrToLower(name))) {
       longest = std::max(longest, name.size());
     }
   }

@@ -7,6 +7,7 @@
 #include "base/text/enum_names.h"
 #include "base/text/field_error.h"
 #include "planner/catalog/calibration_fields.h"
+#include "planner/catalog/fingerprint_fields.h"
 #include "planner/codec/fields.h"
 #include "planner/spec/cluster_spec.h"
 
@@ -172,6 +173,15 @@ void VisitFields(Cluster& cluster, Visitor& visit) {
                 "Parts whose figures differ from those of the preset that it is based on; absent "
                 "where none does"}),
         cluster.unmeasured, kClusterParts);
+  visit(OnlyIf(cluster.fingerprint != Fingerprint(),
+               {"fingerprint",
+                "Where its figures were measured; absent where they were not measured on one "
+                "machine"}),
+        cluster.fingerprint);
+  visit(OnlyIf(!cluster.calibrated_from.empty(),
+               {"calibrated_from",
+                "Preset whose figures a benchmark or a fit replaced; absent where there is none"}),
+        cluster.calibrated_from);
   visit(CalibrationKey(cluster.calibration), cluster.calibration);
 }
 

@@ -14,6 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/spec/collective_kind.h"
 #include "planner/spec/device_kind.h"
+#include "planner/spec/fingerprint.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
@@ -75,6 +76,7 @@ struct DeviceBenchmark {
   int32_t physical_cores = 0;
   int64_t memory_bytes = 0;   // of one device; on a CPU, a rank's share
   int32_t compute_units = 1;  // of one device
+  MachineFacts machine = {};
   std::vector<MatmulTiming> matmuls;
   std::vector<CopyTiming> copies;
   std::vector<CollectiveTiming> collectives;

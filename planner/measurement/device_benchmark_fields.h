@@ -2,6 +2,7 @@
 // (planner/codec/fields.h).
 #pragma once
 
+#include "planner/catalog/fingerprint_fields.h"
 #include "planner/catalog/spec_fields.h"
 #include "planner/codec/fields.h"
 #include "planner/measurement/device_benchmark.h"
@@ -60,6 +61,7 @@ void VisitFields(Benchmark& benchmark, Visitor& visit) {
         benchmark.physical_cores);
   visit(Needed({"memory_bytes", "Of one device, bytes"}), benchmark.memory_bytes);
   visit(Needed({"compute_units", "Of one device"}), benchmark.compute_units);
+  visit(Inside("machine"), benchmark.machine);
   visit({"matmuls", "Matrix products"}, benchmark.matmuls);
   visit({"copies", "Copies in memory"}, benchmark.copies);
   visit({"collectives", "Collectives"}, benchmark.collectives);

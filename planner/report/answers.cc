@@ -9,6 +9,7 @@
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/typed_layout.h"
 #include "planner/profile/planned_layout.h"
+#include "planner/report/calibrated_note.h"
 #include "planner/report/media.h"
 #include "planner/spec/node_placement.h"
 
@@ -26,6 +27,17 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   return RestsOnOf(cluster, profile, request.model, request.training.options);
 }
 
+namespace {
+
+void AddCalibratedNote(const SearchRequest& request, const Layout& layout, const Estimate& estimate,
+                       std::vector<std::string>& notes) {
+  if (std::optional<std::string> note = CalibratedNote(request, layout, estimate)) {
+    notes.push_back(*std::move(note));
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
                                                 SearchRun run) {
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(query, host_cores));
@@ -42,6 +54,10 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);
   for (std::string& note : NotesOnSearch(query, request)) answer.notes.push_back(std::move(note));
+  if (!answer.result.layouts.empty()) {
+    const RankedLayout& first = answer.result.layouts.front();
+    AddCalibratedNote(request, first.layout, first.estimate, answer.notes);
+  }
   answer.counts = ParameterCountsOf(request.model, request.training.options.train);
   answer.rests_on = RestsOnOf(query, request);
   return answer;
@@ -73,6 +89,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   if (cancelled && cancelled()) return absl::CancelledError("the estimate was cancelled");
   std::vector<std::string> notes = NotesOn(query, request);
   notes.insert(notes.end(), typed.notes.begin(), typed.notes.end());
+  AddCalibratedNote(request, layout, estimate, notes);
   return EstimateAnswer{layout,
                         estimate,
                         allowed_bytes,

@@ -17,6 +17,7 @@
 #include "planner/containers/enum_set.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/device_kind.h"
+#include "planner/spec/fingerprint.h"
 #include "planner/spec/kernels.h"
 #include "planner/spec/number_formats.h"
 
@@ -202,6 +203,10 @@ struct ClusterSpec {
   // The parts whose figures differ from those of the preset that the cluster is based on, so that
   // what the preset rests on says nothing of them.
   EnumSet<ClusterPart> unmeasured = {};
+  // Where its figures were measured; empty if they were not measured on one machine.
+  Fingerprint fingerprint;
+  // The preset whose figures a benchmark or a fit replaced, if any.
+  std::string calibrated_from;
   Calibration calibration;
 
   // Returns the number of its devices, or 0 if nobody said how many nodes it has.

@@ -33,6 +33,7 @@ inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
                          .binary_dir = binary_dir,
                          .now_s = [] { return 0.0; },
                          .interrupted = interrupted,
+                         .today = [] { return std::string("2026-01-02"); },
                          .list_devices = [&](const std::string&) { return cuda_devices; },
                          .environment = environment};
   std::vector<const char*> argv = {"meshwright"};

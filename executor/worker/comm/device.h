@@ -39,6 +39,8 @@ struct DeviceDescription {
   std::string name;
   int64_t memory_bytes = 0;
   int32_t compute_units = 1;  // SMs of a GPU; 1 for a CPU
+  std::string cuda_version = {};
+  std::string nccl_version = {};
 };
 
 class Device {

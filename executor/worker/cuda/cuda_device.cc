@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "executor/worker/cuda/cuda_stream_order.h"
 #include "executor/worker/cuda/nccl_communicator.h"
 
@@ -71,6 +73,13 @@ void OpenCuda() {
   NoteRefusals();
 }
 
+// Returns the runtime's version, such as "13.0"; empty if it can't be asked.
+std::string CudaVersion() {
+  int version = 0;
+  if (cudaRuntimeGetVersion(&version) != cudaSuccess) return "";
+  return absl::StrCat(version / 1000, ".", version % 1000 / 10);
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(int32_t index, ThreadHub* hub)
@@ -93,7 +102,9 @@ DeviceDescription CudaDevice::Describe() const {
       at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index_));
   return {.name = properties->name,
           .memory_bytes = static_cast<int64_t>(properties->totalGlobalMem),
-          .compute_units = properties->multiProcessorCount};
+          .compute_units = properties->multiProcessorCount,
+          .cuda_version = CudaVersion(),
+          .nccl_version = NcclVersion()};
 }
 
 void CudaDevice::Synchronize() { c10::cuda::device_synchronize(); }

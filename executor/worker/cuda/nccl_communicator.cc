@@ -66,6 +66,8 @@ c10::intrusive_ptr<c10d::ProcessGroupNCCL::Options> OptionsOf(const GroupSpec& g
 
 }  // namespace
 
+std::string NcclVersion() { return c10d::getNcclVersion(); }
+
 std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>& store,
                                           const GroupSpec& group, int32_t rank, at::Device device,
                                           std::shared_ptr<const CudaTimeline> timeline) {

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "executor/worker/comm/device.h"
 #include "executor/worker/cuda/cuda_timeline.h"
 
 namespace meshwright::worker {
+
+// Returns the version of NCCL, such as "2.28.9".
+std::string NcclVersion();
 
 // Connects global rank `rank` to `group`. Wait() orders the current stream after the operation and
 // returns immediately. If peers don't answer within the group's timeout, NCCL's watchdog ends the

@@ -125,10 +125,15 @@ absl::Status RunRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& 
   DeviceDescription description = (*device)->Describe();
   if (shares_cores) description.memory_bytes /= plan.ranks;
   if (environment.rank == 0) {
-    events.Write(trial::ToJson(trial::DeviceEvent{.name = description.name,
-                                                  .memory_bytes = description.memory_bytes,
-                                                  .compute_units = description.compute_units,
-                                                  .physical_cores = shares_cores ? cores : 0}));
+    events.Write(trial::ToJson(
+        trial::DeviceEvent{.name = description.name,
+                           .memory_bytes = description.memory_bytes,
+                           .compute_units = description.compute_units,
+                           .physical_cores = shares_cores ? cores : 0,
+                           .machine = {.driver = shares_cores ? "" : host::NvidiaDriverVersion(),
+                                       .cuda = description.cuda_version,
+                                       .nccl = description.nccl_version,
+                                       .host_cpu = host::ProcessorName()}}));
   }
   const auto timeout = trial::OperationTimeout(plan.timeout_s);
   // Must outlive the groups: the first rank serves it.

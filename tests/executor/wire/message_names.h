@@ -69,6 +69,11 @@ class NamesVisitor {
                   const EnumNames<T, kCount>& names) {
     (*this)(field, T{}, names);
   }
+  template <typename Kind, size_t kCount>
+  void operator()(const planner::Field& field, const planner::EnumSet<Kind>&,
+                  const EnumNames<Kind, kCount>&) {
+    if (const auto* found = Claim(field)) ExpectType<std::string>(*found);
+  }
   template <typename T, typename ToText, typename Parse>
   void operator()(const planner::Field& field, const T&, const planner::TextForm<ToText, Parse>&) {
     if (const auto* found = Claim(field)) ExpectType<std::string>(*found);

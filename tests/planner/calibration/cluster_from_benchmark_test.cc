@@ -144,6 +144,32 @@ TEST(ClusterFromBenchmark, RecoversSharesOfADataSheetWithNccl) {
   EXPECT_TRUE(Near(made->cluster.scale_up.base_latency_s, 2e-5));
   EXPECT_LT(made->collectives.worst, kExact);
   EXPECT_EQ(made->cluster.calibration, Calibration());
+  EXPECT_EQ(made->cluster.calibrated_from, "h100");
+}
+
+TEST(ClusterFromBenchmark, SaysOnWhichMachineItWasMeasured) {
+  DeviceBenchmark benchmark = Measure(FindCluster("h100", 1).value(), 8, 2048);
+  benchmark.device_name = "NVIDIA H100 80GB HBM3";
+  benchmark.machine = {
+      .driver = "580.82.07", .cuda = "13.0", .nccl = "2.28.9", .host_cpu = "Some Processor"};
+  const BenchmarkBase base{FindCluster("h100:8x4,ib=200Gb,link=60GB", 1).value(), true};
+  const ClusterSpec cluster = ClusterFromBenchmark(benchmark, base, "here")->cluster;
+  EXPECT_EQ(cluster.fingerprint.device, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(cluster.fingerprint.machine, benchmark.machine);
+  EXPECT_EQ(cluster.fingerprint.date, "2026-11-21");
+  EXPECT_EQ(cluster.fingerprint.command, "meshwright benchmark --devices cuda:8");
+  // The links inside the host are measured now, and those between hosts are not.
+  EXPECT_EQ(cluster.unmeasured, EnumSet<ClusterPart>({ClusterPart::kLinksBetween}));
+  EXPECT_EQ(ClusterFromJson(ClusterToJson(cluster), 1).value(), cluster);
+}
+
+TEST(BaseFor, ANameInsideAnotherWordIsAnotherDevice) {
+  DeviceBenchmark benchmark = Measure(FindCluster("a40", 1).value(), 1, 2048);
+  benchmark.device_name = "NVIDIA RTX A4000";
+  const std::vector<ClusterSpec> known = {FindCluster("a40", 1).value()};
+  EXPECT_FALSE(BaseFor(benchmark, known)->same_device);
+  benchmark.device_name = "NVIDIA A40";
+  EXPECT_TRUE(BaseFor(benchmark, known)->same_device);
 }
 
 TEST(ClusterFromBenchmark, OneDisturbedMeasurementCountsAsOne) {

@@ -93,9 +93,15 @@ absl::StatusOr<planner::CalibrationRequest> MakeRequest(const CalibrateFlags& fl
 
 // Records in the profiles which command made them and which of their fields it set.
 void SignProfiles(const planner::CalibrationRequest& request, const CalibrateFlags& flags,
-                  planner::FitResult& fit) {
+                  const std::string& today, planner::FitResult& fit) {
   const std::string command = CommandOf(flags, request);
-  if (request.options.fit_cluster) fit.cluster.calibration.command = command;
+  if (request.options.fit_cluster) {
+    fit.cluster.calibration.command = command;
+    planner::Fingerprint& fingerprint = fit.cluster.fingerprint;
+    if (fingerprint.device.empty()) fingerprint.device = fit.cluster.device.name;
+    fingerprint.date = today;
+    fingerprint.command = command;
+  }
   if (!request.options.fit_framework) return;
   fit.profile.calibration.command = command;
   for (const planner::CalibratedConstant& constant : fit.profile.calibration.constants) {
@@ -117,7 +123,7 @@ absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) 
                    context.files.Claim("framework_output", flags.framework_file));
   ASSIGN_OR_RETURN(const planner::CalibrationRequest request, MakeRequest(flags, context));
   ASSIGN_OR_RETURN(planner::CalibrationResult result, planner::Calibrate(request));
-  SignProfiles(request, flags, result.fit);
+  SignProfiles(request, flags, context.today(), result.fit);
   RETURN_IF_ERROR(cluster_file.Write(planner::ClusterToJson(result.fit.cluster) + "\n"));
   RETURN_IF_ERROR(framework_file.Write(planner::ProfileToJson(result.fit.profile) + "\n"));
   if (flags.output.format == OutputFormat::kJson) {

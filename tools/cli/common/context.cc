@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/text/field_error.h"
 #include "planner/codec/json_codec.h"
 #include "tools/cli/common/error_fields.h"
@@ -10,6 +12,8 @@
 #include "tools/cli/io/terminal.h"
 
 namespace meshwright::cli {
+
+std::string Today() { return absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone()); }
 
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status) {
   const std::string message(

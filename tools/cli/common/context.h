@@ -22,6 +22,9 @@ inline constexpr int kExitBadInput = 2;  // the request is invalid
 inline constexpr int kExitNothingFits = 3;
 inline constexpr int kExitInterrupted = 130;  // by SIGINT
 
+// Returns the date in UTC, YYYY-MM-DD.
+std::string Today();
+
 struct CommandContext {
   std::ostream& out;
   std::ostream& err;
@@ -29,6 +32,7 @@ struct CommandContext {
   std::string binary_dir;                // folder of this binary, which also has the worker
   std::function<double()> now_s;         // monotonic seconds
   const std::atomic<bool>& interrupted;  // set by signals (tools/cli/common/stop_request.h)
+  std::function<std::string()> today = Today;
   // Lists the CUDA devices that are visible to the worker at `worker_path`.
   std::function<absl::StatusOr<trial::DeviceList>(const std::string& worker_path)> list_devices =
       trial::ListDevicesHere;

@@ -3,14 +3,13 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "executor/host/host.h"
 #include "executor/trial/worker_version.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
+#include "tools/cli/common/context.h"
 #include "tools/cli/common/spec_source.h"
 #include "tools/cli/io/whole_file.h"
 
@@ -26,7 +25,7 @@ std::string DevicesName(planner::DeviceKind kind, int32_t count) {
 absl::StatusOr<planner::DeviceBenchmark> MeasureDevices(
     const trial::BenchmarkPlan& plan, const trial::BenchmarkRunnerOptions& options) {
   ASSIGN_OR_RETURN(planner::DeviceBenchmark benchmark, trial::RunDeviceBenchmark(plan, options));
-  benchmark.date = absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
+  benchmark.date = Today();
   return benchmark;
 }
 

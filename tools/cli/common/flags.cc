@@ -8,6 +8,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "tools/cli/common/agent_clusters.h"
+#include "tools/cli/common/fingerprint_warning.h"
 #include "tools/cli/common/model_source.h"
 #include "tools/cli/common/spec_source.h"
 #include "tools/command_line/counts.h"
@@ -27,6 +28,18 @@ absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files,
   }
   ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents, ListAgents(server));
   return ClusterOfAgent(agents, cluster);
+}
+
+// Compares the machine of a measured cluster with those of the server's agents. A server that can't
+// be asked now fails the request itself later.
+void CompareWithAgents(const planner::SpecSource& cluster, const ServerFlags& server,
+                       std::ostream& err) {
+  constexpr int32_t kAnyCores = 1;
+  if (server.empty() || cluster.json.empty() || NamesAgent(cluster.name)) return;
+  const absl::StatusOr<planner::ClusterSpec> spec = planner::ResolveCluster(cluster, kAnyCores);
+  if (!spec.ok() || spec->fingerprint == planner::Fingerprint()) return;
+  const absl::StatusOr<std::vector<v1::Agent>> agents = ListAgents(server);
+  if (agents.ok()) WarnOfOtherMachines(*spec, *agents, err);
 }
 
 // A cluster that can't be resolved is refused later, with its reason.
@@ -191,6 +204,7 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
   planner::PlanQuery query;
   ASSIGN_OR_RETURN(query.model, ReadModelSource(context, model, seq_len));
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));
+  CompareWithAgents(query.cluster, server, context.err);
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
   query.devices = devices;
   if (devices == 0 && needs_devices) {

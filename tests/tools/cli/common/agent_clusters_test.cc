@@ -26,6 +26,7 @@ std::string MeasuredCluster() {
   planner::ClusterSpec cluster = planner::FindCluster("local-cpu", 2).value();
   cluster.name = "node7-cpu4";
   cluster.device.peak_fp32_flops = 98.25e9;
+  cluster.fingerprint.machine.host_cpu = "Some Processor";
   return planner::ClusterToJson(cluster);
 }
 
@@ -69,6 +70,18 @@ TEST_F(AgentClustersTest, PlansWithWhatTheAgentMeasured) {
   // Clusters of processor cores are planned in fp32 unless another type is asked for.
   EXPECT_EQ(json::parse(by_agent.out)["request"]["dtype"], "fp32");
   EXPECT_EQ(json::parse(by_file.out)["request"]["dtype"], "fp32");
+}
+
+TEST_F(AgentClustersTest, AMeasuredFileOfAnotherMachineIsWarnedOf) {
+  planner::ClusterSpec other = planner::ClusterFromJson(MeasuredCluster(), 2).value();
+  other.fingerprint.machine.host_cpu = "Another Processor";
+  const std::string file = folder_ + "/other.json";
+  std::ofstream(file) << planner::ClusterToJson(other);
+  EXPECT_THAT(Recommend(file).err,
+              HasSubstr("warning: agent measured differs from the machine on which node7-cpu4 was "
+                        "measured: processor Some Processor where Another Processor was measured"));
+  EXPECT_THAT(Recommend(file, /*with_server=*/false).err, Not(HasSubstr("warning")));
+  EXPECT_THAT(Recommend("agent:measured").err, Not(HasSubstr("warning")));
 }
 
 TEST_F(AgentClustersTest, SweepsTakeAgentsToo) {

@@ -11,40 +11,60 @@
 namespace meshwright::planner {
 namespace {
 
-using OtherNames = std::map<std::string, std::vector<std::string>, std::less<>>;  // by profile
+struct NamedProfile {
+  std::string framework;
+  std::vector<std::string> names;
+};
 
-OtherNames ReadOtherNames() {
-  OtherNames others;
-  const absl::StatusOr<nlohmann::json> names =
+using NamedProfiles = std::map<std::string, NamedProfile, std::less<>>;  // by profile
+
+NamedProfiles ReadNamedProfiles() {
+  NamedProfiles profiles;
+  const absl::StatusOr<nlohmann::json> file =
       ParseJsonObject("profile_names", EmbeddedProfileNames().front().text);
-  if (!names.ok()) return others;
-  JsonFields fields(*names);
-  for (const auto& [profile, unused] : names->items()) {
-    others[profile] = fields.StringsOr(profile);
+  if (!file.ok()) return profiles;
+  for (const auto& [profile, entry] : file->items()) {
+    JsonFields fields(entry);
+    profiles[profile] = {fields.StringOr("framework", ""), fields.StringsOr("names")};
   }
-  return others;
+  return profiles;
 }
 
-const OtherNames& AllOtherNames() {
-  static const OtherNames* const kNames = new OtherNames(ReadOtherNames());
-  return *kNames;
+const NamedProfiles& AllNamedProfiles() {
+  static const NamedProfiles* const kProfiles = new NamedProfiles(ReadNamedProfiles());
+  return *kProfiles;
+}
+
+// Returns the name as the file spells it: "LLaMA_Factory" and "llama factory" are "llama-factory".
+std::string SpeltAsInTheFile(std::string_view name) {
+  std::string text = absl::AsciiStrToLower(AbslView(name));
+  for (char& letter : text) {
+    if (letter == '_' || letter == ' ') letter = '-';
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string ProfileNamed(std::string_view name) {
-  const std::string lower = absl::AsciiStrToLower(AbslView(name));
-  for (const auto& [profile, others] : AllOtherNames()) {
-    for (const std::string& other : others) {
-      if (other == lower) return profile;
+  const std::string spelt = SpeltAsInTheFile(name);
+  for (const auto& [profile, named] : AllNamedProfiles()) {
+    if (spelt == profile && name != profile) return profile;
+    for (const std::string& other : named.names) {
+      if (other == spelt) return profile;
     }
   }
   return "";
 }
 
 std::vector<std::string> OtherNamesOfProfile(std::string_view profile) {
-  const auto found = AllOtherNames().find(profile);
-  return found == AllOtherNames().end() ? std::vector<std::string>() : found->second;
+  const auto found = AllNamedProfiles().find(profile);
+  return found == AllNamedProfiles().end() ? std::vector<std::string>() : found->second.names;
+}
+
+std::string FrameworkOfProfile(std::string_view profile) {
+  const auto found = AllNamedProfiles().find(profile);
+  return found == AllNamedProfiles().end() ? "" : found->second.framework;
 }
 
 }  // namespace meshwright::planner

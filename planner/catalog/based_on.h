@@ -1,6 +1,6 @@
 // Resolves files that give only their differences from a preset. In the JSON of a cluster or a
 // framework, "based_on": "h100" names the preset, and the preset supplies every key that the file
-// lacks.
+// lacks. A preset may itself be based on another one, and so on for a few steps.
 //
 // The names that measurement files use for the preset are not inherited. A key that is null in the
 // file takes its default. For example, "calibration": null is for a file to which the preset's fit
@@ -19,10 +19,14 @@ namespace meshwright::planner {
 // Returns the JSON text of the preset with this name.
 using FindText = absl::FunctionRef<absl::StatusOr<std::string>(std::string_view name)>;
 
-// Returns `object` merged over its base. Without "based_on" it is returned unchanged. `what` is
-// "cluster" or "framework". Returns the error of `find_base`, naming based_on, if there is no such
-// preset. Returns InvalidArgument, also naming based_on, if the preset is itself based on another.
+// Returns `object` merged over its base, and that over its own. Without "based_on" it is returned
+// unchanged. `what` is "cluster" or "framework". Returns the error of `find_base`, naming based_on,
+// if there is no such preset. Returns InvalidArgument, also naming based_on, if the bases go round
+// or are more than eight.
 absl::StatusOr<nlohmann::json> OnItsBase(std::string_view what, nlohmann::json object,
                                          FindText find_base);
+
+// Returns the name in "based_on" of a preset's JSON text, or an empty text if it stands by itself.
+std::string BaseNameIn(std::string_view json);
 
 }  // namespace meshwright::planner

@@ -16,10 +16,22 @@ double WidthOf(StateFormat format, double otherwise) {
   return format == StateFormat::kDefault ? otherwise : BytesOf(format);
 }
 
+// Returns by how much the states of a profile that trains in bf16 alone are narrower than AdamW's
+// in mixed precision, if something else takes their place: formats that the run says, or training
+// in one wide format. Otherwise returns 0.
+double ReplacedNarrowBytes(const EstimateContext& context) {
+  const bool replaced = context.training.options.states != StateFormats() ||
+                        !context.training.formats().HasMasterWeights();
+  const double narrower =
+      kMixedWidths.Of(kAdamWRule) - Real(context.profile.states.optimizer_bytes);
+  return replaced ? std::max(0.0, narrower) : 0.0;
+}
+
 // Profiles give the bytes for AdamW in mixed precision. What these have above (or, with narrower
 // states, below) AdamW's master copy and moments scales with the width of the optimizer's states.
 double OwnBytes(const EstimateContext& context) {
-  const double own = Real(context.profile.states.optimizer_bytes) - kMixedWidths.Of(kAdamWRule);
+  const double own = Real(context.profile.states.optimizer_bytes) - kMixedWidths.Of(kAdamWRule) +
+                     ReplacedNarrowBytes(context);
   return own * Real(BytesOf(context.training.formats().optimizer_states)) /
          Real(BytesOf(kMixed.optimizer_states));
 }
@@ -30,7 +42,7 @@ double OwnZero3Bytes(const EstimateContext& context, const StateWidths& widths) 
   const ModelStates& states = context.profile.states;
   const double own = Real(states.zero3_state_bytes - states.gradient_bytes) -
                      Real(BytesOf(context.training.formats().weights)) -
-                     kMixedWidths.Of(kAdamWRule);
+                     kMixedWidths.Of(kAdamWRule) + ReplacedNarrowBytes(context);
   return widths.master > 0.0 ? own : std::max(0.0, own);
 }
 

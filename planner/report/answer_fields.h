@@ -41,14 +41,6 @@ void VisitFields(Report& report, Visitor& visit) {
   visit(OnlyIf(can_run, "because"), report.because);
 }
 
-template <ConstOr<PresetEvidence> Evidence, typename Visitor>
-void VisitFields(Evidence& evidence, Visitor& visit) {
-  visit("name", evidence.name);
-  visit(Among(kEvidenceNames, "kind"), evidence.kind);
-  visit("rows", evidence.rows);
-  visit("sources", evidence.sources);
-}
-
 template <ConstOr<RestsOn> Rests, typename Visitor>
 void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("cluster", rests_on.cluster);

@@ -114,7 +114,9 @@ std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& re
   return notes;
 }
 
-PresetNames AnswerPresets() { return {ModelPresets(), ClusterNames(), ProfileNames()}; }
+AllPresets AnswerPresets(int32_t host_cores) {
+  return {ModelPresets(), ClusterPresets(host_cores), ProfilePresets()};
+}
 
 std::string MemoryCriterion(const PlanQuery& query) {
   if (!query.max_oom_probability) return "the 80 % memory rule";

@@ -8,9 +8,11 @@
 
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/report/cluster_preset.h"
 #include "planner/report/explain.h"
 #include "planner/report/model_preset.h"
 #include "planner/report/parameter_counts.h"
+#include "planner/report/profile_preset.h"
 #include "planner/report/rests_on.h"
 #include "planner/report/user_layout_report.h"
 #include "planner/search/search.h"
@@ -42,10 +44,10 @@ struct EstimateAnswer {
   bool fits() const { return estimate.memory.total_bytes() <= allowed_bytes; }
 };
 
-struct PresetNames {
+struct AllPresets {
   std::vector<ModelPreset> models;
-  std::vector<std::string> clusters;
-  std::vector<std::string> profiles;
+  std::vector<ClusterPreset> clusters;
+  std::vector<ProfilePreset> profiles;
 };
 
 // Returns the best layouts for the query. Returns every error of Resolve() and Search() as it is.
@@ -55,7 +57,8 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
 // `cancelled` returns true.
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
                                               int32_t host_cores, const Cancelled& cancelled = {});
-PresetNames AnswerPresets();
+// Returns every preset. `host_cores` is that of FindCluster().
+AllPresets AnswerPresets(int32_t host_cores);
 
 // Returns the evidence behind the cluster and the framework profile of a question. Both have the
 // names that the question uses.

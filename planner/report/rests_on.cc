@@ -13,11 +13,6 @@ namespace {
 // A fit that leaves more than this share of a data sheet's error counts as one of few runs.
 constexpr double kFewRuns = 0.25;
 
-PresetEvidence EvidenceOf(std::string name, Evidence evidence, const Calibration& calibration) {
-  return {std::move(name), std::string(EvidenceName(evidence)),
-          calibration.rows + calibration.prior_rows, calibration.sources};
-}
-
 std::string RunsOf(const PresetEvidence& preset) {
   std::string text = absl::StrCat("fitted to ", Grouped(preset.rows), " measured run",
                                   preset.rows == 1 ? "" : "s");
@@ -78,9 +73,8 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
   const bool fitted = profile.calibration.rows > 0;
   const EnumSet<Unfitted> unfitted = UnfittedOf(model, options);
   RestsOn rests_on;
-  rests_on.cluster = EvidenceOf(cluster.name, cluster.rests_on, cluster.calibration);
-  rests_on.framework = EvidenceOf(profile.name, fitted ? Evidence::kRuns : Evidence::kAssumption,
-                                  profile.calibration);
+  rests_on.cluster = EvidenceOf(cluster);
+  rests_on.framework = EvidenceOf(profile);
   rests_on.step_time_sigma = StepTimeSigma(cluster, profile, unfitted);
   const bool together = fitted && cluster.calibration.command == profile.calibration.command;
   const std::string of_cluster =

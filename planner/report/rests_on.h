@@ -2,24 +2,14 @@
 // measured them, a benchmark, a data sheet, or only an assumption.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "planner/profile/framework_profile.h"
+#include "planner/report/preset_evidence.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/run_options.h"
 
 namespace meshwright::planner {
-
-struct PresetEvidence {
-  std::string name;
-  std::string kind;                  // one of kEvidenceNames
-  int64_t rows = 0;                  // measured steps that the preset was fitted to
-  std::vector<std::string> sources;  // who measured them
-
-  friend bool operator==(const PresetEvidence&, const PresetEvidence&) = default;
-};
 
 struct RestsOn {
   PresetEvidence cluster;

@@ -165,14 +165,20 @@ grpc::ServerUnaryReactor* PlannerService::Fit(grpc::CallbackServerContext* conte
 grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContext* context,
                                                       const v1::ListPresetsRequest* request,
                                                       v1::ListPresetsResponse* response) {
-  return dispatcher_->Answer(context, *request, [response] {
-    const planner::PresetNames names = planner::AnswerPresets();
-    for (const planner::ModelPreset& model : names.models) {
+  return dispatcher_->Answer(context, *request, [this, response] {
+    const planner::AllPresets presets = planner::AnswerPresets(host_cores_);
+    for (const planner::ModelPreset& model : presets.models) {
       response->add_models(model.name);
       *response->add_model_presets() = wire::WriteMessage<v1::ModelPreset>(model);
     }
-    response->mutable_clusters()->Add(names.clusters.begin(), names.clusters.end());
-    response->mutable_profiles()->Add(names.profiles.begin(), names.profiles.end());
+    for (const planner::ClusterPreset& cluster : presets.clusters) {
+      response->add_clusters(cluster.name);
+      *response->add_cluster_presets() = wire::WriteMessage<v1::ClusterPreset>(cluster);
+    }
+    for (const planner::ProfilePreset& profile : presets.profiles) {
+      response->add_profiles(profile.name);
+      *response->add_profile_presets() = wire::WriteMessage<v1::ProfilePreset>(profile);
+    }
     return absl::OkStatus();
   });
 }

@@ -25,6 +25,8 @@ TEST(MessageNamesTest, OfAnswersAreThoseOfTheirMessages) {
   ExpectSameFields<planner::FitAnswer, v1::FitResponse>();
   ExpectSameFields<planner::StudyAnswer, v1::StudyResponse>();
   ExpectSameFields<planner::ModelPreset, v1::ModelPreset>();
+  ExpectSameFields<planner::ClusterPreset, v1::ClusterPreset>();
+  ExpectSameFields<planner::ProfilePreset, v1::ProfilePreset>();
 }
 
 TEST(MessageNamesTest, OfEventsDetailsAreThoseOfTheirMessages) {

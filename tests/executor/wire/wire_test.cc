@@ -170,6 +170,38 @@ TEST(WireTest, PresetsOfModelsRoundTrip) {
   EXPECT_FALSE(WriteMessage<v1::ModelPreset>(planner::ModelPreset()).has_context_tokens());
 }
 
+TEST(WireTest, PresetsOfClustersRoundTrip) {
+  const planner::ClusterPreset preset{
+      .name = "c",
+      .device = "d",
+      .devices_per_node = 8,
+      .memory_bytes = 80,
+      .peak_bf16_flops = 1e15,
+      .scale_up_bytes_per_s = 4e11,
+      .scale_out_bytes_per_s = 5e10,
+      .evidence = {.name = "base", .kind = "runs", .rows = 7, .sources = {"s"}},
+      .median_error = 0.05,
+      .based_on = "base"};
+  EXPECT_EQ(ReadMessage<planner::ClusterPreset>(WriteMessage<v1::ClusterPreset>(preset)).value(),
+            preset);
+}
+
+TEST(WireTest, PresetsOfProfilesRoundTrip) {
+  const planner::ProfilePreset preset{
+      .name = "p",
+      .other_names = {"q"},
+      .framework = "f",
+      .axes = {"tp", "pp"},
+      .min_zero = 1,
+      .max_zero = 3,
+      .schedules = {"1f1b"},
+      .evidence = {.name = "p", .kind = "assumption", .rows = 0, .sources = {}},
+      .median_error = std::nullopt,
+      .based_on = ""};
+  EXPECT_EQ(ReadMessage<planner::ProfilePreset>(WriteMessage<v1::ProfilePreset>(preset)).value(),
+            preset);
+}
+
 TEST(WireTest, NamesWhatIsMissing) {
   v1::PlanRequest request;
   EXPECT_EQ(FieldOf(FromWire(request, "megatron").status()), "model");

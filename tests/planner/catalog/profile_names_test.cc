@@ -14,10 +14,27 @@ TEST(ProfileNames, AreThoseThatPeopleType) {
   EXPECT_EQ(FindProfile("trl")->name, "hf-fsdp2");
   EXPECT_EQ(FindProfile("FSDP2")->name, "hf-fsdp2");
   EXPECT_EQ(FindProfile("mcore")->name, "megatron");
-  EXPECT_EQ(FindProfile("bridge")->name, "nemo");
+  EXPECT_EQ(FindProfile("bridge")->name, "megatron-bridge");
+  EXPECT_EQ(FindProfile("swift")->name, "ms-swift");
+  EXPECT_EQ(FindProfile("nemo-automodel")->name, "automodel");
   EXPECT_EQ(FindProfile("zero3")->name, "deepspeed");
   EXPECT_EQ(ProfileNamed("megatron"), "");
   EXPECT_EQ(ProfileNamed("no-such"), "");
+}
+
+TEST(ProfileNames, AreFoundHoweverTheyAreSpelt) {
+  EXPECT_EQ(FindProfile("LLaMA_Factory")->name, "hf-fsdp2");
+  EXPECT_EQ(FindProfile("Megatron Bridge")->name, "megatron-bridge");
+  EXPECT_EQ(FindProfile("HF-FSDP2")->name, "hf-fsdp2");
+}
+
+TEST(ProfileNames, SayWhatEveryPresetDescribes) {
+  std::set<std::string> frameworks;
+  for (const std::string& profile : ProfileNames()) {
+    EXPECT_FALSE(FrameworkOfProfile(profile).empty()) << profile;
+    EXPECT_TRUE(frameworks.insert(FrameworkOfProfile(profile)).second) << profile;
+  }
+  EXPECT_EQ(FrameworkOfProfile("no-such"), "");
 }
 
 TEST(ProfileNames, StandForOneProfileEach) {

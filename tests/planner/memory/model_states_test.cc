@@ -185,6 +185,26 @@ TEST(ModelStates, OfTheFrameworksAreThePublishedOnes) {
   EXPECT_NEAR(StatesPerParameter("llm-foundry-fsdp", "tp1.pp1.dp8.zero3"), 16.0 / 8, 1e-6);
 }
 
+// A profile of bf16 states says what a run is that says nothing; other formats take their place.
+TEST(ModelStates, OfBf16AloneGiveWayToThoseThatARunSays) {
+  EXPECT_NEAR(StatesPerParameter("automodel", "tp1.pp1.dp8.zero3"), 8.0 / 8, 1e-6);
+  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "automodel");
+  const auto bytes = [&context](const char* states, const char* layout) {
+    EXPECT_TRUE(run_option::ReadStates(states, context.training.options).ok()) << states;
+    const Layout made = MakeLayout(layout);
+    return static_cast<double>(StateBytes(EstimateRankMemory(context.get(), made, 0))) /
+           static_cast<double>(Parameters(context.model));
+  };
+  EXPECT_NEAR(bytes("bf16", "tp1.pp1.dp8.zero3"), 8.0 / 8, 1e-6);
+  EXPECT_NEAR(bytes("bf16", "tp1.pp1.dp1.zero0"), 8.0, 1e-6);
+  EXPECT_NEAR(bytes("master=fp32,grad=bf16,m=fp32,v=fp32", "tp1.pp1.dp8.zero3"), 16.0 / 8, 1e-6);
+  context.training.options = {};
+  context.training.precision = Precision::kFp32;
+  const Layout fsdp = MakeLayout("tp1.pp1.dp8.zero3");
+  EXPECT_NEAR(static_cast<double>(StateBytes(EstimateRankMemory(context.get(), fsdp, 0))),
+              16.0 / 8 * static_cast<double>(Parameters(context.model)), 64.0);
+}
+
 TEST(ModelStates, OfAllRanksAddUpToTheModel) {
   const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
   const Layout layout = MakeLayout("tp2.pp4.dp1");

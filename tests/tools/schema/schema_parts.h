@@ -6,7 +6,9 @@
 #include "meshwright/v1/planner.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/catalog/cluster_fields.h"
+#include "planner/report/cluster_preset.h"
 #include "planner/report/model_preset.h"
+#include "planner/report/profile_preset.h"
 #include "planner/report/replay_fields.h"
 #include "planner/report/validation_fields.h"
 #include "tests/tools/schema/schema_writer.h"
@@ -46,6 +48,10 @@ struct SchemaPart<planner::PresetEvidence> : SentAs<v1::PresetEvidence> {
 };
 template <>
 struct SchemaPart<planner::ModelPreset> : SentAs<v1::ModelPreset> {};
+template <>
+struct SchemaPart<planner::ClusterPreset> : SentAs<v1::ClusterPreset> {};
+template <>
+struct SchemaPart<planner::ProfilePreset> : SentAs<v1::ProfilePreset> {};
 template <>
 struct SchemaPart<planner::RestsOn> : SentAs<v1::RestsOn> {
   static constexpr std::string_view kName = "rests_on";

@@ -50,7 +50,9 @@ class InProcessPlanner : public PlannerApi {
         query, layout, context_.host_cores,
         {.threads = planner::ThreadsOfThisMachine(), .cancelled = Cancelled()});
   }
-  absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
+  absl::StatusOr<planner::AllPresets> Presets() override {
+    return planner::AnswerPresets(context_.host_cores);
+  }
 
  private:
   planner::Cancelled Cancelled() const {

@@ -38,7 +38,7 @@ class PlannerApi {
   // An empty `layout` stands for any layout.
   virtual absl::StatusOr<planner::FitAnswer> Fit(const planner::PlanQuery& query,
                                                  std::string_view layout) = 0;
-  virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
+  virtual absl::StatusOr<planner::AllPresets> Presets() = 0;
 };
 
 // Returns the planner in this process, which uses every core. A search, here or on a server, ends

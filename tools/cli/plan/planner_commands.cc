@@ -8,18 +8,16 @@
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/spec_kind.h"
-#include "planner/codec/json_codec.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/json_output.h"
-#include "tools/cli/plan/model_presets.h"
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
-#include "tools/cli/plan/preset_fields.h"
+#include "tools/cli/plan/preset_tables.h"
 #include "tools/cli/plan/scale_command.h"
 #include "tools/cli/plan/search_flags.h"
 #include "tools/cli/plan/where_flags.h"
@@ -140,18 +138,13 @@ absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandC
     PrintAgents(agents, flags.format, context.out);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const planner::PresetNames names, PlannerAt(flags.server, context)->Presets());
+  ASSIGN_OR_RETURN(const planner::AllPresets presets, PlannerAt(flags.server, context)->Presets());
   if (kind == "models") {
-    PrintModelPresets(names.models, flags.format, context.out);
-    return absl::OkStatus();
-  }
-  const std::vector<std::string>& chosen = kind == "clusters" ? names.clusters : names.profiles;
-  if (flags.format == OutputFormat::kJson) {
-    PresetListText list;
-    (kind == "clusters" ? list.clusters : list.profiles) = chosen;
-    PrintJson(planner::WriteOrderedJson(list), context.out);
+    PrintModelPresets(presets.models, flags.format, context.out);
+  } else if (kind == "clusters") {
+    PrintClusterPresets(presets.clusters, flags.format, context.out);
   } else {
-    for (const std::string& name : chosen) context.out << name << "\n";
+    PrintProfilePresets(presets.profiles, flags.format, context.out);
   }
   return absl::OkStatus();
 }

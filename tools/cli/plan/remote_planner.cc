@@ -1,6 +1,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/text/status_macros.h"
 #include "executor/wire/message_codec.h"
@@ -13,6 +14,20 @@
 
 namespace meshwright::cli {
 namespace {
+
+// Returns the presets of a server's answer. A server that is older than this program says the names
+// alone.
+template <typename Preset, typename Messages, typename Names>
+absl::StatusOr<std::vector<Preset>> ReadPresets(const Messages& messages, const Names& names) {
+  std::vector<Preset> presets;
+  for (const auto& message : messages) {
+    ASSIGN_OR_RETURN(Preset preset, wire::ReadMessage<Preset>(message));
+    presets.push_back(std::move(preset));
+  }
+  if (!presets.empty()) return presets;
+  for (const std::string& name : names) presets.emplace_back().name = name;
+  return presets;
+}
 
 // Every call connects anew and fails with a sentence for people.
 class GrpcPlanner final : public PlannerApi {
@@ -113,25 +128,20 @@ class GrpcPlanner final : public PlannerApi {
     return wire::FromWire(answer.fit());
   }
 
-  absl::StatusOr<planner::PresetNames> Presets() override {
+  absl::StatusOr<planner::AllPresets> Presets() override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     grpc::ClientContext context;
     SetDeadline(context);
     v1::ListPresetsResponse response;
     RETURN_IF_ERROR(CallStatus(stub->ListPresets(&context, {}, &response)));
-    planner::PresetNames names{
-        .models = {},
-        .clusters = {response.clusters().begin(), response.clusters().end()},
-        .profiles = {response.profiles().begin(), response.profiles().end()}};
-    for (const v1::ModelPreset& preset : response.model_presets()) {
-      ASSIGN_OR_RETURN(planner::ModelPreset read, wire::ReadMessage<planner::ModelPreset>(preset));
-      names.models.push_back(std::move(read));
-    }
-    // A server that is older than this program says the names alone.
-    if (response.model_presets().empty()) {
-      for (const std::string& name : response.models()) names.models.emplace_back().name = name;
-    }
-    return names;
+    planner::AllPresets presets;
+    ASSIGN_OR_RETURN(presets.models, ReadPresets<planner::ModelPreset>(response.model_presets(),
+                                                                       response.models()));
+    ASSIGN_OR_RETURN(presets.clusters, ReadPresets<planner::ClusterPreset>(
+                                           response.cluster_presets(), response.clusters()));
+    ASSIGN_OR_RETURN(presets.profiles, ReadPresets<planner::ProfilePreset>(
+                                           response.profile_presets(), response.profiles()));
+    return presets;
   }
 
  private:

@@ -329,7 +329,7 @@ TEST(RecommendCommand, SaysWhatItSawWhenItIsInterrupted) {
 }
 
 TEST(ListCommand, PrintsPresets) {
-  EXPECT_THAT(RunCommand({"list", "clusters"}).out, HasSubstr("local-cpu\n"));
+  EXPECT_THAT(RunCommand({"list", "clusters"}).out, HasSubstr("\nlocal-cpu "));
   EXPECT_EQ(RunCommand({"list", "pets"}).exit_code, 2);
 }
 
@@ -355,6 +355,40 @@ TEST(ListCommand, SaysWhatModelsAre) {
   // Other names of a preset print its file.
   EXPECT_EQ(RunCommand({"list", "models", "Llama-3.3-70B"}).out,
             RunCommand({"list", "models", "llama-3.1-70b"}).out);
+}
+
+TEST(ListCommand, SaysWhatClustersAre) {
+  const std::string text = RunCommand({"list", "clusters"}).out;
+  EXPECT_THAT(text, testing::StartsWith("cluster "));
+  EXPECT_THAT(text, testing::ContainsRegex(
+                        "\nh100 +H100 SXM.* 8 +79.18 +989 +450 +50 +fitted to [0-9]+ runs +"));
+  EXPECT_THAT(text, testing::ContainsRegex("\nh100-94 .* data sheet +- +h100 *\n"));
+  const json answer = json::parse(RunCommand({"list", "clusters", "--format", "json"}).out);
+  ASSERT_EQ(answer["clusters"].size(), answer["cluster_presets"].size());
+  for (const json& preset : answer["cluster_presets"]) {
+    if (preset["name"] != "h100-94") continue;
+    EXPECT_EQ(preset["memory_bytes"], 100480000000);
+    EXPECT_EQ(preset["evidence"]["kind"], "data_sheet");
+    EXPECT_FALSE(preset.contains("median_error"));
+    EXPECT_EQ(preset["based_on"], "h100");
+  }
+}
+
+TEST(ListCommand, SaysWhatProfilesAre) {
+  const std::string text = RunCommand({"list", "profiles"}).out;
+  EXPECT_THAT(text, testing::StartsWith("profile "));
+  EXPECT_THAT(text, testing::ContainsRegex("\nmegatron +Megatron-LM.* tp sp cp pp vpp ep hs +0-3 "
+                                           "+gpipe 1f1b interleaved +fitted to 48 runs of nemo"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("\ndeepspeed .* 0-3 +- +chosen +- +hf-fsdp2 +ds, zero, "));
+  const json answer = json::parse(RunCommand({"list", "profiles", "--format", "json"}).out);
+  ASSERT_EQ(answer["profiles"].size(), answer["profile_presets"].size());
+  for (const json& preset : answer["profile_presets"]) {
+    if (preset["name"] != "megatron") continue;
+    EXPECT_EQ(preset["evidence"]["name"], "nemo");
+    EXPECT_GT(preset["median_error"], 0.0);
+    EXPECT_EQ(preset["other_names"][0], "megatron-lm");
+  }
 }
 
 TEST(ListCommand, PrintsTheFileOfAPresetThatOtherCommandsTake) {

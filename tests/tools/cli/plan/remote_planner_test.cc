@@ -58,6 +58,10 @@ class RemotePlannerTest : public testing::TestWithParam<const char*> {
   std::unique_ptr<server::Server> server_;
 };
 
+TEST_P(RemotePlannerTest, ListsPresets) {
+  for (const char* kind : {"models", "clusters", "profiles"}) ExpectSame({"list", kind});
+}
+
 TEST_P(RemotePlannerTest, Recommends) { ExpectSame(Ask("recommend", {"--top", "3"})); }
 
 TEST_P(RemotePlannerTest, RecommendsByRisk) {

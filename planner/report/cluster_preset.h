@@ -1,0 +1,48 @@
+// ClusterPreset is what `meshwright list clusters` says about a preset.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/codec/fields.h"
+#include "planner/report/preset_evidence.h"
+
+namespace meshwright::planner {
+
+struct ClusterPreset {
+  std::string name;
+  std::string device;
+  int64_t devices_per_node = 0;
+  int64_t memory_bytes = 0;  // of a device
+  double peak_bf16_flops = 0.0;
+  // Of a link in one direction, by the data sheet:
+  double scale_up_bytes_per_s = 0.0;   // inside a node
+  double scale_out_bytes_per_s = 0.0;  // between nodes
+  PresetEvidence evidence;             // has the name of the preset whose fit it is
+  std::optional<double> median_error;  // of the steps of the fit
+  std::string based_on;                // empty if the file stands by itself
+
+  friend bool operator==(const ClusterPreset&, const ClusterPreset&) = default;
+};
+
+template <ConstOr<ClusterPreset> Preset, typename Visitor>
+void VisitFields(Preset& preset, Visitor& visit) {
+  visit("name", preset.name);
+  visit("device", preset.device);
+  visit("devices_per_node", preset.devices_per_node);
+  visit("memory_bytes", preset.memory_bytes);
+  visit("peak_bf16_flops", preset.peak_bf16_flops);
+  visit("scale_up_bytes_per_s", preset.scale_up_bytes_per_s);
+  visit("scale_out_bytes_per_s", preset.scale_out_bytes_per_s);
+  visit("evidence", preset.evidence);
+  visit("median_error", preset.median_error);
+  visit("based_on", preset.based_on);
+}
+
+// Returns every cluster preset, in the order of ClusterNames(). `host_cores` is that of
+// FindCluster().
+std::vector<ClusterPreset> ClusterPresets(int32_t host_cores);
+
+}  // namespace meshwright::planner

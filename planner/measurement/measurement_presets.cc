@@ -14,6 +14,7 @@
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_names.h"
+#include "planner/catalog/profile_variants.h"
 #include "planner/measurement/source_words.h"
 
 namespace meshwright::planner {
@@ -150,6 +151,21 @@ absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& pres
   }
   if (best == nullptr) return FieldError("framework", name, "no framework profile of this name");
   return best;
+}
+
+absl::StatusOr<const FrameworkProfile*> ProfileUnder(const MeasurementPresets& presets,
+                                                     const FrameworkProfile* profile,
+                                                     const RunOptions& options) {
+  if (options == RunOptions()) return profile;
+  ASSIGN_OR_RETURN(const FrameworkProfile variant, VariantOf(*profile, options));
+  if (variant.name == profile->name) return profile;
+  const auto preset = std::find_if(
+      presets.profiles.begin(), presets.profiles.end(),
+      [&](const FrameworkProfile& candidate) { return candidate.name == variant.name; });
+  if (preset == presets.profiles.end()) {
+    return FieldError("framework", variant.name, "no framework profile of this name");
+  }
+  return &*preset;
 }
 
 }  // namespace meshwright::planner

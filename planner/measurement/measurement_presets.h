@@ -52,4 +52,11 @@ absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const M
 absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
                                                   const Measurement& row);
 
+// Returns the profile of the same framework under the options (planner/catalog/profile_variants.h):
+// `profile` itself, or one of the presets'. Returns InvalidArgument, which names the option, if the
+// framework has no such profile.
+absl::StatusOr<const FrameworkProfile*> ProfileUnder(const MeasurementPresets& presets,
+                                                     const FrameworkProfile* profile,
+                                                     const RunOptions& options);
+
 }  // namespace meshwright::planner

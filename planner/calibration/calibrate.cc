@@ -125,6 +125,7 @@ absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
                    FitConstants(result.rows, request.cluster, request.profile, request.options));
   if (request.options.fit_cluster) {
     result.fit.cluster.rests_on = Evidence::kRuns;
+    result.fit.cluster.unmeasured = {};
     AddSources(sources, result.fit.cluster.calibration);
   }
   if (request.options.fit_framework) AddSources(sources, result.fit.profile.calibration);

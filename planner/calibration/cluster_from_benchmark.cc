@@ -47,6 +47,7 @@ void SetIdentity(const DeviceBenchmark& benchmark, const BenchmarkBase& base,
   const bool cores = SharesCores(benchmark.device_kind());
   cluster.calibration = {};
   cluster.rests_on = Evidence::kBenchmark;
+  cluster.unmeasured.Remove(ClusterPart::kDevice);
   cluster.physical_cores = benchmark.physical_cores;
   cluster.device.name = cores ? benchmark.device_name + ", one core" : benchmark.device_name;
   cluster.device.memory_bytes = benchmark.memory_bytes;
@@ -230,6 +231,7 @@ absl::StatusOr<LogFitErrors> SetLinks(const DeviceBenchmark& benchmark, const Be
           rows, {{best_bytes_per_s, 1.0, 1e15}, {shortest_s, 1e-9, 1.0}, {shortest_s, 1e-9, 1.0}}));
   const double data_sheet = base.same_device ? before.scale_up.bytes_per_s : 0.0;
   cluster = WithLink(before, constants);
+  cluster.unmeasured.Remove(ClusterPart::kLinksInside);
   const SplitRate split = Split(constants[kBytesPerS], data_sheet);
   cluster.scale_up.bytes_per_s = split.rate;
   cluster.scale_up.efficiency = split.share;

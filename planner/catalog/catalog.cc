@@ -12,6 +12,8 @@
 #include "base/text/nearest.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/cluster_fields.h"
+#include "planner/catalog/cluster_names.h"
+#include "planner/catalog/cluster_words.h"
 #include "planner/catalog/model_names.h"
 #include "planner/catalog/profile_fields.h"
 #include "planner/catalog/profile_names.h"
@@ -25,6 +27,7 @@ namespace {
 // NCCL_BUFFSIZE's 4 MiB for each of the 4 channels that the worker gives a group of messages.
 constexpr int64_t kLaneBufferBytes = int64_t{16} << 20;
 constexpr int64_t kNotSaid = -(int64_t{1} << 62);
+constexpr double kSigmaNotSaid = -1.0;
 
 std::vector<std::string> FileNames(absl::Span<const EmbeddedFile> files) {
   std::vector<std::string> names;
@@ -58,7 +61,8 @@ absl::StatusOr<std::string_view> ModelText(std::string_view name) {
 }
 
 absl::StatusOr<std::string_view> ClusterText(std::string_view name) {
-  return FindPreset("cluster", name, EmbeddedClusters());
+  const std::string named = ClusterNamed(name);
+  return FindPreset("cluster", named.empty() ? name : named, EmbeddedClusters());
 }
 
 absl::StatusOr<std::string_view> ProfileText(std::string_view name) {
@@ -68,8 +72,9 @@ absl::StatusOr<std::string_view> ProfileText(std::string_view name) {
 
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_cores,
                                             FindText find_base) {
-  ASSIGN_OR_RETURN(nlohmann::json own, ParseJsonObject("cluster", text));
-  ASSIGN_OR_RETURN(nlohmann::json object, OnItsBase("cluster", std::move(own), find_base));
+  ASSIGN_OR_RETURN(const nlohmann::json own, ParseJsonObject("cluster", text));
+  ASSIGN_OR_RETURN(nlohmann::json object, OnItsBase("cluster", own, find_base));
+  RETURN_IF_ERROR(ReplaceClusterWords(own, object));
   // A count, or "detect" for the cores of the machine that asks.
   if (object.contains("physical_cores") && object["physical_cores"] == "detect") {
     object["physical_cores"] = host_cores;
@@ -79,6 +84,7 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   cluster.device.tile_m = 1;
   cluster.device.tile_n = 1;
   cluster.device.point_to_point_communicator_bytes = kNotSaid;
+  cluster.device.step_time_sigma = kSigmaNotSaid;
   RETURN_IF_ERROR(ReadJson("cluster", object, UnknownKeys::kRefuse, cluster));
   HardwareProfile& device = cluster.device;
   if (device.point_to_point_communicator_bytes == kNotSaid) {
@@ -88,6 +94,14 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   // A fitted file without the key rests on the runs of its fit.
   const bool says_evidence = object.contains("rests_on") && !object["rests_on"].is_null();
   if (!says_evidence && cluster.calibration.rows > 0) cluster.rests_on = Evidence::kRuns;
+  if (device.step_time_sigma == kSigmaNotSaid) {
+    device.step_time_sigma = AssumedStepTimeSigma(cluster.rests_on);
+  }
+  if (own.contains("based_on") && !own.contains("rests_on")) {
+    ASSIGN_OR_RETURN(const std::string base, find_base(own["based_on"].get<std::string>()));
+    ASSIGN_OR_RETURN(const ClusterSpec based_on, ClusterFromJson(base, host_cores, find_base));
+    cluster.unmeasured = cluster.unmeasured.With(DifferingParts(cluster, based_on));
+  }
   RETURN_IF_ERROR(Validate(cluster));
   cluster.name = EscapeControls(cluster.name);
   device.name = EscapeControls(device.name);
@@ -133,6 +147,10 @@ absl::StatusOr<ModelSpec> FindModel(std::string_view name) {
 }
 
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores) {
+  if (IsInClusterWords(name)) {
+    ASSIGN_OR_RETURN(const nlohmann::json words, ClusterInWords(name));
+    return ClusterFromJson(words.dump(), host_cores);
+  }
   const auto text = ClusterText(name);
   if (!text.ok()) return text.status();
   return ClusterFromJson(*text, host_cores);

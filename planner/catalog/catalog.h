@@ -18,16 +18,17 @@ std::vector<std::string> ClusterNames();
 std::vector<std::string> ProfileNames();
 
 // Return the JSON text of a preset, unchanged from its file in planner/data, so that users can
-// start their own file from it. ModelText() accepts every name of a model
-// (planner/catalog/model_names.h). For an unknown name they return NotFound, and the message lists
-// the nearest names.
+// start their own file from it. They accept the other names of a preset too
+// (planner/catalog/{model,cluster,profile}_names.h). For an unknown name they return NotFound, and
+// the message lists the nearest names.
 absl::StatusOr<std::string_view> ModelText(std::string_view name);
 absl::StatusOr<std::string_view> ClusterText(std::string_view name);
 absl::StatusOr<std::string_view> ProfileText(std::string_view name);
 
 absl::StatusOr<ModelSpec> FindModel(std::string_view name);  // keeps every sliding window
-// Returns a preset. `host_cores` is the number of physical cores of this machine. It is used only
-// for clusters whose devices are CPU processes on this machine.
+// Returns a preset, or a cluster in words such as "h100:8x4,ib=200Gb"
+// (planner/catalog/cluster_words.h). `host_cores` is the number of physical cores of this machine.
+// It is used only for clusters whose devices are CPU processes on this machine.
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores);
 absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);
 

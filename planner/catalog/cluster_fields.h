@@ -36,7 +36,13 @@ void VisitFields(Fastest& fastest, Visitor& visit) {
 template <ConstOr<HardwareProfile> Device, typename Visitor>
 void VisitFields(Device& device, Visitor& visit) {
   visit(Needed({"name", "Name of the device"}), device.name);
-  visit(Needed({"peak_bf16_flops", "Dense, FLOP/s"}), device.peak_bf16_flops);
+  visit(OnlyIf(device.peak_fp16_flops > 0.0,
+               {"peak_fp16_flops", "Dense, FLOP/s; absent where they run at bf16's rate"}),
+        device.peak_fp16_flops);
+  Field bf16 = OnlyIf(device.peak_bf16_flops > 0.0,
+                      {"peak_bf16_flops", "Dense, FLOP/s; absent where it has no bf16 products"});
+  bf16.needed = device.peak_fp16_flops == 0.0;
+  visit(bf16, device.peak_bf16_flops);
   visit(Needed({"peak_fp32_flops", "FLOP/s"}), device.peak_fp32_flops);
   visit(Needed({"memory_bytes", "As the driver reports it, bytes"}), device.memory_bytes);
   visit(Needed({"memory_bytes_per_s", "Data sheet, bytes per second"}), device.memory_bytes_per_s);
@@ -99,6 +105,17 @@ void VisitFields(Link& link, Visitor& visit) {
          "shorter"},
         link.step_overhead_s);
   visit({"base_latency_s", "Start of a collective, seconds"}, link.base_latency_s);
+  visit(OnlyIf(link.pair_bytes_per_s > 0.0,
+               {"pair_bytes_per_s",
+                "Between two devices that a bridge joins, one way, bytes per second; absent where "
+                "there are no bridges"}),
+        link.pair_bytes_per_s);
+  visit(
+      OnlyIf(link.mesh, {"mesh",
+                         "Whether each device has a link of its own to every other one of its "
+                         "node, so that a group reaches the links between its ranks alone; absent "
+                         "where a switch joins them"}),
+      link.mesh);
 }
 
 template <ConstOr<HostProfile> Host, typename Visitor>
@@ -132,6 +149,8 @@ void VisitFields(Cluster& cluster, Visitor& visit) {
   visit({"collectives", "How collectives are timed"}, cluster.collectives, kCollectiveModels);
   visit(Needed({"device", "One device"}), cluster.device);
   visit(Needed({"devices_per_node", "Devices that scale_up connects"}), cluster.devices_per_node);
+  visit(OnlyIf(cluster.nodes > 0, {"nodes", "How many there are; absent where nobody said"}),
+        cluster.nodes);
   visit({"scale_up_spans_hosts", "Whether scale_up reaches beyond one host"},
         cluster.scale_up_spans_hosts);
   visit(Needed({"scale_up", "The link inside a node"}), cluster.scale_up);
@@ -148,6 +167,11 @@ void VisitFields(Cluster& cluster, Visitor& visit) {
       cluster.power);
   visit({"source", "Where the figures come from"}, cluster.source);
   visit(Among(kEvidenceNames, {"rests_on", "What they rest on"}), cluster.rests_on, kEvidenceText);
+  visit(OnlyIf(!cluster.unmeasured.empty(),
+               {"unmeasured",
+                "Parts whose figures differ from those of the preset that it is based on; absent "
+                "where none does"}),
+        cluster.unmeasured, kClusterParts);
   visit(CalibrationKey(cluster.calibration), cluster.calibration);
 }
 

@@ -49,6 +49,24 @@ absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t ho
                               : ClusterFromJson(cluster.json, host_cores);
 }
 
+absl::StatusOr<int64_t> DevicesOf(const SpecSource& cluster) {
+  constexpr int32_t kAnyCores = 1;
+  ASSIGN_OR_RETURN(const ClusterSpec spec, ResolveCluster(cluster, kAnyCores));
+  if (spec.devices() > 0) return spec.devices();
+  return FieldError("gpus", "(absent)",
+                    absl::StrCat("must say how many devices to use, for ", spec.name,
+                                 " does not say how many nodes it has, as ", spec.name, ":",
+                                 spec.devices_per_node, "x4 does"));
+}
+
+absl::Status CheckDevices(const ClusterSpec& cluster, int64_t devices) {
+  if (cluster.devices() == 0 || devices <= cluster.devices()) return absl::OkStatus();
+  return FieldError("gpus", devices,
+                    absl::StrCat("must be at most ", cluster.devices(), ": ", cluster.name, " has ",
+                                 cluster.nodes, cluster.nodes == 1 ? " node" : " nodes", " of ",
+                                 cluster.devices_per_node, " devices"));
+}
+
 namespace {
 
 // An expert load for a model without experts is a misunderstanding.
@@ -276,6 +294,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   ASSIGN_OR_RETURN(request.model, ResolveModel(query.model, query.training.seq_len));
   RETURN_IF_ERROR(CheckImbalance(request.model, query.training));
   ASSIGN_OR_RETURN(request.cluster, ResolveCluster(query.cluster, host_cores));
+  RETURN_IF_ERROR(CheckDevices(request.cluster, query.devices));
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));
   RETURN_IF_ERROR(CheckOptions(request.profile, query.training));

@@ -62,6 +62,14 @@ std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 // Returns the cluster of a source. `host_cores` means the same as in FindCluster().
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);
 
+// Returns the number of devices of a cluster that says how many nodes it has. Returns
+// InvalidArgument about `gpus` if it does not say so.
+absl::StatusOr<int64_t> DevicesOf(const SpecSource& cluster);
+
+// Returns InvalidArgument about `gpus` if a cluster that says how many nodes it has does not have
+// so many devices.
+absl::Status CheckDevices(const ClusterSpec& cluster, int64_t devices);
+
 // Returns InvalidArgument, naming the option, if the framework does not train with the training's
 // options.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training);

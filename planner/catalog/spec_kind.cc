@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/cluster_names.h"
 #include "planner/catalog/profile_names.h"
 #include "planner/catalog/python_json.h"
 
@@ -53,6 +54,7 @@ std::string PresetNamed(std::string_view kind, std::string_view name) {
   for (const std::string& preset : PresetsOf(kind)) {
     if (absl::EqualsIgnoreCase(preset, AbslView(name))) return preset;
   }
+  if (kind == "cluster") return ClusterNamed(name);
   return kind == "framework" ? ProfileNamed(name) : "";
 }
 

@@ -2,7 +2,7 @@
 
 namespace meshwright::planner {
 
-const nlohmann::json* JsonReader::Find(const Field& field) {
+const nlohmann::json* JsonReader::Lookup(const Field& field) {
   if (from_.is_array()) {
     // Every field of a list is needed.
     const size_t index = next_++;
@@ -12,9 +12,20 @@ const nlohmann::json* JsonReader::Find(const Field& field) {
   }
   asked_.emplace_back(field.name);
   const auto found = from_.find(std::string(field.name));
-  if (found != from_.end() && !found->is_null()) return &*found;
-  if (field.needed) problem_.Absent(FieldPath(path_, field.name));
-  return nullptr;
+  return found == from_.end() || found->is_null() ? nullptr : &*found;
+}
+
+void JsonReader::NoteAbsent(const Field& field, const std::vector<std::string>& inside) {
+  if (from_.is_array()) return;  // Lookup() did
+  const FieldPath path(path_, field.name);
+  if (inside.empty()) problem_.Absent(path);
+  for (const std::string& key : inside) problem_.Absent(FieldPath(path, key));
+}
+
+const nlohmann::json* JsonReader::Find(const Field& field) {
+  const nlohmann::json* found = Lookup(field);
+  if (found == nullptr && field.needed) NoteAbsent(field, {});
+  return found;
 }
 
 }  // namespace meshwright::planner

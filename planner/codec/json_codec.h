@@ -182,8 +182,10 @@ class JsonReader {
     if (Skips(field)) return;
     if (field.inside) {
       ReadInside(value);
-    } else if (const nlohmann::json* found = Find(field)) {
+    } else if (const nlohmann::json* found = Lookup(field)) {
       Read(*found, PathOf(field), field, value);
+    } else if (field.needed) {
+      NoteAbsent(field, NeedsOf(value));
     }
   }
   template <typename T, typename Names>
@@ -236,7 +238,30 @@ class JsonReader {
   bool Skips(const Field& field) const {
     return problem_.found() || field.only_wire || (field.parts & parts_) == 0;
   }
-  // Returns the field's value, or null if it is absent. Fails if an absent field is needed.
+  // Notes the names of needed fields.
+  struct NeededNames {
+    template <typename... Arguments>
+    void operator()(const Field& field, Arguments&&...) {
+      if (field.needed) names.emplace_back(field.name);
+    }
+    template <typename T>
+    void Derived(const Field&, const T&) {}
+
+    std::vector<std::string> names;
+  };
+  // Returns the fields that a struct needs; none for other values.
+  template <typename T>
+  static std::vector<std::string> NeedsOf(T& value) {
+    NeededNames needed;
+    if constexpr (HasFields<T>) VisitFields(value, needed);
+    return needed.names;
+  }
+
+  // Returns the field's value, or null if it is absent.
+  const nlohmann::json* Lookup(const Field& field);
+  // Notes that the fields `inside` a needed one are absent or, if there are none, that it is.
+  void NoteAbsent(const Field& field, const std::vector<std::string>& inside);
+  // Returns the field's value, or null if it is absent. An absent field that is needed is noted.
   const nlohmann::json* Find(const Field& field);
   FieldPath PathOf(const Field& field) const {
     return from_.is_array() ? FieldPath(path_, next_ - 1) : FieldPath(path_, field.name);

@@ -1,6 +1,7 @@
 #include "planner/codec/json_values.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -17,8 +18,16 @@ void JsonProblem::Fail(absl::Status status) {
   if (status_.ok()) status_ = std::move(status);
 }
 
-void JsonProblem::Absent(const FieldPath& path) {
-  Fail(FieldError(path.ToText(), "(absent)", "this key is needed"));
+void JsonProblem::Absent(const FieldPath& path) { absent_.push_back(path.ToText()); }
+
+absl::Status JsonProblem::status() const {
+  if (!status_.ok() || absent_.empty()) return status_;
+  std::string problem = "this key is needed";
+  for (size_t i = 1; i < absent_.size(); ++i) {
+    absl::StrAppend(&problem, i == 1 ? ", and so are " : ", ", absent_[i]);
+  }
+  if (absent_.size() == 2) problem = absl::StrCat("this key is needed, and so is ", absent_[1]);
+  return FieldError(absent_.front(), "(absent)", problem);
 }
 
 void JsonProblem::WrongType(const json& value, const FieldPath& path, std::string_view expected) {
@@ -65,6 +74,16 @@ void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, i
 }
 
 void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, int64_t& value) {
+  // 48e9 is a whole number, too.
+  constexpr double kMost = 9007199254740992.0;  // 2^53: every whole number below has a double
+  if (from.is_number_float()) {
+    const auto number = from.get<double>();
+    if (!(std::abs(number) <= kMost) || number != std::trunc(number)) {
+      return problem.WrongType(from, path, "a whole number");
+    }
+    value = static_cast<int64_t>(number);
+    return;
+  }
   const bool too_large =
       from.is_number_unsigned() &&
       from.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());

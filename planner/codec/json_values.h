@@ -13,13 +13,17 @@
 
 namespace meshwright::planner {
 
-// JsonProblem keeps the first problem that was found while a text was read.
+// JsonProblem keeps the first problem that was found while a text was read. Absent keys are
+// collected instead, so that their user learns of all of them at once.
 class JsonProblem {
  public:
+  // Returns whether there is a problem other than absent keys.
   bool found() const { return !status_.ok(); }
-  const absl::Status& status() const { return status_; }
+  // Returns the first problem or, if there is none, that keys are absent.
+  absl::Status status() const;
   // Keeps `status` if it is the first problem. The other functions fail by calling this.
   void Fail(absl::Status status);
+  // Notes that a needed key is absent.
   void Absent(const FieldPath& path);
   void WrongType(const nlohmann::json& value, const FieldPath& path, std::string_view expected);
 
@@ -34,6 +38,7 @@ class JsonProblem {
 
  private:
   absl::Status status_;
+  std::vector<std::string> absent_;
 };
 
 // Read `from` into `value`. If `from` is of another type, they fail through `problem` and leave

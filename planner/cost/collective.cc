@@ -15,6 +15,16 @@ namespace {
 // one host are taken in order.
 bool FillsInOrder(const Network& network) { return !network.cluster.scale_up_spans_hosts; }
 
+// Returns the rate that `ranks` ranks of a node within `span` consecutive ones reach between each
+// other, in bytes per second. On a mesh a rank has links to the others of its group alone.
+double InsideBytesPerS(const ClusterSpec& cluster, int64_t ranks, int64_t span) {
+  const LinkProfile& link = cluster.scale_up;
+  if (span <= 2 && link.pair_bytes_per_s > 0.0) return link.pair_bytes_per_s * link.efficiency;
+  if (!link.mesh || ranks >= cluster.devices_per_node) return link.AchievedBytesPerS();
+  return link.AchievedBytesPerS() * static_cast<double>(std::max<int64_t>(ranks - 1, 1)) /
+         static_cast<double>(cluster.devices_per_node - 1);
+}
+
 // For a group that spans nodes: the ranks on the node that has the fewest of them, and the number
 // of nodes.
 struct GroupOnNodes {
@@ -125,11 +135,12 @@ bool Network::Inside(const RankGroup& group) const {
 }
 
 double RingBytesPerS(const Network& network, const RankGroup& group) {
-  const double inside = network.cluster.scale_up.AchievedBytesPerS();
-  if (network.Inside(group)) return inside;
+  const ClusterSpec& cluster = network.cluster;
+  if (network.Inside(group)) return InsideBytesPerS(cluster, group.ranks(), group.span());
   const GroupOnNodes placed(network, group);
-  double across = network.cluster.scale_out.AchievedBytesPerS() * network.share *
-                  static_cast<double>(placed.per_node);
+  const double inside = InsideBytesPerS(cluster, placed.per_node, cluster.devices_per_node);
+  double across =
+      cluster.scale_out.AchievedBytesPerS() * network.share * static_cast<double>(placed.per_node);
   if (network.contention > 0.0) {
     across *= std::pow(static_cast<double>(placed.nodes) / 2.0, -network.contention);
   }
@@ -157,15 +168,17 @@ double AllToAllTime(const Network& network, const RankGroup& group, const AllToA
   const ClusterSpec& cluster = network.cluster;
   const double speed = rows.deduplicated ? kDeduplicatedSpeed : 1.0;
   const auto ranks = static_cast<double>(group.ranks());
-  const double inside_bytes_per_s = speed * cluster.scale_up.AchievedBytesPerS();
   const double token_bytes = rows.bytes / static_cast<double>(rows.per_token);
   if (network.Inside(group)) {
+    const double inside_bytes_per_s = speed * InsideBytesPerS(cluster, group.ranks(), group.span());
     const double inside_bytes = rows.deduplicated ? token_bytes * OthersMet(ranks, rows.per_token)
                                                   : rows.bytes * (ranks - 1.0) / ranks;
     return cluster.scale_up.base_latency_s + inside_bytes / inside_bytes_per_s;
   }
   const GroupOnNodes placed(network, group);
   const auto per_node = static_cast<double>(placed.per_node);
+  const double inside_bytes_per_s =
+      speed * InsideBytesPerS(cluster, placed.per_node, cluster.devices_per_node);
   const double across_bytes_per_s = speed * cluster.scale_out.AchievedBytesPerS() * network.share;
   if (!rows.deduplicated) {
     return cluster.scale_out.base_latency_s +
@@ -184,9 +197,12 @@ double AllToAllTime(const Network& network, const RankGroup& group, const AllToA
 
 double SendTime(const Network& network, const RankGroup& group, double bytes) {
   const ClusterSpec& cluster = network.cluster;
-  const bool inside = network.Inside(group);
-  const LinkProfile& link = inside ? cluster.scale_up : cluster.scale_out;
-  return link.base_latency_s + bytes / (link.AchievedBytesPerS() * (inside ? 1.0 : network.share));
+  if (network.Inside(group)) {
+    const int64_t apart = group.span();
+    return cluster.scale_up.base_latency_s + bytes / InsideBytesPerS(cluster, /*ranks=*/2, apart);
+  }
+  const LinkProfile& link = cluster.scale_out;
+  return link.base_latency_s + bytes / (link.AchievedBytesPerS() * network.share);
 }
 
 }  // namespace meshwright::planner

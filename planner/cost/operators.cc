@@ -14,7 +14,7 @@ double InnerRamp(const HardwareProfile& device, double k) { return k / (k + devi
 // reaches. The time that half_k stands for is the same in any format.
 double NarrowRatio(const HardwareProfile& device, NumberFormat inputs, double k) {
   if (inputs != NumberFormat::kFp8 && inputs != NumberFormat::kFp4) return 1.0;
-  const double faster = device.PeakFlops(inputs) / device.peak_bf16_flops;
+  const double faster = device.PeakFlops(inputs) / device.PeakHalfFlops();
   return device.narrow_matmul_ratio * (k + device.matmul_half_k) /
          (k + faster * device.matmul_half_k);
 }

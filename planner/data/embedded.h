@@ -28,6 +28,8 @@ absl::Span<const EmbeddedFile> EmbeddedConfigKeys();
 absl::Span<const EmbeddedFile> EmbeddedClassDefaults();
 // Returns planner/data/model_names.json alone.
 absl::Span<const EmbeddedFile> EmbeddedModelNames();
+// Returns planner/data/cluster_names.json alone.
+absl::Span<const EmbeddedFile> EmbeddedClusterNames();
 // Returns planner/data/profile_names.json alone.
 absl::Span<const EmbeddedFile> EmbeddedProfileNames();
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
+#include "planner/containers/enum_set.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/model_spec.h"
-#include "planner/spec/trained_parts.h"
+#include "planner/spec/run_options.h"
 
 namespace meshwright::planner {
 
@@ -35,37 +37,43 @@ bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profi
 // SpreadIsOfCluster() picks.
 double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
-// The same for layers whose kernels no fit has seen. Over the 32 published rows of Nemotron 3 Nano
-// and Super (nvidia_nemo_perf; docs/accuracy.md) the root mean square, with each model having the
-// same weight, is 0.52.
-inline constexpr double kUnfittedLayersSigma = 0.5;
+// What a step has that no fit has seen, so that its interval is wider.
+enum class Unfitted : uint8_t {
+  // Recurrences, and attention to keys that an index picks or that are compressed. The efficiency
+  // of
+  // their kernels is chosen.
+  kLayers,
+  kExperts,
+  kFrozenWeights,  // or adapters
+  kOptions         // options of the run (planner/spec/run_options.h) that change its step
+};
 
-// Returns whether the model has layers whose kernels no fit has seen: recurrences, and attention to
-// keys that an index picks or that are compressed. The efficiency of these kernels is chosen.
-bool HasUnfittedLayers(const ModelSpec& model);
+struct UnfittedPart {
+  // The standard deviation of log(measured / predicted) that the part adds.
+  double sigma = 0.0;
+  std::string_view reason;  // continues "the interval is wider: "
+};
 
-// The same for runs that freeze weights or train adapters, which no fit has seen. Over the three
-// published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B and 70B, planned as lora:16, as they
-// don't say their rank) the root mean square is 0.19, with each model having the same weight.
-inline constexpr double kFrozenWeightsSigma = 0.2;
+// Returns what the part adds.
+const UnfittedPart& UnfittedPartOf(Unfitted unfitted);
+
+// Returns what a step has that no fit has seen.
+EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const RunOptions& options);
 
 // Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
-// adds two independent errors: FittedSpread() and what is left of the data sheet's error. If the
-// cluster was never fitted, it adds the framework's spread and the cluster's assumed one. For a
-// model that HasUnfittedLayers() it adds kUnfittedLayersSigma, and for a run that does not train
-// all weights kFrozenWeightsSigma.
+// adds two independent errors: FittedSpread() and what is left of the data sheet's error. All of
+// that error is left if parts of the cluster are unmeasured. If the cluster was never fitted, the
+// framework's spread and the cluster's assumed one are added. Then it adds what UnfittedOf() names.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                     const ModelSpec& model, const TrainedParts& parts = {});
+                     const EnumSet<Unfitted>& unfitted = {});
 
 // 80 % of a normal distribution lie within this many standard deviations of its mean.
 inline constexpr double kEightyPercentSigmas = 1.2816;
 
 // Returns a factor of at least 1. The step time of 80 % of runs lies within this factor of the
-// predicted one, above or below.
+// predicted one, above or below. Without `unfitted` it is about layouts of one run, in which the
+// parts that no fit has seen err alike.
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model, const TrainedParts& parts = {});
-
-// Returns the same for comparing layouts of one model, whose unfitted layers err alike.
-double ComparedStepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
+                  const EnumSet<Unfitted>& unfitted = {});
 
 }  // namespace meshwright::planner

@@ -206,7 +206,7 @@ absl::StatusOr<Precision> PrecisionOf(const Measurement& row) {
     if (Contains(text, half)) return Precision::kBf16;
   }
   return FieldError("precision", row.precision,
-                    "must be fp16 or a --dtype: bf16, fp32, fp64, fp8-delayed, fp8-current, "
+                    "must be a --dtype: bf16, fp16, fp32, fp64, fp8-delayed, fp8-current, "
                     "fp8-blockwise, mxfp8 or nvfp4");
 }
 

@@ -8,7 +8,7 @@ AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterS
                                  const ModelSpec& model, Precision precision) {
   const bool on_cores = cluster.device_kind() == DeviceKind::kCpu;
   if (!profile.supports.picks_fastest_attention || on_cores ||
-      NumberFormatsOf(precision).activations != NumberFormat::kBf16) {
+      BytesOf(NumberFormatsOf(precision).activations) != BytesOf(NumberFormat::kBf16)) {
     return profile.supports.attention;
   }
   const EnumSet<ModelPart> of_flash2 = profile.supports.kernels.cuda_flash2_parts;

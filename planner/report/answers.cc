@@ -23,7 +23,7 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   FrameworkProfile profile = request.profile;
   rename(query.cluster, cluster.name);
   rename(query.framework, profile.name);
-  return RestsOnOf(cluster, profile, request.model, request.training.options.train);
+  return RestsOnOf(cluster, profile, request.model, request.training.options);
 }
 
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,

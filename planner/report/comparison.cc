@@ -120,7 +120,7 @@ absl::StatusOr<CompareAnswer> AnswerCompare(const PlanQuery& query,
   RETURN_IF_ERROR(ValidateProblem(request));
   CompareAnswer answer;
   answer.allowed_bytes = AllowedBytes(request);
-  answer.within = ComparedStepSpread(request.cluster, request.profile) - 1.0;
+  answer.within = StepSpread(request.cluster, request.profile) - 1.0;
   answer.notes = NotesOn(query, request);
   answer.parameters = Parameters(request.model);
   answer.rests_on = RestsOnOf(query, request);

@@ -93,6 +93,16 @@ absl::Status CheckTrained(const Framework& framework, const TrainedParts& parts)
                                  "recommend plan it"));
 }
 
+// torchtitan scales no loss, which fp16 needs.
+absl::Status CheckPrecision(ExportTarget target, Precision precision) {
+  const bool has_fp16 = target == ExportTarget::kMegatron;
+  if (precision == Precision::kFp64 || (precision == Precision::kFp16 && !has_fp16)) {
+    return FieldError("dtype", PrecisionName(precision),
+                      absl::StrCat("must be bf16", has_fp16 ? ", fp16" : "", " or fp32"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckModel(const Framework& framework, const ModelSpec& model) {
   const Lacking lacking = LackingOf(framework, model);
   if (lacking.empty()) return absl::OkStatus();
@@ -114,9 +124,7 @@ absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text) {
 absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   RETURN_IF_ERROR(Validate(job.model));
   RETURN_IF_ERROR(Validate(job.training));
-  if (job.training.precision == Precision::kFp64) {
-    return FieldError("dtype", PrecisionName(job.training.precision), "must be bf16 or fp32");
-  }
+  RETURN_IF_ERROR(CheckPrecision(target, job.training.precision));
   RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
   const Framework& framework = FrameworkOf(target);
   RETURN_IF_ERROR(CheckTrained(framework, job.training.options.train));

@@ -202,6 +202,7 @@ void AddRecipe(Precision precision, MegatronScript& script) {
       script.flags.push_back("--fp4-format e2m1 --fp4-recipe nvfp4");
       return;
     case Precision::kBf16:
+    case Precision::kFp16:
     case Precision::kFp32:
     case Precision::kFp64:
       return;
@@ -210,7 +211,8 @@ void AddRecipe(Precision precision, MegatronScript& script) {
 
 void AddKernels(const ExportJob& job, MegatronScript& script) {
   auto& flags = script.flags;
-  const bool bf16 = job.training.formats().activations == NumberFormat::kBf16;
+  const NumberFormat format = job.training.formats().activations;
+  const bool in_half = BytesOf(format) == BytesOf(NumberFormat::kBf16);
   switch (job.layout.attention) {
     case AttentionKernel::kFusedSoftmax:
       flags.push_back("--attention-backend unfused");
@@ -233,7 +235,7 @@ void AddKernels(const ExportJob& job, MegatronScript& script) {
     case AttentionKernel::kDefault:
     case AttentionKernel::kFlash2:
       // Flash attention does not take fp32.
-      flags.push_back(bf16 ? "--attention-backend flash" : "--attention-backend auto");
+      flags.push_back(in_half ? "--attention-backend flash" : "--attention-backend auto");
       break;
   }
   if (job.layout.norm == NormKernel::kEager) {
@@ -241,7 +243,7 @@ void AddKernels(const ExportJob& job, MegatronScript& script) {
         "norm=eager: Transformer Engine's norm is fused, so this run is faster and smaller than "
         "estimated.");
   }
-  if (bf16) flags.push_back("--bf16");
+  if (in_half) flags.push_back(format == NumberFormat::kFp16 ? "--fp16" : "--bf16");
   AddRecipe(job.training.precision, script);
 }
 

@@ -102,6 +102,7 @@ absl::StatusOr<FastestAnswer> AnswerFastest(const FastestQuery& query, int32_t h
   plan.devices = query.devices.low;
   plan.training.global_batch = 1;
   ASSIGN_OR_RETURN(SearchRequest search, Resolve(plan, host_cores));
+  RETURN_IF_ERROR(CheckDevices(search.cluster, query.devices.high));
   search.run = std::move(run);
   FastestAnswer answer;
   answer.notes = NotesOn(plan, search);

@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/text/amounts.h"
+#include "base/text/string_view.h"
 #include "planner/estimate/step_interval.h"
 
 namespace meshwright::planner {
@@ -30,7 +31,10 @@ std::string RunsOf(const PresetEvidence& preset) {
 std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
   switch (evidence) {
     case Evidence::kAssumption:
-      return "orders of magnitude, no measured run";
+      return "assumed figures, no measured run: the interval is wider";
+    case Evidence::kUnverified:
+      return "figures of a data sheet that nobody checked yet, no measured run: the interval is "
+             "wider";
     case Evidence::kDataSheet:
       return "data sheet only, no measured run: the interval is wider";
     case Evidence::kBenchmark:
@@ -43,30 +47,51 @@ std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
   return "";
 }
 
+// Returns what of the cluster's figures the runs behind its base say nothing about.
+std::string UnmeasuredWords(const ClusterSpec& cluster) {
+  if (cluster.unmeasured.empty()) return "";
+  std::vector<std::string> parts;
+  cluster.unmeasured.ForEach([&](ClusterPart part) {
+    parts.emplace_back(part == ClusterPart::kDevice        ? "device"
+                       : part == ClusterPart::kLinksInside ? "links inside a node"
+                                                           : "network between nodes");
+  });
+  return absl::StrCat(", but its ", absl::StrJoin(parts, " and "),
+                      parts.size() > 1 ? " are" : " is",
+                      " yours and unmeasured: the interval is wider");
+}
+
+// Returns why the interval is wider than the presets' own, with "; " before each reason.
+std::string UnfittedWords(const EnumSet<Unfitted>& unfitted) {
+  std::string words;
+  unfitted.ForEach([&](Unfitted part) {
+    absl::StrAppend(&words, "; ", AbslView(UnfittedPartOf(part).reason),
+                    ", so the interval is wider");
+  });
+  return words;
+}
+
 }  // namespace
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model, const TrainedParts& parts) {
+                  const ModelSpec& model, const RunOptions& options) {
   const bool fitted = profile.calibration.rows > 0;
+  const EnumSet<Unfitted> unfitted = UnfittedOf(model, options);
   RestsOn rests_on;
   rests_on.cluster = EvidenceOf(cluster.name, cluster.rests_on, cluster.calibration);
   rests_on.framework = EvidenceOf(profile.name, fitted ? Evidence::kRuns : Evidence::kAssumption,
                                   profile.calibration);
-  rests_on.step_time_sigma = StepTimeSigma(cluster, profile, model, parts);
+  rests_on.step_time_sigma = StepTimeSigma(cluster, profile, unfitted);
   const bool together = fitted && cluster.calibration.command == profile.calibration.command;
+  const std::string of_cluster =
+      absl::StrCat(ClusterWords(rests_on.cluster, cluster.rests_on), UnmeasuredWords(cluster));
   const std::string presets =
-      together ? absl::StrCat(cluster.name, " and ", profile.name, ": together ",
-                              ClusterWords(rests_on.cluster, cluster.rests_on))
-               : absl::StrCat(cluster.name, ": ", ClusterWords(rests_on.cluster, cluster.rests_on),
-                              "; ", profile.name, ": ",
+      together ? absl::StrCat(cluster.name, " and ", profile.name, ": together ", of_cluster)
+               : absl::StrCat(cluster.name, ": ", of_cluster, "; ", profile.name, ": ",
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
-  rests_on.sentence = absl::StrFormat(
-      "%s%s%s; 80 %% of runs are within a factor of %.2f of the predicted step", presets,
-      HasUnfittedLayers(model)
-          ? "; no run with recurrences or sparse attention was fitted, so the interval is wider"
-          : "",
-      parts.all() ? "" : "; no run that freezes weights was fitted, so the interval is wider",
-      StepSpread(cluster, profile, model, parts));
+  rests_on.sentence =
+      absl::StrFormat("%s%s; 80 %% of runs are within a factor of %.2f of the predicted step",
+                      presets, UnfittedWords(unfitted), StepSpread(cluster, profile, unfitted));
   return rests_on;
 }
 

@@ -8,7 +8,7 @@
 
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
-#include "planner/spec/trained_parts.h"
+#include "planner/spec/run_options.h"
 
 namespace meshwright::planner {
 
@@ -31,6 +31,6 @@ struct RestsOn {
 };
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model, const TrainedParts& parts = {});
+                  const ModelSpec& model, const RunOptions& options = {});
 
 }  // namespace meshwright::planner

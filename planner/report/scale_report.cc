@@ -131,6 +131,7 @@ absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_co
   PlanQuery plan = query.plan;
   plan.devices = query.devices.low;
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(plan, host_cores));
+  RETURN_IF_ERROR(CheckDevices(request.cluster, query.devices.high));
   request.run = std::move(run);
   if (query.budget.tokens && MeritOf(request.objective) != Merit::kSpeed) {
     return FieldError("objective", query.plan.objective,

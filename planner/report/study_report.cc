@@ -38,7 +38,7 @@ absl::StatusOr<StudyAnswer> AnswerStudy(const PlanQuery& query, int32_t host_cor
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(query, host_cores));
   request.run = std::move(run);
   StudyAnswer answer;
-  answer.within = ComparedStepSpread(request.cluster, request.profile) - 1.0;
+  answer.within = StepSpread(request.cluster, request.profile) - 1.0;
   ASSIGN_OR_RETURN(answer.ablations, Study(request, answer.within, progress));
   answer.notes = NotesOn(query, request);
   answer.parameters = Parameters(request.model);

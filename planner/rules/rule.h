@@ -87,7 +87,7 @@ struct RuleInput {
   const FrameworkProfile& profile;  // of the program that runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
-  // Whether the device multiplies in the format to which the training's precision quantises.
+  // Whether the device multiplies in the formats of the training's products.
   bool device_has_products = true;
   // Null if the cluster is not known, as in an export. Rules about its hosts are then skipped.
   const ClusterSpec* cluster = nullptr;

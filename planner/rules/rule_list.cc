@@ -279,14 +279,24 @@ size_t FirstPlaceOf(RuleLevel level) {
   return kRuleCount;
 }
 
+namespace {
+
+// Returns whether the device multiplies in the formats of the training's products.
+bool HasProducts(const HardwareProfile& device, const TrainingSpec& training) {
+  const Quantisation quantisation = training.quantisation();
+  return device.PeakFlops(training.formats().matmul_inputs.forward) > 0.0 &&
+         (!quantisation.narrows() || device.PeakFlops(quantisation.products) > 0.0);
+}
+
+}  // namespace
+
 RuleInput RuleInputOf(const EstimateContext& context, int64_t devices) {
   return {.model = context.model,
           .training = context.training,
           .profile = context.profile,
           .devices = devices,
           .device = context.cluster.device_kind(),
-          .device_has_products =
-              context.cluster.device.PeakFlops(context.training.quantisation().products) > 0.0,
+          .device_has_products = HasProducts(context.cluster.device, context.training),
           .cluster = &context.cluster,
           .shapes = context.shapes};
 }

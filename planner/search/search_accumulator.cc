@@ -100,7 +100,7 @@ SearchAccumulator::SearchAccumulator(const SearchRequest& request, const SearchS
       ranking_(request.top, merit_),
       front_(request.pareto),
       groups_(request.best_per, merit_, ValuesOf(request)),
-      ties_(ComparedStepSpread(request.cluster, request.profile), OptionsChanged(request)),
+      ties_(StepSpread(request.cluster, request.profile), OptionsChanged(request)),
       mine_(mine) {
   if (!mine_ && request.mine) mine_ = Place(*request.mine);
 }

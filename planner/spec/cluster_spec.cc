@@ -22,7 +22,12 @@ absl::Status CheckNotNegative(const std::string& field, double value) {
 }
 
 absl::Status ValidateDevice(const HardwareProfile& device) {
-  RETURN_IF_ERROR(CheckRate("device.peak_bf16_flops", device.peak_bf16_flops));
+  if (device.peak_bf16_flops != 0.0 || device.peak_fp16_flops == 0.0) {
+    RETURN_IF_ERROR(CheckRate("device.peak_bf16_flops", device.peak_bf16_flops));
+  }
+  if (device.peak_fp16_flops != 0.0) {
+    RETURN_IF_ERROR(CheckRate("device.peak_fp16_flops", device.peak_fp16_flops));
+  }
   RETURN_IF_ERROR(CheckRate("device.peak_fp32_flops", device.peak_fp32_flops));
   if (device.peak_tf32_flops != 0.0) {
     RETURN_IF_ERROR(CheckRate("device.peak_tf32_flops", device.peak_tf32_flops));
@@ -64,6 +69,9 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
 absl::Status ValidateLink(const std::string& field, const LinkProfile& link) {
   RETURN_IF_ERROR(CheckRate(field + ".bytes_per_s", link.bytes_per_s));
   RETURN_IF_ERROR(CheckShare(field + ".efficiency", link.efficiency));
+  if (link.pair_bytes_per_s != 0.0) {
+    RETURN_IF_ERROR(CheckRate(field + ".pair_bytes_per_s", link.pair_bytes_per_s));
+  }
   for (const double latency_s : {link.hop_latency_s, link.step_overhead_s, link.base_latency_s}) {
     if (!(latency_s >= 0 && latency_s <= 10)) {
       return FieldError(field + " latency", std::to_string(latency_s), "must be from 0 to 10 s");
@@ -106,17 +114,55 @@ absl::StatusOr<Evidence> ParseEvidence(std::string_view name) {
   for (size_t i = 0; i < kEvidenceNames.size(); ++i) {
     if (kEvidenceNames[i] == name) return static_cast<Evidence>(i);
   }
-  return FieldError("rests_on", name, "must be assumption, data_sheet, benchmark or runs");
+  return FieldError("rests_on", name,
+                    "must be assumption, unverified, data_sheet, benchmark or runs");
 }
 
 absl::Status Validate(const ClusterSpec& cluster) {
   RETURN_IF_ERROR(ValidateDevice(cluster.device));
   RETURN_IF_ERROR(CheckRange("devices_per_node", cluster.devices_per_node, 1, 1 << 20));
+  RETURN_IF_ERROR(CheckRange("nodes", cluster.nodes, 0, 1 << 20));
   RETURN_IF_ERROR(ValidateLink("scale_up", cluster.scale_up));
   RETURN_IF_ERROR(ValidateLink("scale_out", cluster.scale_out));
   RETURN_IF_ERROR(ValidateHost(cluster.host));
   RETURN_IF_ERROR(ValidatePower(cluster.power));
   return CheckRange("physical_cores", cluster.physical_cores, 0, 1 << 16);
+}
+
+double AssumedStepTimeSigma(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::kAssumption:
+    case Evidence::kUnverified:
+      return 0.3;
+    case Evidence::kDataSheet:
+      return 0.2;
+    case Evidence::kBenchmark:
+    case Evidence::kRuns:
+      break;
+  }
+  return 0.1;
+}
+
+EnumSet<ClusterPart> DifferingParts(const ClusterSpec& a, const ClusterSpec& b) {
+  HardwareProfile device = a.device;
+  device.name = b.device.name;
+  device.memory_bytes = b.device.memory_bytes;
+  device.context_bytes = b.device.context_bytes;
+  device.communicator_bytes = b.device.communicator_bytes;
+  device.point_to_point_communicator_bytes = b.device.point_to_point_communicator_bytes;
+  device.matmul_workspace_bytes = b.device.matmul_workspace_bytes;
+  device.straggler_sigma = b.device.straggler_sigma;
+  device.step_time_sigma = b.device.step_time_sigma;
+  EnumSet<ClusterPart> parts;
+  if (device != b.device) parts.Add(ClusterPart::kDevice);
+  if (a.scale_up != b.scale_up) parts.Add(ClusterPart::kLinksInside);
+  if (a.scale_out != b.scale_out) parts.Add(ClusterPart::kLinksBetween);
+  return parts;
+}
+
+Precision DefaultPrecision(const ClusterSpec& cluster) {
+  if (cluster.device_kind() == DeviceKind::kCpu) return Precision::kFp32;
+  return cluster.device.peak_bf16_flops > 0.0 ? Precision::kBf16 : Precision::kFp16;
 }
 
 double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node) {

@@ -13,6 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text/enum_names.h"
+#include "planner/containers/enum_set.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/device_kind.h"
 #include "planner/spec/kernels.h"
@@ -33,7 +35,8 @@ struct FastestAttention {
 // One device: its data-sheet peaks, and the shares of them that real kernels reach.
 struct HardwareProfile {
   std::string name;
-  double peak_bf16_flops = 0.0;  // dense, FLOP/s
+  double peak_bf16_flops = 0.0;  // dense, FLOP/s; 0 if it has no bf16 products
+  double peak_fp16_flops = 0.0;  // dense, FLOP/s; 0 if they run at the rate of bf16 products
   // FLOP/s of matmuls in IEEE's fp32. TF32 is another format, with ten bits of mantissa. A file
   // that gives TF32's peak here says that its fp32 matmuls run at that rate.
   double peak_fp32_flops = 0.0;
@@ -77,10 +80,17 @@ struct HardwareProfile {
   // comes from the runs that the cluster was fitted to; without a fit it is assumed.
   double step_time_sigma = 0.0;
 
-  // Returns the peak, in FLOP/s, of matmuls whose inputs have the format `inputs`. Processors
-  // compute fp64 on their fp32 units at half the rate.
+  // Returns the peak, in FLOP/s, of matmuls in 16 bits: in bf16 or, if the device has none, in
+  // fp16.
+  double PeakHalfFlops() const { return peak_bf16_flops > 0.0 ? peak_bf16_flops : peak_fp16_flops; }
+
+  // Returns the peak, in FLOP/s, of matmuls whose inputs have the format `inputs`; 0 if the device
+  // has no such products. Processors compute fp64 on their fp32 units at half the rate.
   double PeakFlops(NumberFormat inputs) const {
     if (inputs == NumberFormat::kBf16) return peak_bf16_flops;
+    if (inputs == NumberFormat::kFp16) {
+      return peak_fp16_flops > 0.0 ? peak_fp16_flops : peak_bf16_flops;
+    }
     if (inputs == NumberFormat::kFp8) return peak_fp8_flops;
     if (inputs == NumberFormat::kFp4) return peak_fp4_flops;
     return inputs == NumberFormat::kFp32 ? peak_fp32_flops : peak_fp32_flops / 2.0;
@@ -99,6 +109,13 @@ struct LinkProfile {
   // Host time of one step of a ring that leaves a node. No step of such a ring is shorter.
   double step_overhead_s = 0.0;
   double base_latency_s = 0.0;  // start of a collective
+  // The rate between the two devices of a pair that a bridge joins (devices 0 and 1, 2 and 3, ...),
+  // in bytes per second, one way; 0 without bridges. Only links inside a node have it.
+  double pair_bytes_per_s = 0.0;
+  // Whether each device has a link of its own to every other one, as in an MI300X's platform. A
+  // group then reaches the share of bytes_per_s of the links between its ranks. Only links inside a
+  // node are meshes.
+  bool mesh = false;
 
   double AchievedBytesPerS() const { return bytes_per_s * efficiency; }
 
@@ -139,16 +156,26 @@ enum class CollectiveModel : uint8_t { kRing, kNccl };
 // What the figures of a cluster rest on, from the weakest to the strongest.
 enum class Evidence : uint8_t {
   kAssumption,  // orders of magnitude, or not stated
+  kUnverified,  // peaks that nobody checked against the data sheet yet
   kDataSheet,   // peaks of the data sheet, and shares of a peak that other devices reach
   kBenchmark,   // parts of a step, measured on the cluster
   kRuns,        // measured training runs to which the cluster was fitted (its calibration)
 };
 
 // Names in the order of Evidence.
-inline constexpr std::array<std::string_view, 4> kEvidenceNames = {"assumption", "data_sheet",
-                                                                   "benchmark", "runs"};
+inline constexpr std::array<std::string_view, 5> kEvidenceNames = {
+    "assumption", "unverified", "data_sheet", "benchmark", "runs"};
 std::string_view EvidenceName(Evidence evidence);
 absl::StatusOr<Evidence> ParseEvidence(std::string_view name);
+
+// The parts of a cluster whose figures decide the time of a step.
+enum class ClusterPart : uint8_t { kDevice, kLinksInside, kLinksBetween };
+
+inline constexpr EnumNames<ClusterPart, 3> kClusterParts = {{
+    {ClusterPart::kDevice, "device"},
+    {ClusterPart::kLinksInside, "scale_up"},
+    {ClusterPart::kLinksBetween, "scale_out"},
+}};
 
 struct ClusterSpec {
   std::string name;
@@ -158,6 +185,7 @@ struct ClusterSpec {
   CollectiveModel collectives = CollectiveModel::kRing;
   HardwareProfile device;
   int32_t devices_per_node = 0;  // the devices that scale_up connects
+  int32_t nodes = 0;             // how many there are; 0 if nobody said
   // Whether scale_up reaches beyond one host, as in a rack of GB200. A benchmark of one host then
   // does not measure scale_up.
   bool scale_up_spans_hosts = false;
@@ -171,7 +199,13 @@ struct ClusterSpec {
   PowerProfile power;
   std::string source;  // where the figures come from, in words
   Evidence rests_on = Evidence::kAssumption;
+  // The parts whose figures differ from those of the preset that the cluster is based on, so that
+  // what the preset rests on says nothing of them.
+  EnumSet<ClusterPart> unmeasured = {};
   Calibration calibration;
+
+  // Returns the number of its devices, or 0 if nobody said how many nodes it has.
+  int64_t devices() const { return int64_t{nodes} * devices_per_node; }
 
   // Only processors have a core count; every other device is a GPU.
   DeviceKind device_kind() const {
@@ -184,6 +218,21 @@ struct ClusterSpec {
 // Returns InvalidArgument, with the field, its value and what is accepted, if a field is out of
 // range.
 absl::Status Validate(const ClusterSpec& cluster);
+
+// Returns the standard deviation of the logarithm of measured over predicted step times that is
+// assumed of a cluster which rests on this evidence and does not state one. All are chosen: 0.2 of
+// data sheets is about what fitted clusters err by before their fit (tools/prior_errors), half of
+// that is left where parts of a step were measured, and half as much again is added where nobody
+// checked the figures.
+double AssumedStepTimeSigma(Evidence evidence);
+
+// Returns the parts whose figures differ between the two clusters. Names, sizes of memory and
+// spreads do not count.
+EnumSet<ClusterPart> DifferingParts(const ClusterSpec& a, const ClusterSpec& b);
+
+// Returns the precision of a run that names none: fp32 on processor cores, fp16 on a device without
+// bf16 products, otherwise bf16.
+Precision DefaultPrecision(const ClusterSpec& cluster);
 
 // Returns the throughput and memory bandwidth of one of `ranks_per_node` ranks, relative to one
 // device: 1, or physical_cores / ranks_per_node if ranks share processor cores.

@@ -8,8 +8,9 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<Precision, 8> kPrecisions = {{
+constexpr EnumNames<Precision, 9> kPrecisions = {{
     {Precision::kBf16, "bf16"},
+    {Precision::kFp16, "fp16"},
     {Precision::kFp32, "fp32"},
     {Precision::kFp64, "fp64"},
     {Precision::kFp8Delayed, "fp8-delayed"},
@@ -31,7 +32,7 @@ absl::StatusOr<Precision> ParsePrecision(std::string_view text) {
   }
   return FieldError(
       "dtype", text,
-      "must be bf16, fp32, fp64, fp8-delayed, fp8-current, fp8-blockwise, mxfp8 or nvfp4");
+      "must be bf16, fp16, fp32, fp64, fp8-delayed, fp8-current, fp8-blockwise, mxfp8 or nvfp4");
 }
 
 }  // namespace meshwright::planner

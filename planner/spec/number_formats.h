@@ -13,12 +13,13 @@
 
 namespace meshwright::planner {
 
-enum class NumberFormat : uint8_t { kBf16, kFp32, kFp64, kFp8, kFp4 };
+enum class NumberFormat : uint8_t { kBf16, kFp16, kFp32, kFp64, kFp8, kFp4 };
 
 // Returns the bytes that hold one element. For fp4 this is the byte that two elements share.
 constexpr int64_t BytesOf(NumberFormat format) {
   switch (format) {
     case NumberFormat::kBf16:
+    case NumberFormat::kFp16:
       return 2;
     case NumberFormat::kFp32:
       return 4;
@@ -31,11 +32,12 @@ constexpr int64_t BytesOf(NumberFormat format) {
   return 0;
 }
 
-// The precision that a user asks for. bf16 is mixed precision with fp32 sums and optimizer states;
-// fp32 and fp64 are one format throughout. The others are bf16 except for the products of blocks,
-// which a recipe quantises (planner/spec/quantisation.h).
+// The precision that a user asks for. bf16 is mixed precision with fp32 sums and optimizer states,
+// and so is fp16, whose loss is scaled. fp32 and fp64 are one format throughout. The others are
+// bf16 except for the products of blocks, which a recipe quantises (planner/spec/quantisation.h).
 enum class Precision : uint8_t {
   kBf16,
+  kFp16,
   kFp32,
   kFp64,
   kFp8Delayed,
@@ -46,8 +48,8 @@ enum class Precision : uint8_t {
 };
 
 std::string_view PrecisionName(Precision precision);
-// Parses "bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8" or "nvfp4".
-// Returns InvalidArgument about `dtype` for any other text.
+// Parses "bf16", "fp16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8" or
+// "nvfp4". Returns InvalidArgument about `dtype` for any other text.
 absl::StatusOr<Precision> ParsePrecision(std::string_view text);
 
 // The format of both factors of a matmul, by the pass that multiplies them.
@@ -95,6 +97,8 @@ constexpr NumberFormats NumberFormatsOf(Precision precision) {
     case Precision::kMxfp8:
     case Precision::kNvfp4:
       break;
+    case Precision::kFp16:
+      return all_in(NumberFormat::kFp16, NumberFormat::kFp32);
     case Precision::kFp32:
       return all_in(NumberFormat::kFp32, NumberFormat::kFp32);
     case Precision::kFp64:

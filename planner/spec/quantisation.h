@@ -52,6 +52,7 @@ constexpr Quantisation QuantisationOf(Precision precision) {
     case Precision::kNvfp4:
       return by_block(NumberFormat::kFp4, 0.5 + 1.0 / 16.0, 0.5 + 1.0 / 16.0);
     case Precision::kBf16:
+    case Precision::kFp16:
     case Precision::kFp32:
     case Precision::kFp64:
       break;

@@ -9,11 +9,13 @@ absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                             std::string_view default_framework,
                                             int32_t host_cores) {
   ASSIGN_OR_RETURN(planner::PlanQuery query, wire::FromWire(request, default_framework));
+  if (query.devices == 0) {
+    const absl::StatusOr<int64_t> all = planner::DevicesOf(query.cluster);
+    if (all.ok()) query.devices = *all;
+  }
   if (request.dtype() == v1::DTYPE_UNSPECIFIED) {
     ASSIGN_OR_RETURN(const planner::SearchRequest resolved, planner::Resolve(query, host_cores));
-    if (resolved.cluster.device_kind() == planner::DeviceKind::kCpu) {
-      query.training.precision = planner::Precision::kFp32;
-    }
+    query.training.precision = planner::DefaultPrecision(resolved.cluster);
   }
   return query;
 }

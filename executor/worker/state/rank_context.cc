@@ -80,7 +80,8 @@ kernels::ElementType RankContext::element() const {
       return kernels::ElementType::kFp32;
     case planner::NumberFormat::kFp64:
       return kernels::ElementType::kFp64;
-    case planner::NumberFormat::kFp8:  // for products only
+    case planner::NumberFormat::kFp16:  // no layer runs in it (executor/trial/capabilities.cc)
+    case planner::NumberFormat::kFp8:   // for products only
     case planner::NumberFormat::kFp4:
       break;
   }
@@ -95,6 +96,7 @@ at::ScalarType RankContext::dtype() const {
       return at::kFloat;
     case planner::NumberFormat::kFp64:
       return at::kDouble;
+    case planner::NumberFormat::kFp16:
     case planner::NumberFormat::kFp8:
     case planner::NumberFormat::kFp4:
       break;

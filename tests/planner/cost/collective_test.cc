@@ -36,6 +36,26 @@ TEST_F(PlainCollectives, InsideANodeRunAtLinkSpeed) {
   EXPECT_DOUBLE_EQ(ReduceScatterTime(network_, {8, 1}, 1e9), 1e9 * 7 / 8 / 450e9);
 }
 
+TEST_F(PlainCollectives, OnAMeshAGroupReachesTheLinksBetweenItsRanks) {
+  ClusterSpec mesh = cluster_;
+  mesh.scale_up.mesh = true;
+  const Network network{mesh};
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network, {2, 1}), 450e9 / 7.0);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network, {4, 2}), 450e9 * 3.0 / 7.0);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network, {8, 1}), 450e9);
+  EXPECT_DOUBLE_EQ(SendTime(network, {8, 1}, 1e9), 1e9 * 7.0 / 450e9);
+}
+
+TEST_F(PlainCollectives, ABridgeJoinsTheTwoDevicesOfAPairAlone) {
+  ClusterSpec bridged = cluster_;
+  bridged.scale_up.bytes_per_s = 31e9;
+  bridged.scale_up.pair_bytes_per_s = 56e9;
+  const Network network{bridged};
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network, {2, 1}), 56e9);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network, {2, 2}), 31e9);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network, {4, 1}), 31e9);
+}
+
 TEST_F(PlainCollectives, AllReduceIsReduceScatterAndAllGather) {
   ClusterSpec cluster = cluster_;
   cluster.scale_up.hop_latency_s = 2e-6;

@@ -4,13 +4,14 @@
 
 #include <cmath>
 
+#include "planner/spec/run_option_table.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
 namespace {
 
 double SigmaOn(const char* cluster, const char* profile = "megatron") {
-  return StepTimeSigma(FindCluster(cluster, 2).value(), FindProfile(profile).value(), ModelSpec());
+  return StepTimeSigma(FindCluster(cluster, 2).value(), FindProfile(profile).value());
 }
 
 // Five runs are worth more than a data sheet and less than 48.
@@ -42,9 +43,9 @@ TEST(StepTimeSigma, OfAnUnfittedClusterAddsToTheFrameworks) {
   ClusterSpec cluster;
   cluster.device.step_time_sigma = 0.4;
   FrameworkProfile profile;
-  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, ModelSpec()), 0.4);
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.4);
   profile.traffic.step_time_sigma = 0.3;
-  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, ModelSpec()), 0.5);
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.5);
 }
 
 // Whatever framework it is used with: its own was refined by runs of the machine in question.
@@ -75,24 +76,51 @@ TEST(ShareLeftOpen, IsAllWithoutRowsAndHalfWithAsManyAsConstants) {
   EXPECT_LT(ShareLeftOpen(1000), 0.01);
 }
 
-// The efficiency of their kernels is chosen.
-TEST(StepTimeSigma, IsWiderWhereLayersHaveKernelsThatNoFitHasSeen) {
-  const ClusterSpec cluster = FindCluster("h100", 2).value();
-  const FrameworkProfile profile = FindProfile("megatron").value();
-  const double dense = StepTimeSigma(cluster, profile, FindModel("qwen3-30b-a3b").value());
-  for (const char* hybrid : {"qwen3.5-35b-a3b", "nemotron-3-nano-30b-a3b", "glm-5"}) {
-    EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, FindModel(hybrid).value()),
-                     std::hypot(dense, kUnfittedLayersSigma));
-  }
+EnumSet<Unfitted> UnfittedOf(const char* model, const char* train = "full") {
+  RunOptions options;
+  options.train = ParseTrainedParts(train).value();
+  return UnfittedOf(FindModel(model).value(), options);
 }
 
-TEST(StepTimeSigma, IsWiderWhereWeightsAreFrozen) {
+// The efficiency of the kernels of such layers is chosen.
+TEST(Unfitted, AreLayersExpertsFrozenWeightsAndOptions) {
+  EXPECT_TRUE(UnfittedOf("llama-3-8b").empty());
+  EXPECT_EQ(UnfittedOf("qwen3-30b-a3b"), EnumSet<Unfitted>({Unfitted::kExperts}));
+  EXPECT_EQ(UnfittedOf("qwen3.5-9b"), EnumSet<Unfitted>({Unfitted::kLayers}));
+  for (const char* hybrid : {"qwen3.5-35b-a3b", "nemotron-3-nano-30b-a3b", "glm-5"}) {
+    EXPECT_EQ(UnfittedOf(hybrid), EnumSet<Unfitted>({Unfitted::kLayers, Unfitted::kExperts}))
+        << hybrid;
+  }
+  EXPECT_EQ(UnfittedOf("llama-3-8b", "lora:16"), EnumSet<Unfitted>({Unfitted::kFrozenWeights}));
+  RunOptions options;
+  options.document_tokens = 2048;
+  EXPECT_EQ(planner::UnfittedOf(FindModel("llama-3-8b").value(), options),
+            EnumSet<Unfitted>({Unfitted::kOptions}));
+}
+
+// With compile=off there is a profile of its own, which has its own spread.
+TEST(Unfitted, IsNoOptionThatChoosesAProfile) {
+  RunOptions options;
+  ASSERT_TRUE(run_option::ReadCompile("off", options).ok());
+  EXPECT_TRUE(planner::UnfittedOf(FindModel("llama-3-8b").value(), options).empty());
+}
+
+TEST(StepTimeSigma, AddsWhatIsUnfittedAsIndependentErrors) {
   const ClusterSpec cluster = FindCluster("h100", 2).value();
   const FrameworkProfile profile = FindProfile("megatron").value();
-  const ModelSpec model = FindModel("llama-3-8b").value();
-  const TrainedParts lora = ParseTrainedParts("lora:16").value();
-  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, model, lora),
-                   std::hypot(StepTimeSigma(cluster, profile, model), kFrozenWeightsSigma));
+  const double seen = StepTimeSigma(cluster, profile);
+  const double of_layers = UnfittedPartOf(Unfitted::kLayers).sigma;
+  const double of_experts = UnfittedPartOf(Unfitted::kExperts).sigma;
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile, {Unfitted::kLayers, Unfitted::kExperts}),
+                   std::hypot(seen, of_layers, of_experts));
+}
+
+TEST(StepTimeSigma, OfAClusterWithUnmeasuredPartsHasADataSheetsWholeError) {
+  ClusterSpec cluster = FindCluster("h100", 2).value();
+  const FrameworkProfile profile = FindProfile("megatron").value();
+  cluster.unmeasured = {ClusterPart::kLinksBetween};
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile),
+                   std::hypot(FittedSpread(cluster, profile), kDataSheetSigma));
 }
 
 }  // namespace

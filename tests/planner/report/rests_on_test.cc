@@ -39,8 +39,41 @@ TEST(RestsOn, SaysWhereThereIsLittle) {
   EXPECT_THAT(RestsOnOf("h100").sentence, Not(HasSubstr("wider")));
   EXPECT_THAT(
       RestsOnOf("local-cpu", "meshwright").sentence,
-      HasSubstr("local-cpu: orders of magnitude, no measured run; meshwright: not fitted to "
-                "runs"));
+      HasSubstr("local-cpu: assumed figures, no measured run: the interval is wider; meshwright: "
+                "not fitted to runs"));
+}
+
+TEST(RestsOn, NamesThePartsOfAClusterThatItsBasesRunsSayNothingOf) {
+  const RestsOn slower = RestsOnOf("h100:8x4,ib=200Gb");
+  EXPECT_THAT(slower.sentence,
+              HasSubstr("h100:8x4,ib=200Gb: fitted to 70 measured runs of 1 source (llm-foundry), "
+                        "but its network between nodes is yours and unmeasured: the interval is "
+                        "wider"));
+  EXPECT_GT(slower.step_time_sigma, 2.0 * RestsOnOf("h100").step_time_sigma);
+  EXPECT_EQ(RestsOnOf("h100:8x4").step_time_sigma, RestsOnOf("h100").step_time_sigma);
+  EXPECT_THAT(RestsOnOf("h100:8x4,eth=100Gb,link=60GB").sentence,
+              HasSubstr("its links inside a node and network between nodes are yours"));
+}
+
+TEST(RestsOn, NamesWhatNoFitHasSeen) {
+  const ClusterSpec cluster = FindCluster("h100", 2).value();
+  const FrameworkProfile profile = FindProfile("megatron").value();
+  const RestsOn experts =
+      RestsOnOf(cluster, profile, FindModel("mixtral-8x7b").value(), RunOptions());
+  EXPECT_THAT(experts.sentence,
+              HasSubstr("; few runs with experts were fitted, so the interval is wider; 80 %"));
+  RunOptions options;
+  options.loss_chunks = 8;
+  const RestsOn chunked = RestsOnOf(cluster, profile, FindModel("llama-3-8b").value(), options);
+  EXPECT_THAT(chunked.sentence, HasSubstr("no run with these options was fitted"));
+  EXPECT_GT(chunked.step_time_sigma, RestsOnOf("h100").step_time_sigma);
+  EXPECT_GT(experts.step_time_sigma, chunked.step_time_sigma);
+}
+
+TEST(RestsOn, OfFiguresThatNobodyCheckedSaysSo) {
+  EXPECT_THAT(RestsOnOf("4090").sentence,
+              HasSubstr("rtx-4090: figures of a data sheet that nobody checked yet"));
+  EXPECT_GT(RestsOnOf("4090").step_time_sigma, RestsOnOf("l40s").step_time_sigma);
 }
 
 // Every fitted preset names its runs and their sources, every other one what it has instead.

@@ -57,7 +57,7 @@ class PlainSearch {
   }
 
   // Layouts of one run have the same unfitted parts, so they are told apart as those without any.
-  double ComparedSpread() const { return ComparedStepSpread(request_.cluster, request_.profile); }
+  double ComparedSpread() const { return StepSpread(request_.cluster, request_.profile); }
 
   Funnel funnel;
   std::vector<RankedLayout> in_order;  // of the space; those that fit

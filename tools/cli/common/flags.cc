@@ -1,6 +1,7 @@
 #include "tools/cli/common/flags.h"
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/text/field_error.h"
@@ -9,6 +10,7 @@
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/model_source.h"
 #include "tools/cli/common/spec_source.h"
+#include "tools/command_line/counts.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -28,10 +30,10 @@ absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files,
 }
 
 // A cluster that can't be resolved is refused later, with its reason.
-bool IsOfProcessorCores(const planner::SpecSource& cluster) {
+planner::Precision DefaultPrecisionOf(const planner::SpecSource& cluster) {
   constexpr int32_t kAnyCores = 1;
   const absl::StatusOr<planner::ClusterSpec> spec = planner::ResolveCluster(cluster, kAnyCores);
-  return spec.ok() && spec->device_kind() == planner::DeviceKind::kCpu;
+  return spec.ok() ? planner::DefaultPrecision(*spec) : planner::Precision::kBf16;
 }
 
 }  // namespace
@@ -70,16 +72,24 @@ void QueryFlags::AddModel(CLI::App& app) {
 namespace {
 
 void AddSequence(CLI::App& app, int64_t& seq_len) {
-  app.add_option("--seq-len", seq_len, "Tokens per sequence")->required()->option_text("S");
+  command_line::TakeCount(app.add_option("--seq-len", seq_len, "Tokens per sequence; 8k is 8,192"))
+      ->required()
+      ->option_text("S");
 }
 
 }  // namespace
 
 void QueryFlags::AddTraining(CLI::App& app) {
   AddSequence(app, seq_len);
-  app.add_option("--global-batch", global_batch, "Sequences per optimizer step")
-      ->required()
-      ->option_text("B");
+  needs_batch = true;
+  CLI::Option* sequences = command_line::TakeCount(app.add_option("--global-batch", global_batch,
+                                                                  "Sequences per optimizer step"))
+                               ->option_text("B");
+  command_line::TakeCount(app.add_option("--global-batch-tokens", global_batch_tokens,
+                                         "Tokens per optimizer step, in place of --global-batch; "
+                                         "4M is 4,194,304"))
+      ->option_text("T")
+      ->excludes(sequences);
   AddArithmetic(app);
 }
 
@@ -91,9 +101,10 @@ void QueryFlags::AddTrainingWithoutBatch(CLI::App& app) {
 void QueryFlags::AddArithmetic(CLI::App& app) {
   command_line::TakeWords(
       app.add_option("--dtype", dtype,
-                     "Number format of the matrix products; default bf16, on processor cores "
-                     "fp32"),
-      {"bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"});
+                     "Number format of the matrix products; default bf16, fp16 on devices "
+                     "without bf16, on processor cores fp32"),
+      {"bf16", "fp16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8",
+       "nvfp4"});
   command_line::TakeWords(
       app.add_option("--optimizer", optimizer, "What updates the weights")->capture_default_str(),
       {"adamw", "muon", "sgd", "lion", "adafactor"});
@@ -118,18 +129,33 @@ namespace {
 void AddClusterName(CLI::App& app, std::string& cluster) {
   app.add_option(
          "--cluster", cluster,
-         "Cluster file, a preset (meshwright list clusters), or what an agent of the server "
-         "measured (meshwright list agents)")
+         "Cluster file, a preset (meshwright list clusters), a preset's devices and network in "
+         "words such as h100:8x4,ib=200Gb (4 nodes of 8; docs/clusters.md), or what an agent of "
+         "the server measured (meshwright list agents)")
       ->required()
       ->option_text("FILE|CLUSTER|agent:NAME");
+}
+
+// Returns the sequences of an optimizer step.
+absl::StatusOr<int64_t> BatchOf(int64_t sequences, int64_t tokens, int64_t seq_len) {
+  if (sequences == 0 && tokens == 0) {
+    return FieldError("global_batch", "(absent)",
+                      "must say how many sequences an optimizer step takes, or "
+                      "--global-batch-tokens how many tokens");
+  }
+  if (tokens == 0) return sequences;
+  if (tokens > 0 && seq_len > 0 && tokens % seq_len == 0) return tokens / seq_len;
+  return FieldError("global_batch_tokens", tokens,
+                    absl::StrCat("must be a multiple of --seq-len ", seq_len));
 }
 
 }  // namespace
 
 void QueryFlags::AddClusterOfSizes(CLI::App& app) {
   AddClusterName(app, cluster);
-  app.add_option("--gpus", sizes, "Devices to use; A..B looks at A, 2A, 4A and so on up to B")
-      ->required()
+  app.add_option("--gpus", sizes,
+                 "Devices to use; A..B looks at A, 2A, 4A and so on up to B; default: all of a "
+                 "cluster that says how many nodes it has")
       ->option_text("N|A..B")
       // Checked here, so that the message names the flag as typed.
       ->check([](const std::string& value) {
@@ -140,7 +166,10 @@ void QueryFlags::AddClusterOfSizes(CLI::App& app) {
 
 void QueryFlags::AddCluster(CLI::App& app) {
   AddClusterName(app, cluster);
-  app.add_option("--gpus", devices, "Devices to use")->required()->option_text("N");
+  needs_devices = true;
+  app.add_option("--gpus", devices,
+                 "Devices to use; default: all of a cluster that says how many nodes it has")
+      ->option_text("N");
 }
 
 void QueryFlags::AddFramework(CLI::App& app) {
@@ -148,6 +177,12 @@ void QueryFlags::AddFramework(CLI::App& app) {
                  "Framework profile, file or preset (meshwright list profiles)")
       ->capture_default_str()
       ->option_text("FILE|PROFILE");
+}
+
+absl::StatusOr<planner::DeviceRange> QueryFlags::Range(const planner::PlanQuery& query) const {
+  if (!sizes.empty()) return planner::ParseDeviceRange(sizes);
+  ASSIGN_OR_RETURN(const int64_t all, planner::DevicesOf(query.cluster));
+  return planner::DeviceRange{all, all};
 }
 
 absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
@@ -158,7 +193,14 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
   query.devices = devices;
-  query.training = {.seq_len = seq_len, .global_batch = global_batch, .expert_load = imbalance};
+  if (devices == 0 && needs_devices) {
+    ASSIGN_OR_RETURN(query.devices, planner::DevicesOf(query.cluster));
+  }
+  query.training = {.seq_len = seq_len, .expert_load = imbalance};
+  if (needs_batch) {
+    ASSIGN_OR_RETURN(query.training.global_batch,
+                     BatchOf(global_batch, global_batch_tokens, seq_len));
+  }
   query.media_tokens = media_tokens;
   if (!query.model.train.empty()) {
     ASSIGN_OR_RETURN(query.training.options.train, planner::ParseTrainedParts(query.model.train));
@@ -170,8 +212,8 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
   ASSIGN_OR_RETURN(query.training.optimizer, planner::ParseOptimizer(optimizer));
   if (!dtype.empty()) {
     ASSIGN_OR_RETURN(query.training.precision, planner::ParsePrecision(dtype));
-  } else if (IsOfProcessorCores(query.cluster)) {
-    query.training.precision = planner::Precision::kFp32;
+  } else {
+    query.training.precision = DefaultPrecisionOf(query.cluster);
   }
   return query;
 }

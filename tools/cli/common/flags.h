@@ -32,17 +32,21 @@ struct OutputFlags {
   void AddServer(CLI::App& app, const CommandContext& context);
 };
 
-// QueryFlags holds --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype,
-// --optimizer, --imbalance, --media-tokens and the options of a run (kRunOptions).
+// QueryFlags holds --model, --cluster, --gpus, --seq-len, --global-batch, --global-batch-tokens,
+// --framework, --dtype, --optimizer, --imbalance, --media-tokens and the options of a run
+// (kRunOptions).
 struct QueryFlags {
   std::string model;
   std::string cluster;
   std::string framework = "megatron";
   int64_t devices = 0;
+  bool needs_devices = false;  // set by AddCluster()
   std::string sizes;  // --gpus of a command that takes a range (AddClusterOfSizes())
   int64_t seq_len = 0;
   int64_t global_batch = 0;
-  std::string dtype;  // if empty, fp32 on clusters of processor cores, otherwise bf16
+  int64_t global_batch_tokens = 0;  // if not 0, in place of global_batch
+  bool needs_batch = false;         // set by AddTraining()
+  std::string dtype;                // if empty, planner::DefaultPrecision()
   std::string optimizer = "adamw";
   double imbalance = 1.0;
   std::optional<int64_t> media_tokens = std::nullopt;
@@ -55,8 +59,9 @@ struct QueryFlags {
   void AddClusterOfSizes(CLI::App& app);  // --gpus takes N or A..B
   void AddFramework(CLI::App& app);
 
-  // Returns the parsed `sizes`. REQUIRES: AddClusterOfSizes() was called.
-  absl::StatusOr<planner::DeviceRange> Range() const { return planner::ParseDeviceRange(sizes); }
+  // Returns the parsed `sizes` or, if there are none, all devices of the query's cluster.
+  // REQUIRES: AddClusterOfSizes() was called.
+  absl::StatusOr<planner::DeviceRange> Range(const planner::PlanQuery& query) const;
 
   // Returns the query that the flags describe. Reads what they name as ReadModelSource() and
   // ReadSpecSource() do. If the cluster is agent:NAME, asks `server` for it; returns

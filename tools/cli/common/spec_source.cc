@@ -9,6 +9,7 @@
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/cluster_words.h"
 #include "planner/catalog/spec_kind.h"
 #include "tools/cli/io/input_error.h"
 
@@ -33,12 +34,16 @@ absl::Status OfOtherKind(std::string_view flag, const std::string& value, std::s
                                  std::string(kind), " takes it"));
 }
 
-// Whether the text is a spec of its kind. A server would refuse it too, but without the file's
-// name.
-absl::Status CheckSpecText(std::string_view kind, const std::string& text) {
+// Returns the name that the text gives its spec, or why it is no spec of its kind. A server would
+// refuse it too, but without the file's name.
+absl::StatusOr<std::string> NameInText(std::string_view kind, const std::string& text) {
   constexpr int32_t kAnyCores = 1;
-  if (kind == "cluster") return planner::ClusterFromJson(text, kAnyCores).status();
-  return planner::ProfileFromJson(text).status();
+  if (kind == "cluster") {
+    ASSIGN_OR_RETURN(const planner::ClusterSpec cluster, planner::ClusterFromJson(text, kAnyCores));
+    return cluster.name;
+  }
+  ASSIGN_OR_RETURN(const planner::FrameworkProfile profile, planner::ProfileFromJson(text));
+  return profile.name;
 }
 
 }  // namespace
@@ -75,16 +80,22 @@ absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::str
   if (const std::string preset = planner::PresetNamed(kind, value); !preset.empty()) {
     return planner::SpecSource{preset, ""};
   }
+  if (kind == "cluster" && planner::IsInClusterWords(value)) {
+    return planner::SpecSource{value, ""};
+  }
   if (!LooksLikeFile(value)) {
     RETURN_IF_ERROR(CheckKindOfPreset(flag, value));
     return planner::SpecSource{value, ""};
   }
   ASSIGN_OR_RETURN(std::string text, ReadSpecText(files, flag, value));
   RETURN_IF_ERROR(CheckKind(flag, value, text));
-  RETURN_IF_ERROR(InFile(flag, value, CheckSpecText(kind, text)));
-  const std::string stem =
-      value == kStandardInput ? "stdin" : std::filesystem::path(value).stem().string();
-  return planner::SpecSource{EscapeControls(stem), std::move(text)};
+  absl::StatusOr<std::string> name = NameInText(kind, text);
+  RETURN_IF_ERROR(InFile(flag, value, name.status()));
+  // A file that was made from a preset, by a fit or by hand, may still have the preset's name.
+  if (!planner::PresetNamed(kind, *name).empty()) {
+    name = value == kStandardInput ? "stdin" : std::filesystem::path(value).stem().string();
+  }
+  return planner::SpecSource{EscapeControls(*name), std::move(text)};
 }
 
 }  // namespace meshwright::cli

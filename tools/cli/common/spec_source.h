@@ -18,7 +18,9 @@ inline constexpr std::string_view kStandardInput = "-";
 // Returns the spec that `value` names. `flag` is `cluster`, `framework` or `base`, which names a
 // cluster too. `value` may be a preset's name, in upper or lower case, or - for standard input.
 // Otherwise it is a file if one exists there, if it ends in .json or if it has a slash. Any other
-// text is returned as a name; resolving the name fails later.
+// text is returned as a name; resolving the name fails later. A cluster may also be given in words
+// (planner/catalog/cluster_words.h). What a file describes has the name that the file says, or the
+// file's own if that is a preset's.
 //
 // Returns InvalidArgument about `flag`, with the path, if the file can't be read or does not
 // describe such a spec.

@@ -127,7 +127,7 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       ->option_text("N");
   command_line::TakeWords(
       command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
-      {"bf16", "fp32", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"})
+      {"bf16", "fp16", "fp32", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"})
       ->capture_default_str();
   command
       ->add_option("--train", flags->train,

@@ -125,11 +125,11 @@ void PrintFastest(const planner::FastestQuery& query, const planner::FastestAnsw
 
 absl::StatusOr<planner::FastestQuery> QueryOf(const FastestFlags& flags, CommandContext& context) {
   planner::FastestQuery query;
-  ASSIGN_OR_RETURN(query.devices, flags.query.Range());
   ASSIGN_OR_RETURN(query.critical.tokens, planner::ParseTokens(flags.tokens));
   query.critical.batch = flags.critical_batch;
   query.overlap = flags.overlap;
   ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context, flags.output.server));
+  ASSIGN_OR_RETURN(query.devices, flags.query.Range(query.plan));
   ASSIGN_OR_RETURN(query.plan.where, flags.where.ToWhere());
   query.plan.search = flags.search.options;
   return query;

@@ -66,9 +66,9 @@ absl::Status CheckOneSize(const PlanFlags& flags) {
 }
 
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const planner::DeviceRange range, flags.query.Range());
   ASSIGN_OR_RETURN(const planner::Budget budget, flags.budget.ToBudget());
   ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context, flags.output.server));
+  ASSIGN_OR_RETURN(const planner::DeviceRange range, flags.query.Range(query));
   query.max_oom_probability = flags.max_oom_probability;
   query.time_limit_s = flags.time_limit_s;
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());

@@ -110,9 +110,9 @@ absl::Status Run(const ScaleFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
   planner::ScaleQuery query;
   query.weak = !flags.strong;
-  ASSIGN_OR_RETURN(query.devices, flags.query.Range());
   ASSIGN_OR_RETURN(query.budget, flags.budget.ToBudget());
   ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context, flags.output.server));
+  ASSIGN_OR_RETURN(query.devices, flags.query.Range(query.plan));
   ASSIGN_OR_RETURN(query.plan.where, flags.where.ToWhere());
   query.plan.search = flags.search.options;
   return RunScale(query, flags.output, plot, flags.exit_zero, context);

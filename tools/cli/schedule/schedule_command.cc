@@ -228,6 +228,7 @@ void AddScheduleCommand(CLI::App& app, CommandContext& context) {
       ->option_text("LAYOUT");
   flags->query.AddModel(*command);
   flags->query.AddCluster(*command);
+  flags->query.needs_devices = false;  // the layout has them
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
   // Without a model, the times given by the flags below apply.

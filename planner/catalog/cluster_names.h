@@ -1,0 +1,21 @@
+// Knows which cluster a device's name stands for, such as "4090" for rtx-4090. The names are in
+// planner/data/cluster_names.json.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshwright::planner {
+
+// Returns the cluster that the name stands for, whatever its case, or an empty text if there is
+// none. A cluster's own name is not among them.
+std::string ClusterNamed(std::string_view name);
+
+// Returns the cluster with this name or another name of it, whatever its case, or an empty text.
+std::string ClusterPresetOf(std::string_view name);
+
+// Returns the names that stand for the cluster beside its own.
+std::vector<std::string> OtherNamesOfCluster(std::string_view cluster);
+
+}  // namespace meshwright::planner

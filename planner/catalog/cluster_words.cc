@@ -1,0 +1,131 @@
+#include "planner/catalog/cluster_words.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/text/field_error.h"
+#include "base/text/json_text.h"
+#include "base/text/status_macros.h"
+#include "base/text/string_view.h"
+#include "planner/catalog/cluster_names.h"
+
+namespace meshwright::planner {
+namespace {
+
+using nlohmann::json;
+
+// What large messages reach of an Ethernet's rate, and what a hop of a ring adds through the host's
+// network stack: chosen, between plain TCP and RDMA.
+constexpr double kEthernetEfficiency = 0.7;
+constexpr double kEthernetHopS = 2e-5;
+
+constexpr std::string_view kForm =
+    "must be NAME:DEVICESxNODES,ib=RATE, such as h100:8x4,ib=200Gb; the words are ib and eth (all "
+    "interfaces of a node), link (of one device) and pairs";
+
+absl::Status WordsError(std::string_view text) { return FieldError("cluster", text, kForm); }
+
+// Returns a rate in bytes per second.
+absl::StatusOr<double> RateOf(std::string_view word, std::string_view text) {
+  absl::string_view rest = AbslView(text);
+  absl::ConsumeSuffix(&rest, "/s");
+  absl::ConsumeSuffix(&rest, "ps");
+  const bool is_bits = absl::ConsumeSuffix(&rest, "Gb");
+  double number = 0.0;
+  if ((is_bits || absl::ConsumeSuffix(&rest, "GB")) && absl::SimpleAtod(rest, &number) &&
+      number > 0.0 && number <= 1e6) {
+    return number * 1e9 / (is_bits ? 8.0 : 1.0);
+  }
+  return FieldError(word, text,
+                    "must be a rate, one way, in Gb (gigabits per second) or GB (gigabytes per "
+                    "second), such as 200Gb or 25GB");
+}
+
+absl::Status ReplaceWord(const ClusterWord& target, const json& own, json& merged) {
+  const std::string word(target.name);
+  const std::string key(target.key);
+  const json value = std::move(merged[word]);
+  merged.erase(word);
+  if (!value.is_string()) {
+    return FieldError(word, ShowJson(value), "must be a text with its unit, such as \"200Gb\"");
+  }
+  ASSIGN_OR_RETURN(double bytes_per_s, RateOf(word, value.get<std::string>()));
+  const auto said = own.find(std::string(target.link));
+  if (said != own.end() && said->contains(key)) {
+    return FieldError(
+        word, ShowJson(value),
+        absl::StrCat("is given as ", AbslView(target.link), ".", key, " too; must be given once"));
+  }
+  if (target.of_node) {
+    const json& devices = merged["devices_per_node"];
+    if (!devices.is_number() || devices.get<double>() < 1.0) {
+      return FieldError(word, ShowJson(value), "needs devices_per_node beside it");
+    }
+    bytes_per_s /= devices.get<double>();
+  }
+  json& link = merged[std::string(target.link)];
+  link[key] = bytes_per_s;
+  if (word == "eth") {
+    link["efficiency"] = kEthernetEfficiency;
+    link["hop_latency_s"] = kEthernetHopS;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadCounts(std::string_view text, absl::string_view counts, json& cluster) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(counts, absl::MaxSplits('x', 1));
+  int32_t devices = 0;
+  int32_t nodes = 1;
+  if (!absl::SimpleAtoi(parts[0], &devices) || devices < 1 ||
+      (parts.size() > 1 && (!absl::SimpleAtoi(parts[1], &nodes) || nodes < 1))) {
+    return WordsError(text);
+  }
+  cluster["devices_per_node"] = devices;
+  cluster["nodes"] = nodes;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsInClusterWords(std::string_view text) {
+  const size_t end = text.find_first_of(":,");
+  return end != std::string_view::npos && !ClusterPresetOf(text.substr(0, end)).empty();
+}
+
+absl::StatusOr<json> ClusterInWords(std::string_view text) {
+  std::vector<absl::string_view> words = absl::StrSplit(AbslView(text), ',');
+  const std::vector<absl::string_view> head = absl::StrSplit(words[0], absl::MaxSplits(':', 1));
+  json cluster = {{"based_on", ClusterPresetOf(StdView(head[0]))}, {"name", std::string(text)}};
+  if (head.size() > 1) RETURN_IF_ERROR(ReadCounts(text, head[1], cluster));
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::vector<absl::string_view> pair = absl::StrSplit(words[i], absl::MaxSplits('=', 1));
+    const auto known =
+        std::find_if(kClusterWords.begin(), kClusterWords.end(),
+                     [&](const ClusterWord& w) { return AbslView(w.name) == pair[0]; });
+    const std::string word(pair[0]);
+    if (known == kClusterWords.end() || pair.size() < 2 || cluster.contains(word)) {
+      return WordsError(text);
+    }
+    cluster[word] = std::string(pair[1]);
+  }
+  return cluster;
+}
+
+absl::Status ReplaceClusterWords(const json& own, json& merged) {
+  if (own.contains("ib") && own.contains("eth")) {
+    return FieldError("eth", ShowJson(own["eth"]),
+                      "is given beside ib; must be one of both, the network that the run uses");
+  }
+  for (const ClusterWord& word : kClusterWords) {
+    if (own.contains(std::string(word.name))) RETURN_IF_ERROR(ReplaceWord(word, own, merged));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::planner

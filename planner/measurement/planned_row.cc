@@ -95,8 +95,6 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
   }
   ASSIGN_OR_RETURN(planned.cluster, ClusterOf(presets, row));
   ASSIGN_OR_RETURN(planned.profile, ProfileOf(presets, row));
-  ASSIGN_OR_RETURN(planned.profile,
-                   ProfileUnder(presets, planned.profile, planned.training.options));
   RETURN_IF_ERROR(CheckOptions(*planned.profile, planned.training));
   ModelSpec known = KnownModel(row, presets, *planned.profile);
   if (known.has_experts() || HasExperts(presets.families, row)) {

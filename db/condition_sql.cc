@@ -50,6 +50,11 @@ std::vector<const Condition*> CheapestFirst(const std::vector<Condition>& parts)
   return sorted;
 }
 
+const FacetTable& TableOf(MeasurementFacet facet) {
+  return *std::find_if(kFacetTables.begin(), kFacetTables.end(),
+                       [&](const FacetTable& table) { return table.facet == facet; });
+}
+
 class Compiler {
  public:
   Compiler(SearchedTable table, int first_parameter, std::string_view bounded)
@@ -87,7 +92,11 @@ class Compiler {
   void Compare(const Condition& condition) {
     const MeasurementColumn& column = MeasurementColumns()[condition.field];
     const bool looks_up = column.in_facet_alone && table_ == SearchedTable::kMeasurements;
-    if (looks_up) sql_.text += "layout IN (SELECT layout FROM layouts WHERE ";
+    if (looks_up) {
+      const FacetTable& facet = TableOf(column.facet);
+      absl::StrAppend(&sql_.text, AbslView(facet.key), " IN (SELECT ", AbslView(facet.key),
+                      " FROM ", AbslView(facet.table), " WHERE ");
+    }
     // NULL compares as NULL, of which NOT is NULL again; but not by IS.
     const bool equal = condition.comparison == Comparison::kEqual;
     if (column.may_be_null && !equal) {

@@ -7,6 +7,7 @@
 #include "db/integrity.h"
 #include "db/measurement_sql.h"
 #include "db/migrations.h"
+#include "db/training_options.h"
 
 namespace meshwright::db {
 namespace {
@@ -44,6 +45,7 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenDatabase(const std::string
   if (path != kInMemory) KeepToOwner(path);
   RETURN_IF_ERROR(Migrate(connection.get()));
   RETURN_IF_ERROR(AddKeyColumns(connection.get()));
+  RETURN_IF_ERROR(AddOptionColumns(connection.get()));
   return connection;
 }
 

@@ -27,6 +27,9 @@ constexpr char kForgetUnusedFacets[] =
     "DELETE FROM settings WHERE (model, cluster, devices, seq_len, global_batch, precision) NOT IN "
     "(SELECT model, cluster, devices, seq_len, global_batch, precision FROM sweeps UNION "
     "SELECT model, cluster, devices, seq_len, global_batch, precision FROM measurements); "
+    "DELETE FROM training_options WHERE training_hash NOT IN "
+    "(SELECT coalesce(training_hash, '') FROM sweeps UNION SELECT training_hash FROM "
+    "measurements); "
     "DELETE FROM origins WHERE (source, worker_version, outcome) NOT IN "
     "(SELECT source, worker_version, outcome FROM measurements)";
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/status_macros.h"
 #include "planner/layout/condition_parser.h"
 #include "planner/layout/keys.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/layout_condition.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::db {
 namespace {
@@ -36,6 +38,12 @@ constexpr std::array<std::string_view, 13> kIndexedKeys = {
 
 bool IsIndexed(std::string_view key) {
   return std::find(kIndexedKeys.begin(), kIndexedKeys.end(), key) != kIndexedKeys.end();
+}
+
+absl::StatusOr<std::string> ReadOptionText(std::string_view field, std::string_view text) {
+  planner::TrainingSpec training;
+  RETURN_IF_ERROR(planner::SetOption(field, field, text, training));
+  return planner::OptionText(field, training);
 }
 
 struct Described {
@@ -70,6 +78,13 @@ std::vector<Described> Describe() {
   all.push_back({{.name = "seq_len"}, setting("seq_len")});
   all.push_back({{.name = "global_batch"}, setting("global_batch")});
   all.push_back({{.name = "dtype", .type = ValueType::kText}, setting("precision")});
+  for (const std::string_view option : planner::OptionNames()) {
+    all.push_back({{.name = option,
+                    .type = ValueType::kText,
+                    .read = ReadOptionText,
+                    .accepts = planner::OptionTakes(option)},
+                   {.name = option, .facet = MeasurementFacet::kOptions, .in_facet_alone = true}});
+  }
   all.push_back(
       {{.name = "source", .type = ValueType::kWord, .words = ListNames(kMeasurementSourceNames)},
        origin("source")});

@@ -6,6 +6,7 @@
 // hold, and its negation does.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,7 +37,21 @@ enum class MeasurementFacet : uint8_t {
   kLayout,    // table `layouts`
   kSettings,  // table `settings`: what was trained on what
   kOrigin,    // table `origins`: what measured it, and what came of it
+  kOptions,   // table `training_options`: the run's options
 };
+
+struct FacetTable {
+  MeasurementFacet facet = MeasurementFacet::kNone;
+  std::string_view table;
+  // The column of `measurements` that refers to a row of the table; empty if several do together.
+  std::string_view key;
+};
+inline constexpr std::array<FacetTable, 4> kFacetTables = {{
+    {MeasurementFacet::kLayout, "layouts", "layout"},
+    {MeasurementFacet::kSettings, "settings", ""},
+    {MeasurementFacet::kOrigin, "origins", ""},
+    {MeasurementFacet::kOptions, "training_options", "training_hash"},
+}};
 
 // A column that conditions may name.
 struct MeasurementColumn {
@@ -44,7 +59,7 @@ struct MeasurementColumn {
   std::string_view name;
   bool may_be_null = false;
   MeasurementFacet facet = MeasurementFacet::kNone;
-  bool in_facet_alone = false;  // only the facet's table has the column
+  bool in_facet_alone = false;  // only the facet's table has the column; the facet has a key
 };
 
 // Returns the fields that conditions may name.
@@ -117,6 +132,7 @@ struct NewImport {
   std::string model_hash;
   std::string cluster_hash;
   std::string training_hash;
+  std::string training_json;  // whose options are stored; empty: all have their defaults
   int64_t devices = 0;
   int64_t seq_len = 0;
   int64_t global_batch = 0;
@@ -158,8 +174,9 @@ struct EarlierResult {
 struct SweepShape {
   int64_t id = 0;
   std::string name;
-  std::string model;    // the model's shape; empty if the sweep's plans have no model
-  std::string cluster;  // the cluster's shape
+  std::string model;     // the model's shape; empty if the sweep's plans have no model
+  std::string training;  // the training's shape; empty if the sweep's plans have none
+  std::string cluster;   // the cluster's shape
   std::string cluster_hash;
   std::string profile_hash;
   int64_t devices = 0;

@@ -1,12 +1,11 @@
 #include "db/measurement_sql.h"
 
-#include <algorithm>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "db/added_columns.h"
 #include "db/measurement.h"
 #include "planner/layout/keys.h"
 
@@ -16,17 +15,6 @@ namespace {
 using planner::KeyKind;
 using planner::kLayoutKeys;
 using planner::LayoutKey;
-
-absl::StatusOr<std::vector<std::string>> ColumnsOfLayouts(SqliteConnection* connection) {
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection->Prepare("SELECT name FROM pragma_table_info('layouts')"));
-  std::vector<std::string> columns;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return columns;
-    columns.emplace_back(select.Text(0));
-  }
-}
 
 absl::string_view TypeOf(const LayoutKey& key) {
   return key.kind == KeyKind::kCount || key.kind == KeyKind::kSwitch ? "INTEGER" : "TEXT";
@@ -68,25 +56,16 @@ std::string MeasurementKeyColumns(absl::string_view table) {
 }
 
 absl::Status AddKeyColumns(SqliteConnection* connection) {
-  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection));
-  ASSIGN_OR_RETURN(const std::vector<std::string> columns, ColumnsOfLayouts(connection));
-  std::string values;
-  std::string unknown;
+  std::vector<AddedColumn> columns;
   for (const MeasurementColumn& column : MeasurementColumns()) {
-    if (!column.in_facet_alone) continue;
+    if (column.facet != MeasurementFacet::kLayout || !column.in_facet_alone) continue;
     const absl::string_view name = AbslView(column.name);
-    if (std::find(columns.begin(), columns.end(), column.name) == columns.end()) {
-      RETURN_IF_ERROR(connection->Execute(absl::StrCat("ALTER TABLE layouts ADD COLUMN ", name, " ",
-                                                       TypeOf(*planner::FindKey(column.name)))));
-    }
-    absl::StrAppend(&values, values.empty() ? "" : ", ", name, " = layout_value(layout, '", name,
-                    "')");
-    absl::StrAppend(&unknown, unknown.empty() ? "" : " OR ", name, " IS NULL");
+    columns.push_back({.name = std::string(column.name),
+                       .type = TypeOf(*planner::FindKey(column.name)),
+                       .value = absl::StrCat("layout_value(layout, '", name, "')")});
   }
   // A layout whose text can't be read has no tp either.
-  RETURN_IF_ERROR(connection->Execute(
-      absl::StrCat("UPDATE layouts SET ", values, " WHERE tp IS NOT NULL AND (", unknown, ")")));
-  return transaction.Commit();
+  return AddColumns(connection, "layouts", columns, "tp IS NOT NULL");
 }
 
 }  // namespace meshwright::db

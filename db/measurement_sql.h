@@ -23,9 +23,8 @@ void BindKeys(std::string_view layout, SqliteStatement& insert);
 std::string MeasurementKeyColumns(absl::string_view table = "");
 
 // Adds a column to table `layouts` for each key that has none there, and fills in missing values of
-// its rows. Values are missing if a key is newer than the file or than the program that wrote the
-// row. Does all of it in one transaction. REQUIRES: AddSqlFunctions() was called, and the file has
-// the schema of this program.
+// its rows (db/added_columns.h). REQUIRES: AddSqlFunctions() was called, and the file has the
+// schema of this program.
 absl::Status AddKeyColumns(SqliteConnection* connection);
 
 }  // namespace meshwright::db

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -10,7 +11,9 @@
 #include "base/text/status_macros.h"
 #include "db/measurement.h"
 #include "db/shapes.h"
+#include "db/training_options.h"
 #include "planner/layout/keys.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::db {
 namespace {
@@ -37,6 +40,15 @@ void LayoutValue(sqlite3_context* context, int, sqlite3_value** arguments) {
   sqlite3_result_null(context);
 }
 
+void OptionValue(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const std::string_view name = TextOf(arguments[1]);
+  const std::vector<std::string_view>& names = planner::OptionNames();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return sqlite3_result_error(context, "option_value: no such option", -1);
+  }
+  ReturnText(context, OptionOfTraining(TextOf(arguments[0]), name));
+}
+
 // Of what the plan has under a key.
 void ShapeHashOfPlan(sqlite3_context* context, int, sqlite3_value** arguments) {
   const PlanParts parts = SplitPlan(std::string(TextOf(arguments[0])), "");
@@ -61,6 +73,7 @@ void PlanPart(sqlite3_context* context, int, sqlite3_value** arguments) {
 
 absl::Status AddSqlFunctions(SqliteConnection* connection) {
   RETURN_IF_ERROR(connection->AddFunction("layout_value", 2, LayoutValue));
+  RETURN_IF_ERROR(connection->AddFunction("option_value", 2, OptionValue));
   RETURN_IF_ERROR(connection->AddFunction("shape_hash", 2, ShapeHashOfPlan));
   RETURN_IF_ERROR(connection->AddFunction("shape_hash", 1, ShapeHashOfText));
   RETURN_IF_ERROR(connection->AddFunction("shape_of", 1, Shape));

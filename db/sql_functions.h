@@ -2,6 +2,7 @@
 //
 //   layout_value(layout, name)  the key `name` of a layout's text, as conditions have it: a whole
 //                               number or a text; NULL if the layout can't be read
+//   option_value(json, name)    OptionOfTraining() of a text (db/training_options.h)
 //   shape_hash(json)            ShapeHash() of a text
 //   shape_hash(plan, key)       ShapeHash() of the plan's object `key`; '' if there is none
 //   shape_of(json)              ShapeOf() of a text

@@ -3,6 +3,7 @@
 #include "base/text/status_macros.h"
 #include "db/measurement_sql.h"
 #include "db/sqlite_sweeps.h"
+#include "db/training_options.h"
 
 namespace meshwright::db {
 
@@ -16,6 +17,7 @@ absl::Status SqliteSweeps::StoreImport(const NewImport& run) {
       MeasurementKeyColumns("l."), " FROM layouts AS l WHERE l.layout = ?"));
   RETURN_IF_ERROR(StoreLayout(run.layout));
   RETURN_IF_ERROR(StoreSettings(run));
+  RETURN_IF_ERROR(StoreTrainingOptions(connection_, run.training_hash, run.training_json));
   RETURN_IF_ERROR(StoreOrigin(MeasurementSource::kImported, /*worker_version=*/"", run.outcome));
   ASSIGN_OR_RETURN(SqliteStatement insert, connection_->Prepare(*kInsert));
   insert.Bind(run.model).Bind(run.cluster).Bind(run.model_hash).Bind(run.cluster_hash);

@@ -57,12 +57,14 @@ absl::StatusOr<std::vector<SweepShape>> SqliteSweeps::ListSweepShapes(int64_t sw
   // sweeps.
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare("SELECT s.id, s.name, coalesce(m.json, ''), c.json, s.cluster_hash, "
+      connection_->Prepare("SELECT s.id, s.name, coalesce(m.json, ''), coalesce(t.json, ''), "
+                           "c.json, s.cluster_hash, "
                            "s.profile_hash, s.devices, s.seq_len, s.global_batch, s.precision "
                            "FROM (SELECT * FROM sweeps WHERE id <= ?1 ORDER BY id DESC "
                            "LIMIT ?2 + 1) AS s "
                            "JOIN sweeps AS own ON own.id = ?1 "
                            "LEFT JOIN models AS m ON m.hash = s.model_hash "
+                           "LEFT JOIN trainings AS t ON t.hash = s.training_hash "
                            "JOIN clusters AS c ON c.hash = s.cluster_hash "
                            "WHERE s.id = own.id OR (s.end_time_us < own.create_time_us AND "
                            "s.planner_version = own.planner_version AND "
@@ -75,13 +77,14 @@ absl::StatusOr<std::vector<SweepShape>> SqliteSweeps::ListSweepShapes(int64_t sw
     shapes.push_back({.id = select.Int(0),
                       .name = select.Text(1),
                       .model = select.Text(2),
-                      .cluster = select.Text(3),
-                      .cluster_hash = select.Text(4),
-                      .profile_hash = select.Text(5),
-                      .devices = select.Int(6),
-                      .seq_len = select.Int(7),
-                      .global_batch = select.Int(8),
-                      .precision = select.Text(9)});
+                      .training = select.Text(3),
+                      .cluster = select.Text(4),
+                      .cluster_hash = select.Text(5),
+                      .profile_hash = select.Text(6),
+                      .devices = select.Int(7),
+                      .seq_len = select.Int(8),
+                      .global_batch = select.Int(9),
+                      .precision = select.Text(10)});
   }
 }
 

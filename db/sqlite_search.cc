@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "db/condition_sql.h"
 #include "db/figure_range.h"
 #include "db/row.h"
@@ -81,17 +82,13 @@ constexpr size_t kSamplesPerStretch = 4;
 }  // namespace
 
 absl::StatusOr<bool> SqliteSweeps::MayBeMet(const planner::Condition& where) {
-  constexpr std::pair<MeasurementFacet, absl::string_view> kTables[] = {
-      {MeasurementFacet::kLayout, "layouts"},
-      {MeasurementFacet::kSettings, "settings"},
-      {MeasurementFacet::kOrigin, "origins"}};
-  for (const auto& [facet, table] : kTables) {
-    const planner::Condition part = PartAbout(facet, where);
+  for (const FacetTable& facet : kFacetTables) {
+    const planner::Condition part = PartAbout(facet.facet, where);
     if (part.holds_always()) continue;
     const ConditionSql sql = CompileCondition(part, SearchedTable::kFacet, /*first_parameter=*/1);
     ASSIGN_OR_RETURN(SqliteStatement select,
-                     connection_->PrepareOnce(
-                         absl::StrCat("SELECT 1 FROM ", table, " WHERE (", sql.text, ") LIMIT 1")));
+                     connection_->PrepareOnce(absl::StrCat("SELECT 1 FROM ", AbslView(facet.table),
+                                                           " WHERE (", sql.text, ") LIMIT 1")));
     sql.BindTo(select);
     ASSIGN_OR_RETURN(const bool there, select.Step());
     if (!there) return false;

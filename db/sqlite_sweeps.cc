@@ -9,6 +9,7 @@
 #include "base/text/string_view.h"
 #include "db/row.h"
 #include "db/token.h"
+#include "db/training_options.h"
 
 namespace meshwright::db {
 namespace {
@@ -154,6 +155,7 @@ absl::Status SqliteSweeps::StoreSweep(SweepRecord& sweep, const PlanParts& plan)
   }
   sweep.id = connection_->LastInsertId();
   RETURN_IF_ERROR(StoreSettings(sweep));
+  RETURN_IF_ERROR(StoreTrainingOptions(connection_, sweep.training_hash, plan.training));
   return StoreRequest(sweep);
 }
 

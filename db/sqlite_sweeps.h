@@ -148,8 +148,8 @@ class SqliteSweeps final : public SweepAccess {
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status StoreImport(const NewImport& run);
   // StoreLayout(), StoreOrigin() and StoreSettings() insert a row into a facet's table
-  // (MeasurementFacet) unless the table has it. They are called before the first measurement that
-  // refers to the row is stored.
+  // (MeasurementFacet) unless the table has it, as StoreTrainingOptions() does. They are called
+  // before the first measurement that refers to the row is stored.
   absl::Status StoreLayout(const std::string& layout);
   absl::Status StoreOrigin(MeasurementSource source, std::string_view worker_version,
                            TrialState outcome);

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/plan_query.h"
 #include "planner/rules/framework_rules.h"
 #include "planner/rules/refusal.h"
 #include "planner/rules/rule_list.h"
@@ -53,6 +55,7 @@ const planner::FrameworkProfile& WorkerProfile() {
 
 absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& layout,
                         const planner::TrainingSpec& training, planner::DeviceKind device) {
+  RETURN_IF_ERROR(planner::CheckOptions(WorkerProfile(), training));
   const auto violation = planner::CheckLayout({.model = model,
                                                .training = training,
                                                .profile = WorkerProfile(),

@@ -8,6 +8,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "planner/measurement/measured_options.h"
 #include "planner/measurement/row_prediction.h"
 
 namespace meshwright::planner {
@@ -33,7 +34,8 @@ bool Wanted(const CalibrationRequest& request, const MeasurementPresets& presets
     return false;
   }
   // An unreadable row's owner is unknown, so it is always reported.
-  if (!measured.problem.empty()) return true;
+  TrainingSpec training;
+  if (!measured.problem.empty() || !ReadMeasuredOptions(measured, training).ok()) return true;
   const auto cluster = ClusterOf(presets, measured);
   const auto profile = ProfileOf(presets, measured);
   return cluster.ok() && profile.ok() &&

@@ -113,6 +113,8 @@ bool HasAnyTarget(const ModelSpec& model, const AdapterTargets& targets) {
   return any;
 }
 
+}  // namespace
+
 // Adapters that adapt nothing, and frozen parts that the model has not, are misunderstandings.
 absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training) {
   const TrainedParts& parts = training.options.train;
@@ -141,8 +143,6 @@ absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training) 
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 // Meshwright's own worker has the optimizers, states and loss of its own alone.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training) {

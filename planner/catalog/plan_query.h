@@ -73,6 +73,9 @@ absl::Status CheckDevices(const ClusterSpec& cluster, int64_t devices);
 // Returns InvalidArgument, naming the option, if the framework does not train with the training's
 // options.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training);
+// Returns InvalidArgument about `train` if the model does not have what the training freezes or
+// adapts.
+absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training);
 
 // Returns the search that the query asks for, after looking up presets and parsing texts. The
 // profile's attention kernel becomes the one that layouts without a kernel get on this cluster

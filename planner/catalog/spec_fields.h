@@ -1,10 +1,13 @@
 // The fields of specs that are stored and sent unchanged (planner/codec/fields.h).
 #pragma once
 
+#include "absl/status/statusor.h"
 #include "base/text/enum_names.h"
+#include "base/text/status_macros.h"
 #include "planner/codec/fields.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/rope_scaling.h"
+#include "planner/spec/run_option_table.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
@@ -80,6 +83,16 @@ void VisitFields(Training& training, Visitor& visit) {
   visit(Needed("precision"), training.precision, kPrecisionText);
   visit(OnlyIf(training.optimizer != kAdamW, "optimizer"), training.optimizer, kOptimizerText);
   visit(OnlyIf(training.routing != Routing::kBalanced, "routing"), training.routing, kRoutingNames);
+  for (const RunOption& option : kRunOptions) {
+    // Each text sets its own option and leaves the others as they are.
+    const TextForm form{option.text,
+                        [&training, &option](std::string_view text) -> absl::StatusOr<RunOptions> {
+                          RunOptions options = training.options;
+                          RETURN_IF_ERROR(option.read(text, options));
+                          return options;
+                        }};
+    visit(OnlyIf(!HasDefault(option, training.options), option.name), training.options, form);
+  }
 }
 
 }  // namespace meshwright::planner

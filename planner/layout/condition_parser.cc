@@ -196,13 +196,27 @@ class Parser {
     return fields_[field].read == nullptr ? ParseText() : ParseForm(fields_[field]);
   }
 
+  // Returns the text that begins at the token, without its double quotes if it has them. Next()
+  // then goes behind it.
+  absl::StatusOr<std::string_view> Text() {
+    if (token_.text != "\"") {
+      Widen();
+      return token_.text;
+    }
+    const size_t begin = token_.at + 1;
+    const size_t quote = text_.find('"', begin);
+    if (quote == std::string_view::npos) return Expected("a text that ends with a double quote");
+    end_ = quote + 1;
+    return text_.substr(begin, quote - begin);
+  }
+
   // A text of the field's own form.
   absl::StatusOr<ConditionValue> ParseForm(const ConditionField& field) {
-    Widen();
-    const absl::StatusOr<std::string> text = field.read(field.name, token_.text);
-    if (!text.ok()) return Expected(field.accepts);
+    ASSIGN_OR_RETURN(const std::string_view text, Text());
+    const absl::StatusOr<std::string> value = field.read(field.name, text);
+    if (!value.ok()) return Expected(field.accepts);
     Next();
-    return ConditionValue(*text);
+    return ConditionValue(*value);
   }
 
   absl::StatusOr<ConditionValue> ParseWord(const std::vector<std::string_view>& words) {
@@ -225,17 +239,10 @@ class Parser {
   }
 
   absl::StatusOr<ConditionValue> ParseText() {
-    if (token_.text == "\"") {
-      const size_t quote = text_.find('"', end_);
-      if (quote == std::string_view::npos) return Expected("a text that ends with a double quote");
-      ConditionValue value = std::string(text_.substr(end_, quote - end_));
-      end_ = quote + 1;
-      Next();
-      return value;
-    }
-    Widen();
-    if (token_.text.empty() || !IsConditionText(token_.text.front())) return Expected("a name");
-    ConditionValue value = std::string(token_.text);
+    const bool quoted = token_.text == "\"";
+    ASSIGN_OR_RETURN(const std::string_view text, Text());
+    if (!quoted && (text.empty() || !IsConditionText(text.front()))) return Expected("a name");
+    ConditionValue value = std::string(text);
     Next();
     return value;
   }

@@ -14,23 +14,18 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/block/parameters.h"
+#include "planner/measurement/noted_values.h"
 
 namespace meshwright::planner {
 namespace {
 
-bool BeginsWord(std::string_view text, size_t at) {
-  return at == 0 || text[at - 1] == ';' || text[at - 1] == ' ';
-}
-
-// The number behind `key` and '=' where a word begins with them.
+// The number that begins a value noted under `key`.
 template <typename Number>
 std::optional<Number> Noted(std::string_view notes, std::string_view key) {
-  const std::string word = std::string(key) + "=";
-  for (size_t at = notes.find(word); at != std::string_view::npos; at = notes.find(word, at + 1)) {
-    if (!BeginsWord(notes, at)) continue;
+  for (const std::string_view value : NotedValues(notes, key)) {
     Number number{};
-    const char* begin = notes.data() + at + word.size();
-    const auto [end, error] = std::from_chars(begin, notes.data() + notes.size(), number);
+    const char* const begin = value.data();
+    const auto [end, error] = std::from_chars(begin, begin + value.size(), number);
     if (error == std::errc() && end != begin) return number;
   }
   return std::nullopt;

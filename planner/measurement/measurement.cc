@@ -17,11 +17,12 @@
 #include "base/text/status_macros.h"
 #include "planner/layout/keys.h"
 #include "planner/measurement/csv.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::planner {
 namespace {
 
-// monostate: a cell of Measurement::other_keys.
+// monostate: a cell of Measurement::other_cells.
 using Field = std::variant<std::monostate, std::string Measurement::*, OptionalInt Measurement::*,
                            OptionalNumber Measurement::*, RunOutcome Measurement::*>;
 
@@ -87,19 +88,23 @@ constexpr std::array<Column, 41> kColumns = {{
     {"notes", &M::notes},
 }};
 
-// The columns of the format in the order of a header: those above and, behind the other columns of
-// a layout, those of keys that have no member.
+// Inserts a column for cells without a member of their own before another column.
+void AddColumn(std::string_view name, std::string_view before, std::vector<Column>& columns) {
+  const auto is = [](std::string_view wanted) {
+    return [wanted](const Column& column) { return column.name == wanted; };
+  };
+  if (std::any_of(columns.begin(), columns.end(), is(name))) return;
+  columns.insert(std::find_if(columns.begin(), columns.end(), is(before)),
+                 Column{name, std::monostate()});
+}
+
+// The columns of the format in the order of a header: those above, behind the other columns of a
+// layout those of keys that have no member, and behind all of these a run's options.
 const std::vector<Column>& Columns() {
   static const auto* const kAll = [] {
     auto* columns = new std::vector<Column>(kColumns.begin(), kColumns.end());
-    const auto is = [](std::string_view name) {
-      return [name](const Column& column) { return column.name == name; };
-    };
-    for (const LayoutKey& key : kLayoutKeys) {
-      if (std::any_of(kColumns.begin(), kColumns.end(), is(key.column))) continue;
-      const auto schedule = std::find_if(columns->begin(), columns->end(), is("schedule"));
-      columns->insert(schedule, Column{key.column, std::monostate()});
-    }
+    for (const LayoutKey& key : kLayoutKeys) AddColumn(key.column, "schedule", *columns);
+    for (const std::string_view option : OptionNames()) AddColumn(option, "framework", *columns);
     return columns;
   }();
   return *kAll;
@@ -148,7 +153,7 @@ std::string_view Take(const std::optional<T>& value, const Range& range, std::st
 // read.
 std::string_view Fill(const Column& column, std::string_view cell, Measurement& row) {
   if (std::holds_alternative<std::monostate>(column.field)) {
-    row.other_keys[std::string(column.name)] = std::string(cell);
+    row.other_cells[std::string(column.name)] = std::string(cell);
     return {};
   }
   if (const auto* text = std::get_if<std::string M::*>(&column.field)) {
@@ -249,8 +254,8 @@ std::string TextOfCell(const Column& column, const Measurement& row) {
   return std::visit(
       [&](const auto member) -> std::string {
         if constexpr (std::is_same_v<decltype(member), const std::monostate>) {
-          const auto found = row.other_keys.find(column.name);
-          return found == row.other_keys.end() ? std::string() : CellOf(found->second);
+          const auto found = row.other_cells.find(column.name);
+          return found == row.other_cells.end() ? std::string() : CellOf(found->second);
         } else {
           return CellOf(row.*member);
         }
@@ -258,7 +263,29 @@ std::string TextOfCell(const Column& column, const Measurement& row) {
       column.field);
 }
 
+std::string FormatRows(const std::vector<Measurement>& rows, const std::vector<Column>& columns) {
+  std::string text;
+  for (const Column& column : columns) {
+    text += (text.empty() ? "" : ",") + std::string(column.name);
+  }
+  text += '\n';
+  for (const Measurement& row : rows) {
+    for (const Column& column : columns) {
+      if (&column != columns.data()) text += ',';
+      text += TextOfCell(column, row);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 }  // namespace
+
+std::vector<std::string> MeasurementColumnNames() {
+  std::vector<std::string> names;
+  for (const Column& column : Columns()) names.emplace_back(column.name);
+  return names;
+}
 
 std::string CellText(const Measurement& row, std::string_view column) {
   return TextOfCell(ColumnOf(column), row);
@@ -289,24 +316,20 @@ void FillShapes(std::vector<Measurement>& rows) {
 }
 
 std::string FormatMeasurements(const std::vector<Measurement>& rows) {
-  std::string text;
+  return FormatRows(rows, Columns());
+}
+
+std::string IdentityOf(const Measurement& row) {
+  std::vector<Column> columns;
   for (const Column& column : Columns()) {
-    text += (text.empty() ? "" : ",") + std::string(column.name);
+    const bool has_member = !std::holds_alternative<std::monostate>(column.field);
+    if (has_member || row.other_cells.count(column.name) > 0) columns.push_back(column);
   }
-  text += '\n';
-  for (const Measurement& row : rows) {
-    for (const Column& column : Columns()) {
-      if (&column != Columns().data()) text += ',';
-      text += TextOfCell(column, row);
-    }
-    text += '\n';
-  }
-  return text;
+  return FormatRows({row}, columns);
 }
 
 std::vector<std::string> UnknownColumns(std::string_view text) {
-  std::vector<std::string> known;
-  for (const Column& column : Columns()) known.emplace_back(column.name);
+  const std::vector<std::string> known = MeasurementColumnNames();
   std::vector<std::string> unknown;
   const std::vector<CsvRecord> header = ParseCsv(text.substr(0, text.find('\n')));
   for (const std::string& name : header.empty() ? std::vector<std::string>() : header[0].cells) {

@@ -73,14 +73,19 @@ struct Measurement {
   OptionalNumber tokens_per_s_per_gpu;
   OptionalNumber peak_mem_gib;
   std::string notes;
-  // Cells of the layout keys (planner/layout/keys.h) that have no member above, by column.
-  std::map<std::string, std::string, std::less<>> other_keys;
+  // Cells of the layout keys (planner/layout/keys.h) and of a run's options
+  // (planner/spec/option_choice.h) that have no member above, by column.
+  std::map<std::string, std::string, std::less<>> other_cells;
   std::string file;  // of the row, for messages; the caller of ParseMeasurements() sets it
   int64_t line = 0;  // of the row in its file, from 1
   // Describes the first cell that could not be read or that no run can have, with its column; empty
   // if there is none. A row with a problem is kept but not modelled.
   std::string problem;
 };
+
+// Returns the columns of the format in the order of a header. After those of the layout come a
+// run's options (planner/spec/option_choice.h).
+std::vector<std::string> MeasurementColumnNames();
 
 // Returns the cell of a column as FormatMeasurements() writes it; empty if it is unknown. REQUIRES:
 // the format has the column.
@@ -114,5 +119,9 @@ void FillShapes(std::vector<Measurement>& rows);
 // again. Texts with commas are quoted. Quotes become ' and line ends become blanks, as the format
 // has no room for them. Control characters, which a terminal would obey, are escaped.
 std::string FormatMeasurements(const std::vector<Measurement>& rows);
+
+// Returns what the row says, as a text that tells rows apart. A program whose format has more
+// columns returns the same text for a row that does not fill them in.
+std::string IdentityOf(const Measurement& row);
 
 }  // namespace meshwright::planner

@@ -14,6 +14,8 @@
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_names.h"
+#include "planner/catalog/profile_variants.h"
+#include "planner/measurement/measured_options.h"
 #include "planner/measurement/source_words.h"
 
 namespace meshwright::planner {
@@ -74,6 +76,50 @@ size_t LongestIn(const std::string& notes, const std::string& texts) {
   return longest;
 }
 
+// Returns the profile that the row's framework and its engine version name.
+absl::StatusOr<const FrameworkProfile*> NamedProfile(const MeasurementPresets& presets,
+                                                     const Measurement& row) {
+  const std::string_view name =
+      row.framework.empty() ? kDefaultFramework : std::string_view(row.framework);
+  const FrameworkProfile* best = nullptr;
+  size_t best_prefix = 0;
+  size_t best_noted = 0;
+  for (const FrameworkProfile& profile : presets.profiles) {
+    const size_t noted = LongestIn(row.notes, profile.notes_contain);
+    std::vector<std::string> names = {profile.name};
+    if (profile.notes_contain.empty() || noted > 0) {
+      names.insert(names.end(), profile.aliases.begin(), profile.aliases.end());
+    }
+    const size_t prefix = LongestPrefix(name, names);
+    // An engine version that the notes name goes before the framework as such, and the one of which
+    // they say most before others.
+    const bool more_noted = prefix > 0 && prefix == best_prefix && noted > best_noted;
+    if (prefix > best_prefix || more_noted) {
+      best = &profile;
+      best_prefix = prefix;
+      best_noted = noted;
+    }
+  }
+  if (best == nullptr) return FieldError("framework", name, "no framework profile of this name");
+  return best;
+}
+
+// Returns the profile of the same framework under the options.
+absl::StatusOr<const FrameworkProfile*> ProfileUnder(const MeasurementPresets& presets,
+                                                     const FrameworkProfile* profile,
+                                                     const RunOptions& options) {
+  if (options == RunOptions()) return profile;
+  ASSIGN_OR_RETURN(const FrameworkProfile variant, VariantOf(*profile, options));
+  if (variant.name == profile->name) return profile;
+  const auto preset = std::find_if(
+      presets.profiles.begin(), presets.profiles.end(),
+      [&](const FrameworkProfile& candidate) { return candidate.name == variant.name; });
+  if (preset == presets.profiles.end()) {
+    return FieldError("framework", variant.name, "no framework profile of this name");
+  }
+  return &*preset;
+}
+
 }  // namespace
 
 absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores) {
@@ -127,29 +173,10 @@ absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const M
 absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
                                                   const Measurement& row) {
   if (presets.profile) return &*presets.profile;
-  const std::string_view name =
-      row.framework.empty() ? kDefaultFramework : std::string_view(row.framework);
-  const FrameworkProfile* best = nullptr;
-  size_t best_prefix = 0;
-  size_t best_noted = 0;
-  for (const FrameworkProfile& profile : presets.profiles) {
-    const size_t noted = LongestIn(row.notes, profile.notes_contain);
-    std::vector<std::string> names = {profile.name};
-    if (profile.notes_contain.empty() || noted > 0) {
-      names.insert(names.end(), profile.aliases.begin(), profile.aliases.end());
-    }
-    const size_t prefix = LongestPrefix(name, names);
-    // An engine version that the notes name goes before the framework as such, and the one of which
-    // they say most before others.
-    const bool more_noted = prefix > 0 && prefix == best_prefix && noted > best_noted;
-    if (prefix > best_prefix || more_noted) {
-      best = &profile;
-      best_prefix = prefix;
-      best_noted = noted;
-    }
-  }
-  if (best == nullptr) return FieldError("framework", name, "no framework profile of this name");
-  return best;
+  TrainingSpec training;
+  RETURN_IF_ERROR(ReadMeasuredOptions(row, training));
+  ASSIGN_OR_RETURN(const FrameworkProfile* named, NamedProfile(presets, row));
+  return ProfileUnder(presets, named, training.options);
 }
 
 }  // namespace meshwright::planner

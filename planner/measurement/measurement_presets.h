@@ -47,8 +47,9 @@ absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const M
 // Returns the profile with the longest name or alias that begins the row's `framework`; an empty
 // `framework` counts as megatron. Some profiles describe an engine version (notes_contain). Their
 // aliases count only if the row's notes name that version, and they then go before other profiles
-// with a match of the same length. The pointer lives as long as `presets`. Returns InvalidArgument
-// if there is no such profile.
+// with a match of the same length. Options of the run may choose another profile of the framework
+// (planner/catalog/profile_variants.h). The pointer lives as long as `presets`. Returns
+// InvalidArgument if there is no such profile, which then names the option if that is why.
 absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
                                                   const Measurement& row);
 

@@ -9,9 +9,11 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/block/stage_partition.h"
+#include "planner/catalog/plan_query.h"
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/measured_layout.h"
+#include "planner/measurement/measured_options.h"
 #include "planner/rules/rule_list.h"
 #include "planner/search/search.h"
 #include "planner/search/space.h"
@@ -85,18 +87,22 @@ absl::StatusOr<int64_t> GlobalBatchOf(const Measurement& row) {
 absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPresets& presets) {
   PlannedRow planned;
   ASSIGN_OR_RETURN(planned.training.precision, PrecisionOf(row));
-  if (TrainsAdapters(presets.families, row)) {
-    return FieldError("notes", "LoRA",
-                      "adapters were trained, not all weights, which has no model");
+  RETURN_IF_ERROR(ReadMeasuredOptions(row, planned.training));
+  if (planned.training.options.train.all() && TrainsAdapters(presets.families, row)) {
+    return FieldError("train", "(empty)",
+                      "the notes tell of adapters; must say which, as lora:16 in this column or "
+                      "train=lora:16 in the notes");
   }
   ASSIGN_OR_RETURN(planned.cluster, ClusterOf(presets, row));
   ASSIGN_OR_RETURN(planned.profile, ProfileOf(presets, row));
+  RETURN_IF_ERROR(CheckOptions(*planned.profile, planned.training));
   ModelSpec known = KnownModel(row, presets, *planned.profile);
   if (known.has_experts() || HasExperts(presets.families, row)) {
     ASSIGN_OR_RETURN(planned.model, ExpertModelOf(row, std::move(known)));
   } else {
     ASSIGN_OR_RETURN(planned.model, ShapeOf(row, std::move(known)));
   }
+  RETURN_IF_ERROR(CheckTrained(planned.model, planned.training));
   RETURN_IF_ERROR(Fill("seq", row.seq, planned.training.seq_len));
   ASSIGN_OR_RETURN(planned.training.global_batch, GlobalBatchOf(row));
   RETURN_IF_ERROR(Validate(planned.training));

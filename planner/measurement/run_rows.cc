@@ -8,6 +8,7 @@
 #include "planner/block/parameters.h"
 #include "planner/layout/keys.h"
 #include "planner/measurement/measurement.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::planner {
 namespace {
@@ -48,6 +49,13 @@ void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
   row.notes = NotesOn(model);
 }
 
+// An empty cell is the default.
+void DescribeRunOptions(const TrainingSpec& training, Measurement& row) {
+  for (const auto& [option, value] : ChangedOptions(training)) {
+    SetCell(option, value, row).IgnoreError();  // a column takes its option's
+  }
+}
+
 void DescribeLayout(const Layout& layout, Measurement& row) {
   row.gpus = layout.devices();
   for (const LayoutKey& key : kLayoutKeys) {
@@ -79,6 +87,7 @@ std::string RunsToCsv(const RunSpecs& specs, absl::Span<const MeasuredRun> runs)
   for (const MeasuredRun& run : runs) {
     Measurement& row = rows.emplace_back();
     DescribeSpecs(specs, row);
+    DescribeRunOptions(specs.training, row);
     DescribeLayout(run.layout, row);
     DescribeResult(specs, run, row);
   }

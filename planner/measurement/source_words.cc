@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/text/string_view.h"
 
@@ -116,6 +117,27 @@ constexpr std::array kRecompute = {
     Checkpointing{"1", Recompute::kFull},
 };
 
+struct OptionWords {
+  std::string_view option;
+  std::string_view words;
+  std::string_view value;
+};
+constexpr std::array kOptionWords = {
+    // No copy of the weights in fp32: HALO's engine.
+    OptionWords{"states", "pure bf16 adamw", "bf16"},
+    // Megatron-LM's DeepSeek-V3: --use-precision-aware-optimizer, --exp-avg-dtype bf16 and
+    // --exp-avg-sq-dtype bf16.
+    OptionWords{"states", "bf16 optimizer states", "precision-aware"},
+    // Megatron-LM's test cases: "..._dist_muon".
+    OptionWords{"optimizer", "muon", "muon"},
+};
+
+// Whether whole words of the remark are `words`, in PlainWords().
+bool SaysWords(std::string_view remark, std::string_view words) {
+  const std::string padded = absl::StrCat(" ", PlainWords(remark), " ");
+  return Contains(padded, absl::StrCat(" ", AbslView(words), " "));
+}
+
 }  // namespace
 
 std::string PlainWords(std::string_view text) {
@@ -173,6 +195,16 @@ std::optional<bool> MeaningOfSwitch(std::string_view text) {
     return false;
   }
   return std::nullopt;
+}
+
+std::string_view NotedOption(std::string_view option, std::string_view notes) {
+  for (const auto& [name, words, value] : kOptionWords) {
+    if (name != option) continue;
+    for (const absl::string_view remark : absl::StrSplit(AbslView(notes), ';')) {
+      if (SaysWords(StdView(remark), words)) return value;
+    }
+  }
+  return {};
 }
 
 std::optional<PeakRank> MeaningOfPeakRank(std::string_view notes) {

@@ -1,5 +1,5 @@
-// Translates what sources of measurements call schedules, kernels, recompute and the rank of a
-// memory peak.
+// Translates what sources of measurements call schedules, kernels, recompute, options of the run
+// and the rank of a memory peak.
 //
 // Names are compared after PlainWords(), so that spelling, case and remarks in parentheses make no
 // difference.
@@ -42,6 +42,10 @@ std::optional<Recompute> MeaningOfRecompute(std::string_view text);
 // Returns whether the text means on; an empty one means off. Returns nullopt if the text is
 // unknown.
 std::optional<bool> MeaningOfSwitch(std::string_view text);
+
+// Returns the value of an option (planner/spec/option_choice.h) that the notes state in a source's
+// own words, such as "pure bf16 AdamW"; empty if they do not.
+std::string_view NotedOption(std::string_view option, std::string_view notes);
 
 // Returns the pipeline rank whose memory the source reports, or nullopt if the notes do not name
 // it. Remarks in the notes are divided by ';', and one about memory may name the rank: "memory is

@@ -23,6 +23,21 @@ double Apart(const std::string& a, const std::string& b, double jump) {
   return a == b ? 0.0 : jump;
 }
 
+// The value of an option; empty for its default.
+std::string ValueIn(const OptionValues& options, std::string_view name) {
+  const auto found = std::find_if(options.begin(), options.end(),
+                                  [&](const auto& option) { return option.first == name; });
+  return found == options.end() ? std::string() : found->second;
+}
+
+double Apart(const OptionValues& a, const OptionValues& b) {
+  double apart = 0.0;
+  for (const std::string_view name : OptionNames()) {
+    apart += Apart(ValueIn(a, name), ValueIn(b, name), kWord);
+  }
+  return apart;
+}
+
 }  // namespace
 
 double SweepDistance(const SweepTraits& a, const SweepTraits& b) {
@@ -31,7 +46,7 @@ double SweepDistance(const SweepTraits& a, const SweepTraits& b) {
          Apart(a.seq_len, b.seq_len) + Apart(a.global_batch, b.global_batch) +
          Apart(a.devices, b.devices) + Apart(a.device, b.device, kDevice) +
          Apart(a.cluster, b.cluster, kWord) + Apart(a.framework, b.framework, kWord) +
-         Apart(a.precision, b.precision, kWord);
+         Apart(a.precision, b.precision, kWord) + Apart(a.options, b.options);
 }
 
 int64_t RelatedSweeps::results() const {

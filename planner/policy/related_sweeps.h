@@ -2,9 +2,10 @@
 // relate.
 //
 // The relation of two sweeps is exp(-distance). The distance has a term for being different sweeps,
-// a term for the ratio of each size, and a term for each name that differs. Each term gives a valid
-// covariance, and so does the product of all. The residual model's matrix is therefore a valid
-// covariance for any set of sweeps (Rasmussen and Williams 2006, section 4.2).
+// a term for the ratio of each size, and a term for each name and each option of the run that
+// differs. Each term gives a valid covariance, and so does the product of all. The residual model's
+// matrix is therefore a valid covariance for any set of sweeps (Rasmussen and Williams 2006,
+// section 4.2).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "planner/policy/trial_point.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::planner {
 
@@ -27,6 +29,7 @@ struct SweepTraits {
   std::string cluster;    // the cluster whose constants the estimates use
   std::string framework;  // the profile that the estimates use
   std::string precision;
+  OptionValues options = {};  // of the run, those that do not have their default
 };
 
 // Returns the distance between two different sweeps.

@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "planner/measurement/measured_options.h"
 #include "planner/measurement/metrics.h"
 
 namespace meshwright::planner {
@@ -200,6 +201,9 @@ SweepTraits TraitsOf(const Measurement& row) {
   traits.cluster = row.source;
   traits.framework = row.framework;
   traits.precision = row.precision;
+  TrainingSpec training;
+  // A row whose options can't be read was refused.
+  if (ReadMeasuredOptions(row, training).ok()) traits.options = ChangedOptions(training);
   return traits;
 }
 

@@ -31,11 +31,15 @@ std::string NamesOf(const std::vector<std::string_view>& names) {
   });
 }
 
-std::string DefaultValues(std::string_view name) {
-  if (name != kOptimizerName) return std::string(FindOption(name)->search_values);
-  return absl::StrJoin(kOptimizers, ",", [](std::string* out, const Optimizer& optimizer) {
+std::string OptimizerNames(absl::string_view divider) {
+  return absl::StrJoin(kOptimizers, divider, [](std::string* out, const Optimizer& optimizer) {
     out->append(optimizer.name.data(), optimizer.name.size());
   });
+}
+
+std::string DefaultValues(std::string_view name) {
+  return name == kOptimizerName ? OptimizerNames(",")
+                                : std::string(FindOption(name)->search_values);
 }
 
 // Returns the values as the option writes them, each once.
@@ -73,13 +77,22 @@ absl::StatusOr<SearchedOption> ParseOne(std::string_view field, std::string_view
 
 }  // namespace
 
+const std::vector<std::string_view>& OptionNames() {
+  static const auto* const kNames = [] {
+    auto* names = new std::vector<std::string_view>();
+    for (const RunOption& option : kRunOptions) names->push_back(option.name);
+    names->push_back(kOptimizerName);
+    return names;
+  }();
+  return *kNames;
+}
+
 const std::vector<std::string_view>& SearchableOptions() {
   static const auto* const kNames = [] {
     auto* names = new std::vector<std::string_view>();
-    for (const RunOption& option : kRunOptions) {
-      if (!option.search_values.empty()) names->push_back(option.name);
+    for (const std::string_view name : OptionNames()) {
+      if (!DefaultValues(name).empty()) names->push_back(name);
     }
-    names->push_back(kOptimizerName);
     return names;
   }();
   return *kNames;
@@ -90,6 +103,21 @@ std::string OptionText(std::string_view name, const TrainingSpec& training) {
   return FindOption(name)->text(training.options);
 }
 
+std::string DefaultOptionText(std::string_view name) { return OptionText(name, TrainingSpec()); }
+
+OptionValues ChangedOptions(const TrainingSpec& training) {
+  OptionValues changed;
+  for (const std::string_view name : OptionNames()) {
+    std::string value = OptionText(name, training);
+    if (value != DefaultOptionText(name)) changed.emplace_back(name, std::move(value));
+  }
+  return changed;
+}
+
+std::string OptionTakes(std::string_view name) {
+  return name == kOptimizerName ? OptimizerNames("|") : std::string(FindOption(name)->values);
+}
+
 absl::Status SetOption(std::string_view field, std::string_view name, std::string_view value,
                        TrainingSpec& training) {
   if (name == kOptimizerName) {
@@ -97,10 +125,7 @@ absl::Status SetOption(std::string_view field, std::string_view name, std::strin
     return absl::OkStatus();
   }
   if (const RunOption* option = FindOption(name)) return option->read(value, training.options);
-  std::vector<std::string_view> names;
-  for (const RunOption& option : kRunOptions) names.push_back(option.name);
-  names.push_back(kOptimizerName);
-  return FieldError(field, name, absl::StrCat("must be one of ", NamesOf(names)));
+  return FieldError(field, name, absl::StrCat("must be one of ", NamesOf(OptionNames())));
 }
 
 absl::StatusOr<std::vector<SearchedOption>> ParseSearchedOptions(
@@ -202,7 +227,7 @@ std::string EffectOf(const OptionValues& values) {
 std::vector<std::string> DescribeOptions(const OptionValues& values) {
   std::vector<std::string> changes;
   for (const auto& [name, value] : values) {
-    changes.push_back(absl::StrCat(name, " ", OptionText(name, TrainingSpec()), " -> ", value));
+    changes.push_back(absl::StrCat(name, " ", DefaultOptionText(name), " -> ", value));
   }
   return changes;
 }

@@ -22,19 +22,27 @@
 
 namespace meshwright::planner {
 
-// Values by option, in the order of SearchableOptions().
+// Values by option, in the order of OptionNames().
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
 
 // The most combinations of values that one search goes through.
 inline constexpr size_t kMostOptionChoices = 64;
 
-// Returns the names of the options that a search can vary: those of kRunOptions that have values to
-// search, then "optimizer".
+// Returns the names of all options: those of kRunOptions, then "optimizer". Whatever is done for
+// every option of a training loops over them.
+const std::vector<std::string_view>& OptionNames();
+// Returns the names of the options that a search can vary: those of OptionNames() that have values
+// to search, in the same order.
 const std::vector<std::string_view>& SearchableOptions();
 
-// Returns an option's value as its flag takes it. REQUIRES: SearchableOptions() has the name, or
-// kRunOptions has.
+// Returns an option's value as its flag takes it. REQUIRES: OptionNames() has the name.
 std::string OptionText(std::string_view name, const TrainingSpec& training);
+// Returns the value that a training has unless it says another. REQUIRES: as OptionText().
+std::string DefaultOptionText(std::string_view name);
+// Returns the options that do not have their default, with their values.
+OptionValues ChangedOptions(const TrainingSpec& training);
+// Returns what an option takes, as --help shows it. REQUIRES: as OptionText().
+std::string OptionTakes(std::string_view name);
 // Sets an option by its flag's text. Returns InvalidArgument, which names the option and what it
 // takes, or `field` if there is no such option.
 absl::Status SetOption(std::string_view field, std::string_view name, std::string_view value,

@@ -62,9 +62,7 @@ std::optional<db::TrialState> StateOf(planner::RunOutcome outcome) {
 }
 
 // Hashes the row's own content, whatever the planner makes of it and wherever it is in the file.
-std::string HashOf(const Measurement& row) {
-  return db::HashOf(planner::FormatMeasurements({row}));
-}
+std::string HashOf(const Measurement& row) { return db::HashOf(planner::IdentityOf(row)); }
 
 // Sets the hashes that a sweep of the same model, cluster and training would have.
 void SetShapes(const planner::PlannedRow& planned, const planner::Layout& layout,
@@ -76,6 +74,7 @@ void SetShapes(const planner::PlannedRow& planned, const planner::Layout& layout
   const db::PlanParts parts = db::SplitPlan(ToJson(plan).dump(), planned.model.name);
   run.model_hash = db::ShapeHash(parts.model);
   run.training_hash = db::ShapeHash(parts.training);
+  run.training_json = parts.training;
   run.cluster_hash = db::ShapeHash(planner::ClusterToJson(planned.cluster));
 }
 

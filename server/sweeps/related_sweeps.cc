@@ -11,8 +11,10 @@
 #include "base/text/status_macros.h"
 #include "db/shapes.h"
 #include "executor/trial/model_form.h"
+#include "planner/catalog/spec_fields.h"
 #include "planner/codec/json_codec.h"
 #include "planner/layout/layout.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::server {
 namespace {
@@ -39,6 +41,17 @@ std::string DeviceOf(const std::string& cluster) {
   return name != device->end() && name->is_string() ? name->get<std::string>() : "";
 }
 
+// Returns the options that do not have their default; none where the training can't be read.
+planner::OptionValues TrainingOptionsOf(const std::string& text) {
+  const absl::StatusOr<nlohmann::json> json = ParseJson("training", text);
+  planner::TrainingSpec training;
+  if (!json.ok() ||
+      !planner::ReadJson("training", *json, planner::UnknownKeys::kPassOver, training).ok()) {
+    return {};
+  }
+  return planner::ChangedOptions(training);
+}
+
 // Returns nullopt where the sweep's model can't be read.
 std::optional<planner::SweepTraits> TraitsOf(const db::SweepShape& shape) {
   const absl::StatusOr<nlohmann::json> json =
@@ -63,6 +76,7 @@ std::optional<planner::SweepTraits> TraitsOf(const db::SweepShape& shape) {
   traits.cluster = shape.cluster_hash;
   traits.framework = shape.profile_hash;
   traits.precision = shape.precision;
+  traits.options = TrainingOptionsOf(shape.training);
   return traits;
 }
 

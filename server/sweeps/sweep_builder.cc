@@ -15,6 +15,7 @@
 #include "executor/trial/trial.h"
 #include "executor/wire/wire.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/plan_query.h"
 #include "planner/report/estimate_json.h"
 
 namespace meshwright::server {
@@ -156,6 +157,8 @@ db::ResultShape ShapeOf(const NewSweep& made, const std::string& worker_version,
 absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now) {
   RETURN_IF_ERROR(CheckOptions(options));
+  // The trials are the worker's, whichever framework is planned for.
+  RETURN_IF_ERROR(planner::CheckOptions(trial::WorkerProfile(), request.training));
   const planner::DeviceKind device = request.cluster.device_kind();
   if (options.memory_limit_bytes) {
     request.cluster.device.memory_bytes =

@@ -269,6 +269,7 @@ TEST_P(SweepShapesTest, AreOfTheSweepAndOfThoseThatHadEndedWhenItWasMade) {
   const SweepShape& shape = shapes.front();
   EXPECT_EQ(shape.id, own.id);
   EXPECT_EQ(shape.model, R"({"layers":2})");
+  EXPECT_EQ(shape.training, R"({"seq_len":64})");
   EXPECT_EQ(shape.cluster_hash, own.cluster_hash);
   EXPECT_EQ(shape.profile_hash, own.profile_hash);
   EXPECT_EQ(shape.devices, own.devices);

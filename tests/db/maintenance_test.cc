@@ -94,6 +94,7 @@ TEST_F(MaintenanceTest, CompactingForgetsWhatNobodyNeeds) {
     const auto connection = *SqliteConnection::Open(path_, SqliteConnection::Mode::kReadOnly);
     EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM layouts"), 3);
     EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM settings"), 1);
+    EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM training_options"), 1);
   }
   const auto store = *SqliteSweepStore::Open(path_);
   EXPECT_EQ(store->GetSweep("kept")->trial_counts[TrialState::kCancelled], 3);

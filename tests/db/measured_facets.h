@@ -27,6 +27,16 @@ inline void ExpectFacetsOfAllRows(const std::string& path) {
                 "AND s.seq_len = m.seq_len AND s.global_batch = m.global_batch AND "
                 "s.precision = m.precision)"),
             0);
+  std::string options;
+  for (const MeasurementColumn& option : MeasurementColumns()) {
+    if (option.facet != MeasurementFacet::kOptions) continue;
+    options += " AND o." + std::string(option.name) + " IS NOT NULL";
+  }
+  EXPECT_EQ(*connection->QueryInt("SELECT count(*) FROM measurements AS m WHERE NOT EXISTS "
+                                  "(SELECT 1 FROM training_options AS o WHERE "
+                                  "o.training_hash = m.training_hash" +
+                                  options + ")"),
+            0);
   EXPECT_EQ(*connection->QueryInt(
                 "SELECT count(*) FROM measurements WHERE (source, worker_version, outcome) NOT IN "
                 "(SELECT source, worker_version, outcome FROM origins)"),

@@ -11,9 +11,11 @@
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "planner/layout/condition_parser.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/layout_condition.h"
+#include "planner/spec/option_choice.h"
 #include "tests/db/measured_facets.h"
 #include "tests/db/store_records.h"
 
@@ -112,13 +114,26 @@ class MeasurementsTest : public testing::Test {
     sweep.cluster = OneOf<std::string>({"h100", "local-cpu"});
     sweep.devices = OneOf<int64_t>({4, 8});
     sweep.precision = OneOf<std::string>({"bf16", "fp32"});
+    options_ = OneOf<planner::OptionValues>({{},
+                                             {{"states", "bf16"}},
+                                             {{"loss", "chunked:8"}, {"optimizer", "muon"}},
+                                             {{"loss", "fused"}, {"train", "lora:16"}}});
     std::vector<TrialRecord> records = SomeTrials(trials);
-    for (TrialRecord& trial : records) trial.layout = RandomLayout();
+    for (TrialRecord& trial : records) {
+      trial.layout = RandomLayout();
+      trial.plan_json = PlanOf(options_);
+    }
     sweep = *store_->CreateSweep(sweep, records);
     for (TrialRecord& trial : records) {
       trial.sweep_id = sweep.id;
       if (Below(5) != 0) Measure(sweep, trial);
     }
+  }
+
+  static std::string PlanOf(const planner::OptionValues& options) {
+    nlohmann::json training = {{"seq_len", 128}};
+    for (const auto& [name, value] : options) training[name] = value;
+    return nlohmann::json{{"model", {{"layers", 2}}}, {"training", training}}.dump();
   }
 
   std::string RandomLayout() {
@@ -187,6 +202,10 @@ class MeasurementsTest : public testing::Test {
     row.values[FieldNamed("dtype")] = sweep.precision;
     row.values[FieldNamed("source")] = int64_t{0};
     row.values[FieldNamed("worker_version")] = end.measured->worker_version;
+    for (const std::string_view option : planner::OptionNames()) {
+      row.values[FieldNamed(option)] = planner::DefaultOptionText(option);
+    }
+    for (const auto& [option, value] : options_) row.values[FieldNamed(option)] = value;
     rows_.push_back(std::move(row));
   }
 
@@ -285,6 +304,7 @@ class MeasurementsTest : public testing::Test {
   std::string path_;  // for tests that want a file
   std::unique_ptr<SqliteSweepStore> store_;
   std::vector<SeenRow> rows_;
+  planner::OptionValues options_;  // of the last sweep
 };
 
 TEST_F(MeasurementsTest, AnswersRandomConditionsAsALookAtEveryRowDoes) { ExpectAnswersOf(1000); }
@@ -392,6 +412,8 @@ TEST_F(MeasurementsTest, APartOfAConditionIsAboutOneFacet) {
   EXPECT_EQ(part(Facet::kLayout, "not (tp = 2 and pp = 2)"), "NOT ((tp IS ?1) AND (pp IS ?2))");
   EXPECT_EQ(part(Facet::kSettings, "outcome = ok and source = ran"), "1");
   EXPECT_EQ(part(Facet::kOrigin, "outcome = ok and (source = ran or tp = 2)"), "(outcome = ?1)");
+  EXPECT_EQ(part(Facet::kOptions, "tp = 2 and loss = fused and optimizer != muon"),
+            "(loss = ?1) AND (optimizer <> ?2)");
 }
 
 // Those of a deleted sweep may stay: a condition may then take a look at every row for nothing.

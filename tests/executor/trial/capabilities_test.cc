@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text/field_error.h"
 #include "planner/catalog/catalog.h"
 #include "planner/rules/rule_list.h"
 #include "planner/schedule/schedule.h"
 #include "tests/executor/test_models.h"
+#include "tests/planner/changed_options.h"
 
 namespace meshwright::trial {
 namespace {
@@ -119,6 +121,18 @@ TEST(CapabilitiesTest, ModelsWithNormedHeadsRun) {
   model.groups.front().attention.qk_norm = true;
   EXPECT_TRUE(Check({}, model).ok());
   EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}, model).ok());
+}
+
+TEST(CapabilitiesTest, OptionsThatTheWorkerHasNoLayersForAreRefusedByName) {
+  for (const planner::ChangedOption& option : planner::kChangedOptions) {
+    const absl::Status status = CheckRules(
+        TinyModel(), {}, planner::WithOption(TinyTraining(), option), planner::DeviceKind::kCpu);
+    if (option.name == "optimizer") {
+      EXPECT_TRUE(status.ok()) << status;  // it has Muon
+    } else {
+      EXPECT_EQ(FieldOf(status), option.name);
+    }
+  }
 }
 
 TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {

@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text/field_error.h"
 #include "executor/trial/trial.h"
 #include "tests/executor/some_slice.h"
 #include "tests/executor/test_models.h"
+#include "tests/planner/changed_options.h"
 
 namespace meshwright::trial {
 namespace {
@@ -73,6 +75,24 @@ TEST(TrialJsonTest, HowAModelDiffersFromLlamasFamilyIsSaid) {
   EXPECT_EQ(json["model"]["positions"], "learned");
   EXPECT_EQ(json["model"]["groups"][1]["output_bias"], false);
   EXPECT_EQ(TrialPlanFromJson(json).value(), plan);
+}
+
+TEST(TrialJsonTest, TheTrainingSaysTheOptionsOfItsRun) {
+  for (const planner::ChangedOption& option : planner::kChangedOptions) {
+    TrialPlan plan = FullPlan();
+    plan.training.optimizer = planner::kAdamW;
+    const std::string name(option.name);
+    EXPECT_FALSE(ToJson(plan)["training"].contains(name));
+    plan.training = planner::WithOption(plan.training, option);
+    EXPECT_EQ(ToJson(plan)["training"][name], std::string(option.value));
+    EXPECT_EQ(TrialPlanFromJson(ToJson(plan)).value(), plan);
+    nlohmann::json other = ToJson(plan);
+    other["training"][name] = "magic";
+    EXPECT_EQ(FieldOf(TrialPlanFromJson(other).status()), name);
+  }
+  TrialPlan plan = FullPlan();
+  plan.training.options = {.loss_chunks = 8, .document_tokens = 512};
+  EXPECT_EQ(TrialPlanFromJson(ToJson(plan)).value(), plan);
 }
 
 TEST(TrialJsonTest, LayersSayTheirWindowsAndLatents) {

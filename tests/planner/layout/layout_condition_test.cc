@@ -47,6 +47,7 @@ TEST(LayoutCondition, ComparesWordsAndTextsOfEveryForm) {
     EXPECT_TRUE(Takes(holds, plain)) << holds;
     EXPECT_FALSE(Takes(holds, layout)) << holds;
   }
+  EXPECT_TRUE(Takes("stages in (\"17+15\", none)", layout));
   // However a split is written, it is the same one.
   EXPECT_TRUE(Takes("stages = 8+8+8", "tp1.pp3.dp1.stages=3x8"));
   EXPECT_EQ(FormatLayoutCondition(ParseLayoutCondition("where", "stages = 8+8+8").value()),
@@ -91,6 +92,8 @@ TEST(LayoutCondition, SaysWhereATextIsWrongAndWhatWouldBeAccepted) {
       problem("stages = 17-15"),
       HasSubstr("at character 10 there is 17-15, where none or layers of each virtual stage "
                 "such as 1+30x2+0 must be"));
+  EXPECT_THAT(problem("stages = \"17-15\""), HasSubstr("at character 10 there is \""));
+  EXPECT_THAT(problem("stages = \"17+15"), HasSubstr("where a text that ends with a double quote"));
   EXPECT_THAT(problem("offload ="),
               HasSubstr("the text ends, where none or act:N, opt or act:N+opt must be"));
   EXPECT_THAT(problem("attn = flash9"), HasSubstr("where default, flash3, flash2, flash1"));

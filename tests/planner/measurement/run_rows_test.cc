@@ -124,6 +124,18 @@ TEST(FormatMeasurements, WritesWhatParseMeasurementsReads) {
   EXPECT_EQ(rows->front().outcome, RunOutcome::kUnknown);
 }
 
+// The store knows imported rows by it: later columns leave it as it is.
+TEST(IdentityOf, HasTheColumnsOfOptionsThatTheRowFillsIn) {
+  Measurement row;
+  row.model = "m";
+  const std::string plain = IdentityOf(row);
+  EXPECT_THAT(plain, HasSubstr("offload,schedule,framework,outcome,"));
+  EXPECT_THAT(FormatMeasurements({row}), HasSubstr("offload,schedule,states,"));
+  ASSERT_TRUE(SetCell("loss", "chunked:8", row).ok());
+  EXPECT_THAT(IdentityOf(row), HasSubstr("offload,schedule,loss,framework,outcome,"));
+  EXPECT_THAT(IdentityOf(row), HasSubstr(",chunked:8,"));
+}
+
 TEST(FormatMeasurements, HasNothingThatATerminalObeys) {
   Measurement row;
   row.model = "m\x1b[2J";

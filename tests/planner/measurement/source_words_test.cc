@@ -46,6 +46,15 @@ TEST(MeaningOfPeakRank, IsWhatARemarkAboutMemorySays) {
   EXPECT_EQ(MeaningOfPeakRank(""), std::nullopt);
 }
 
+TEST(NotedOption, IsInWholeWordsOfARemark) {
+  EXPECT_EQ(NotedOption("states", "a; Pure bf16 AdamW of 6 bytes per parameter"), "bf16");
+  EXPECT_EQ(NotedOption("states", "impure bf16 AdamW"), "");
+  EXPECT_EQ(NotedOption("states", "pure; bf16 AdamW"), "");
+  EXPECT_EQ(NotedOption("optimizer", "test case moe_resume_dist_muon_1node"), "muon");
+  EXPECT_EQ(NotedOption("optimizer", "muons; (muon)"), "");
+  EXPECT_EQ(NotedOption("loss", "pure bf16 AdamW"), "");
+}
+
 TEST(MeaningOfRecompute, KnowsYesAndNo) {
   EXPECT_THAT(MeaningOfRecompute("Full (uniform)"), Optional(Recompute::kFull));
   EXPECT_THAT(MeaningOfRecompute("off"), Optional(Recompute::kNone));

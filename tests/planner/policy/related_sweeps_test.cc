@@ -9,6 +9,7 @@
 
 #include "planner/policy/residual_model.h"
 #include "planner/policy/trial_policy.h"
+#include "tests/planner/changed_options.h"
 
 namespace meshwright::planner {
 namespace {
@@ -72,6 +73,17 @@ TEST(RelatedSweeps, ResultsOfARelativeShiftTheMeansOfLayoutsLikeThem) {
   const std::vector<Residual> alone = Before({});
   for (size_t i = 0; i < kLine.size(); ++i) EXPECT_LT(residuals[i].sd, alone[i].sd + 0.1);
   EXPECT_LT(residuals[3].sd, alone[3].sd);
+}
+
+TEST(RelatedSweeps, EachOptionSetsSweepsApart) {
+  const double alike = SweepDistance(Small(), Small());
+  for (const ChangedOption& option : kChangedOptions) {
+    SweepTraits other = Small();
+    other.options = ChangedOptions(WithOption({}, option));
+    EXPECT_GT(SweepDistance(Small(), other), alike) << option.name;
+    EXPECT_EQ(SweepDistance(Small(), other), SweepDistance(other, Small()));
+    EXPECT_EQ(SweepDistance(other, other), alike);
+  }
 }
 
 TEST(RelatedSweeps, NoisyResultsSayLess) {

@@ -5,6 +5,7 @@
 
 #include "base/text/field_error.h"
 #include "planner/spec/run_option_table.h"
+#include "tests/planner/changed_options.h"
 
 namespace meshwright::planner {
 namespace {
@@ -22,6 +23,30 @@ std::vector<std::string> ValuesOf(const char* text) { return ParsedOptions({text
 
 absl::Status RefusedSearch(const std::vector<std::string>& texts) {
   return ParseSearchedOptions("search", texts).status();
+}
+
+TEST(OptionNames, AreThoseOfTheTableAndTheOptimizer) {
+  ASSERT_EQ(OptionNames().size(), kRunOptions.size() + 1);
+  for (size_t i = 0; i < kRunOptions.size(); ++i) EXPECT_EQ(OptionNames()[i], kRunOptions[i].name);
+  EXPECT_EQ(OptionNames().back(), "optimizer");
+  for (const std::string_view name : OptionNames()) EXPECT_NE(OptionTakes(name), "") << name;
+}
+
+// Tests elsewhere change each option in turn.
+TEST(OptionNames, EachHasAChangeInTests) {
+  for (size_t i = 0; i < OptionNames().size(); ++i) {
+    ASSERT_LT(i, kChangedOptions.size());
+    EXPECT_EQ(kChangedOptions[i].name, OptionNames()[i]);
+  }
+}
+
+TEST(ChangedOptions, AreThoseWithoutTheirDefault) {
+  EXPECT_TRUE(ChangedOptions(TrainingSpec()).empty());
+  for (const ChangedOption& option : kChangedOptions) {
+    const TrainingSpec training = WithOption({}, option);
+    EXPECT_THAT(ChangedOptions(training), ElementsAre(testing::Pair(option.name, option.value)));
+    EXPECT_NE(DefaultOptionText(option.name), option.value);
+  }
 }
 
 TEST(SearchedOptions, CommasDivideValuesAndPlusesTheirParts) {

@@ -87,6 +87,17 @@ TEST(ReadImport, ARowHasOneHashHoweverItIsWritten) {
   EXPECT_NE(Read(File({faster})).runs.at(0).run.row_hash, hash);
 }
 
+TEST(ReadImport, OptionsOfTheRunArePartOfItsTraining) {
+  const db::NewImport plain = Read(File({kGood})).runs.at(0);
+  EXPECT_EQ(plain.training_json.find("loss"), std::string::npos);
+  std::string noted = kGood;
+  noted.replace(noted.find("by hand"), 7, "loss=chunked:8");
+  const db::NewImport chunked = Read(File({noted})).runs.at(0);
+  EXPECT_THAT(chunked.training_json, HasSubstr(R"("loss":"chunked:8")"));
+  EXPECT_NE(chunked.training_hash, plain.training_hash);
+  EXPECT_EQ(chunked.model_hash, plain.model_hash);
+}
+
 TEST(ReadImport, WhatCantBePlannedIsRefusedByItsLine) {
   std::string no_outcome = kGood;
   no_outcome.replace(no_outcome.find(",ok,"), 4, ",,");

@@ -225,6 +225,14 @@ TEST(SweepBuilderTest, ASweepIsRepeatedAsIfNobodyHadRunIt) {
   EXPECT_EQ(again.candidates, expected);
 }
 
+// The worker runs the trials of every framework's plan.
+TEST(SweepBuilderTest, OptionsThatTheWorkerDoesNotRunAreRefusedWhicheverFrameworkIsPlanned) {
+  planner::SearchRequest request = Tiny();
+  request.profile = planner::FindProfile("megatron").value();
+  request.training.options.loss_chunks = 8;
+  EXPECT_EQ(FieldOf(BuildSweep(request, Options(3), "v", db::At(0)).status()), "loss");
+}
+
 TEST(SweepBuilderTest, NamesTheFieldThatIsOff) {
   EXPECT_EQ(FieldOf(BuildSweep(Tiny(), Options(0), "v", db::At(0)).status()), "trials");
   SweepOptions few = Options(3);

@@ -3,10 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
 #include "planner/drawing/scatter_svg.h"
+#include "planner/measurement/measurement.h"
 #include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
 #include "planner/report/validation_fields.h"
@@ -22,15 +25,20 @@
 namespace meshwright::cli {
 namespace {
 
+// Returns what the files hold, with every column.
+std::string DescribeFiles() {
+  return absl::StrCat(
+      "The files hold one run per line under a header that names the columns, in any order: ",
+      absl::StrJoin(planner::MeasurementColumnNames(), ", "),
+      ". An empty cell is unknown; outcome is ok, oom or error. A row whose model is a preset's name "
+      "(meshwright list models), however spelt, needs no shape; an empty vocabulary is that of the "
+      "model's family, an empty micro-batch the fastest that the planner expects to fit, and an "
+      "empty gbs, of a row without pipeline and speed, one micro-batch a rank. Experts of a model "
+      "that is no preset stand in the notes: experts=8;top_k=2;moe_ffn=2048. So may a run's "
+      "options, as loss=chunked:8, whose columns go before notes and take what their flags take.");
+}
+
 constexpr char kValidateFooter[] = R"(
-The files hold one run per line under a header that names the columns, in any order: source, sweep,
-model, layers, hidden, ffn, heads, kv_heads, vocab, seq, gpu, gpu_mem_gib, gpus, gpus_per_node, tp,
-pp, cp, ep, etp, dp, vpp, mbs, gbs, precision, act_ckpt, attn, norm_kernel, seq_parallel,
-zero_stage, hs, stages, offload, schedule, framework, outcome, step_time_s, mfu, tflops_per_gpu,
-tokens_per_s_per_gpu, peak_mem_gib, notes. An empty cell is unknown; outcome is ok, oom or error. A
-row whose model is a preset's name (meshwright list models), however spelt, needs no shape; an empty
-vocabulary is that of the model's family, an empty micro-batch the fastest that the planner expects
-to fit, and an empty gbs, of a row without pipeline and speed, one micro-batch a rank. Experts of a model that is no preset stand in the notes: experts=8;top_k=2;moe_ffn=2048.
 
 Each row is predicted with the cluster whose GPU name begins `gpu`, nvidia-smi's names too, and the
 profile that `framework` names (empty: megatron). A row that can't be modelled stays in the list, with
@@ -110,7 +118,7 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ValidateFlags>();
   CLI::App* command =
       app.add_subcommand("validate", "Hold the planner's predictions against measured runs");
-  command->footer(kValidateFooter);
+  command->footer("\n" + DescribeFiles() + kValidateFooter);
   command
       ->add_option("--measurements", flags->measurements,
                    "CSV files of measured runs; rows count from 0 over all files in this order")

@@ -1,0 +1,35 @@
+// For each option of a run a value that is not its default, and a framework that has it: tests
+// change each in turn.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "planner/spec/option_choice.h"
+
+namespace meshwright::planner {
+
+struct ChangedOption {
+  std::string_view name;
+  std::string_view value;
+  std::string_view framework = "megatron";
+};
+
+inline constexpr std::array<ChangedOption, 8> kChangedOptions = {{
+    {.name = "states", .value = "master=none,grad=bf16,m=int8,v=bf16"},
+    {.name = "loss", .value = "chunked:8"},
+    {.name = "documents", .value = "512"},
+    {.name = "compile", .value = "off", .framework = "torchtitan-fsdp"},
+    {.name = "cuda_graphs", .value = "iteration", .framework = "nemo"},
+    {.name = "dispatcher", .value = "deepep"},
+    {.name = "train", .value = "lora:16:q_proj,v_proj"},
+    {.name = "optimizer", .value = "muon"},
+}};
+
+// Returns the training with the option. REQUIRES: it is one of kChangedOptions.
+inline TrainingSpec WithOption(TrainingSpec training, const ChangedOption& option) {
+  SetOption(option.name, option.name, option.value, training).IgnoreError();
+  return training;
+}
+
+}  // namespace meshwright::planner

@@ -1,6 +1,7 @@
 #include "planner/catalog/cluster_words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,7 @@ constexpr double kEthernetHopS = 2e-5;
 
 constexpr std::string_view kForm =
     "must be NAME:DEVICESxNODES,ib=RATE, such as h100:8x4,ib=200Gb; the words are ib and eth (all "
-    "interfaces of a node), link (of one device) and pairs";
+    "interfaces of a node), link (of one device), pairs, and host (its memory)";
 
 absl::Status WordsError(std::string_view text) { return FieldError("cluster", text, kForm); }
 
@@ -47,6 +48,18 @@ absl::StatusOr<double> RateOf(std::string_view word, std::string_view text) {
                     "second), such as 200Gb or 25GB");
 }
 
+// Returns a size in bytes.
+absl::StatusOr<double> SizeOf(std::string_view word, std::string_view text) {
+  absl::string_view rest = AbslView(text);
+  const bool is_tera = absl::ConsumeSuffix(&rest, "TB");
+  double number = 0.0;
+  if ((is_tera || absl::ConsumeSuffix(&rest, "GB")) && absl::SimpleAtod(rest, &number) &&
+      number > 0.0 && number <= 1e6) {
+    return std::round(number * (is_tera ? 1e12 : 1e9));
+  }
+  return FieldError(word, text, "must be a size in GB or TB, such as 512GB");
+}
+
 absl::Status ReplaceWord(const ClusterWord& target, const json& own, json& merged) {
   const std::string word(target.name);
   const std::string key(target.key);
@@ -55,25 +68,27 @@ absl::Status ReplaceWord(const ClusterWord& target, const json& own, json& merge
   if (!value.is_string()) {
     return FieldError(word, ShowJson(value), "must be a text with its unit, such as \"200Gb\"");
   }
-  ASSIGN_OR_RETURN(double bytes_per_s, RateOf(word, value.get<std::string>()));
-  const auto said = own.find(std::string(target.link));
+  const bool is_size = target.amount == WordAmount::kSize;
+  ASSIGN_OR_RETURN(double amount, is_size ? SizeOf(word, value.get<std::string>())
+                                          : RateOf(word, value.get<std::string>()));
+  const auto said = own.find(std::string(target.object));
   if (said != own.end() && said->contains(key)) {
-    return FieldError(
-        word, ShowJson(value),
-        absl::StrCat("is given as ", AbslView(target.link), ".", key, " too; must be given once"));
+    return FieldError(word, ShowJson(value),
+                      absl::StrCat("is given as ", AbslView(target.object), ".", key,
+                                   " too; must be given once"));
   }
-  if (target.of_node) {
+  if (target.amount == WordAmount::kRateOfNode) {
     const json& devices = merged["devices_per_node"];
     if (!devices.is_number() || devices.get<double>() < 1.0) {
       return FieldError(word, ShowJson(value), "needs devices_per_node beside it");
     }
-    bytes_per_s /= devices.get<double>();
+    amount /= devices.get<double>();
   }
-  json& link = merged[std::string(target.link)];
-  link[key] = bytes_per_s;
+  json& object = merged[std::string(target.object)];
+  object[key] = amount;
   if (word == "eth") {
-    link["efficiency"] = kEthernetEfficiency;
-    link["hop_latency_s"] = kEthernetHopS;
+    object["efficiency"] = kEthernetEfficiency;
+    object["hop_latency_s"] = kEthernetHopS;
   }
   return absl::OkStatus();
 }

@@ -1,15 +1,16 @@
 // Reads a cluster that is given in a few words: "h100:8x4,ib=200Gb" is 4 nodes of 8 H100 whose
 // network interfaces carry 200 Gb/s a node.
 //
-//   NAME[:DEVICES[xNODES]][,WORD=RATE]...
+//   NAME[:DEVICES[xNODES]][,WORD=AMOUNT]...
 //
 // NAME is a preset or another name of one (planner/catalog/cluster_names.h). DEVICES are those of a
-// node; without NODES there is one. A rate is one way, in Gb (gigabits per second) or GB (gigabytes
-// per second), such as 200Gb or 25GB. The words are also keys of a cluster's file, with the rate as
-// a text.
+// node; without NODES there is one. An amount is a rate, one way, in Gb (gigabits per second) or GB
+// (gigabytes per second), such as 200Gb or 25GB, or a size in GB or TB. The words are also keys of
+// a cluster's file, with the amount as a text.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,22 +20,28 @@
 
 namespace meshwright::planner {
 
+// What stands behind a word. The devices of a node share a rate of the node.
+enum class WordAmount : uint8_t { kRate, kRateOfNode, kSize };
+
 struct ClusterWord {
   std::string_view name;
   std::string_view help;
-  // The link of a cluster's file that the word is about, and the key of its rate.
-  std::string_view link;
+  // The object of a cluster's file that the word is about, and its key there.
+  std::string_view object;
   std::string_view key;
-  bool of_node = false;  // the devices of a node share the rate
+  WordAmount amount;
 };
 
-inline constexpr std::array<ClusterWord, 4> kClusterWords = {{
+inline constexpr std::array<ClusterWord, 5> kClusterWords = {{
     {"ib", "InfiniBand between nodes: all interfaces of a node together", "scale_out",
-     "bytes_per_s", true},
+     "bytes_per_s", WordAmount::kRateOfNode},
     {"eth", "Ethernet between nodes: all interfaces of a node together", "scale_out", "bytes_per_s",
-     true},
-    {"link", "What links one device to the others of its node", "scale_up", "bytes_per_s"},
-    {"pairs", "Bridges that join two devices of a node each", "scale_up", "pair_bytes_per_s"},
+     WordAmount::kRateOfNode},
+    {"link", "What links one device to the others of its node", "scale_up", "bytes_per_s",
+     WordAmount::kRate},
+    {"pairs", "Bridges that join two devices of a node each", "scale_up", "pair_bytes_per_s",
+     WordAmount::kRate},
+    {"host", "Memory of a node's host, for offload=", "host", "memory_bytes", WordAmount::kSize},
 }};
 
 // Returns whether the text is a cluster in words: it has ":" or "," behind the name of a preset.
@@ -44,9 +51,9 @@ bool IsInClusterWords(std::string_view text);
 // InvalidArgument about `cluster` if the text is not as above.
 absl::StatusOr<nlohmann::json> ClusterInWords(std::string_view text);
 
-// Replaces the words of a cluster's file, whose base is merged in, by the links that they stand
-// for. `own` is the file without its base. Returns InvalidArgument about the word if its rate can't
-// be read, or if the file gives the same rate in another key too.
+// Replaces the words of a cluster's file, whose base is merged in, by what they stand
+// for. `own` is the file without its base. Returns InvalidArgument about the word if its amount
+// can't be read, or if the file gives the same amount in another key too.
 absl::Status ReplaceClusterWords(const nlohmann::json& own, nlohmann::json& merged);
 
 }  // namespace meshwright::planner

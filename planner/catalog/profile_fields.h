@@ -84,6 +84,9 @@ void VisitFields(Struct& states, Visitor& visit) {
   visit("local_gradient_bytes", states.local_gradient_bytes);
   visit("shard_buffer_bytes", states.shard_buffer_bytes);
   visit("zero3_state_bytes", states.zero3_state_bytes);
+  visit(OnlyIf(states.zero3_live_parameters > 0, "zero3_live_parameters"),
+        states.zero3_live_parameters);
+  visit(OnlyIf(states.zero2_bucket_bytes > 0, "zero2_bucket_bytes"), states.zero2_bucket_bytes);
   visit("step_bytes_per_parameter", states.step_bytes_per_parameter);
 }
 

@@ -51,10 +51,15 @@ int64_t GatheredBytes(const EstimateContext& context, const Layout& layout,
   // Layered accumulation passes all micro-batches through a chunk before its weights may be
   // released.
   const TransitParameters& second = by_layer ? summed : largest_unit;
-  const int64_t weights = layout.zero == 3 ? WeightBytes(context, largest_unit.wide + second.wide,
-                                                         largest_unit.four_bit + second.four_bit)
-                                           : 0;
-  return weights + summed.trained * GradientBytes(context);
+  const int64_t gradients = summed.trained * GradientBytes(context);
+  const ModelStates& states = context.profile.states;
+  if (layout.zero < 3) return states.zero2_bucket_bytes + gradients;
+  const int64_t two_units = WeightBytes(context, largest_unit.wide + second.wide,
+                                        largest_unit.four_bit + second.four_bit);
+  const int64_t live = states.zero3_live_parameters;
+  const int64_t kept_live =
+      WeightBytes(context, std::min(rank.wide, live), std::min(rank.four_bit, live));
+  return std::max(two_units, kept_live) + gradients;
 }
 
 ProfileMemory::ProfileMemory(const PlannedLayout& planned)

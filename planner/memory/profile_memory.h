@@ -39,8 +39,9 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
                   const BlockSums& ends);
 
 // Returns the bytes in transit on a rank with the parameters `rank`. They are the gradients of one
-// unit, or of a chunk if several micro-batches are reduced together. ZeRO-3 adds the weights of two
-// units, or of a chunk and one unit under layered accumulation. REQUIRES: ZeRO-2 or 3.
+// unit, or of a chunk if several micro-batches are reduced together. ZeRO-2 adds its buckets,
+// and ZeRO-3 the weights of two units, or of a chunk and one unit under layered accumulation, or
+// what the framework keeps gathered if that is more. REQUIRES: ZeRO-2 or 3.
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout,
                       const TransitParameters& largest_unit, const TransitParameters& rank);
 

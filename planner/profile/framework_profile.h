@@ -53,6 +53,12 @@ struct ModelStates {
   int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
   int32_t shard_buffer_bytes = 0;    // in addition to the optimizer's states, sharded like them
   int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
+  // The gathered weights that ZeRO-3 holds at most, so as not to gather them again soon, in
+  // parameters. 0: those of two units.
+  int64_t zero3_live_parameters = 0;
+  // Buckets in which ZeRO-2 reduces gradients and gathers weights, in addition to one unit's
+  // gradients.
+  int64_t zero2_bucket_bytes = 0;
   // Un-scaled or gathered copies, held only during the optimizer step, per parameter of the rank.
   double step_bytes_per_parameter = 0.0;
 

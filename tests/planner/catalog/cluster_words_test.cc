@@ -46,6 +46,13 @@ TEST(ClusterWords, BytesAndBitsAreToldApart) {
                    56e9);
 }
 
+TEST(ClusterWords, AHostsMemoryIsASize) {
+  const ClusterSpec cluster = FindCluster("3090:8,host=0.5TB", kAnyCores).value();
+  EXPECT_EQ(cluster.host.memory_bytes, 500'000'000'000);
+  EXPECT_TRUE(cluster.unmeasured.empty());
+  EXPECT_THAT(ProblemWith("3090:8,host=512"), HasSubstr("host = 512: must be a size in GB or TB"));
+}
+
 TEST(ClusterWords, OnlyWhatDiffersFromThePresetIsUnmeasured) {
   const auto unmeasured = [](const char* words) {
     return FindCluster(words, kAnyCores).value().unmeasured;

@@ -86,6 +86,7 @@ void VisitFields(Struct& states, Visitor& visit) {
   visit("zero3_state_bytes", states.zero3_state_bytes);
   visit(OnlyIf(states.zero3_live_parameters > 0, "zero3_live_parameters"),
         states.zero3_live_parameters);
+  visit(OnlyIf(states.host_copy_bytes > 0, "host_copy_bytes"), states.host_copy_bytes);
   visit(OnlyIf(states.zero2_bucket_bytes > 0, "zero2_bucket_bytes"), states.zero2_bucket_bytes);
   visit("step_bytes_per_parameter", states.step_bytes_per_parameter);
 }
@@ -199,6 +200,10 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit(OnlyIf(supports.offloads_layer_inputs, "offloads_layer_inputs"),
         supports.offloads_layer_inputs);
   visit("has_optimizer_offload", supports.has_optimizer_offload);
+  visit(OnlyIf(supports.has_parameter_offload, "has_parameter_offload"),
+        supports.has_parameter_offload);
+  visit(OnlyIf(supports.has_gradient_offload, "has_gradient_offload"),
+        supports.has_gradient_offload);
   visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
   visit("min_zero", supports.min_zero);
   visit("zero23_with_pipeline", supports.zero23_with_pipeline);

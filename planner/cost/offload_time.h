@@ -32,6 +32,10 @@ struct CopyTime {
 // none.
 CopyTime ExposedCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
+// Returns the wait for a layer whose weights are on the host, and its gradients if these move too.
+// Every pass brings the rank's shard of the weights. It is 0 if the layout moves no weights.
+CopyTime ExposedWeightCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer);
+
 // An update on the host, of the parameters whose states one device owns.
 struct HostUpdate {
   double update_s = 0.0;

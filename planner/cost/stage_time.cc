@@ -56,7 +56,9 @@ UnitTimes::UnitTimes(const StepShape& step)
     const LayerTime again = Recomputed(step, block, layer);
     recomputed.push_back(TimeOf(again));
     const bool runs_again = step.layout.recompute == Recompute::kFull;
-    copies.push_back(TimeOf(ExposedCopies(step, block, runs_again ? again : layer)));
+    const LayerTime& runs = runs_again ? again : layer;
+    copies.push_back(TimeOf(ExposedCopies(step, block, runs)));
+    weight_copies.push_back(TimeOf(ExposedWeightCopies(step, block, runs)));
   }
   if (step.context.model.mtp_layers > 0) mtp = TimeOf(EstimateMtp(step));
   towers = TimeOfTowers(step);
@@ -83,6 +85,9 @@ void StageTimes::AddStage(int32_t stage, StageTime& time) const {
   ForEachRun(step_.context.shapes, held, [&](size_t shape, int64_t count) {
     if (const int64_t moved = offloaded.Of(count); moved > 0) {
       time.Add(units_.copies[shape], static_cast<double>(moved));
+    }
+    if (layout.offload.parameters) {
+      time.Add(units_.weight_copies[shape], static_cast<double>(count));
     }
     const int64_t again = recomputed.Of(count);
     time.Add(units_.layers[shape], static_cast<double>(count - again));

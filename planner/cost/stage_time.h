@@ -40,6 +40,7 @@ struct UnitTimes {
   absl::InlinedVector<StageTime, 4> layers;      // by shape, as PlannedLayout::blocks()
   absl::InlinedVector<StageTime, 4> recomputed;  // by shape, under full recompute
   absl::InlinedVector<StageTime, 4> copies;      // by shape: waits for an offloaded layer's copies
+  absl::InlinedVector<StageTime, 4> weight_copies;  // by shape: the same for offloaded weights
   StageTime head;
   StageTime embedding;
   size_t further_shape = 0;  // of the layers that predict further tokens

@@ -18,7 +18,12 @@ constexpr int32_t kMostLayers = 1 << 20;
 std::string FormatOffload(const Offload& offload) {
   std::string text;
   if (offload.activation_layers > 0) absl::StrAppend(&text, "act:", offload.activation_layers);
-  if (offload.optimizer) absl::StrAppend(&text, text.empty() ? "" : "+", "opt");
+  const auto add = [&text](bool is_there, const char* word) {
+    if (is_there) absl::StrAppend(&text, text.empty() ? "" : "+", word);
+  };
+  add(offload.optimizer, "opt");
+  add(offload.parameters, "param");
+  add(offload.gradients, "grad");
   return text;
 }
 
@@ -27,12 +32,17 @@ absl::StatusOr<Offload> ParseOffload(std::string_view text) {
   for (absl::string_view part : absl::StrSplit(AbslView(text), '+')) {
     if (part == "opt" && !offload.optimizer) {
       offload.optimizer = true;
+    } else if (part == "param" && offload.optimizer && !offload.parameters) {
+      offload.parameters = true;
+    } else if (part == "grad" && offload.parameters && !offload.gradients) {
+      offload.gradients = true;
     } else if (offload.activation_layers != 0 || !absl::ConsumePrefix(&part, "act:") ||
                !absl::SimpleAtoi(part, &offload.activation_layers) ||
                offload.activation_layers < 1 || offload.activation_layers > kMostLayers) {
       return FieldError("offload", text,
                         absl::StrCat("must be act:N with N from 1 to ", kMostLayers,
-                                     ", opt, or both as act:N+opt"));
+                                     ", opt, opt+param, opt+param+grad, or act:N+ and one of "
+                                     "these"));
     }
   }
   return offload;

@@ -1,5 +1,5 @@
 // Offload is what a layout moves to the memory of its devices' hosts. It is the value of offload=
-// in the layout's text: "act:8", "opt" or "act:8+opt".
+// in the layout's text: "act:8", "opt", "act:8+opt", "opt+param" or "opt+param+grad".
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,11 @@ struct Offload {
   // Master weights and moments live on the host, which also updates them. Gradients move there, and
   // new weights return.
   bool optimizer = false;
+  // With the optimizer, the shards of ZeRO-3's weights live on the host too, from where every pass
+  // brings them.
+  bool parameters = false;
+  // With the weights, the shards of gradients live there too, and every backward moves them there.
+  bool gradients = false;
 
   bool any() const { return activation_layers > 0 || optimizer; }
 

@@ -20,6 +20,18 @@ void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, Memor
   memory.workspace_bytes = step_bytes;
 }
 
+void MoveTo(int64_t& host_bytes, int64_t& device_bytes) {
+  host_bytes += device_bytes;
+  device_bytes = 0;
+}
+
+// Returns what the host holds beside the states that moved there.
+int64_t HostCopyBytes(const FrameworkProfile& profile, const Layout& layout,
+                      const HeldParameters& held) {
+  const int64_t owned = layout.zero >= 1 ? held.trained_shard() : held.trained();
+  return owned * int64_t{profile.states.host_copy_bytes};
+}
+
 // Adds up a rank's memory from the layout's memory model.
 class RankMemory {
  public:
@@ -61,9 +73,11 @@ class RankMemory {
     ModelStateBytes states = StatesOf(context_, layout_, held);
     int64_t host_bytes = activations.host_bytes;
     if (layout_.offload.optimizer) {
-      host_bytes += states.optimizer_bytes;
+      host_bytes += states.optimizer_bytes + HostCopyBytes(context_.profile, layout_, held);
       states.optimizer_bytes = 0;
     }
+    if (layout_.offload.parameters) MoveTo(host_bytes, states.weights_bytes);
+    if (layout_.offload.gradients) MoveTo(host_bytes, states.gradients_bytes);
     MemoryEstimate memory = {.weights_bytes = states.weights_bytes,
                              .gradients_bytes = states.gradients_bytes,
                              .optimizer_bytes = states.optimizer_bytes,

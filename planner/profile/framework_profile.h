@@ -56,6 +56,9 @@ struct ModelStates {
   // The gathered weights that ZeRO-3 holds at most, so as not to gather them again soon, in
   // parameters. 0: those of two units.
   int64_t zero3_live_parameters = 0;
+  // What offload=opt holds on the host beside the states, per parameter whose states moved: copies
+  // of gradients and weights, and pinned buffers.
+  int32_t host_copy_bytes = 0;
   // Buckets in which ZeRO-2 reduces gradients and gathers weights, in addition to one unit's
   // gradients.
   int64_t zero2_bucket_bytes = 0;
@@ -245,6 +248,8 @@ struct Supports {
   bool activation_offload_with_recompute = false;
   bool offloads_layer_inputs = false;  // whether offload=act:N also combines with rc=full
   bool has_optimizer_offload = false;  // offload=opt
+  bool has_parameter_offload = false;  // offload=opt+param
+  bool has_gradient_offload = false;   // offload=opt+param+grad
   bool tp_needs_sequence_parallel = false;
   int32_t min_zero = 0;  // the least stage if there are ranks to shard over and axes other than dp
   bool zero23_with_pipeline = false;  // whether ZeRO 2 and 3 run with pp > 1

@@ -172,6 +172,10 @@ absl::Status AddOffload(const ExportJob& job, MegatronScript& script) {
                                    absl::StrCat("offload=act:", offload.activation_layers)));
     script.flags.push_back(absl::StrCat("--cpu-offloading-num-layers ", layers));
   }
+  if (offload.parameters) {
+    return CannotExport("offload=" + FormatOffload(offload),
+                        "Megatron-LM keeps weights on the device; must be opt");
+  }
   if (!offload.optimizer) return absl::OkStatus();
   if (UsesFsdp(layout) || (layout.zero == 0 && Shards(layout))) {
     return CannotExport(absl::StrCat("zero", layout.zero),

@@ -34,8 +34,13 @@ std::string Moves(const Offload& offload, const OffloadEffect& effect) {
   }
   if (offload.optimizer) {
     absl::StrAppend(&text, text.empty() ? "Offloading" : ", and offloading",
-                    " the optimizer moves ", Gib(effect.update_bytes),
-                    " of gradients and weights a step");
+                    offload.gradients    ? " the optimizer, weights and gradients moves "
+                    : offload.parameters ? " the optimizer and weights moves "
+                                         : " the optimizer moves ",
+                    Gib(effect.update_bytes), " of gradients and weights a step",
+                    offload.parameters ? " at the update, and the rank's shard of the weights in "
+                                         "each pass of each micro-batch"
+                                       : "");
   }
   return text;
 }

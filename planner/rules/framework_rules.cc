@@ -6,6 +6,23 @@
 #include "absl/strings/str_format.h"
 
 namespace meshwright::planner {
+namespace {
+
+std::string StateOffloadSentence(const EnumSet<StateOffload>& offloads) {
+  if (offloads.empty()) {
+    return "offloaded states (offload=opt) are not planned for this framework, only ones on the "
+           "device";
+  }
+  const auto words = [](StateOffload offload) {
+    return std::string(offload == StateOffload::kOptimizer    ? "opt"
+                       : offload == StateOffload::kParameters ? "opt+param"
+                                                              : "opt+param+grad");
+  };
+  return absl::StrCat("the framework moves states to the host with offload=",
+                      NamesOf(offloads, words, " and "), " alone");
+}
+
+}  // namespace
 
 std::string DescribeFramework(const Operands& operands) {
   const int64_t bound = operands.divisor;
@@ -64,9 +81,8 @@ std::string DescribeFramework(const Operands& operands) {
           bound);
     case FrameworkPart::kOffloadRecompute:
       return "the framework does not combine offload=act:N with recompute, only with rc=none";
-    case FrameworkPart::kOptimizerOffload:
-      return "an offloaded optimizer (offload=opt) is not planned for this framework, only one on "
-             "the device";
+    case FrameworkPart::kStateOffload:
+      return StateOffloadSentence(EnumSet<StateOffload>::FromBits(bound));
     case FrameworkPart::kSchedule:
       break;
   }

@@ -34,7 +34,7 @@ enum class FrameworkPart : int64_t {
   kActivationOffload,
   kOffloadPipeline,
   kOffloadRecompute,
-  kOptimizerOffload
+  kStateOffload
 };
 
 inline EnumSet<ScheduleKind> SchedulesOf(const Supports& supports) {
@@ -58,6 +58,17 @@ inline bool Lacks(FrameworkPart part, int64_t bound, Operands& operands) {
 
 // The parts of the rule. Each returns whether the framework lacks something that the model or some
 // of the layout's axes need. They are separate so that each depends on few axes (RuleLevel).
+
+// What a framework can move of the model's states.
+enum class StateOffload : uint8_t { kOptimizer, kParameters, kGradients };
+
+inline EnumSet<StateOffload> OffloadsOf(const Supports& has) {
+  EnumSet<StateOffload> offloads;
+  if (has.has_optimizer_offload) offloads.Add(StateOffload::kOptimizer);
+  if (has.has_parameter_offload) offloads.Add(StateOffload::kParameters);
+  if (has.has_gradient_offload) offloads.Add(StateOffload::kGradients);
+  return offloads;
+}
 
 inline bool LacksForModel(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const Supports& has = input.profile.supports;
@@ -132,13 +143,20 @@ inline bool LacksRecompute(const RuleInput& input, const Layout& layout, Operand
           Lacks(FrameworkPart::kRecompute, 0, operands));
 }
 
+// Returns whether the framework lacks what the layout moves of the model's states.
+inline bool LacksStateOffload(const Supports& has, const Offload& offload, Operands& operands) {
+  const bool runs = !offload.optimizer   ? true
+                    : offload.gradients  ? has.has_gradient_offload
+                    : offload.parameters ? has.has_parameter_offload
+                                         : has.has_optimizer_offload;
+  return !runs && Lacks(FrameworkPart::kStateOffload, OffloadsOf(has).bits(), operands);
+}
+
 // Returns whether the framework lacks the layout's offload, or its combination with a pipeline or
 // with recompute.
 inline bool LacksOffload(const RuleInput& input, const Layout& layout, Operands& operands) {
   const Supports& has = input.profile.supports;
-  if (layout.offload.optimizer && !has.has_optimizer_offload) {
-    return Lacks(FrameworkPart::kOptimizerOffload, 0, operands);
-  }
+  if (LacksStateOffload(has, layout.offload, operands)) return true;
   if (layout.offload.activation_layers == 0) return false;
   if (!has.has_activation_offload) {
     return Lacks(FrameworkPart::kActivationOffload, 0, operands);

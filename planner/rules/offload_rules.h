@@ -43,6 +43,11 @@ inline bool OffloadsRecomputed(const RuleInput& input, const Layout& layout, Ope
   return stays && Broken(layout.offload.activation_layers, 0, operands);
 }
 
+// ZeRO-3 alone gathers weights before a layer needs them, so that their shards may be elsewhere.
+inline bool OffloadsWholeWeights(const RuleInput&, const Layout& layout, Operands& operands) {
+  return layout.offload.parameters && layout.zero < 3 && Broken(layout.zero, 3, operands);
+}
+
 inline bool OffloadsOrthogonalised(const RuleInput& input, const Layout& layout,
                                    Operands& operands) {
   return layout.offload.optimizer && input.training.optimizer.orthogonalises() &&

@@ -56,6 +56,7 @@ enum class Rule : uint8_t {
   kOffloadLayers,             // more offloaded layers than a chunk has
   kOffloadRecompute,          // offloaded activations of layers that keep none
   kOffloadOptimizer,          // an offloaded optimizer that no host runs
+  kOffloadWeights,            // offloaded weights that no rank gathers
   kDeviceFormat,              // the device has no products in the precision's format
   kFramework,                 // the framework lacks what the layout uses
   kTooLarge,                  // sizes beyond what the planner can count

@@ -50,8 +50,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kExpertHsdp, "hs_with_experts", ExpertsUnderHsdp,
      "experts under hs= need groups of hs * tp = $0 ranks that consist of groups of ep * etp = $1, "
      "and another worker than Meshwright's own",
-     nullptr,
-     RuleLevel::kStates},
+     nullptr, RuleLevel::kStates},
     {Rule::kVocabDivision, "vocab_division", VocabDoesNotDivide,
      "vocabulary $0 is not a multiple of tp = $1"},
     {Rule::kContextDivision, "context_division", ContextDoesNotDivide,
@@ -90,6 +89,9 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kOffloadOptimizer, "offload_optimizer", OffloadsOrthogonalised,
      "offload=opt updates weights on the host, which is planned for AdamW only, not for the matrix "
      "products of Muon",
+     nullptr, RuleLevel::kLayout},
+    {Rule::kOffloadWeights, "offload_weights", OffloadsWholeWeights,
+     "offload=opt+param needs zero$1, which gathers weights before they are needed: zero is $0",
      nullptr, RuleLevel::kLayout},
     {Rule::kDeviceFormat, "device_format", DeviceLacksFormat, "", DescribeDeviceFormat},
     {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework, RuleLevel::kLayout},

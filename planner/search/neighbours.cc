@@ -127,6 +127,10 @@ void MoreRecompute(const ModelSpec& model, Layout layout, const Visit& visit) {
   visit(layout);
 }
 
+int StatesMovedBy(const Offload& offload) {
+  return int{offload.optimizer} + int{offload.parameters} + int{offload.gradients};
+}
+
 // The last layer of a chunk gains nothing from moving. Rules refuse what the framework or the host
 // does not have.
 template <typename Visit>
@@ -134,11 +138,13 @@ void MoreOffload(const ModelSpec& model, Layout layout, const Visit& visit) {
   const Offload before = layout.offload;
   const int64_t layers = LayersOfAChunk(model, layout);
   const int64_t step = std::max<int64_t>(1, layers / kBlockSteps);
-  for (const bool optimizer : {false, true}) {
-    if (before.optimizer && !optimizer) continue;
+  constexpr int kMostStates = 3;  // optimizer, weights, gradients
+  for (int states = StatesMovedBy(before); states <= kMostStates; ++states) {
     layout.offload = before;
-    layout.offload.optimizer = optimizer;
-    if (optimizer != before.optimizer) visit(layout);
+    layout.offload.optimizer = states >= 1;
+    layout.offload.parameters = states >= 2;
+    layout.offload.gradients = states >= 3;
+    if (layout.offload != before) visit(layout);
     for (int64_t n = before.activation_layers + step; n < layers; n += step) {
       layout.offload.activation_layers = static_cast<int32_t>(n);
       visit(layout);

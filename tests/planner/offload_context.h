@@ -20,6 +20,8 @@ inline TestContext OffloadContext(const char* model, int64_t seq_len, int64_t gl
   has.activation_offload_with_pipeline = true;
   has.activation_offload_with_recompute = true;
   has.has_optimizer_offload = true;
+  has.has_parameter_offload = true;
+  has.has_gradient_offload = true;
   return test;
 }
 

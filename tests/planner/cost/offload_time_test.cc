@@ -46,6 +46,26 @@ TEST_F(OffloadTime, CopiesAtTheLinkOrAtTheShareOfTheHostsMemory) {
   EXPECT_EQ(rate("tp1.pp1.dp8"), 25e9);
 }
 
+// Each of a step's micro-batches brings the shard of each of 32 layers twice: before the forward
+// and before the backward.
+TEST_F(OffloadTime, OfWeightsIsWhatALayersShardTakesLongerThanTheLayer) {
+  test_.cluster.host.memory_bytes_per_s = 800e12;  // the update takes no time
+  const auto waits = [this](const char* layout) { return Time(layout)[TimePart::kOffload]; };
+  SetLink(50e12);
+  EXPECT_EQ(waits("tp1.pp1.dp8.zero3.offload=opt+param"), 0.0);
+  SetLink(1e6);
+  const EstimateContext context = test_.get();
+  const Layout layout = MakeLayout("tp1.pp1.dp8.zero3.offload=opt+param");
+  const StepShape step(context, layout);
+  const LayerTime layer = EstimateLayer(step, 0);
+  const double shard_s = static_cast<double>(step.planned.block(0).layer.all) / 8.0 * 2.0 / 1e6;
+  const CopyTime weights = ExposedWeightCopies(step, step.planned.block(0), layer);
+  EXPECT_DOUBLE_EQ(weights.forward_s,
+                   shard_s - layer.forward_s - layer.tp_forward_s - layer.cp_forward_s);
+  const double with_gradients = waits("tp1.pp1.dp8.zero3.offload=opt+param+grad");
+  EXPECT_GT(with_gradients, waits("tp1.pp1.dp8.zero3.offload=opt+param"));
+}
+
 TEST_F(OffloadTime, HidesCopiesBehindCompute) {
   test_.cluster.host.memory_bytes_per_s = 0.0;
   SetLink(1.01 * RateOfForward());

@@ -9,19 +9,23 @@ namespace {
 using testing::HasSubstr;
 
 TEST(LayoutText, RoundTrips) {
-  for (const char* text : {"tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
-                           "tp1.cp2.pp4.dp1.mb3.vpp5.zero0.sp0.rc=block:2.sched=interleaved",
-                           "tp1.cp1.pp1.dp16.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.hs=8",
-                           "tp2.cp1.pp8.dp16.ep8.etp1.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
-                           "tp2.cp1.pp1.dp8.ep1.etp2.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
-                           "tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5",
-                           ("tp1.cp1.pp4.dp1.mb1.vpp4.zero0.sp0.rc=none.sched=interleaved.stages=1+"
-                            "14x2+1"),
-                           "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.offload=act:8",
-                           "tp1.cp1.pp1.dp8.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.offload=opt",
-                           ("tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5."
-                            "offload=act:2+opt"),
-                           "tp1.cp1.pp1.dp1.mb1.vpp1.zero3.sp0.rc=selective.sched=zb_h1"}) {
+  for (const char* text :
+       {"tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
+        "tp1.cp2.pp4.dp1.mb3.vpp5.zero0.sp0.rc=block:2.sched=interleaved",
+        "tp1.cp1.pp1.dp16.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.hs=8",
+        "tp2.cp1.pp8.dp16.ep8.etp1.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
+        "tp2.cp1.pp1.dp8.ep1.etp2.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
+        "tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5",
+        ("tp1.cp1.pp4.dp1.mb1.vpp4.zero0.sp0.rc=none.sched=interleaved.stages=1+"
+         "14x2+1"),
+        "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.offload=act:8",
+        "tp1.cp1.pp1.dp8.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.offload=opt",
+        ("tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5."
+         "offload=act:2+opt"),
+        "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.offload=opt+param",
+        "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.offload=opt+"
+        "param+grad",
+        "tp1.cp1.pp1.dp1.mb1.vpp1.zero3.sp0.rc=selective.sched=zb_h1"}) {
     EXPECT_EQ(FormatLayout(ParseLayout(text).value()), text);
   }
 }
@@ -78,6 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"tp1.pp1.dp1.offload=act:0", "must be act:N with N from 1"},
                     std::pair{"tp1.pp1.dp1.offload=act:2+act:3", "must be act:N with N from 1"},
                     std::pair{"tp1.pp1.dp1.offload=opt+opt", "must be act:N with N from 1"},
+                    std::pair{"tp1.pp1.dp1.offload=param", "must be act:N with N from 1"},
+                    std::pair{"tp1.pp1.dp1.offload=opt+grad", "must be act:N with N from 1"},
                     std::pair{"tp1.pp1.dp1.offload=opt.offload=opt", "offload is given twice"},
                     std::pair{"tp1.pp1.dp1.sched=2f2b", "sched must be"},
                     std::pair{"tp99999999999.pp1.dp1", "tp takes"}));

@@ -28,6 +28,45 @@ int64_t LayerBytes(const TestContext& test) {
       BlockOperators(LayerShape(test.get(), MakeLayout("tp1.pp1.dp1"), test.model.groups.front())));
 }
 
+// What leaves the device is on the host, and gathered weights stay.
+TEST(OffloadedStates, MoveWeightsWithTheOptimizerAndGradientsWithTheWeights) {
+  TestContext test = OffloadedLlama7b();
+  const MemoryEstimate none = OffloadedOnRank(test, "tp1.pp1.dp8.zero3");
+  const MemoryEstimate states = OffloadedOnRank(test, "tp1.pp1.dp8.zero3.offload=opt");
+  const MemoryEstimate weights = OffloadedOnRank(test, "tp1.pp1.dp8.zero3.offload=opt+param");
+  const MemoryEstimate all = OffloadedOnRank(test, "tp1.pp1.dp8.zero3.offload=opt+param+grad");
+  EXPECT_EQ(weights.weights_bytes, 0);
+  EXPECT_EQ(weights.gradients_bytes, none.gradients_bytes);
+  EXPECT_EQ(weights.host_bytes, states.host_bytes + none.weights_bytes);
+  EXPECT_EQ(all.gradients_bytes, 0);
+  EXPECT_EQ(all.host_bytes, weights.host_bytes + none.gradients_bytes);
+  EXPECT_EQ(all.workspace_bytes, none.workspace_bytes);
+  // What a framework copies there comes on top, for each parameter that the rank owns.
+  test.profile.states.host_copy_bytes = 6;
+  const int64_t owned = Parameters(test.model) / 8;
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero3.offload=opt").host_bytes,
+            states.host_bytes + 6 * owned);
+}
+
+// DeepSpeed's stage3_max_live_parameters and buckets.
+TEST(GatheredWeights, AreAsManyAsTheFrameworkKeeps) {
+  TestContext test = OffloadedLlama7b();
+  const MemoryEstimate two_units = OffloadedOnRank(test, "tp1.pp1.dp8.zero3");
+  test.profile.states.zero3_live_parameters = 1;
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero3"), two_units);
+  test.profile.states.zero3_live_parameters = 1'000'000'000;
+  const int64_t more = OffloadedOnRank(test, "tp1.pp1.dp8.zero3").workspace_bytes;
+  test.profile.states.zero3_live_parameters = 1'100'000'000;
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero3").workspace_bytes, more + 200'000'000);
+  // No more than the model has.
+  test.profile.states.zero3_live_parameters = int64_t{1} << 40;
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero3").workspace_bytes,
+            more + 2 * (Parameters(test.model) - 1'000'000'000));
+  const int64_t zero2 = OffloadedOnRank(test, "tp1.pp1.dp8.zero2").workspace_bytes;
+  test.profile.states.zero2_bucket_bytes = 2'000'000'000;
+  EXPECT_EQ(OffloadedOnRank(test, "tp1.pp1.dp8.zero2").workspace_bytes, zero2 + 2'000'000'000);
+}
+
 TEST(OffloadedActivations, LeaveTheOtherLayersOnTheDevice) {
   const TestContext test = OffloadedLlama7b();
   const int64_t layer = LayerBytes(test);

@@ -69,6 +69,18 @@ TEST(OffloadRules, MoveTheInputsOfLayersUnderAFrameworkThatDoes) {
   EXPECT_NE(Sentence(test, "tp1.pp1.dp8.rc=block:2.offload=act:4"), "");
 }
 
+TEST(OffloadRules, MoveWeightsThatEachPassGathers) {
+  const TestContext test = OffloadContext("llama-2-7b", 2048, 64);
+  const auto breaks = [&](const char* text) {
+    return CheckLayout(test.get(), 8, MakeLayout(text));
+  };
+  EXPECT_EQ(breaks("tp1.pp1.dp8.zero3.offload=opt+param"), std::nullopt);
+  EXPECT_EQ(breaks("tp1.pp1.dp8.zero3.offload=opt+param+grad"), std::nullopt);
+  const std::optional<Violation> zero1 = breaks("tp1.pp1.dp8.zero1.offload=opt+param");
+  ASSERT_TRUE(zero1.has_value());
+  EXPECT_EQ(zero1->rule, Rule::kOffloadWeights);
+}
+
 TEST(OffloadRules, UpdateByAdamWAlone) {
   TestContext test = OffloadContext("llama-2-7b", 4096, 64);
   test.training.optimizer = kMuon;
@@ -110,11 +122,12 @@ TEST(OffloadRules, AskTheFramework) {
             "offloaded activations (offload=act:N) are not planned for this framework, only ones "
             "on the device");
   EXPECT_EQ(sentence("torchtitan-fsdp", "tp1.pp1.dp8.zero3.rc=full.offload=act:8"), "");
-  for (const char* framework : {"torchtitan-fsdp", "llm-foundry-fsdp"}) {
-    EXPECT_EQ(sentence(framework, "tp1.pp1.dp8.zero3.offload=opt"),
-              "an offloaded optimizer (offload=opt) is not planned for this framework, only one on "
-              "the device");
-  }
+  EXPECT_EQ(sentence("llm-foundry-fsdp", "tp1.pp1.dp8.zero3.offload=opt"),
+            "offloaded states (offload=opt) are not planned for this framework, only ones on the "
+            "device");
+  EXPECT_EQ(sentence("torchtitan-fsdp", "tp1.pp1.dp8.zero3.offload=opt"),
+            "the framework moves states to the host with offload=opt+param+grad alone");
+  EXPECT_EQ(sentence("torchtitan-fsdp", "tp1.pp1.dp8.zero3.offload=opt+param+grad"), "");
 }
 
 TEST(OffloadRules, AskNoHostWhereNoClusterIsKnown) {

@@ -6,26 +6,24 @@
 
 #include "absl/strings/ascii.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/measurement/noted_values.h"
 #include "planner/measurement/source_words.h"
 #include "planner/spec/option_choice.h"
 
 namespace meshwright::planner {
-namespace {
 
-// What the row states of an option; empty if it states nothing.
 std::string StatedOption(const Measurement& row, std::string_view option) {
   const auto cell = row.other_cells.find(option);
-  if (cell != row.other_cells.end()) return cell->second;
+  if (cell != row.other_cells.end()) return absl::AsciiStrToLower(cell->second);
   const std::vector<std::string_view> noted = NotedValues(row.notes, option);
-  return std::string(noted.empty() ? NotedOption(option, row.notes) : noted.front());
+  return absl::AsciiStrToLower(
+      AbslView(noted.empty() ? NotedOption(option, row.notes) : noted.front()));
 }
-
-}  // namespace
 
 absl::Status ReadMeasuredOptions(const Measurement& row, TrainingSpec& training) {
   for (const std::string_view option : OptionNames()) {
-    const std::string value = absl::AsciiStrToLower(StatedOption(row, option));
+    const std::string value = StatedOption(row, option);
     if (!value.empty()) RETURN_IF_ERROR(SetOption(option, option, value, training));
   }
   return absl::OkStatus();

@@ -1,17 +1,23 @@
 // Reads the options of a measured run (planner/spec/option_choice.h) from its row.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "planner/measurement/measurement.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
 
-// Sets the options that the row states, and leaves the others as they are. The column of an
-// option's name decides. If it is empty, a word NAME=VALUE in the notes does, as "loss=chunked:8",
-// and else the words that sources use (NotedOption()). Case does not matter, as sources write
-// "dispatcher=DeepEP". Returns InvalidArgument, which names the option and what it takes, if a
-// value can't be read.
+// Returns what the row states of an option, in lower case, as sources write "dispatcher=DeepEP";
+// empty if it states nothing. The column of the option's name decides. If it is empty, a word
+// NAME=VALUE in the notes does, as "loss=chunked:8", and else the words that sources use
+// (NotedOption()).
+std::string StatedOption(const Measurement& row, std::string_view option);
+
+// Sets the options that the row states, and leaves the others as they are. Returns InvalidArgument,
+// which names the option and what it takes, if a value can't be read.
 absl::Status ReadMeasuredOptions(const Measurement& row, TrainingSpec& training);
 
 }  // namespace meshwright::planner

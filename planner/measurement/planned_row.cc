@@ -88,7 +88,7 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
   PlannedRow planned;
   ASSIGN_OR_RETURN(planned.training.precision, PrecisionOf(row));
   RETURN_IF_ERROR(ReadMeasuredOptions(row, planned.training));
-  if (planned.training.options.train.all() && TrainsAdapters(presets.families, row)) {
+  if (StatedOption(row, "train").empty() && TrainsAdapters(presets.families, row)) {
     return FieldError("train", "(empty)",
                       "the notes tell of adapters; must say which, as lora:16 in this column or "
                       "train=lora:16 in the notes");

@@ -40,8 +40,9 @@ class OptionsOfStoresTest : public StoreConformanceTest {
     MeasurementQuery query;
     query.where = *ParseMeasurementCondition("where", condition);
     query.limit = 100;
+    const std::vector<MeasuredRow> rows = *store_->ListMeasured(query);
     std::vector<std::string> names;
-    for (const MeasuredRow& row : *store_->ListMeasured(query)) {
+    for (const MeasuredRow& row : rows) {
       names.push_back(row.imported ? row.imported->row_hash : row.sweep);
     }
     return names;

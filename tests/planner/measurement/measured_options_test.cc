@@ -122,12 +122,14 @@ TEST(MeasuredOptions, SomeChooseAProfileOfTheFramework) {
 
 TEST(MeasuredOptions, SourcesHaveTheirOwnWords) {
   Measurement row = InventedRow();
-  row.notes = "experts replicated;pure bf16 AdamW of 6 bytes per parameter";
+  row.notes = "rounded;pure bf16 AdamW of 6 bytes per parameter";
   EXPECT_EQ(PlannedOptions(row), (OptionValues{{"states", "bf16"}}));
   row.notes = "bf16 optimizer states";
   EXPECT_EQ(PlannedOptions(row), (OptionValues{{"states", "precision-aware"}}));
   row.notes = "bf16 optimizer states; states=bf16-grads";
   EXPECT_EQ(PlannedOptions(row), (OptionValues{{"states", "bf16-grads"}}));
+  row.notes = "26.06 NeMo Container; LoRA Performance";
+  EXPECT_EQ(PlannedOptions(row), (OptionValues{{"train", "lora:16:q_proj,k_proj,v_proj"}}));
 }
 
 TEST(MeasuredOptions, WhatTheFrameworkOrTheModelLacksIsRefused) {
@@ -136,7 +138,7 @@ TEST(MeasuredOptions, WhatTheFrameworkOrTheModelLacksIsRefused) {
   row.notes = "states=bf16";
   EXPECT_EQ(RefusedFor(row), "states");
   row = InventedRow();
-  row.notes = "train=lora:8:experts";
+  ASSERT_TRUE(SetCell("train", "lora:8:experts", row).ok());
   EXPECT_EQ(RefusedFor(row), "train");
 }
 

@@ -55,6 +55,12 @@ TEST(NotedOption, IsInWholeWordsOfARemark) {
   EXPECT_EQ(NotedOption("loss", "pure bf16 AdamW"), "");
 }
 
+TEST(NotedOption, MayNeedWordsOfItsSource) {
+  EXPECT_EQ(NotedOption("train", "LoRA finetuning (packed)"), "");
+  EXPECT_NE(NotedOption("train", "NeMo 24.07 container; LoRA finetuning (packed)"), "");
+  EXPECT_NE(NotedOption("train", "dgxc-benchmarking v25.02; LoRA finetuning (packed)"), "");
+}
+
 TEST(MeaningOfRecompute, KnowsYesAndNo) {
   EXPECT_THAT(MeaningOfRecompute("Full (uniform)"), Optional(Recompute::kFull));
   EXPECT_THAT(MeaningOfRecompute("off"), Optional(Recompute::kNone));

@@ -15,8 +15,8 @@ struct ClusterPreset {
   std::string name;
   std::string device;
   int64_t devices_per_node = 0;
-  int64_t memory_bytes = 0;  // of a device
-  double peak_bf16_flops = 0.0;
+  int64_t memory_bytes = 0;      // of a device
+  double peak_bf16_flops = 0.0;  // 0 if it has no bf16
   // Of a link in one direction, by the data sheet:
   double scale_up_bytes_per_s = 0.0;   // inside a node
   double scale_out_bytes_per_s = 0.0;  // between nodes

@@ -46,7 +46,7 @@ Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memo
                           static_cast<double>(context.training.seq_len) / step_s;
   estimate.tokens_per_s_per_gpu = estimate.tokens_per_s / devices;
   estimate.oom_probability = OomProbability(context.profile, estimate.fraction_of_device);
-  const EnumSet<Unfitted> unfitted = UnfittedOf(context.model, context.training.options);
+  const EnumSet<Unfitted> unfitted = UnfittedOf(context.model, context.training);
   const double spread = StepSpread(context.cluster, context.profile, unfitted);
   estimate.step_low_s = step_s / spread;
   estimate.step_high_s = step_s * spread;

@@ -47,8 +47,11 @@ bool HasUnfittedLayers(const ModelSpec& model) {
 }
 
 // Options that choose a profile are fitted with it, and trained parts are a kind of their own.
-bool HasUnfittedOptions(RunOptions options) {
+// Documents as long as a sequence change nothing.
+bool HasUnfittedOptions(const TrainingSpec& training) {
+  RunOptions options = training.options;
   options.train = {};
+  if (options.document_tokens >= training.seq_len) options.document_tokens = 0;
   return std::any_of(kRunOptions.begin(), kRunOptions.end(), [&](const RunOption& option) {
     return !option.chooses_profile && !HasDefault(option, options);
   });
@@ -60,12 +63,12 @@ const UnfittedPart& UnfittedPartOf(Unfitted unfitted) {
   return kUnfittedParts[static_cast<size_t>(unfitted)];
 }
 
-EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const RunOptions& options) {
+EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training) {
   EnumSet<Unfitted> unfitted;
   if (HasUnfittedLayers(model)) unfitted.Add(Unfitted::kLayers);
   if (model.has_experts()) unfitted.Add(Unfitted::kExperts);
-  if (!options.train.all()) unfitted.Add(Unfitted::kFrozenWeights);
-  if (HasUnfittedOptions(options)) unfitted.Add(Unfitted::kOptions);
+  if (!training.options.train.all()) unfitted.Add(Unfitted::kFrozenWeights);
+  if (HasUnfittedOptions(training)) unfitted.Add(Unfitted::kOptions);
   return unfitted;
 }
 

@@ -9,7 +9,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/model_spec.h"
-#include "planner/spec/run_options.h"
+#include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
 
@@ -58,7 +58,7 @@ struct UnfittedPart {
 const UnfittedPart& UnfittedPartOf(Unfitted unfitted);
 
 // Returns what a step has that no fit has seen.
-EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const RunOptions& options);
+EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training);
 
 // Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
 // adds two independent errors: FittedSpread() and what is left of the data sheet's error. All of

@@ -24,7 +24,7 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   FrameworkProfile profile = request.profile;
   rename(query.cluster, cluster.name);
   rename(query.framework, profile.name);
-  return RestsOnOf(cluster, profile, request.model, request.training.options);
+  return RestsOnOf(cluster, profile, request.model, request.training);
 }
 
 namespace {

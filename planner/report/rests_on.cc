@@ -69,9 +69,9 @@ std::string UnfittedWords(const EnumSet<Unfitted>& unfitted) {
 }  // namespace
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model, const RunOptions& options) {
+                  const ModelSpec& model, const TrainingSpec& training) {
   const bool fitted = profile.calibration.rows > 0;
-  const EnumSet<Unfitted> unfitted = UnfittedOf(model, options);
+  const EnumSet<Unfitted> unfitted = UnfittedOf(model, training);
   RestsOn rests_on;
   rests_on.cluster = EvidenceOf(cluster);
   rests_on.framework = EvidenceOf(profile);

@@ -7,7 +7,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/report/preset_evidence.h"
 #include "planner/spec/cluster_spec.h"
-#include "planner/spec/run_options.h"
+#include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
 
@@ -21,6 +21,6 @@ struct RestsOn {
 };
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model, const RunOptions& options = {});
+                  const ModelSpec& model, const TrainingSpec& training = {});
 
 }  // namespace meshwright::planner

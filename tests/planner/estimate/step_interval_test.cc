@@ -77,9 +77,9 @@ TEST(ShareLeftOpen, IsAllWithoutRowsAndHalfWithAsManyAsConstants) {
 }
 
 EnumSet<Unfitted> UnfittedOf(const char* model, const char* train = "full") {
-  RunOptions options;
-  options.train = ParseTrainedParts(train).value();
-  return UnfittedOf(FindModel(model).value(), options);
+  TrainingSpec training{.seq_len = 4096};
+  training.options.train = ParseTrainedParts(train).value();
+  return UnfittedOf(FindModel(model).value(), training);
 }
 
 // The efficiency of the kernels of such layers is chosen.
@@ -92,17 +92,18 @@ TEST(Unfitted, AreLayersExpertsFrozenWeightsAndOptions) {
         << hybrid;
   }
   EXPECT_EQ(UnfittedOf("llama-3-8b", "lora:16"), EnumSet<Unfitted>({Unfitted::kFrozenWeights}));
-  RunOptions options;
-  options.document_tokens = 2048;
-  EXPECT_EQ(planner::UnfittedOf(FindModel("llama-3-8b").value(), options),
+  TrainingSpec training{.seq_len = 4096, .options = {.document_tokens = 2048}};
+  EXPECT_EQ(planner::UnfittedOf(FindModel("llama-3-8b").value(), training),
             EnumSet<Unfitted>({Unfitted::kOptions}));
+  training.options.document_tokens = 4096;
+  EXPECT_TRUE(planner::UnfittedOf(FindModel("llama-3-8b").value(), training).empty());
 }
 
 // With compile=off there is a profile of its own, which has its own spread.
 TEST(Unfitted, IsNoOptionThatChoosesAProfile) {
-  RunOptions options;
-  ASSERT_TRUE(run_option::ReadCompile("off", options).ok());
-  EXPECT_TRUE(planner::UnfittedOf(FindModel("llama-3-8b").value(), options).empty());
+  TrainingSpec training{.seq_len = 4096};
+  ASSERT_TRUE(run_option::ReadCompile("off", training.options).ok());
+  EXPECT_TRUE(planner::UnfittedOf(FindModel("llama-3-8b").value(), training).empty());
 }
 
 TEST(StepTimeSigma, AddsWhatIsUnfittedAsIndependentErrors) {

@@ -154,10 +154,12 @@ TEST(DevicesOf, GpusOrTheProductOfTheAxes) {
 
 TEST(PrecisionOf, KnowsFormatsAndRecipes) {
   Measurement row;
-  for (const char* half : {"", "bf16", "fp16", "amp_bf16", "fp16/bf16 (unstated)"}) {
+  for (const char* half : {"", "bf16", "amp_bf16", "fp16/bf16 (unstated)"}) {
     row.precision = half;
     EXPECT_EQ(PrecisionOf(row).value(), Precision::kBf16) << half;
   }
+  row.precision = "fp16";
+  EXPECT_EQ(PrecisionOf(row).value(), Precision::kFp16);
   row.precision = "fp32";
   EXPECT_EQ(PrecisionOf(row).value(), Precision::kFp32);
   row.precision = "fp64";

@@ -77,8 +77,12 @@ TEST(PlanRow, GpusGoByTheNamesOfNvidiaSmi) {
   EXPECT_EQ(cluster("local-cpu"), "local-cpu");
   EXPECT_EQ(cluster("H100 SXM"), "h100");
   // Other devices than the presets', whatever their names hold.
-  EXPECT_THAT(cluster("NVIDIA H100 PCIe"), HasSubstr("no cluster preset"));
-  EXPECT_THAT(cluster("Tesla V100-SXM2-32GB"), HasSubstr("gpu = Tesla V100-SXM2-32GB: no cluster"));
+  EXPECT_EQ(cluster("NVIDIA H100 PCIe"), "h100-pcie");
+  EXPECT_EQ(cluster("Tesla V100-SXM2-32GB"), "v100-32");
+  EXPECT_EQ(cluster("NVIDIA GeForce RTX 4090"), "rtx-4090");
+  EXPECT_EQ(cluster("NVIDIA L40"), "l40");
+  EXPECT_THAT(cluster("NVIDIA CMP 170HX"), HasSubstr("no cluster preset"));
+  EXPECT_THAT(cluster("Tesla P100-SXM2-16GB"), HasSubstr("gpu = Tesla P100-SXM2-16GB: no cluster"));
 }
 
 TEST(PlanRow, APresetsModelNeedsNoShape) {
@@ -192,8 +196,9 @@ TEST(PlanRow, TheRowsNodesAndUnusualMemoryGoBeforeThePreset) {
   EXPECT_EQ(ClusterOf(Presets(), row)->devices_per_node, 4);
   EXPECT_EQ(ClusterOf(Presets(), row)->device, FindCluster("a100-80", 1)->device);
   row.gpu = "H100-SXM-96GB";
-  row.gpu_mem_gib = 96;
-  EXPECT_EQ(ClusterOf(Presets(), row)->device.memory_bytes, int64_t{96} << 30);
+  EXPECT_EQ(ClusterOf(Presets(), row)->name, "h100-96");
+  row.gpu_mem_gib = 64;
+  EXPECT_EQ(ClusterOf(Presets(), row)->device.memory_bytes, int64_t{64} << 30);
 }
 
 // A rack's links connect 72 devices whatever number of them a host has.

@@ -58,13 +58,11 @@ TEST(RestsOn, NamesThePartsOfAClusterThatItsBasesRunsSayNothingOf) {
 TEST(RestsOn, NamesWhatNoFitHasSeen) {
   const ClusterSpec cluster = FindCluster("h100", 2).value();
   const FrameworkProfile profile = FindProfile("megatron").value();
-  const RestsOn experts =
-      RestsOnOf(cluster, profile, FindModel("mixtral-8x7b").value(), RunOptions());
+  const RestsOn experts = RestsOnOf(cluster, profile, FindModel("mixtral-8x7b").value());
   EXPECT_THAT(experts.sentence,
               HasSubstr("; few runs with experts were fitted, so the interval is wider; 80 %"));
-  RunOptions options;
-  options.loss_chunks = 8;
-  const RestsOn chunked = RestsOnOf(cluster, profile, FindModel("llama-3-8b").value(), options);
+  const TrainingSpec training{.seq_len = 4096, .options = {.loss_chunks = 8}};
+  const RestsOn chunked = RestsOnOf(cluster, profile, FindModel("llama-3-8b").value(), training);
   EXPECT_THAT(chunked.sentence, HasSubstr("no run with these options was fitted"));
   EXPECT_GT(chunked.step_time_sigma, RestsOnOf("h100").step_time_sigma);
   EXPECT_GT(experts.step_time_sigma, chunked.step_time_sigma);

@@ -39,10 +39,10 @@ TEST(Precision, IsReadByItsName) {
         Precision::kFp8Current, Precision::kFp8Blockwise, Precision::kMxfp8, Precision::kNvfp4}) {
     EXPECT_EQ(ParsePrecision(PrecisionName(precision)).value(), precision);
   }
-  EXPECT_EQ(
-      ParsePrecision("fp8").status().message(),
-      "dtype = fp8: must be bf16, fp32, fp64, fp8-delayed, fp8-current, fp8-blockwise, mxfp8 or "
-      "nvfp4");
+  EXPECT_EQ(ParsePrecision("fp8").status().message(),
+            "dtype = fp8: must be bf16, fp16, fp32, fp64, fp8-delayed, fp8-current, fp8-blockwise, "
+            "mxfp8 or "
+            "nvfp4");
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_F(CommandTree, HelpFitsEightyColumns) {
 TEST_F(CommandTree, HelpSaysWhatIsRequiredAndTheDefaults) {
   const std::string help = cli::RunCommand({"recommend", "--help"}).out;
   EXPECT_THAT(help, HasSubstr("--model FILE|MODEL"));
-  EXPECT_THAT(help, HasSubstr("to B (required)"));
+  EXPECT_THAT(help, HasSubstr("(required)"));
   EXPECT_THAT(help, HasSubstr("Layouts to show (default 10)"));
   EXPECT_THAT(help, HasSubstr("(default text)"));
 }

@@ -32,7 +32,8 @@ TEST(Completion, OffersCommandsAndThoseOfAGroup) {
 }
 
 TEST(Completion, OffersFlagsOfTheCommand) {
-  EXPECT_THAT(Texts({"recommend", "--gl"}), ElementsAreArray({"--global-batch"}));
+  EXPECT_THAT(Texts({"recommend", "--gl"}),
+              ElementsAreArray({"--global-batch", "--global-batch-tokens"}));
   EXPECT_THAT(Answer({"schedule", "-"}), AllOf(HasSubstr("--micro-batches\t"),
                                                HasSubstr("--help\t"), Not(HasSubstr("--top"))));
   // Where nothing else can stand.
@@ -51,7 +52,7 @@ TEST(Completion, OffersPresetsFromTheirData) {
   clusters.insert(clusters.end(), {"agent:", ":files"});
   EXPECT_THAT(Texts({"recommend", "--cluster", ""}), ElementsAreArray(clusters));
   EXPECT_THAT(Texts({"recommend", "--cluster", "a100"}),
-              ElementsAreArray({"a100-40", "a100-80", ":files"}));
+              ElementsAreArray({"a100-40", "a100-80", "a100-pcie-40", "a100-pcie-80", ":files"}));
   std::vector<std::string> profiles = planner::ProfileNames();
   profiles.push_back(":files");
   EXPECT_THAT(Texts({"recommend", "--framework", ""}), ElementsAreArray(profiles));

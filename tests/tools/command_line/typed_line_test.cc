@@ -54,7 +54,7 @@ TEST(TypedLine, NamesUnknownFlagsBeforeWhatIsMissing) {
 
 TEST(TypedLine, ListsWhatIsMissingInItsOrder) {
   ExpectRefused({"recommend", "--gpus", "8"},
-                "meshwright: --model, --cluster, --seq-len and --global-batch are required");
+                "meshwright: --model, --cluster and --seq-len are required");
   ExpectRefused({"list"}, "kind is required");
 }
 
@@ -101,7 +101,7 @@ TEST(TypedLine, ErrorsAreJsonWhereverTheFlagStands) {
            {"recommend", "--gpus", "x", "--format", "JSON"},
            {"recommend", "--nonsense", "--format=json"},
            {"recomend", "--format", "json"},
-           Recommend("llama-3-8b", "a100", {"--format", "json"})}) {
+           Recommend("llama-3-8b", "a1000", {"--format", "json"})}) {
     const cli::CommandOutput run = cli::RunCommand(words);
     EXPECT_EQ(run.exit_code, cli::kExitBadInput);
     const json answer = json::parse(run.out, nullptr, false);
@@ -150,8 +150,8 @@ TEST(TypedLine, FieldsAreNamedAsTheFlagThatWasTyped) {
 }
 
 TEST(TypedLine, AnUnknownPresetIsNamedWithItsFlag) {
-  ExpectRefused(Recommend("llama-3-8b", "a100"),
-                "--cluster: cluster 'a100' is not known; nearest: a100-40, a100-80\n");
+  ExpectRefused(Recommend("llama-3-8b", "a100-60"),
+                "--cluster: cluster 'a100-60' is not known; nearest: a100-40, a100-80");
   ExpectRefused(Recommend("llama-3-8b", "h100", {"--framework", "megatrn"}),
                 "--framework: framework 'megatrn' is not known; nearest: megatron");
 }

@@ -211,7 +211,7 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
     ASSIGN_OR_RETURN(query.devices, planner::DevicesOf(query.cluster));
   }
   query.training = {.seq_len = seq_len, .expert_load = imbalance};
-  if (needs_batch) {
+  if (needs_batch && seq_len > 0) {  // an absent sequence length is refused first
     ASSIGN_OR_RETURN(query.training.global_batch,
                      BatchOf(global_batch, global_batch_tokens, seq_len));
   }

@@ -480,7 +480,7 @@ INSTANTIATE_TEST_SUITE_P(
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--optimizer", "adam"}),
                  "--optimizer adam: must be adamw, muon, sgd, lion or adafactor"},
         BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
-                 "must be bf16, fp32, fp64, fp8-delayed"}),
+                 "must be bf16, fp16, fp32, fp64, fp8-delayed"}),
     [](const auto& test) { return test.param.name; });
 
 class ModelFiles : public testing::Test {

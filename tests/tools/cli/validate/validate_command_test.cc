@@ -147,19 +147,19 @@ std::string PresetRun(const std::string& gpu, const std::string& step_s) {
 constexpr char kH100[] = "NVIDIA H100 80GB HBM3";
 
 TEST_F(ValidateCommandTest, NothingModelledIsExitCode3WithTheReasonsCounted) {
-  const std::string v100 = PresetRun("Tesla V100-SXM2-32GB", "3");
+  const std::string p100 = PresetRun("Tesla P100-SXM2-16GB", "3");
   const std::string runs =
-      Write("none.csv", std::string(kHeader) + "\n" + v100 + "\n" + v100 + "\n");
+      Write("none.csv", std::string(kHeader) + "\n" + p100 + "\n" + p100 + "\n");
   const CommandOutput text = RunCommand({"validate", "--measurements", runs});
   EXPECT_EQ(text.exit_code, 3);
-  EXPECT_THAT(text.out, HasSubstr("2  gpu: no cluster preset for this GPU [Tesla V100-SXM2-32GB]"));
+  EXPECT_THAT(text.out, HasSubstr("2  gpu: no cluster preset for this GPU [Tesla P100-SXM2-16GB]"));
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--format", "json"});
   EXPECT_EQ(run.exit_code, 3);
   const json causes = json::parse(run.out)["not_modelled"];
   ASSERT_EQ(causes.size(), 1u);
   EXPECT_EQ(causes[0]["cause"], "gpu: no cluster preset for this GPU");
   EXPECT_EQ(causes[0]["rows"], 2);
-  EXPECT_EQ(causes[0]["values"][0]["value"], "Tesla V100-SXM2-32GB");
+  EXPECT_EQ(causes[0]["values"][0]["value"], "Tesla P100-SXM2-16GB");
 }
 
 TEST_F(ValidateCommandTest, WindowsLinesWithAnEmptyLastCellAreReadAsOthers) {

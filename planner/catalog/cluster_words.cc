@@ -138,7 +138,10 @@ absl::Status ReplaceClusterWords(const json& own, json& merged) {
                       "is given beside ib; must be one of both, the network that the run uses");
   }
   for (const ClusterWord& word : kClusterWords) {
-    if (own.contains(std::string(word.name))) RETURN_IF_ERROR(ReplaceWord(word, own, merged));
+    const auto said = own.find(std::string(word.name));
+    // The object of a file's own form may have the name of a word, as "host" has.
+    const bool is_object = said != own.end() && said->is_object() && word.name == word.object;
+    if (said != own.end() && !is_object) RETURN_IF_ERROR(ReplaceWord(word, own, merged));
   }
   return absl::OkStatus();
 }

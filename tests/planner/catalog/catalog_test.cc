@@ -51,8 +51,9 @@ TEST(Presets, Fp32OnAGpuIsNotTf32) {
     // Boards for games and inference have TF32 at fp32's rate.
     EXPECT_GT(device.peak_tf32_flops, 0.95 * device.PeakFlops(NumberFormat::kFp32)) << name;
     const bool trains = cluster.rests_on >= Evidence::kDataSheet;
-    if (trains)
+    if (trains) {
       EXPECT_GT(device.peak_tf32_flops, 1.9 * device.PeakFlops(NumberFormat::kFp32)) << name;
+    }
   }
 }
 

@@ -28,7 +28,7 @@ constexpr double kEthernetHopS = 2e-5;
 
 constexpr std::string_view kForm =
     "must be NAME:DEVICESxNODES,ib=RATE, such as h100:8x4,ib=200Gb; the words are ib and eth (all "
-    "interfaces of a node), link (of one device), pairs, and host (its memory)";
+    "interfaces of a node), link (of one device), pairs, and ram (of the host)";
 
 absl::Status WordsError(std::string_view text) { return FieldError("cluster", text, kForm); }
 

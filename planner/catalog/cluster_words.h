@@ -41,7 +41,7 @@ inline constexpr std::array<ClusterWord, 5> kClusterWords = {{
      WordAmount::kRate},
     {"pairs", "Bridges that join two devices of a node each", "scale_up", "pair_bytes_per_s",
      WordAmount::kRate},
-    {"host", "Memory of a node's host, for offload=", "host", "memory_bytes", WordAmount::kSize},
+    {"ram", "Memory of a node's host, for offload=", "host", "memory_bytes", WordAmount::kSize},
 }};
 
 // Returns whether the text is a cluster in words: it has ":" or "," behind the name of a preset.

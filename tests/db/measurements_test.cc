@@ -478,8 +478,8 @@ TEST_F(MeasurementsTest, UnknownColumnsAreNamedBesideThoseThatThereAre) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("there is tq, where tp, cp, pp, dp, ep, etp, mb, vpp, zero, sp, rc, "
                         "sched, attn, norm, hs, stages, offload, outcome, mfu, step_s, peak_bytes, "
-                        "model, cluster, gpus, seq_len, "
-                        "global_batch, dtype, source or worker_version must be"));
+                        "model, cluster, gpus, seq_len, global_batch, dtype, states, loss, "));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("source or worker_version must be"));
   EXPECT_THAT(std::string(ParseMeasurementCondition("filter", "outcome = fine").status().message()),
               HasSubstr("there is fine, where ok, oom, failed, timeout or cancelled must be"));
 }

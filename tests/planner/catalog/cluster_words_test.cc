@@ -47,10 +47,11 @@ TEST(ClusterWords, BytesAndBitsAreToldApart) {
 }
 
 TEST(ClusterWords, AHostsMemoryIsASize) {
-  const ClusterSpec cluster = FindCluster("3090:8,host=0.5TB", kAnyCores).value();
+  const ClusterSpec cluster = FindCluster("3090:8,ram=0.5TB", kAnyCores).value();
   EXPECT_EQ(cluster.host.memory_bytes, 500'000'000'000);
+  EXPECT_GT(cluster.host.link_bytes_per_s, 0.0);  // the preset's
   EXPECT_TRUE(cluster.unmeasured.empty());
-  EXPECT_THAT(ProblemWith("3090:8,host=512"), HasSubstr("host = 512: must be a size in GB or TB"));
+  EXPECT_THAT(ProblemWith("3090:8,ram=512"), HasSubstr("ram = 512: must be a size in GB or TB"));
 }
 
 TEST(ClusterWords, OnlyWhatDiffersFromThePresetIsUnmeasured) {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "nlohmann/json.hpp"
+#include "tests/planner/changed_options.h"
 #include "tests/server/server_fixture.h"
 #include "tests/tools/command_runner.h"
 #include "tests/tools/golden.h"
@@ -81,6 +82,26 @@ TEST_F(HistoryImportTest, NamesColumnsThatTheFormatHasNot) {
   const CommandOutput run = History({"import", path, "--skip-bad"});
   EXPECT_THAT(run.err, HasSubstr("left out what the format has no column for: step_s (nearest: "));
   EXPECT_THAT(run.err, AllOf(HasSubstr("step_time_s"), HasSubstr("colour")));
+}
+
+TEST_F(HistoryImportTest, ConditionsTellRunsApartByTheirOptions) {
+  std::string rows;
+  for (const planner::ChangedOption& option : planner::kChangedOptions) {
+    rows += "a lab,table 3,llama-x,16,2048,5632,16,16,32000,2048,H100,8,1,1,8,1,64," +
+            std::string(option.framework) + ",ok,2,,,\"" + std::string(option.name) + "=" +
+            std::string(option.value) + "\"\n";
+  }
+  const CommandOutput run = History({"import", Write("options.csv", rows)});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const planner::ChangedOption& option : planner::kChangedOptions) {
+    const std::string name(option.name);
+    const std::string value(option.value);
+    const json changed = HistoryJson({"--where", name + " = \"" + value + "\""}, "history");
+    ASSERT_EQ(changed["trials"].size(), 1u) << name;
+    EXPECT_EQ(changed["trials"][0]["imported"]["notes"], name + "=" + value);
+    const json others = HistoryJson({"--where", name + " != \"" + value + "\""}, "history");
+    EXPECT_EQ(others["trials"].size(), planner::kChangedOptions.size() - 1) << name;
+  }
 }
 
 TEST_F(HistoryImportTest, FlagsInFrontOfItAreRefused) {

@@ -269,6 +269,10 @@ TEST_F(SweepCommandsTest, ExportedRowsGoThroughValidateAndCalibrate) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out, "");
   EXPECT_THAT(run.err, HasSubstr("4 rows of 4 trials"));
+  std::ifstream exported(rows);
+  std::string header;
+  std::getline(exported, header);
+  EXPECT_THAT(header, HasSubstr(",schedule,states,loss,"));
   run = RunCommand({"validate", "--measurements", rows, "--format", "json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json report = json::parse(run.out);

@@ -5,7 +5,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
+#include "planner/spec/option_choice.h"
 #include "tests/tools/cli/toy_cluster.h"
 #include "tests/tools/command_runner.h"
 #include "tests/tools/golden.h"
@@ -160,6 +162,25 @@ TEST_F(ValidateCommandTest, NothingModelledIsExitCode3WithTheReasonsCounted) {
   EXPECT_EQ(causes[0]["cause"], "gpu: no cluster preset for this GPU");
   EXPECT_EQ(causes[0]["rows"], 2);
   EXPECT_EQ(causes[0]["values"][0]["value"], "Tesla P100-SXM2-16GB");
+}
+
+TEST_F(ValidateCommandTest, OptionsOfARunAreColumnsAndNotes) {
+  const std::string run_of = PresetRun(kH100, "3");
+  const std::string runs = Write(
+      "options.csv", std::string(kHeader) + ",loss,documents\n" + run_of + ",,\n" + run_of +
+                         ",fused,\n" + run_of + "loss=fused,,\n" + run_of + "by hand,,many\n");
+  const std::string rows = folder_ / "rows.csv";
+  const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::vector<std::string> lines = absl::StrSplit(Read(rows), '\n');
+  ASSERT_GE(lines.size(), 5u);
+  EXPECT_NE(lines[2].substr(2), lines[1].substr(2));  // behind the number of the row
+  EXPECT_EQ(lines[3].substr(2), lines[2].substr(2));
+  EXPECT_THAT(lines[4], HasSubstr("documents = many: must be none or a mean length"));
+  const std::string help = RunCommand({"validate", "--help"}).out;
+  for (const std::string_view option : planner::OptionNames()) {
+    EXPECT_THAT(help, HasSubstr(std::string(option))) << "columns";
+  }
 }
 
 TEST_F(ValidateCommandTest, WindowsLinesWithAnEmptyLastCellAreReadAsOthers) {

@@ -95,8 +95,9 @@ void VisitFields(Device& device, Visitor& visit) {
 
 template <ConstOr<LinkProfile> Link, typename Visitor>
 void VisitFields(Link& link, Visitor& visit) {
-  visit(Needed({"bytes_per_s", "One way, as the data sheet has it, bytes per second"}),
-        link.bytes_per_s);
+  visit(
+      Needed({"bytes_per_s", "Of one device, one way, as the data sheet has it, bytes per second"}),
+      link.bytes_per_s);
   visit({"efficiency", "Share of it that large messages reach"}, link.efficiency);
   visit({"hop_latency_s",
          "One step of a ring, seconds; with NCCL what an interface adds to the library's own"},

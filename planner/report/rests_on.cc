@@ -42,7 +42,7 @@ std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
   return "";
 }
 
-// Returns what of the cluster's figures the runs behind its base say nothing about.
+// Returns which of the cluster's figures are not those of the preset that it is based on.
 std::string UnmeasuredWords(const ClusterSpec& cluster) {
   if (cluster.unmeasured.empty()) return "";
   std::vector<std::string> parts;
@@ -51,9 +51,11 @@ std::string UnmeasuredWords(const ClusterSpec& cluster) {
                        : part == ClusterPart::kLinksInside ? "links inside a node"
                                                            : "network between nodes");
   });
-  return absl::StrCat(", but its ", absl::StrJoin(parts, " and "),
-                      parts.size() > 1 ? " are" : " is",
-                      " yours and unmeasured: the interval is wider");
+  const std::string yours = absl::StrCat("its ", absl::StrJoin(parts, " and "),
+                                         parts.size() > 1 ? " are yours" : " is yours");
+  return cluster.rests_on == Evidence::kRuns
+             ? absl::StrCat(", but ", yours, " and unmeasured: the interval is wider")
+             : absl::StrCat(" (", yours, ")");
 }
 
 // Returns why the interval is wider than the presets' own, with "; " before each reason.

@@ -53,7 +53,7 @@ class Bash(unittest.TestCase):
     def test_completes_commands_flags_words_and_presets(self):
         self.assertEqual(self.complete("recom"), ["recommend"])
         self.assertEqual(self.complete("sweep", "sta"), ["start"])
-        self.assertEqual(self.complete("recommend", "--global"), ["--global-batch"])
+        self.assertEqual(self.complete("recommend", "--fram"), ["--framework"])
         self.assertEqual(self.complete("recommend", "--format", ""), ["text", "json"])
         self.assertEqual(self.complete("recommend", "--model", "llama-3-7"), ["llama-3-70b"])
 
@@ -63,8 +63,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.complete("trial", "--devices", "cp"), ["cpu:"])
         self.assertEqual(self.complete("recommend", "--cluster", "agent", ":"), [""])
         # A value with a colon is one value.
-        self.assertEqual(self.complete("recommend", "--server", "127.0.0.1", ":", "7077", "--global"),
-                         ["--global-batch"])
+        self.assertEqual(self.complete("recommend", "--server", "127.0.0.1", ":", "7077", "--fram"),
+                         ["--framework"])
 
     def test_completes_paths(self):
         with tempfile.TemporaryDirectory() as folder:

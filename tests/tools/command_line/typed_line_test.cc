@@ -73,8 +73,8 @@ TEST(TypedLine, NamesTheFlagThatIsWrong) {
 TEST(TypedLine, SaysTheWordsOfAFlagAlone) {
   ExpectRefused({"recommend", "--format", "yaml"}, "--format yaml: must be text or json (");
   ExpectRefused({"recommend", "--dtype", "int4"},
-                "--dtype int4: must be bf16, fp32, fp64, fp8-delayed, fp8-current, fp8-blockwise, "
-                "mxfp8 or nvfp4 (");
+                "--dtype int4: must be bf16, fp16, fp32, fp64, fp8-delayed, fp8-current, "
+                "fp8-blockwise, mxfp8 or nvfp4 (");
   ExpectRefused({"export", "--to", "deepspeed"}, "--to deepspeed: must be megatron or torchtitan");
 }
 

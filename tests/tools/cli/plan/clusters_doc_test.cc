@@ -29,6 +29,11 @@ struct FieldRows {
 
   template <typename T>
   void operator()(const planner::Field& field, T& value) {
+    if constexpr (planner::HasFields<T>) {
+      if (field.inside) return VisitFields(value, *this);
+    }
+    const bool of_scale_up = field.name == "pair_bytes_per_s" || field.name == "mesh";
+    if (of_scale_up && prefix == "scale_out.") return;
     const std::string name = absl::StrCat(prefix, std::string(field.name));
     rows->push_back(absl::StrCat("| `", name, "` | ", std::string(field.sentence),
                                  field.needed ? " (needed)" : "", " |"));

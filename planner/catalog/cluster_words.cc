@@ -85,6 +85,9 @@ absl::Status ReplaceWord(const ClusterWord& target, const json& own, json& merge
     amount /= devices.get<double>();
   }
   json& object = merged[std::string(target.object)];
+  if (!object.is_null() && !object.is_object()) {
+    return FieldError(target.object, ShowJson(object), "must be an object");
+  }
   object[key] = amount;
   if (word == "eth") {
     object["efficiency"] = kEthernetEfficiency;

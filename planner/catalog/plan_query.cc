@@ -55,8 +55,8 @@ absl::StatusOr<int64_t> DevicesOf(const SpecSource& cluster) {
   if (spec.devices() > 0) return spec.devices();
   return FieldError("gpus", "(absent)",
                     absl::StrCat("must say how many devices to use, for ", spec.name,
-                                 " does not say how many nodes it has, as ", spec.name, ":",
-                                 spec.devices_per_node, "x4 does"));
+                                 " does not say how many nodes it has, as h100:8x4 and a file with "
+                                 "nodes do"));
 }
 
 absl::Status CheckDevices(const ClusterSpec& cluster, int64_t devices) {

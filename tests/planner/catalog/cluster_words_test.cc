@@ -101,6 +101,19 @@ TEST(ClusterWords, AreKeysOfAFileToo) {
   EXPECT_THAT(std::string(number.message()), HasSubstr("must be a text with its unit"));
 }
 
+TEST(ClusterWords, WhatAFileSaysInAnotherFormIsRefused) {
+  const auto problem = [](const char* file) {
+    return std::string(ClusterFromJson(file, kAnyCores).status().message());
+  };
+  EXPECT_EQ(problem(R"({"name": "ours", "based_on": "a100", "ib": "200Gb", "scale_out": 5})"),
+            "scale_out = 5: must be an object");
+  EXPECT_THAT(problem(R"({"name": "ours", "ib": "200Gb"})"),
+              HasSubstr("needs devices_per_node beside it"));
+  EXPECT_THAT(
+      problem(R"({"name": "ours", "based_on": "a100", "devices_per_node": "8", "ib": "1Gb"})"),
+      HasSubstr("needs devices_per_node"));
+}
+
 TEST(ClusterWords, AreToldFromNamesAndFiles) {
   EXPECT_TRUE(IsInClusterWords("h100:8x4"));
   EXPECT_TRUE(IsInClusterWords("A100,ib=200Gb"));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -30,7 +31,12 @@ constexpr std::string_view kForm =
     "must be NAME:DEVICESxNODES,ib=RATE, such as h100:8x4,ib=200Gb; the words are ib and eth (all "
     "interfaces of a node), link (of one device), pairs, and ram (of the host)";
 
-absl::Status WordsError(std::string_view text) { return FieldError("cluster", text, kForm); }
+// Returns an error about a part of the text.
+absl::Status WordsError(std::string_view text, std::string_view part, std::string_view problem) {
+  return FieldError(
+      "cluster", text,
+      absl::StrCat("'", AbslView(part), "' in it ", AbslView(problem), "; ", AbslView(kForm)));
+}
 
 // Returns a rate in bytes per second.
 absl::StatusOr<double> RateOf(std::string_view word, std::string_view text) {
@@ -43,9 +49,10 @@ absl::StatusOr<double> RateOf(std::string_view word, std::string_view text) {
       number > 0.0 && number <= 1e6) {
     return number * 1e9 / (is_bits ? 8.0 : 1.0);
   }
-  return FieldError(word, text,
-                    "must be a rate, one way, in Gb (gigabits per second) or GB (gigabytes per "
-                    "second), such as 200Gb or 25GB");
+  return FieldError(
+      word, text,
+      "must be a rate above 0, one way, in Gb (gigabits per second; b is for bits) or GB "
+      "(gigabytes per second), such as 200Gb or 25GB");
 }
 
 // Returns a size in bytes.
@@ -102,7 +109,7 @@ absl::Status ReadCounts(std::string_view text, absl::string_view counts, json& c
   int32_t nodes = 1;
   if (!absl::SimpleAtoi(parts[0], &devices) || devices < 1 ||
       (parts.size() > 1 && (!absl::SimpleAtoi(parts[1], &nodes) || nodes < 1))) {
-    return WordsError(text);
+    return WordsError(text, StdView(counts), "is not a number of devices and one of nodes");
   }
   cluster["devices_per_node"] = devices;
   cluster["nodes"] = nodes;
@@ -118,6 +125,7 @@ bool IsInClusterWords(std::string_view text) {
 
 absl::StatusOr<json> ClusterInWords(std::string_view text) {
   std::vector<absl::string_view> words = absl::StrSplit(AbslView(text), ',');
+  for (absl::string_view& word : words) word = absl::StripAsciiWhitespace(word);
   const std::vector<absl::string_view> head = absl::StrSplit(words[0], absl::MaxSplits(':', 1));
   json cluster = {{"based_on", ClusterPresetOf(StdView(head[0]))}, {"name", std::string(text)}};
   if (head.size() > 1) RETURN_IF_ERROR(ReadCounts(text, head[1], cluster));
@@ -127,9 +135,9 @@ absl::StatusOr<json> ClusterInWords(std::string_view text) {
         std::find_if(kClusterWords.begin(), kClusterWords.end(),
                      [&](const ClusterWord& w) { return AbslView(w.name) == pair[0]; });
     const std::string word(pair[0]);
-    if (known == kClusterWords.end() || pair.size() < 2 || cluster.contains(word)) {
-      return WordsError(text);
-    }
+    if (known == kClusterWords.end()) return WordsError(text, word, "is not known");
+    if (pair.size() < 2) return WordsError(text, word, "needs = and an amount");
+    if (cluster.contains(word)) return WordsError(text, word, "is given twice");
     cluster[word] = std::string(pair[1]);
   }
   return cluster;

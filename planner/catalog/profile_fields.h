@@ -207,6 +207,7 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
   visit("min_zero", supports.min_zero);
   visit("zero23_with_pipeline", supports.zero23_with_pipeline);
+  visit(OnlyIf(!supports.zero3_with_tp, "zero3_with_tp"), supports.zero3_with_tp);
   visit("kv_replication", supports.kv_replication);
   visit("vocab_multiple", supports.vocab_multiple);
   visit(Inside("kernels"), supports.kernels);

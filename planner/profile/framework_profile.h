@@ -252,6 +252,7 @@ struct Supports {
   bool has_gradient_offload = false;   // offload=opt+param+grad
   bool tp_needs_sequence_parallel = false;
   int32_t min_zero = 0;  // the least stage if there are ranks to shard over and axes other than dp
+  bool zero3_with_tp = true;          // whether ZeRO 3 runs with tp > 1
   bool zero23_with_pipeline = false;  // whether ZeRO 2 and 3 run with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads; K/V weights are then replicated
   // The vocabulary is padded to a multiple of this times tp. 0: it is not padded, and tp must

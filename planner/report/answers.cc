@@ -123,8 +123,31 @@ std::string MemoryCriterion(const PlanQuery& query) {
   return "an OOM probability of " + Percent(*query.max_oom_probability);
 }
 
+namespace {
+
+// Figures of no device that trains: most likely in another unit than bytes, seconds and FLOP/s.
+void AddUnitNotes(const ClusterSpec& cluster, std::vector<std::string>& notes) {
+  const auto check = [&notes](const char* key, double value, double least, double most,
+                              const char* unit) {
+    if (value >= least && value <= most) return;
+    notes.push_back(
+        absl::StrFormat("the cluster's %s is %g %s, which no device for training has: "
+                        "is it in another unit?",
+                        key, value, unit));
+  };
+  const HardwareProfile& device = cluster.device;
+  check("device.peak_bf16_flops", device.PeakHalfFlops(), 1e8, 1e18, "FLOP/s");
+  check("device.memory_bytes", static_cast<double>(device.memory_bytes), 1e6, 1e14, "bytes");
+  check("device.memory_bytes_per_s", device.memory_bytes_per_s, 1e8, 1e15, "bytes per second");
+  check("scale_up.bytes_per_s", cluster.scale_up.bytes_per_s, 1e6, 1e14, "bytes per second");
+  check("scale_out.bytes_per_s", cluster.scale_out.bytes_per_s, 1e6, 1e13, "bytes per second");
+}
+
+}  // namespace
+
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices) {
   std::vector<std::string> notes;
+  AddUnitNotes(cluster, notes);
   const NodePlacement placed = FillNodes(devices, cluster.devices_per_node);
   if (SharesCores(cluster.device_kind()) && placed.per_node > cluster.physical_cores) {
     notes.push_back(absl::StrFormat(

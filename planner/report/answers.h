@@ -70,8 +70,8 @@ std::string MemoryCriterion(const PlanQuery& query);
 // Returns what a reader of the answer's figures should know about the model, the load of experts
 // and the cluster.
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request);
-// Returns a note on the cluster if ranks share processor cores, and another if the devices fill the
-// last node only partly.
+// Returns a note on the cluster for each figure that is most likely in another unit, another if
+// ranks share processor cores, and another if the devices fill the last node only partly.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
 
 }  // namespace meshwright::planner

@@ -81,6 +81,10 @@ std::string DescribeFramework(const Operands& operands) {
           bound);
     case FrameworkPart::kOffloadRecompute:
       return "the framework does not combine offload=act:N with recompute, only with rc=none";
+    case FrameworkPart::kZero3Tensor:
+      return absl::StrFormat(
+          "the framework does not combine ZeRO 3 with tensor parallel: tp is %d and must be 1",
+          bound);
     case FrameworkPart::kStateOffload:
       return StateOffloadSentence(EnumSet<StateOffload>::FromBits(bound));
     case FrameworkPart::kSchedule:

@@ -34,7 +34,8 @@ enum class FrameworkPart : int64_t {
   kActivationOffload,
   kOffloadPipeline,
   kOffloadRecompute,
-  kStateOffload
+  kStateOffload,
+  kZero3Tensor
 };
 
 inline EnumSet<ScheduleKind> SchedulesOf(const Supports& supports) {
@@ -89,6 +90,9 @@ inline bool LacksZero(const RuleInput& input, const Layout& l, Operands& operand
   if (l.zero > has.max_zero) return Lacks(FrameworkPart::kZeroStage, has.max_zero, operands);
   if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline) {
     return Lacks(FrameworkPart::kZeroPipeline, 0, operands);
+  }
+  if (l.zero == 3 && l.tp > 1 && !has.zero3_with_tp) {
+    return Lacks(FrameworkPart::kZero3Tensor, l.tp, operands);
   }
   const bool only_replicates = l.zero == 0 && l.devices() == l.dp;
   return l.zero < has.min_zero && GroupSize(GroupRole::kReplicas, l) > 1 && !only_replicates &&

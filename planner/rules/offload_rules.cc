@@ -37,9 +37,10 @@ bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operan
 }
 
 std::string DescribeHostFigures(const Operands& operands) {
-  return absl::StrCat("offload= needs the cluster's host: its ",
-                      KeyOf(static_cast<HostFigure>(operands.value)),
-                      " is not there; must be what the data sheet of its nodes says");
+  const auto figure = static_cast<HostFigure>(operands.value);
+  return absl::StrCat("offload= needs the cluster's host: its ", KeyOf(figure),
+                      " is not there; must be what the data sheet of its nodes says",
+                      figure == HostFigure::kMemory ? ", such as --cluster NAME,ram=512GB" : "");
 }
 
 bool OverfillsHost(const RuleInput& input, const Layout& layout, Operands& operands) {

@@ -74,12 +74,13 @@ TEST(ClusterWords, EthernetReachesLessOfItsRate) {
 }
 
 TEST(ClusterWords, WhatIsNoRateOrCountIsRefusedWithTheForm) {
-  EXPECT_THAT(ProblemWith("h100:8x4,ib=200"), HasSubstr("ib = 200: must be a rate"));
+  EXPECT_THAT(ProblemWith("h100:8x4,ib=200"), HasSubstr("ib = 200: must be a rate above 0"));
   EXPECT_THAT(ProblemWith("h100:8x4,ib=-1Gb"), HasSubstr("must be a rate"));
-  EXPECT_THAT(ProblemWith("h100:0x4"), HasSubstr("must be NAME:DEVICESxNODES"));
+  EXPECT_THAT(ProblemWith("h100:0x4"), HasSubstr("'0x4' in it is not a number of devices"));
   EXPECT_THAT(ProblemWith("h100:8y4"), HasSubstr("must be NAME:DEVICESxNODES"));
-  EXPECT_THAT(ProblemWith("h100:8x4,nvlink=1GB"), HasSubstr("the words are ib and eth"));
-  EXPECT_THAT(ProblemWith("h100,ib=1Gb,ib=2Gb"), HasSubstr("must be NAME"));
+  EXPECT_THAT(ProblemWith("h100:8x4,nvlink=1GB"), HasSubstr("'nvlink' in it is not known; must"));
+  EXPECT_THAT(ProblemWith("h100:8x4,ib"), HasSubstr("'ib' in it needs = and an amount"));
+  EXPECT_THAT(ProblemWith("h100,ib=1Gb,ib=2Gb"), HasSubstr("'ib' in it is given twice"));
   EXPECT_THAT(ProblemWith("h100,ib=100Gb,eth=100Gb"), HasSubstr("eth"));
   EXPECT_THAT(ProblemWith("hal:8x4"), HasSubstr("hal:8x4"));
 }

@@ -28,7 +28,7 @@ TEST(OffloadRules, NameTheFigureThatAClusterLacks) {
   test.cluster.host.link_bytes_per_s = host.link_bytes_per_s;
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=opt"),
             "offload= needs the cluster's host: its host.memory_bytes is not there; must be what "
-            "the data sheet of its nodes says");
+            "the data sheet of its nodes says, such as --cluster NAME,ram=512GB");
   test.cluster.host.memory_bytes = host.memory_bytes;
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=act:4"), "");
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=act:4+opt"),

@@ -246,7 +246,13 @@ void PrintNearest(const planner::SearchResult& result, int64_t allowed_bytes, st
       << ". Nearest: " << planner::RankedText(nearest) << " needs "
       << FormatBytes(nearest.estimate.memory.total_bytes()) << ", which is over by "
       << FormatCount(result.nearest_over_bytes) << " bytes ("
-      << FormatBytes(result.nearest_over_bytes) << ").\n";
+      << FormatBytes(result.nearest_over_bytes) << ").";
+  const double probability = nearest.estimate.oom_probability;
+  if (probability < 0.5) {
+    out << " It runs out of memory with a probability of " << FormatPercent(probability)
+        << ": --max-oom-probability 0.5 ranks such layouts, too.";
+  }
+  out << "\n";
 }
 
 void PrintStages(const planner::EstimateAnswer& answer, std::ostream& out) {

@@ -143,6 +143,7 @@ class ServerLimitsTest : public testing::Test {
     options.clock = absl::Now;
     options.monotonic_clock = [this] { return MonotonicTime{absl::Seconds(now_s_.load())}; };
     options.limits = limits;
+    options.held.growth_bytes = int64_t{1} << 30;  // the clients' messages are in this process too
     options.recommend = std::move(recommend);
     auto server = Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), std::move(options));
     ASSERT_TRUE(server.ok()) << server.status();

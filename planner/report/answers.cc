@@ -11,6 +11,7 @@
 #include "planner/profile/planned_layout.h"
 #include "planner/report/calibrated_note.h"
 #include "planner/report/media.h"
+#include "planner/search/asked_for.h"
 #include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {
@@ -41,6 +42,7 @@ void AddCalibratedNote(const SearchRequest& request, const Layout& layout, const
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
                                                 SearchRun run) {
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(query, host_cores));
+  RETURN_IF_ERROR(CheckAskedFor(request));
   request.run = std::move(run);
   ASSIGN_OR_RETURN(SearchResult result, Search(request));
   RecommendAnswer answer;

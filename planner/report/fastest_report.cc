@@ -10,6 +10,7 @@
 #include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/report/answers.h"
+#include "planner/search/asked_for.h"
 
 namespace meshwright::planner {
 namespace {
@@ -103,6 +104,7 @@ absl::StatusOr<FastestAnswer> AnswerFastest(const FastestQuery& query, int32_t h
   plan.training.global_batch = 1;
   ASSIGN_OR_RETURN(SearchRequest search, Resolve(plan, host_cores));
   RETURN_IF_ERROR(CheckDevices(search.cluster, query.devices.high));
+  RETURN_IF_ERROR(CheckAskedFor(search));
   search.run = std::move(run);
   FastestAnswer answer;
   answer.notes = NotesOn(plan, search);

@@ -10,6 +10,7 @@
 #include "base/text/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/report/answers.h"
+#include "planner/search/asked_for.h"
 
 namespace meshwright::planner {
 namespace {
@@ -132,6 +133,7 @@ absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_co
   plan.devices = query.devices.low;
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(plan, host_cores));
   RETURN_IF_ERROR(CheckDevices(request.cluster, query.devices.high));
+  RETURN_IF_ERROR(CheckAskedFor(request));
   request.run = std::move(run);
   if (query.budget.tokens && MeritOf(request.objective) != Merit::kSpeed) {
     return FieldError("objective", query.plan.objective,

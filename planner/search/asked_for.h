@@ -1,5 +1,5 @@
-// Refuses a search for what no layout could have: otherwise all layouts that have it are dropped
-// one by one, and the user learns the reason from none of them.
+// Refuses a user's question about what no layout could have. A search drops all layouts that have
+// it one by one, and tells the reason of none of them.
 #pragma once
 
 #include "absl/status/status.h"

@@ -13,7 +13,6 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/rules/refusal.h"
-#include "planner/search/asked_for.h"
 #include "planner/search/search_accumulator.h"
 #include "planner/search/space.h"
 
@@ -219,7 +218,6 @@ std::string SeenText(const SearchProgress& progress, const SearchAccumulator& se
 
 absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
   RETURN_IF_ERROR(ValidateRequest(request));
-  RETURN_IF_ERROR(CheckAskedFor(request));
   const SearchSpace space(request.model, request.devices, request.training.global_batch,
                           request.profile, request.offloads);
   RETURN_IF_ERROR(CheckSize(request, space));

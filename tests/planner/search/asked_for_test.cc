@@ -6,41 +6,40 @@
 #include <string>
 
 #include "planner/catalog/plan_query.h"
-#include "planner/search/search.h"
 
 namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
 
-absl::Status SearchFor(const char* cluster, const char* framework, const char* offload,
-                       Precision precision = Precision::kBf16) {
+absl::Status AskFor(const char* cluster, const char* framework, const char* offload,
+                    Precision precision = Precision::kBf16) {
   const PlanQuery query{.model = {"llama-3.2-1b", ""},
                         .cluster = {cluster, ""},
                         .framework = {framework, ""},
                         .devices = 8,
                         .training = {.seq_len = 2048, .global_batch = 64, .precision = precision},
                         .offload = offload};
-  return Search(Resolve(query, /*host_cores=*/2).value()).status();
+  return CheckAskedFor(Resolve(query, /*host_cores=*/2).value());
 }
 
 TEST(AskedFor, AFormatThatTheDeviceLacksIsRefusedByItsName) {
-  const absl::Status status = SearchFor("v100-16", "deepspeed", "");
+  const absl::Status status = AskFor("v100-16", "deepspeed", "");
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("dtype = bf16: the cluster's device has no products for bf16: its "
                         "peak_bf16_flops is 0; must be fp16 or fp32"));
-  EXPECT_TRUE(SearchFor("v100-16", "deepspeed", "", Precision::kFp16).ok());
-  EXPECT_FALSE(SearchFor("a100-80", "megatron", "", Precision::kFp8Current).ok());
+  EXPECT_TRUE(AskFor("v100-16", "deepspeed", "", Precision::kFp16).ok());
+  EXPECT_FALSE(AskFor("a100-80", "megatron", "", Precision::kFp8Current).ok());
 }
 
 TEST(AskedFor, AnOffloadThatNothingCanDoIsRefusedWithTheReason) {
-  EXPECT_THAT(std::string(SearchFor("rtx-3090", "deepspeed", "opt+param").message()),
+  EXPECT_THAT(std::string(AskFor("rtx-3090", "deepspeed", "opt+param").message()),
               HasSubstr("offload = opt+param: offload= needs the cluster's host: its "
                         "host.memory_bytes is not there"));
-  EXPECT_THAT(std::string(SearchFor("rtx-3090:8,ram=512GB", "hf-fsdp2", "opt").message()),
+  EXPECT_THAT(std::string(AskFor("rtx-3090:8,ram=512GB", "hf-fsdp2", "opt").message()),
               HasSubstr("offload = opt: the framework moves states to the host with "
                         "offload=opt+param+grad alone"));
-  EXPECT_TRUE(SearchFor("rtx-3090:8,ram=512GB", "deepspeed", "opt,opt+param").ok());
+  EXPECT_TRUE(AskFor("rtx-3090:8,ram=512GB", "deepspeed", "opt,opt+param").ok());
 }
 
 }  // namespace

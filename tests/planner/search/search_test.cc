@@ -55,9 +55,11 @@ TEST(Search, MovesToTheHostsWhatIsAskedFor) {
     EXPECT_TRUE(ranked.layout.offload.optimizer);
     EXPECT_GT(ranked.estimate.host_node_bytes, 0);
   }
-  // A cluster that says nothing of its hosts can't be asked.
+  // A cluster that says nothing of its hosts finds what it found before.
   request.cluster.host = HostProfile();
-  EXPECT_EQ(FieldOf(Search(request).status()), "offload");
+  const SearchResult refused = Search(request).value();
+  EXPECT_TRUE(refused.layouts.empty());
+  EXPECT_GT(refused.funnel.invalid_by_rule[static_cast<size_t>(Rule::kHostFigures)], 0);
 }
 
 TEST(Search, RanksByMfuAndKeepsTheMemoryRule) {

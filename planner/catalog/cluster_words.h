@@ -25,7 +25,6 @@ enum class WordAmount : uint8_t { kRate, kRateOfNode, kSize };
 
 struct ClusterWord {
   std::string_view name;
-  std::string_view help;
   // The object of a cluster's file that the word is about, and its key there.
   std::string_view object;
   std::string_view key;
@@ -33,15 +32,14 @@ struct ClusterWord {
 };
 
 inline constexpr std::array<ClusterWord, 5> kClusterWords = {{
-    {"ib", "InfiniBand between nodes: all interfaces of a node together", "scale_out",
-     "bytes_per_s", WordAmount::kRateOfNode},
-    {"eth", "Ethernet between nodes: all interfaces of a node together", "scale_out", "bytes_per_s",
-     WordAmount::kRateOfNode},
-    {"link", "What links one device to the others of its node", "scale_up", "bytes_per_s",
-     WordAmount::kRate},
-    {"pairs", "Bridges that join two devices of a node each", "scale_up", "pair_bytes_per_s",
-     WordAmount::kRate},
-    {"ram", "Memory of a node's host, for offload=", "host", "memory_bytes", WordAmount::kSize},
+    // All interfaces of a node together, with InfiniBand or Ethernet between nodes.
+    {"ib", "scale_out", "bytes_per_s", WordAmount::kRateOfNode},
+    {"eth", "scale_out", "bytes_per_s", WordAmount::kRateOfNode},
+    // What links one device to the others of its node, and bridges between two of them.
+    {"link", "scale_up", "bytes_per_s", WordAmount::kRate},
+    {"pairs", "scale_up", "pair_bytes_per_s", WordAmount::kRate},
+    // Of a node's host.
+    {"ram", "host", "memory_bytes", WordAmount::kSize},
 }};
 
 // Returns whether the text is a cluster in words: it has ":" or "," behind the name of a preset.
@@ -51,9 +49,9 @@ bool IsInClusterWords(std::string_view text);
 // InvalidArgument about `cluster` if the text is not as above.
 absl::StatusOr<nlohmann::json> ClusterInWords(std::string_view text);
 
-// Replaces the words of a cluster's file, whose base is merged in, by what they stand
-// for. `own` is the file without its base. Returns InvalidArgument about the word if its amount
-// can't be read, or if the file gives the same amount in another key too.
+// Replaces the words of a cluster's file, whose base is merged in, by what they stand for. `own` is
+// the file without its base. Returns InvalidArgument about the word if its amount can't be read, or
+// if the file gives the same amount in another key too.
 absl::Status ReplaceClusterWords(const nlohmann::json& own, nlohmann::json& merged);
 
 }  // namespace meshwright::planner

@@ -146,7 +146,7 @@ class HeldResourcesTest(faults.FaultTest):
     def test_every_method_and_odd_requests_at_every_port(self):
         self.start_server("--metrics-listen", "127.0.0.1:0")
         self.known = self.peer()
-        metrics = re.search(r"metrics on http://(\S+)/metrics", "\n".join(self.server.out + self.server.err))[1]
+        metrics = faults.await_true("the address of its metrics", self.metrics_address)
         roles = (faults.SOURCE / "server/calls/method_roles.cc").read_text()
         methods = re.findall(r'"(/[\w.]+/\w+)"', roles)
         self.assertGreater(len(methods), 20)
@@ -166,6 +166,11 @@ class HeldResourcesTest(faults.FaultTest):
                     self.send_to(port, f"{verb} {path} HTTP/9.9\r\n".encode())
         self.check_healthy("every method and odd path at both ports")
         self.check_serves_again()
+
+    def metrics_address(self) -> str | None:
+        """The server prints it after the address that start_server() waits for."""
+        printed = re.search(r"^metrics on http://(\S+)/metrics$", "\n".join(self.server.out), re.MULTILINE)
+        return printed and printed[1]
 
     @staticmethod
     def send_to(address: str, data: bytes) -> None:

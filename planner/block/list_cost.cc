@@ -51,6 +51,27 @@ void AddCollectives(const Operator& op, PassKind pass, ListCost& cost) {
   }
 }
 
+// A further stop of ring attention sends, receives, attends and merges.
+constexpr int32_t kOperatorsOfRingStop = 4;
+
+int32_t& OperatorsOf(PassKind pass, ListCost& cost) {
+  return pass == PassKind::kForward ? cost.forward_operators : cost.backward_operators;
+}
+
+void CountOperators(ListCost& cost) {
+  for (const PassCost& pass : cost.passes) ++OperatorsOf(pass.pass, cost);
+  for (const CollectiveCost& collective : cost.collectives) ++OperatorsOf(collective.pass, cost);
+  for (const CollectiveCost& collective : cost.context_collectives) {
+    ++OperatorsOf(collective.pass, cost);
+  }
+  if (cost.attention == nullptr) return;
+  const auto further = static_cast<int32_t>(cost.attention->attention.ring_stops - 1);
+  for (const PassKind pass : {PassKind::kForward, PassKind::kInputGradient}) {
+    if (!Runs(*cost.attention, pass)) continue;
+    OperatorsOf(pass, cost) += 1 + kOperatorsOfRingStop * further;
+  }
+}
+
 }  // namespace
 
 ListCost CostOf(const OperatorList& operators) {
@@ -63,6 +84,7 @@ ListCost CostOf(const OperatorList& operators) {
     }
     if (op.kind == OperatorKind::kAttention) cost.attention = std::make_unique<const Operator>(op);
   }
+  CountOperators(cost);
   return cost;
 }
 

@@ -39,6 +39,10 @@ struct ListCost {
   // heads around a recurrence, and the keys of sparse attention.
   std::vector<CollectiveCost> context_collectives;
   std::unique_ptr<const Operator> attention;  // null if the list has none
+  // What the host issues in the forward and in the backward of the list: passes of operators,
+  // collectives, and the steps of ring attention. What is recomputed is not counted again.
+  int32_t forward_operators = 0;
+  int32_t backward_operators = 0;
 };
 
 ListCost CostOf(const OperatorList& operators);

@@ -21,7 +21,7 @@ constexpr const char* kKey = "based_on";
 constexpr size_t kMostBases = 8;
 
 // The keys that name the base in measurement files.
-constexpr const char* kNamesOfTheBase[] = {"aliases", "notes_contain", "gpu_names"};
+constexpr const char* kNamesOfTheBase[] = {"aliases", "notes_contain", "rows", "gpu_names"};
 
 absl::Status BaseError(std::string_view name, std::string_view problem) {
   return FieldError(kKey, name, std::string(problem));

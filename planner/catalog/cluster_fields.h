@@ -133,6 +133,10 @@ void VisitFields(Host& host, Visitor& visit) {
   visit({"update_efficiency",
          "Share of it that an optimizer's update on the node's processors reaches"},
         host.update_efficiency);
+  visit({"operator_s",
+         "In which one process of the host issues an operator of Megatron-Core without CUDA graphs, "
+         "seconds"},
+        host.operator_s);
   visit({"source", "Where the figures come from"}, host.source);
 }
 
@@ -148,6 +152,11 @@ template <ConstOr<ClusterSpec> Cluster, typename Visitor>
 void VisitFields(Cluster& cluster, Visitor& visit) {
   visit(Needed({"name", "Name of the cluster"}), cluster.name);
   visit({"gpu_names", "What measurement files call its device"}, cluster.gpu_names);
+  visit(OnlyIf(!cluster.rows.empty(),
+               {"rows",
+                "Conditions of measured rows that are of this cluster whatever their GPU is called, "
+                "such as \"source = SimuMax; gpu = B200\"; absent where there are none"}),
+        cluster.rows);
   visit({"collectives", "How collectives are timed"}, cluster.collectives, kCollectiveModels);
   visit(Needed({"device", "One device"}), cluster.device);
   visit(Needed({"devices_per_node", "Devices that scale_up connects"}), cluster.devices_per_node);

@@ -136,7 +136,7 @@ void VisitFields(Struct& traffic, Visitor& visit) {
   visit("accumulate_traffic_bytes", traffic.accumulate_traffic_bytes);
   visit("expert_bias_traffic_bytes", traffic.expert_bias_traffic_bytes);
   visit("operator_host_s", traffic.operator_host_s);
-  visit("layer_floor_s", traffic.layer_floor_s);
+  visit("host_share", traffic.host_share);
   visit("expert_launch_s", traffic.expert_launch_s);
   visit("step_overhead_s", traffic.step_overhead_s);
   visit("step_time_sigma", traffic.step_time_sigma);
@@ -161,6 +161,7 @@ void VisitFields(Struct& communication, Visitor& visit) {
   visit("deduplicates_tokens", communication.deduplicates_tokens);
   visit("all_to_all_overlap", communication.all_to_all_overlap);
   visit("all_to_all_overlap_across", communication.all_to_all_overlap_across);
+  visit("tensor_parallel_overlap", communication.tensor_parallel_overlap);
   visit("tp_hop_s", communication.tp_hop_s);
   visit("pipeline_hop_s", communication.pipeline_hop_s);
 }
@@ -218,6 +219,7 @@ void VisitFields(Profile& profile, Visitor& visit) {
   visit(Needed("name"), profile.name);
   visit("aliases", profile.aliases);
   visit("notes_contain", profile.notes_contain);
+  visit(OnlyIf(!profile.rows.empty(), "rows"), profile.rows);
   visit(OnlyIf(!profile.variants.empty(), "variants"), profile.variants);
   visit(Inside("states"), profile.states);
   visit(Inside("kept"), profile.kept);

@@ -166,6 +166,14 @@ class CollectiveTimes {
   std::array<Known, kCollectiveKindNames.size()> known_;  // by CollectiveKind
 };
 
+// Takes away what compute hides of a layer's tensor-parallel collectives, pass by pass.
+void HideTensorParallel(const StepShape& step, LayerTime& time) {
+  const double hidden = step.context.profile.communication.tensor_parallel_overlap;
+  time.tp_forward_s -= std::min(hidden * time.tp_forward_s, time.forward_s);
+  time.tp_backward_s -= std::min(hidden * time.tp_backward_s, time.backward_s());
+  time.tp_recompute_s -= std::min(hidden * time.tp_recompute_s, time.recompute_s);
+}
+
 // `price(collective)` returns seconds.
 template <typename Price>
 void AddTensorParallel(const ListCost& cost, const Price& price, LayerTime& time) {
@@ -223,27 +231,34 @@ double HostRingTime(const StepShape& step) {
 }
 
 // Returns the kernel launches for a rank's experts in forward and backward, where they are launched
-// one after another: two products in each pass, and in formats with scales by block the casts of
-// both products' inputs and gradients, each with a kernel that reorders its scales for the
-// products.
+// one after another. In formats with scales by block these are the casts of both products' inputs
+// and gradients, each with a kernel that reorders its scales for the products. The six products
+// themselves are launched by one call from C++, and together take about as long as one such cast.
 double ExpertLaunches(const BlockShape& shape) {
-  constexpr double kProducts = 6.0;
+  constexpr double kProducts = 1.0;
   constexpr double kBlockCasts = 8.0;
   const double launches = kProducts + (shape.quantisation.scales_blocks ? kBlockCasts : 0.0);
   return launches * static_cast<double>(shape.rank_experts());
 }
 
-// The host works in parallel with the device, and the slower of them sets the pace. It launches a
-// layer's kernels no faster than the floor; a third of them are the forward's.
-void ApplyHostFloor(const StepShape& step, const BlockShape& shape, LayerTime& time) {
+// The host works in parallel with the device, and the slower of them sets the pace of each pass. A
+// third of the launches for experts are the forward's.
+void ApplyHostFloor(const StepShape& step, const BlockSums& block, LayerTime& time) {
   const OperatorTraffic& traffic = step.context.profile.traffic;
-  const double floor_s = traffic.layer_floor_s + traffic.expert_launch_s * ExpertLaunches(shape);
+  const double operator_s = traffic.host_share * step.context.cluster.host.operator_s;
+  const double experts_s = traffic.expert_launch_s * ExpertLaunches(block.shape);
   const double rings_s = HostRingTime(step);
-  const double forward_s = time.forward_s + time.tp_forward_s + time.ep_forward_s;
-  time.forward_s += std::max(0.0, floor_s / 3.0 + rings_s - forward_s);
+  const double forward_s =
+      time.forward_s + time.tp_forward_s + time.cp_forward_s + time.ep_forward_s;
+  const double forward_floor_s =
+      operator_s * block.layer_cost.forward_operators + experts_s / 3.0 + rings_s;
+  time.forward_s += std::max(0.0, forward_floor_s - forward_s);
   if (!time.has_backward()) return;
-  const double backward_s = time.backward_s() + time.tp_backward_s + time.ep_backward_s;
-  const double missing_s = std::max(0.0, floor_s * 2.0 / 3.0 + rings_s - backward_s);
+  const double backward_s =
+      time.backward_s() + time.tp_backward_s + time.cp_backward_s + time.ep_backward_s;
+  const double backward_floor_s =
+      operator_s * block.layer_cost.backward_operators + experts_s * 2.0 / 3.0 + rings_s;
+  const double missing_s = std::max(0.0, backward_floor_s - backward_s);
   const double weights_share = time.weight_gradient_s > 0.0 ? 0.5 : 0.0;
   time.input_gradient_s += missing_s * (1.0 - weights_share);
   time.weight_gradient_s += missing_s * weights_share;
@@ -287,12 +302,13 @@ LayerTime EstimateOperators(const StepShape& step, const BlockSums& block, const
     return times.Of(collective.kind, collective.bytes);
   };
   AddTensorParallel(cost, price, time);
+  HideTensorParallel(step, time);
   return time;
 }
 
 LayerTime EstimateBlock(const StepShape& step, const BlockSums& block) {
   LayerTime time = EstimateOperators(step, block, block.layer_cost);
-  ApplyHostFloor(step, block.shape, time);
+  ApplyHostFloor(step, block, time);
   return time;
 }
 

@@ -16,6 +16,7 @@
 #include "planner/catalog/model_names.h"
 #include "planner/catalog/profile_variants.h"
 #include "planner/measurement/measured_options.h"
+#include "planner/measurement/row_condition.h"
 #include "planner/measurement/source_words.h"
 
 namespace meshwright::planner {
@@ -35,11 +36,32 @@ size_t LongestPrefix(std::string_view text, const std::vector<std::string>& name
   return longest;
 }
 
+// Returns the ways to read a GPU's name: as it stands, without the vendor, and as a remark in
+// parentheses names it ("NVIDIA GPU (GB200)").
+std::vector<std::string> ReadingsOf(const std::string& gpu) {
+  std::vector<std::string> readings = {gpu};
+  for (const absl::string_view vendor : {"NVIDIA ", "AMD Instinct ", "AMD "}) {
+    if (!absl::StartsWithIgnoreCase(gpu, vendor)) continue;
+    readings.push_back(gpu.substr(vendor.size()));
+    break;
+  }
+  const size_t open = gpu.find('(');
+  const size_t close = gpu.find(')');
+  if (open != std::string::npos && close != std::string::npos && open < close) {
+    readings.push_back(gpu.substr(open + 1, close - open - 1));
+  }
+  return readings;
+}
+
 // How much of the row's GPU name speaks for this cluster, in letters; 0 for none.
 size_t GpuNameMatch(const Measurement& row, const ClusterSpec& cluster) {
-  const bool is_its_own = absl::EqualsIgnoreCase(row.gpu, cluster.name) ||
-                          absl::EqualsIgnoreCase(row.gpu, cluster.device.name);
-  return is_its_own ? row.gpu.size() : LongestPrefix(row.gpu, cluster.gpu_names);
+  size_t most = 0;
+  for (const std::string& gpu : ReadingsOf(row.gpu)) {
+    const bool is_its_own = absl::EqualsIgnoreCase(gpu, cluster.name) ||
+                            absl::EqualsIgnoreCase(gpu, cluster.device.name);
+    most = std::max(most, is_its_own ? gpu.size() : LongestPrefix(gpu, cluster.gpu_names));
+  }
+  return most;
 }
 
 double MemoryGib(const ClusterSpec& cluster) {
@@ -51,8 +73,26 @@ double MemoryDistance(const ClusterSpec& cluster, const Measurement& row) {
   return row.gpu_mem_gib ? std::abs(MemoryGib(cluster) - *row.gpu_mem_gib) : -MemoryGib(cluster);
 }
 
-const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
-                                  const Measurement& row) {
+// Returns the preset with the most comparisons among those whose `rows` hold for the row; nullptr
+// if there is none.
+template <typename Preset>
+absl::StatusOr<const Preset*> FindByConditions(const std::vector<Preset>& presets,
+                                               const Measurement& row) {
+  const Preset* best = nullptr;
+  int32_t most = 0;
+  for (const Preset& preset : presets) {
+    ASSIGN_OR_RETURN(const int32_t comparisons, MostComparisonsThatHold(preset.rows, row));
+    if (comparisons <= most) continue;
+    most = comparisons;
+    best = &preset;
+  }
+  return best;
+}
+
+absl::StatusOr<const ClusterSpec*> FindClusterFor(const std::vector<ClusterSpec>& clusters,
+                                                  const Measurement& row) {
+  ASSIGN_OR_RETURN(const ClusterSpec* described, FindByConditions(clusters, row));
+  if (described != nullptr) return described;
   const ClusterSpec* best = nullptr;
   size_t best_prefix = 1;  // a prefix of no letters names nothing
   for (const ClusterSpec& cluster : clusters) {
@@ -79,6 +119,8 @@ size_t LongestIn(const std::string& notes, const std::string& texts) {
 // Returns the profile that the row's framework and its engine version name.
 absl::StatusOr<const FrameworkProfile*> NamedProfile(const MeasurementPresets& presets,
                                                      const Measurement& row) {
+  ASSIGN_OR_RETURN(const FrameworkProfile* described, FindByConditions(presets.profiles, row));
+  if (described != nullptr) return described;
   const std::string_view name =
       row.framework.empty() ? kDefaultFramework : std::string_view(row.framework);
   const FrameworkProfile* best = nullptr;
@@ -151,7 +193,7 @@ const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& r
 
 absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row) {
   if (presets.cluster) return *presets.cluster;
-  const ClusterSpec* found = FindClusterFor(presets.clusters, row);
+  ASSIGN_OR_RETURN(const ClusterSpec* found, FindClusterFor(presets.clusters, row));
   if (found == nullptr) return FieldError("gpu", row.gpu, "no cluster preset for this GPU");
   ClusterSpec cluster = *found;
   if (row.gpus_per_node && !cluster.scale_up_spans_hosts) {

@@ -6,6 +6,7 @@
 #include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/source_words.h"
+#include "planner/measurement/stated_flops.h"
 #include "planner/memory/rank_memory.h"
 
 namespace meshwright::planner {
@@ -28,6 +29,9 @@ void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPred
   const OptionalNumber& tokens_per_s = measured.tokens_per_s_per_gpu;
   row.step_s = measured.step_time_s;
   if (!row.step_s && tokens_per_s) row.step_s = StepTokens(planned) / (*tokens_per_s * devices);
+  if (!row.step_s && measured.tflops_per_gpu) {
+    row.step_s = StatedStepFlops(measured, planned) / (*measured.tflops_per_gpu * 1e12 * devices);
+  }
   if (!row.step_s) {
     row.mfu = measured.mfu;
     return;
@@ -39,9 +43,15 @@ void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPred
 // Takes back what was worked out of a row whose time can't be right.
 void RefuseTime(const Measurement& measured, RowPrediction& row) {
   const bool by_step = measured.step_time_s.has_value();
-  const double value = by_step ? *measured.step_time_s : *measured.tokens_per_s_per_gpu;
+  const bool by_tokens = !by_step && measured.tokens_per_s_per_gpu;
+  const double value = by_step     ? *measured.step_time_s
+                       : by_tokens ? *measured.tokens_per_s_per_gpu
+                                   : *measured.tflops_per_gpu;
   const absl::Status status = FieldError(
-      by_step ? "step_time_s" : "tokens_per_s_per_gpu", absl::StrFormat("%g", value),
+      by_step     ? "step_time_s"
+      : by_tokens ? "tokens_per_s_per_gpu"
+                  : "tflops_per_gpu",
+      absl::StrFormat("%g", value),
       absl::StrFormat("makes an MFU of %.0f %% on these devices; must be at most %.0f %%",
                       100.0 * *row.mfu, 100.0 * kMostMfu));
   row.step_s.reset();

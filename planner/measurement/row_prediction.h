@@ -38,7 +38,7 @@ struct RowPrediction {
   std::string subject;           // what the reason is about: a column, a rule or kUnreadable
 
   // The rest is set only for runs that succeeded (kOk).
-  OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu
+  OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu or tflops_per_gpu
   OptionalNumber tokens_per_s_per_device;
   // Set if model, cluster and batch are known. It follows from the step time by PaLM's definition;
   // if the source gives no time, it is the source's own figure.

@@ -117,7 +117,7 @@ constexpr std::array kRecompute = {
     Checkpointing{"1", Recompute::kFull},
 };
 
-struct OptionWords {
+struct NotedWords {
   std::string_view option;
   std::string_view words;
   std::string_view value;
@@ -126,17 +126,17 @@ struct OptionWords {
 // The performance recipes of NeMo adapt linear_qkv alone. Their tables say no rank, which hardly
 // changes a step.
 constexpr std::string_view kNemoAdapters = "lora:16:q_proj,k_proj,v_proj";
-constexpr std::array kOptionWords = {
+constexpr std::array kNotedWords = {
     // No copy of the weights in fp32: HALO's engine.
-    OptionWords{"states", "pure bf16 adamw", "bf16"},
+    NotedWords{"states", "pure bf16 adamw", "bf16"},
     // Megatron-LM's DeepSeek-V3: --use-precision-aware-optimizer, --exp-avg-dtype bf16 and
     // --exp-avg-sq-dtype bf16.
-    OptionWords{"states", "bf16 optimizer states", "precision-aware"},
+    NotedWords{"states", "bf16 optimizer states", "precision-aware"},
     // Megatron-LM's test cases: "..._dist_muon".
-    OptionWords{"optimizer", "muon", "muon"},
-    OptionWords{"train", "lora finetuning", kNemoAdapters, "nemo"},
-    OptionWords{"train", "lora finetuning", kNemoAdapters, "dgxc benchmarking"},
-    OptionWords{"train", "lora performance", kNemoAdapters, "nemo"},
+    NotedWords{"optimizer", "muon", "muon"},
+    NotedWords{"train", "lora finetuning", kNemoAdapters, "nemo"},
+    NotedWords{"train", "lora finetuning", kNemoAdapters, "dgxc benchmarking"},
+    NotedWords{"train", "lora performance", kNemoAdapters, "nemo"},
 };
 
 // Whether whole words of a remark are `words`, in PlainWords(). No words are in all notes.
@@ -209,7 +209,7 @@ std::optional<bool> MeaningOfSwitch(std::string_view text) {
 }
 
 std::string_view NotedOption(std::string_view option, std::string_view notes) {
-  for (const auto& [name, words, value, beside] : kOptionWords) {
+  for (const auto& [name, words, value, beside] : kNotedWords) {
     if (name == option && HaveRemark(notes, words) && HaveRemark(notes, beside)) return value;
   }
   return {};

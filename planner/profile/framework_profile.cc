@@ -59,7 +59,7 @@ absl::Status Check(const OperatorTraffic& traffic) {
   RETURN_IF_ERROR(CheckBetween("step_overhead_s", traffic.step_overhead_s, 1000));
   RETURN_IF_ERROR(CheckBetween("operator_host_s", traffic.operator_host_s, 0.1));
   RETURN_IF_ERROR(CheckBetween("step_time_sigma", traffic.step_time_sigma, 2));
-  RETURN_IF_ERROR(CheckBetween("layer_floor_s", traffic.layer_floor_s, 10));
+  RETURN_IF_ERROR(CheckBetween("host_share", traffic.host_share, 100));
   return CheckBetween("expert_launch_s", traffic.expert_launch_s, 0.1);
 }
 
@@ -68,6 +68,8 @@ absl::Status Check(const Communication& communication) {
   RETURN_IF_ERROR(CheckBetween("all_to_all_overlap", communication.all_to_all_overlap, 1));
   RETURN_IF_ERROR(
       CheckBetween("all_to_all_overlap_across", communication.all_to_all_overlap_across, 1));
+  RETURN_IF_ERROR(
+      CheckBetween("tensor_parallel_overlap", communication.tensor_parallel_overlap, 1));
   RETURN_IF_ERROR(CheckBetween("reduce_bytes", communication.reduce_bytes, 8));
   RETURN_IF_ERROR(CheckRange("ring_gradient_bytes", communication.ring_gradient_bytes, 1, 8));
   RETURN_IF_ERROR(CheckPositive("network_share", communication.network_share));

@@ -150,10 +150,11 @@ struct OperatorTraffic {
   // The least time of a product or a streaming operator. An eager framework's host needs this long
   // to launch the next operator. 0 if a kernel's own launch is the only limit.
   double operator_host_s = 0.0;
-  // The least time of a layer, forward and backward together. The host needs this long to launch
-  // its kernels. 0 if graphs or fusion hide the launches.
-  double layer_floor_s = 0.0;
-  // The time that one launch for one expert adds to layer_floor_s, if products, and casts with
+  // The time in which this framework's host issues an operator of a layer, as a share of the
+  // cluster's host.operator_s. No pass of a layer takes less time than its operators and collectives
+  // take to issue. 0 if CUDA graphs issue them.
+  double host_share = 0.0;
+  // The time that one launch for one expert adds to that of the operators, if products, and casts with
   // scales by block, are launched for one expert after another. 0 if one kernel does them for all
   // experts, or graphs hide the launches.
   double expert_launch_s = 0.0;
@@ -200,6 +201,9 @@ struct Communication {
   // nodes.
   double all_to_all_overlap = 0.0;
   double all_to_all_overlap_across = 0.0;
+  // The largest share of the tensor-parallel collectives of layers that compute hides, as products
+  // that are split into chunks do (Transformer Engine's user buffers).
+  double tensor_parallel_overlap = 0.0;
   double tp_hop_s = 0.0;        // added by the host to each step of a tensor-parallel ring
   double pipeline_hop_s = 0.0;  // added by the host to each hop of the pipeline
 
@@ -271,6 +275,10 @@ struct FrameworkProfile {
   // whose notes contain one of the texts. If several such profiles match a row, the one with the
   // longest text found applies.
   std::string notes_contain;
+  // Conditions of measured rows that this profile describes (planner/measurement/row_condition.h).
+  // They go before names; among profiles whose conditions hold, the one with the most comparisons
+  // applies.
+  std::vector<std::string> rows;
   // Which profile describes the framework under an option of a run
   // (planner/spec/run_option_table.h) that chooses one: pairs such as "compile=off" and
   // "torchtitan-eager". The pair with the profile's own name says what it describes.

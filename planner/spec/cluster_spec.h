@@ -134,6 +134,9 @@ struct HostProfile {
   // default is CPU-Adam's: 10 billion parameters in 2.57 s on 256 GB/s (ZeRO-Offload, arXiv
   // 2101.06840, Table 4).
   double update_efficiency = 0.45;
+  // Seconds in which one process of the host issues an operator of Megatron-Core without CUDA
+  // graphs: its Python, autograd and kernel launches. The default is between the fitted hosts.
+  double operator_s = 1.8e-4;
   std::string source;  // where the figures come from, in words
 
   friend bool operator==(const HostProfile&, const HostProfile&) = default;
@@ -183,6 +186,9 @@ struct ClusterSpec {
   // Names of the cluster's device in measurement files. A row belongs to the cluster with the
   // longest name that its `gpu` column begins with.
   std::vector<std::string> gpu_names;
+  // Conditions of measured rows of this cluster's machines (planner/measurement/row_condition.h).
+  // They go before GPU names.
+  std::vector<std::string> rows;
   CollectiveModel collectives = CollectiveModel::kRing;
   HardwareProfile device;
   int32_t devices_per_node = 0;  // the devices that scale_up connects

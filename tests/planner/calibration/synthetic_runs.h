@@ -24,7 +24,7 @@ inline Profiles PriorProfiles() {
   FrameworkProfile& profile = priors.profile;
   profile.name = "synthetic";
   profile.supports.vocab_multiple = 128;
-  profile.traffic.layer_floor_s = 2e-3;
+  profile.traffic.host_share = 0.4;
   profile.communication.tp_hop_s = 1e-5;
   profile.communication.pipeline_hop_s = 2e-3;
   profile.traffic.step_overhead_s = 0.1;

@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/layout/keys.h"
 #include "planner/layout/mesh.h"
 #include "planner/measurement/expert_notes.h"
+#include "planner/measurement/noted_values.h"
 #include "planner/measurement/source_words.h"
 #include "planner/rules/recompute_rules.h"
 
@@ -77,6 +79,12 @@ absl::Status ReadRecompute(const Measurement& row, const ModelSpec& model, Layou
         "must be none, selective, full, block:N or modules divided by +: " + AllRecomputeModules());
   }
   layout.recompute = *recompute;
+  if (layout.recompute == Recompute::kSelective && RecomputesEveryNthBlock(row.notes)) {
+    // Sources that do not say n take every second.
+    layout.recompute = Recompute::kBlock;
+    layout.recompute_layers = static_cast<int32_t>(model.layers() / 2);
+    return absl::OkStatus();
+  }
   const std::string_view modules = NotedModules(row.notes);
   if (layout.recompute != Recompute::kSelective || modules.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const RecomputeModules named, ParseRecomputeModules(modules));
@@ -134,14 +142,26 @@ absl::Status ReadExperts(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
+// InternEvo's zero1=N: the ranks among which optimizer states are sharded. -1 is all of them.
+OptionalInt NotedZero1Size(std::string_view notes) {
+  for (const std::string_view value : NotedValues(notes, "zero1")) {
+    int64_t size = 0;
+    if (absl::SimpleAtoi(AbslView(value), &size) && size > 0) return size;
+  }
+  return std::nullopt;
+}
+
 absl::Status ReadSharding(const Measurement& row, int32_t unsaid_zero, Layout& layout) {
   const int64_t zero = row.zero_stage.value_or(NamesFsdp(row.schedule) ? 3 : unsaid_zero);
   RETURN_IF_ERROR(CheckRange("zero_stage", zero, 0, 3));
   const bool sharded = GroupSize(GroupRole::kReplicas, layout) > 1;
   layout.zero = sharded ? static_cast<int32_t>(zero) : 0;
-  if (layout.zero > 0 && row.hs && *row.hs < GroupSize(GroupRole::kReplicas, layout)) {
+  OptionalInt group = row.hs;
+  if (!group) group = NotedZero1Size(row.notes);
+  if (!group && NamesHsdp(row.schedule)) group = row.gpus_per_node;  // HSDP's usual group
+  if (layout.zero > 0 && group && *group < GroupSize(GroupRole::kReplicas, layout)) {
     // Groups of one rank divide nothing.
-    *row.hs == 1 ? layout.zero = 0 : layout.shard_ranks = static_cast<int32_t>(*row.hs);
+    *group == 1 ? layout.zero = 0 : layout.shard_ranks = static_cast<int32_t>(*group);
   }
   const auto sequence = MeaningOfSwitch(row.seq_parallel);
   if (!sequence) return FieldError("seq_parallel", row.seq_parallel, "must be 0 or 1");

@@ -51,7 +51,10 @@ absl::StatusOr<ColumnComparison> ParseComparison(std::string_view text) {
   return ConditionError(text);
 }
 
+constexpr std::string_view kEmpty = "(empty)";
+
 bool HasWords(std::string_view cell, std::string_view words) {
+  if (absl::StripAsciiWhitespace(AbslView(words)) == AbslView(kEmpty)) return cell.empty();
   const std::string padded = absl::StrCat(" ", PlainWords(cell), " ");
   return absl::StrContains(padded, absl::StrCat(" ", PlainWords(words), " "));
 }

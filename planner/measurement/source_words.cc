@@ -66,7 +66,6 @@ constexpr std::array kKnownSchedules = {
     Known{"dual pipe", "a schedule that feeds the pipeline from both ends"},
     Known{"chimera", "a schedule that feeds the pipeline from both ends"},
     Known{"hanayo", "a schedule of waves through the pipeline"},
-    Known{"hsdp", "data parallel that shards within groups of ranks and replicates over them"},
 };
 
 using Attention = std::pair<std::string_view, AttentionKernel>;
@@ -132,6 +131,8 @@ constexpr std::array kNotedWords = {
     // Megatron-LM's DeepSeek-V3: --use-precision-aware-optimizer, --exp-avg-dtype bf16 and
     // --exp-avg-sq-dtype bf16.
     NotedWords{"states", "bf16 optimizer states", "precision-aware"},
+    NotedWords{"compile", "torch.compile=no", "off"},
+    NotedWords{"compile", "torch.compile=yes", "on"},
     // Megatron-LM's test cases: "..._dist_muon".
     NotedWords{"optimizer", "muon", "muon"},
     NotedWords{"train", "lora finetuning", kNemoAdapters, "nemo"},
@@ -167,7 +168,10 @@ std::string PlainWords(std::string_view text) {
   return plain;
 }
 
-bool NamesFsdp(std::string_view schedule) { return PlainWords(schedule).starts_with("fsdp"); }
+bool NamesFsdp(std::string_view schedule) {
+  return PlainWords(schedule).starts_with("fsdp") || NamesHsdp(schedule);
+}
+bool NamesHsdp(std::string_view schedule) { return PlainWords(schedule).starts_with("hsdp"); }
 
 ScheduleMeaning MeaningOfSchedule(std::string_view text) {
   const std::string words = PlainWords(text);
@@ -193,6 +197,10 @@ std::optional<AttentionKernel> MeaningOfAttention(std::string_view text) {
 
 std::optional<NormKernel> MeaningOfNorm(std::string_view text) {
   return Find(kNorms, PlainWords(text));
+}
+
+bool RecomputesEveryNthBlock(std::string_view notes) {
+  return Contains(PlainWords(notes), "every n th block");
 }
 
 std::optional<Recompute> MeaningOfRecompute(std::string_view text) {

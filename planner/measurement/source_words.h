@@ -31,6 +31,11 @@ struct ScheduleMeaning {
 ScheduleMeaning MeaningOfSchedule(std::string_view text);
 // Returns whether the name is that of data parallelism that shards weights, without a pipeline.
 bool NamesFsdp(std::string_view schedule);
+// Returns whether NamesFsdp(), and weights are sharded within groups of ranks that replicate each
+// other.
+bool NamesHsdp(std::string_view schedule);
+// Returns whether the notes say that selective recompute is of every n-th block as a whole.
+bool RecomputesEveryNthBlock(std::string_view notes);
 
 // Return the kernel that a name means; nullopt if the name is unknown. kDefault means that the name
 // does not single out a kernel, as "sdpa" does not.

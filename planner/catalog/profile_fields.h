@@ -86,6 +86,9 @@ void VisitFields(Struct& states, Visitor& visit) {
   visit("zero3_state_bytes", states.zero3_state_bytes);
   visit(OnlyIf(states.zero3_live_parameters > 0, "zero3_live_parameters"),
         states.zero3_live_parameters);
+  visit(OnlyIf(states.zero3_pipeline_bytes > 0, "zero3_pipeline_bytes"),
+        states.zero3_pipeline_bytes);
+  visit(OnlyIf(states.narrow_weights_alone, "narrow_weights_alone"), states.narrow_weights_alone);
   visit(OnlyIf(states.host_copy_bytes > 0, "host_copy_bytes"), states.host_copy_bytes);
   visit(OnlyIf(states.zero2_bucket_bytes > 0, "zero2_bucket_bytes"), states.zero2_bucket_bytes);
   visit("step_bytes_per_parameter", states.step_bytes_per_parameter);
@@ -161,6 +164,7 @@ void VisitFields(Struct& communication, Visitor& visit) {
   visit("deduplicates_tokens", communication.deduplicates_tokens);
   visit("all_to_all_overlap", communication.all_to_all_overlap);
   visit("all_to_all_overlap_across", communication.all_to_all_overlap_across);
+  visit(OnlyIf(!communication.balanced_ring, "balanced_ring"), communication.balanced_ring);
   visit("tensor_parallel_overlap", communication.tensor_parallel_overlap);
   visit("tp_hop_s", communication.tp_hop_s);
   visit("pipeline_hop_s", communication.pipeline_hop_s);

@@ -14,10 +14,16 @@ bool IsFlash(AttentionKernel kernel) {
   return kernel != AttentionKernel::kFusedSoftmax && kernel != AttentionKernel::kEager;
 }
 
+// Returns the work of the rank of a ring that has most of it, relative to the mean.
+double LargestRingShare(const StepShape& step, const Operator& op) {
+  if (step.context.profile.communication.balanced_ring) return 1.0;
+  return 2.0 - 1.0 / static_cast<double>(op.attention.ring_stops);
+}
+
 double AttentionTime(const StepShape& step, const Operator& op, PassKind pass) {
   const bool forward = pass == PassKind::kForward;
   if (IsFlash(op.kernel)) {
-    return FlashForwardTime(step.device, op.kernel, op.attention) *
+    return FlashForwardTime(step.device, op.kernel, op.attention) * LargestRingShare(step, op) *
            (forward ? 1.0 : kAttentionBackwardRatio);
   }
   return forward ? UnfusedForwardTime(step.device, op.attention, op.score_traffic_bytes)

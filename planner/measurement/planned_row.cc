@@ -1,6 +1,5 @@
 #include "planner/measurement/planned_row.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -8,15 +7,12 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
-#include "planner/block/stage_partition.h"
 #include "planner/catalog/plan_query.h"
-#include "planner/estimate/estimate.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/measured_layout.h"
 #include "planner/measurement/measured_options.h"
+#include "planner/measurement/unsaid_choices.h"
 #include "planner/rules/rule_list.h"
-#include "planner/search/search.h"
-#include "planner/search/space.h"
 
 namespace meshwright::planner {
 namespace {
@@ -117,45 +113,6 @@ FrameworkProfile WithSchedule(FrameworkProfile profile, ScheduleKind schedule) {
   return profile;
 }
 
-// A run whose layers do not divide had stages of its own, which few sources name.
-void SpreadLayers(const EstimateContext& context, Layout& layout) {
-  const Supports& supports = context.profile.supports;
-  const int64_t stages = int64_t{layout.pp} * layout.vpp;
-  if (!supports.has_stages || !layout.stages.empty() || stages < 2) return;
-  if (CanPartition(context.shapes.layers(), layout, supports.stage_partition)) return;
-  layout.stages = SplitWithShortEnds(context.model.layers(), stages);
-}
-
-bool IsBetter(const Estimate& one, const Estimate& other) {
-  const bool fits = one.oom_probability < kTrialOomProbability;
-  if (fits != (other.oom_probability < kTrialOomProbability)) return fits;
-  return fits ? one.time.step_s() < other.time.step_s()
-              : one.oom_probability < other.oom_probability;
-}
-
-// Returns the micro-batch of a run whose source does not say it. Among the powers of two that a
-// search tries and the rules accept: the fastest of those that are likelier to fit than not, else
-// the one that is likeliest to fit. 1 where the rules accept none; they then say why.
-//
-// It goes by the estimate alone, never by what the run measured: a row must not choose the
-// prediction that it is compared with.
-int32_t PickMicroBatch(const EstimateContext& context, int64_t devices, Layout layout) {
-  int32_t picked = 1;
-  Estimate best;
-  bool any = false;
-  for (int64_t size = 1; size <= std::min(kMaxMicroBatch, context.training.global_batch);
-       size *= 2) {
-    layout.micro_batch = static_cast<int32_t>(size);
-    if (CheckLayout(context, devices, layout)) continue;
-    const Estimate estimate = EstimateLayout(context, layout);
-    if (any && !IsBetter(estimate, best)) continue;
-    any = true;
-    best = estimate;
-    picked = layout.micro_batch;
-  }
-  return picked;
-}
-
 RowPlan Refuse(RowPlan plan, const absl::Status& status) {
   plan.reason = std::string(status.message());
   plan.subject = FieldOf(status);
@@ -183,8 +140,7 @@ RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   if (!layout.ok()) return Refuse(std::move(plan), layout.status());
   const FrameworkProfile fork = WithSchedule(*plan.row->profile, layout->schedule);
   const EstimateContext context = {plan.row->model, plan.row->cluster, plan.row->training, fork};
-  SpreadLayers(context, *layout);
-  if (!row.mbs) layout->micro_batch = PickMicroBatch(context, plan.row->devices, *layout);
+  *layout = WithUnsaidChoices(row, context, plan.row->devices, *layout);
   const auto violation = CheckLayout(context, plan.row->devices, *layout);
   if (violation) {
     plan.reason = Describe(*violation);

@@ -42,8 +42,8 @@ inline constexpr std::string_view kUnreadable = "unreadable";
 // Returns the reason of such a row: `problem` with the line of the row in its file.
 std::string AtLine(const Measurement& row, std::string_view problem);
 
-// Returns the plan of a row. If the micro-batch is empty, it is the one for which the estimate is
-// fastest among those likely to fit. The global batch may be empty if the row has no pipeline and
+// Returns the plan of a row. Micro-batch and recompute that the row does not say are chosen
+// (planner/measurement/unsaid_choices.h). The global batch may be empty if the row has no pipeline and
 // gives no speed. It is then the smallest possible one, as the memory of such a run does not depend
 // on it.
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets);

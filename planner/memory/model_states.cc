@@ -57,6 +57,16 @@ int32_t LocalGradientBytes(const EstimateContext& context) {
   return is_main ? 0 : context.profile.states.local_gradient_bytes;
 }
 
+// Returns the bytes per parameter of a block that its 16-bit weights take less than usual.
+double MissingWeightBytes(const EstimateContext& context) {
+  const Precision precision = context.training.precision;
+  const bool alone = precision == Precision::kFp8Delayed || precision == Precision::kFp8Current ||
+                     precision == Precision::kMxfp8;
+  return alone && context.profile.states.narrow_weights_alone
+             ? Real(BytesOf(context.training.formats().weights))
+             : 0.0;
+}
+
 }  // namespace
 
 StateWidths StateWidthsOf(const EstimateContext& context) {
@@ -108,7 +118,8 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
   const int64_t four_bit = layout.zero >= 3 ? held.four_bit_shard : held.four_bit;
   // Under ZeRO-3 narrowed copies live as long as the gathered weights that they are made from.
   const auto copied = Real(layout.zero >= 3 ? 0 : held.of_blocks);
-  const double copy_bytes = context.training.quantisation().weight_copy_bytes;
+  const double copy_bytes =
+      context.training.quantisation().weight_copy_bytes - MissingWeightBytes(context);
   return {.weights_bytes = WeightBytes(context, weights - four_bit, four_bit) +
                            static_cast<int64_t>(copied * copy_bytes),
           .gradients_bytes = gradients * GradientBytes(context) +

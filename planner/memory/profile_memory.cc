@@ -59,6 +59,9 @@ int64_t GatheredBytes(const EstimateContext& context, const Layout& layout,
   const int64_t live = states.zero3_live_parameters;
   const int64_t kept_live =
       WeightBytes(context, std::min(rank.wide, live), std::min(rank.four_bit, live));
+  if (layout.pp > 1 && states.zero3_pipeline_bytes > 0) {
+    return WeightBytes(context, 0, rank.four_bit) + rank.wide * states.zero3_pipeline_bytes;
+  }
   return std::max(two_units, kept_live) + gradients;
 }
 

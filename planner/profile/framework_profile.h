@@ -59,6 +59,12 @@ struct ModelStates {
   // What offload=opt holds on the host beside the states, per parameter whose states moved: copies
   // of gradients and weights, and pinned buffers.
   int32_t host_copy_bytes = 0;
+  // Under ZeRO-3 with a pipeline, bytes per parameter of the stage that stay whole until the last
+  // micro-batch: gathered weights, and gradients that are not reduced before.
+  int32_t zero3_pipeline_bytes = 0;
+  // Whether weights of blocks have no 16-bit copy under fp8 with one scale per tensor or with mxfp8
+  // (Megatron-Core's fp8_param_gather).
+  bool narrow_weights_alone = false;
   // Buckets in which ZeRO-2 reduces gradients and gathers weights, in addition to one unit's
   // gradients.
   int64_t zero2_bucket_bytes = 0;
@@ -201,6 +207,10 @@ struct Communication {
   // nodes.
   double all_to_all_overlap = 0.0;
   double all_to_all_overlap_across = 0.0;
+  // Whether ring attention divides causal attention evenly: each rank holds a block from either end
+  // of the sequence. Otherwise rank i of cp holds block i, and the last rank has 2 - 1/cp of the
+  // mean work.
+  bool balanced_ring = true;
   // The largest share of the tensor-parallel collectives of layers that compute hides, as products
   // that are split into chunks do (Transformer Engine's user buffers).
   double tensor_parallel_overlap = 0.0;

@@ -1,7 +1,7 @@
-// Lists which queries see which keys if the ranks of a context-parallel group share a sequence, or
-// if a query sees only a window of it: the newest keys, or the keys of its own chunk. The lists are
-// the stops of the ring that passes keys on, and the rectangles of queries and keys with which
-// attention's kernel is called. Meshwright's worker executes these lists. Its memory and every
+// Lists which queries see which keys under context parallelism or in windowed attention. A window
+// is the newest keys before a query, or the keys of the query's own chunk. The lists are the stops
+// of the ring that passes keys from rank to rank, and the rectangles of queries and keys for which
+// the attention kernel is called. Meshwright's worker executes these lists. Its memory and every
 // framework's time are computed from them.
 //
 // The ring carries a rank's keys only to ranks that see some of them. At a stop of distance h, rank
@@ -17,11 +17,11 @@
 
 namespace meshwright::planner {
 
-// On a CPU, the most queries of one kernel call with a window, and so the most rows of its mask. A
+// The most queries of one windowed kernel call on a CPU, and so the most rows of the call's mask. A
 // GPU's kernel implements windows itself and needs no such limit.
 inline constexpr int64_t kWindowTileQueries = 256;
 
-// A sequence and how it is attended to.
+// A sequence, and which of its keys a query sees.
 struct AttentionSpan {
   int64_t seq_len = 0;
   int32_t cp = 1;
@@ -39,7 +39,7 @@ std::vector<int32_t> RingStops(const AttentionSpan& span);
 // Returns the number of stops of the ring.
 int64_t RingStopCount(const AttentionSpan& span);
 
-// `count` tokens from `begin`, counted among the tokens of one sequence that a rank holds.
+// A range of `count` tokens, which begins at index `begin` of a rank's tokens of one sequence.
 struct TokenRange {
   int64_t begin = 0;
   int64_t count = 0;
@@ -47,9 +47,9 @@ struct TokenRange {
   friend bool operator==(const TokenRange&, const TokenRange&) = default;
 };
 
-// The keys that a query sees: from `older` positions before its own to `newer` positions after it.
-// Positions are counted so that the last query is at the last key's position, as flash attention on
-// a GPU counts them.
+// The keys that a query sees: from `older` positions before the query's position to `newer`
+// positions after it. Positions are counted so that the last query is at the last key's position,
+// as in flash attention on a GPU.
 struct KeyBand {
   int64_t older = 0;
   int64_t newer = 0;
@@ -60,8 +60,8 @@ struct KeyBand {
 struct AttentionTile {
   TokenRange queries;
   TokenRange keys;
-  // Whether a query sees only the keys up to its own position. There are then as many queries as
-  // keys.
+  // Whether a query sees only the keys up to its own position. If so, the tile has as many queries
+  // as keys.
   bool causal = false;
   // If above 0, a query sees the key at its own position and the `window` - 1 keys before it, and
   // every query sees at least one key. If 0, `causal` alone decides what a query sees.

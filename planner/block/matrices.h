@@ -1,5 +1,5 @@
-// Lists the matrices of a unit's products that train (planner/block/parameters.h defines units). An
-// optimizer that orthogonalises its updates needs each matrix whole.
+// Lists the trained matrices of the products of a unit (planner/block/parameters.h defines units).
+// An optimizer that orthogonalises its updates needs each matrix whole.
 #pragma once
 
 #include <cstdint>

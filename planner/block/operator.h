@@ -36,17 +36,17 @@ enum class OperatorName : uint8_t {
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
   kEmbeddingNorm,
 
-  kPatchEmbedding,  // of a tower, as the next two
-  kTowerNorm,       // of the norms outside of the blocks
+  kPatchEmbedding,  // of a tower (planner/spec/tower.h), like the next two
+  kTowerNorm,       // all norms of the tower outside of its blocks
   kTowerProjection,
 
   kAttentionStreams,  // of hyper-connections: mixes the residual streams into attention's input
   kAttentionNorm,
-  kLatentProjection,  // of latent attention: to the latents and the rotated key
+  kLatentProjection,  // of latent attention: projects to the latents and the rotated key
   kLatentNorm,
-  kIndexQuery,       // of sparse attention's indexer, as the next two
-  kIndexKey,         // to the index keys and the weights of the index heads
-  kIndexScores,      // of all keys before a query
+  kIndexQuery,       // of sparse attention's indexer, like the next two
+  kIndexKey,         // projects to the index keys and the weights of the index heads
+  kIndexScores,      // computes the scores of all keys before a query
   kAttentionEnter,   // collective: gives every TP rank the whole input of the projections
   kQkvProjection,    // for latent attention, only the projection of keys and values
   kQueryProjection,  // of latent attention
@@ -55,14 +55,14 @@ enum class OperatorName : uint8_t {
   kAttention,
   kAttentionGateProjection,
   kAttentionGate,           // scales attention's result
-  kOutputGroupsProjection,  // of compressed attention, by groups of heads
+  kOutputGroupsProjection,  // of compressed attention: divided into groups of heads
   kOutputProjection,
-  kMixerProjection,  // of a recurrence, to all that its core and its gates read
+  kMixerProjection,  // of a recurrence: projects to all inputs of its core and its gates
   kMixerConvolution,
-  kMixerStatesProjection,  // of Mamba-1, to the step size and the matrices of the states
+  kMixerStatesProjection,  // of Mamba-1: projects to the step size and the matrices of the states
   kMixerGateProjection,    // of gates that are not projected from the hidden state
   kMixerCore,
-  kMixerNorm,  // of the core's result, with its gate
+  kMixerNorm,  // normalises the core's result and applies its gate
   kMixerOutputProjection,
   kAttentionLeave,
   kAttentionPostNorm,  // the second norm of attention
@@ -71,12 +71,12 @@ enum class OperatorName : uint8_t {
   kFfnNorm,
   kRouter,
   kExpertLatentProjection,  // to the latent that the experts work on
-  kExpertDispatch,          // orders tokens by expert and sends them there
+  kExpertDispatch,          // orders tokens by expert and sends them to the experts' ranks
   kExpertGateUpProjection,
   kExpertActivation,
   kExpertDownProjection,
-  kExpertCombine,       // sends results back and adds up those of a token's experts
-  kExpertLatentOutput,  // back from the latent
+  kExpertCombine,       // sends results back and adds up the results of each token
+  kExpertLatentOutput,  // projects the experts' results back from the latent
   kFfnEnter,
   kGateUpProjection,
   kFfnActivation,  // of the FFN's kind
@@ -121,9 +121,10 @@ struct AttentionShape {
   int64_t heads = 0;  // on this rank
   int64_t head_dim = 0;
   int64_t kv_heads = 0;  // on this rank
-  // Blocks of keys that a kernel works on one after another: those of context parallelism's ring.
+  // Blocks of keys that a kernel works on one after another: the blocks of context parallelism's
+  // ring.
   int64_t key_blocks = 1;
-  int64_t ring_stops = 1;  // the blocks among these that any rank's queries see
+  int64_t ring_stops = 1;  // those of the key blocks that any rank's queries see
   int64_t window = 0;      // newest keys that a query sees, or 0 for all before it
   bool chunked = false;    // a query sees the keys of its own chunk of `window` tokens instead
   int64_t value_dim = 0;   // elements of a head's values, or 0 for head_dim
@@ -153,13 +154,13 @@ struct AttentionShape {
 struct CoreShape {
   double forward_flops = 0.0;
   double backward_flops = 0.0;  // without what the backward recomputes
-  // The time of the backward over that of the forward. Kernels make chunk states again.
+  // Time of the backward divided by that of the forward. Backward kernels recompute chunk states.
   double backward_ratio = 2.5;
   int64_t workspace_bytes = 0;  // held while the backward runs
 };
 
-// What an operator reads and writes in device memory besides its matrix products. A pass with 0
-// bytes launches no kernel for it.
+// The device-memory traffic of an operator besides its matrix products. A pass with 0 traffic bytes
+// launches no kernel for it.
 struct StreamShape {
   int64_t elements = 0;
   std::array<double, 3> traffic_bytes = {};  // per element of 2 bytes, by PassKind
@@ -181,8 +182,8 @@ struct OperatorParameter {
   bool trained = true;
   bool four_bit = false;  // held in 4 bits (kFourBitWeightBytes)
   // Whether this is a matrix of a few rows that every rank of a TP group holds. ZeRO shards the
-  // gradients of other matrices, but leaves the gradient of this one whole, as it does that of a
-  // vector.
+  // gradients of other matrices, but leaves the gradient of such a matrix whole, like the gradient
+  // of a vector.
   bool whole_gradient = false;
   // For a layer's experts: how many consecutive matrices the parameter consists of, one for each
   // expert. A rank has `rank_experts` of them. Each is divided over GroupRole::kExpertTensor as
@@ -191,7 +192,7 @@ struct OperatorParameter {
   int64_t rank_experts = 0;
   Division expert_division = Division::kWhole;
   GroupRole divided_over = GroupRole::kTensor;    // the ranks that hold a part each, unless kWhole
-  GroupRole reduced_over = GroupRole::kReplicas;  // the ranks that add up their gradients of it
+  GroupRole reduced_over = GroupRole::kReplicas;  // ranks over which its gradient is reduced
 
   int64_t elements() const { return rows * columns; }
   int64_t rank_elements() const { return rank_rows * rank_columns; }
@@ -306,29 +307,31 @@ struct Operator {
   ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
-  // Whether it is a product whose factors are quantised (planner/spec/quantisation.h).
+  // Whether the operator is a product with quantised factors (planner/spec/quantisation.h).
   bool narrowed = false;
-  // Whether it reads the same tensor as the operator before it. The two then have one gradient in
-  // common.
+  // Whether the operator reads the same tensor as the operator before it. The two then share one
+  // input gradient.
   bool reads_as_previous = false;
-  // Whether the input gradient begins by repeating the forward, because its result is never kept.
+  // Whether the input gradient begins by repeating the forward, because the result is never kept.
   bool repeats_forward = false;
-  // Whether its input gets no gradient: an indexer learns beside the model.
+  // Whether the operator's input gets no gradient, as in an indexer, which has a loss of its own.
   bool detached = false;
-  // Whether it begins a branch: it reads the norm's output, not the result of the operator before
-  // it. The results of the branches are added up after the last one.
+  // Whether the operator begins a branch: it reads the norm's output, not the result of the
+  // operator before it. The results of the branches are added up after the last branch.
   bool starts_branch = false;
-  // Whether the forward is recomputed before the backward of the block, and the share of it that
-  // is, where a product makes several tensors.
+  // Whether the forward is recomputed before the backward of the block, and which share of it. The
+  // share is below 1 if a product makes several tensors of which some are kept.
   bool recomputed = false;
   double recomputed_share = 1.0;
   // Whether the backward computes the gradient of the input, and that of the weights. A frozen
-  // operator has no gradient of its weights; one that nothing trained precedes has neither.
+  // operator computes no gradient of its weights; an operator that no trained operator precedes
+  // computes neither.
   bool propagates = true;
   bool learns = true;
-  // Whether it is a product of an adapter. It has the name of the product that it is put on.
+  // Whether the operator is a product of an adapter. It then has the name of the adapted product.
   bool adapts = false;
-  // Bytes of the largest matrix that each use of 4-bit weights writes in the products' format.
+  // Bytes of the largest 4-bit matrix of the operator, in the products' format. Each use of the
+  // matrix writes them.
   int64_t widened_bytes = 0;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }

@@ -46,8 +46,8 @@ class OperatorBuilder {
   static void Save(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName freed_by,
                    PassKind freed_in);
   // Saves the quantised copy of a product's input for the weight gradient of `product`. Does
-  // nothing unless Meshwright's worker quantises: there, the operator that makes the input also
-  // makes the copy. In frameworks the product makes the copy, and saves it itself.
+  // nothing unless Meshwright's worker quantises. In the worker, the operator that makes the input
+  // also makes the copy. In other frameworks, the product itself makes and saves the copy.
   void SaveNarrowed(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName product) const;
   void Norm(Operator& norm, std::string_view weight, std::string_view bias, double forward_bytes,
             double backward_bytes);
@@ -56,8 +56,8 @@ class OperatorBuilder {
   // Adds a product over all tokens. `outputs` and `inputs` are those of the rank's part of the
   // matrix.
   Operator& Matmul(OperatorName name, int64_t outputs, int64_t inputs);
-  // Adds a product of the block. If it is quantised, separate kernels make the copies: forward
-  // reads the input and writes one, backward reads the gradient and writes two.
+  // Adds a product of the block. If it is quantised, separate kernels make the quantised copies:
+  // forward reads the input and writes one copy; backward reads the gradient and writes two.
   Operator& Projection(OperatorName name, int64_t outputs, int64_t inputs);
   // Marks a product over `rows` tokens as quantised and adds the traffic of quantising its factors.
   // Does nothing if the shape is not quantised.
@@ -80,8 +80,8 @@ class OperatorBuilder {
   // sequence parallelism only backward communicates: it adds up the gradients of all ranks.
   void Enter(OperatorName name) { Enter(name, hidden_bytes_); }
   void Enter(OperatorName name, int64_t bytes);
-  // Adds the entry to a product of the block. If the worker keeps the input quantised, its numbers
-  // and scales are gathered for the weight gradient.
+  // Adds the entry to a product of the block. If the worker keeps the input quantised, the
+  // quantised numbers and their scales are gathered for the weight gradient.
   void EnterProjection(OperatorName name);
   // Adds the exit from row-parallel products, the reverse of Enter().
   void Leave(OperatorName name);

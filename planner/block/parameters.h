@@ -11,8 +11,8 @@
 
 namespace meshwright::planner {
 
-// The parameters that one TP rank holds of a unit. A unit is what is stored, reduced and gathered
-// as one: a block, the embedding, the final norm or the head.
+// Numbers of parameters of a unit on one TP rank. A unit is what is stored, reduced and gathered as
+// one: a block, the embedding, the final norm or the head.
 struct UnitParameters {
   int64_t all = 0;
   int64_t vectors = 0;  // the part of `all` whose gradients stay whole: norms, biases, routers
@@ -41,14 +41,14 @@ struct UnitParameters {
     return *this;
   }
 };
-// Parameters whose weights are gathered, or whose gradients are reduced, as one.
+// Parameters whose weights are gathered together, or whose gradients are reduced together.
 struct TransitParameters {
   TransitParameters() = default;
   explicit TransitParameters(const UnitParameters& unit)
       : wide(unit.all - unit.four_bit), four_bit(unit.four_bit), trained(unit.trained()) {}
 
   int64_t wide = 0;      // in the weights' format
-  int64_t four_bit = 0;  // in 4 bits, besides
+  int64_t four_bit = 0;  // held in 4 bits; not part of `wide`
   int64_t trained = 0;
 
   // Takes over the weights of `other` if they take more bytes, and its trained parameters if there
@@ -93,13 +93,13 @@ int64_t TrainableParameters(const ModelSpec& model, const TrainedParts& parts);
 // Returns the parameters of the layers that predict further tokens, which Parameters() leaves out.
 int64_t MtpParameters(const ModelSpec& model);
 
-// Model FLOPs of one step. Both counts have those of towers as they run.
+// Model FLOPs of one step. Both counts include the FLOPs that towers run.
 struct StepFlops {
   // PaLM's count, tokens * (6 N + 12 L a d s), for L layers, a heads of d elements and sequences of
   // s tokens. N is the number of active parameters, with the embedding's and the head's matrix even
   // if the two are tied. Of the 6 FLOPs of a parameter, 2 are for the gradient of the weights and 2
-  // for that of the input; a run that freezes parts has none of the former there, and below the
-  // first trained unit none of the latter.
+  // for the gradient of the input. Frozen parameters drop the former; those before the first
+  // trained unit drop both.
   double palm = 0.0;
   // Megatron-LM's count: the matmuls of the layers, the causal half of attention, and the logits,
   // in the passes that run.

@@ -24,7 +24,7 @@ struct StageLayers {
 };
 
 // How a framework distributes layers, embedding and head over the stages. A layout that names its
-// stages (Layout::stages) overrides it; the embedding is then on the first stage and the head on
+// stages (Layout::stages) overrides this; the embedding is then on the first stage and the head on
 // the last.
 enum class StagePartition : uint8_t {
   // Each stage has L / stages of the L layers. The embedding is on the first stage, the final norm
@@ -43,16 +43,16 @@ enum class StagePartition : uint8_t {
 // The stages of a layout, computed once for callers that need many of them.
 struct StageTable {
   std::vector<StageLayers> stages;  // pp * vpp of them
-  // By stage, the number of its layers of each shape that it has, in the order in which the shapes
-  // first appear on the stage.
+  // For each stage, the number of its layers of each shape. The shapes are in the order in which
+  // they first appear on the stage.
   std::vector<absl::InlinedVector<ShapeRun, 4>> shapes;
   // For each pipeline rank, the first rank whose chunks hold the same: layers of the same shapes in
-  // the same order, and the same of embedding and head.
+  // the same order, and the embedding or the head if this rank holds them.
   std::vector<int32_t> alike;
 };
 
 // Returns the table of a layout. `shapes` are those of `model`. Each thread caches its last few
-// tables, because a search comes back to them. Thread-safe. REQUIRES: CanPartition().
+// tables, because a search asks for the same ones again. Thread-safe. REQUIRES: CanPartition().
 std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerShapes& shapes,
                                            const Layout& layout, StagePartition partition);
 

@@ -7,9 +7,9 @@
 
 namespace meshwright::planner {
 
-// Appends the mix of n residual streams into one half of a layer (arXiv 2409.19606): weights of the
-// streams that the half reads, writes and keeps come from a product of all streams.
-// REQUIRES: shape.residual_streams > 1; `name` is kAttentionStreams or kFfnStreams.
+// Appends the mix of n residual streams into one half of a layer (arXiv 2409.19606). A product of
+// all streams gives the weights with which the half reads, writes and keeps each stream. REQUIRES:
+// shape.residual_streams > 1; `name` is kAttentionStreams or kFfnStreams.
 void AddStreamMix(const BlockShape& shape, OperatorName name, OperatorList& operators);
 
 // Appends Gemma 4's per-layer input: the hidden state gates the layer's own embedding, and the

@@ -1,5 +1,5 @@
-// Lists the operators of a tower (planner/spec/tower.h) on one rank: those of a block, which is a
-// block of a transformer whose tokens are patches, and those of the tower's ends.
+// Lists the operators of a tower (planner/spec/tower.h) on one rank. A tower has blocks, which are
+// transformer blocks whose tokens are patches, and further operators before and behind the blocks.
 #pragma once
 
 #include <cstdint>

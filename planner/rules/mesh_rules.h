@@ -18,7 +18,7 @@ inline bool DevicesDiffer(const RuleInput& input, const Layout& layout, Operands
   return Broken(layout.devices(), input.devices, operands);
 }
 
-// What is wrong with the stages that a layout names. Stored in Operands::value.
+// What is wrong with the stages that a layout names. It is stored in Operands::value.
 enum class StagesProblem : int64_t { kCount, kLayers, kEmptyStage };
 
 inline bool StagesDoNotFit(const RuleInput& input, const Layout& layout, Operands& operands) {
@@ -138,7 +138,7 @@ inline bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Ope
                        operands);
 }
 
-// REQUIRES, for this rule and the next: the layout keeps the rule of BatchDoesNotDivide().
+// REQUIRES (also in the next rule): BatchDoesNotDivide() is false.
 inline bool TooFewMicroBatches(const RuleInput& input, const Layout& layout, Operands& operands) {
   const int64_t least = LeastMicroBatches(NeedsOf(layout.schedule), layout.pp);
   if (least == 0) return false;

@@ -1,8 +1,8 @@
-// A Rule decides whether layouts can run. Its RuleEntry has its name, its test, and the sentence
-// for a layout that breaks it.
+// A Rule is a condition that a layout must meet to run. Its RuleEntry has its name, its test, and
+// the sentence for a layout that breaks it.
 //
-// A search checks these rules at millions of points, so tests allocate nothing. A broken rule
-// stores numbers, which become a sentence only when someone reads it.
+// A search checks these rules at millions of points, so tests allocate nothing. The test of a
+// broken rule stores numbers; Describe() turns them into a sentence only when someone reads it.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 
 namespace meshwright::planner {
 
-// Each comment says what is wrong with a layout that breaks the rule. The order is the one in which
-// counts by rule are shown.
+// Each comment describes a layout that breaks the rule. Reports list the counts by rule in this
+// order.
 enum class Rule : uint8_t {
   kDevices,                   // tp * cp * pp * dp is not the number of devices
   kStages,                    // stages= does not match pp * vpp or the model's layers
@@ -55,9 +55,9 @@ enum class Rule : uint8_t {
   kHostFigures,               // offload= without the cluster's figures of its host
   kOffloadLayers,             // more offloaded layers than a chunk has
   kOffloadRecompute,          // offloaded activations of layers that keep none
-  kOffloadOptimizer,          // an offloaded optimizer that no host runs
-  kOffloadWeights,            // offloaded weights that no rank gathers
-  kDeviceFormat,              // the device has no products in the precision's format
+  kOffloadOptimizer,          // an offloaded optimizer that orthogonalises its updates
+  kOffloadWeights,            // offloaded weights without ZeRO-3
+  kDeviceFormat,              // the device can't multiply in the precision's format
   kFramework,                 // the framework lacks what the layout uses
   kTooLarge,                  // sizes beyond what the planner can count
   kMaxCp,                     // more context-parallel ranks than the program can run
@@ -74,14 +74,14 @@ enum class Rule : uint8_t {
   kNarrowedPart,              // a part of the model that has no quantised products
   kWidthTiles,                // a width on a rank that cuts scale tiles (tile_rules.h)
   kTokenTiles,                // a number of tokens on a rank that cuts scale tiles
-  kHostMemory,                // more in the host's memory than it holds
+  kHostMemory,                // more bytes moved to the host's memory than it holds
   kDominated,                 // a simpler layout is faster, in no more memory; only for searches
   kCount,
 };
 
 inline constexpr size_t kRuleCount = static_cast<size_t>(Rule::kCount);
 
-// What a rule may look at in addition to the layout.
+// The input of a rule besides the layout.
 struct RuleInput {
   const ModelSpec& model;
   const TrainingSpec& training;
@@ -90,7 +90,8 @@ struct RuleInput {
   DeviceKind device = DeviceKind::kCuda;
   // Whether the device multiplies in the formats of the training's products.
   bool device_has_products = true;
-  // Null if the cluster is not known, as in an export. Rules about its hosts are then skipped.
+  // Null if the cluster is not known, as in an export. Rules about the cluster's hosts are then
+  // skipped.
   const ClusterSpec* cluster = nullptr;
   // Whether Rule::kDominated is checked, as in a search.
   bool drops_dominated = false;
@@ -111,9 +112,9 @@ struct Violation {
   Operands operands;
 };
 
-// The level of a rule names the axes that decide whether a layout breaks it. This holds for layouts
-// without offload, named kernels and rc=block:N; only kLayout takes these into account. The levels
-// are in the order in which a search fixes the axes.
+// The level of a rule names the axes that decide whether a layout breaks the rule. This holds for
+// layouts without offload, named kernels and rc=block:N; only rules of kLayout take these into
+// account. The levels are in the order in which a search fixes the axes.
 enum class RuleLevel : uint8_t {
   kMesh,        // the axes of the mesh, ep and etp
   kPipeline,    // those of kMesh, schedule, vpp and stages=

@@ -1,10 +1,10 @@
-// The single list of rules about which layouts can run, given a model, a batch and the profile of
-// the program that runs them. The search, estimates, exports, validation and the programs that run
-// trials all check this list.
+// Holds the single list of rules that decide which layouts can run, given a model, a batch and the
+// profile of the program that runs them. The search, estimates, exports, validation and the
+// programs that run trials all check this list.
 //
-// No rule names a framework. What a framework, or the project's own worker, can run is data in its
-// profile. What a schedule needs of a pipeline comes from planner/schedule/schedule_needs.h, which
-// the generators of schedule lists read as well.
+// No rule names a framework: the profile of a framework, or of the project's own worker, says what
+// it can run. What a schedule needs of a pipeline comes from planner/schedule/schedule_needs.h,
+// which the generators of schedule lists read as well.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How a search runs, apart from what it looks for: its threads, cancellation and progress.
+// Defines how a search runs, apart from what it looks for: its threads, cancellation and progress.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace meshwright::planner {
 
-// Returns true once nobody waits for the answer any more. May be empty.
+// Returns true once nobody waits for the answer any more. An empty function never cancels.
 using Cancelled = std::function<bool()>;
 
 // The number of points that each thread visits between two checks of whether to stop. A layout that
@@ -32,7 +32,7 @@ inline double MonotonicSeconds() {
 struct SearchRun {
   int32_t threads = 1;  // including the caller's; 1 to kMostThreads
   Cancelled cancelled = {};
-  // Called now and then while the search goes on. May be empty.
+  // Called now and then during the search, unless it is empty.
   std::function<void(const SearchProgress&)> progress = {};
   // The clock of the request's time limit, in seconds.
   std::function<double()> now_s = MonotonicSeconds;

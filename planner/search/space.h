@@ -1,4 +1,4 @@
-// SearchSpace holds every combination of the axes' values for a number of devices.
+// SearchSpace is the set of all combinations of the axes' values for a number of devices.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ namespace meshwright::planner {
 inline constexpr int64_t kMaxMicroBatch = 64;
 
 // HSDP divides states in groups of kLeastShardRanks to kMostShardRanks ranks: a node, a few nodes,
-// or a rack. Each size is at least kShardRanksStep times the one before. Smaller groups leave each
-// rank most of the states. Larger groups are no faster than all replicas together, and sizes in
-// between would change little.
+// or a rack. Each size is at least kShardRanksStep times the next smaller size. In smaller groups
+// each rank would keep most of the states. Larger groups are no faster than all replicas together,
+// and sizes in between would change little.
 inline constexpr int32_t kLeastShardRanks = 8;
 inline constexpr int32_t kMostShardRanks = 128;
 inline constexpr int32_t kShardRanksStep = 4;
 
-// The most layers by which the first and the last stage may be shorter than the others.
+// The most layers that the first and the last stage may have fewer than the others.
 inline constexpr int64_t kMostFewerLayers = 2;
 
 // The highest ZeRO stage.
@@ -87,7 +87,7 @@ class SearchSpace {
   const std::vector<int32_t>& micro_batches(const Layout& mesh) const {
     return micro_batches_.at(mesh.dp);
   }
-  const std::vector<Offload>& offloads() const { return offloads_; }  // the empty one first
+  const std::vector<Offload>& offloads() const { return offloads_; }  // the empty offload is first
   // Returns the ways to divide states. At each ZeRO stage, division among all replicas comes before
   // division among a part of them (HSDP).
   std::vector<DividedStates> WaysToDivide(const Layout& mesh) const;

@@ -42,13 +42,13 @@ double AllReduceTime(const Network& network, const RankGroup& group, double byte
 double AllGatherTime(const Network& network, const RankGroup& group, double bytes);
 double ReduceScatterTime(const Network& network, const RankGroup& group, double bytes);
 
-// The rows of an all-to-all: each rank of a group sends as many to each of the others.
+// The rows of an all-to-all, in which each rank of a group sends equally many rows to every rank.
 struct AllToAllRows {
-  double bytes = 0.0;     // of the rows that a rank sends, those to itself included
+  double bytes = 0.0;     // bytes of the rows that a rank sends, including those to itself
   int64_t per_token = 1;  // rows of each token, all equal: one for each of its experts
-  // Whether a token crosses the network only once for all of its rows that go to the same node, and
-  // the links inside a node only once for all that go to the same rank. The nodes and ranks that it
-  // goes to are counted as if drawn at random, `per_token` times.
+  // Whether a token crosses the network only once for all of its rows to one node, and the links
+  // inside a node only once for all of its rows to one rank. The nodes and ranks of a token are
+  // counted as if `per_token` of them were drawn at random.
   bool deduplicated = false;
   int64_t most_nodes = 0;  // most nodes that a de-duplicated token goes to; 0 for no limit
 };

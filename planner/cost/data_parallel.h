@@ -22,11 +22,11 @@ StateTraffic StateTrafficOf(const StepShape& step, const UnitParameters& paramet
 // Returns the seconds of the traffic that compute does not hide. `window_s` is the compute of one
 // micro-batch that can hide traffic: its backward, or its forward and backward under ZeRO 2 and 3.
 //
-// ZeRO 0 and 1 communicate once per step, and one micro-batch hides it. ZeRO 2 and 3 communicate
-// for every micro-batch. There are two exceptions. With layered gradient accumulation
-// (breadth-first, arXiv 2106.02679) every stage communicates once per step, and all micro-batches
-// hide it. A framework that reduces interleaved groups communicates once for each group, and the
-// group's micro-batches hide it.
+// ZeRO 0 and 1 communicate once per step, and one micro-batch can hide this. ZeRO 2 and 3
+// communicate for every micro-batch. There are two exceptions. With layered gradient accumulation
+// (breadth-first, arXiv 2106.02679) every ZeRO stage communicates once per step, and all
+// micro-batches can hide this. A framework that reduces interleaved groups communicates once for
+// each group, and the group's micro-batches can hide this.
 double ExposedTraffic(const FrameworkProfile& profile, const Layout& layout,
                       const StateTraffic& traffic, int64_t micro_batches, double window_s);
 
@@ -36,13 +36,13 @@ inline double ExposedDataParallelTime(const StepShape& step, const UnitParameter
                         micro_batches, window_s);
 }
 
-// Returns the seconds in which the first and the last stage add up their gradients of tied
+// Returns the seconds that the first and the last stage take to add up their gradients of tied
 // embeddings.
 double TiedEmbeddingTime(const StepShape& step);
 
-// Returns the seconds in which the ranks that route a layer's tokens add up how often each expert
-// was picked, in order to update selection biases. The pipeline rank with the most such experts
-// counts.
+// Returns the seconds that ranks take to add up how often each expert was picked, in order to
+// update selection biases. The ranks are those that route the tokens of one layer. The pipeline
+// rank with the most such experts counts.
 double SelectionBiasTime(const StepShape& step);
 
 }  // namespace meshwright::planner

@@ -47,8 +47,8 @@ LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower);
 // Returns the time of a tower's patches and projector.
 LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower);
 
-// Returns the time of the same layer under full recompute, which repeats its forward if there is a
-// backward, but for what the framework leaves out (BlockSums::skipped_cost).
+// Returns the time of `layer` under full recompute. If the layer has a backward, its forward runs
+// again before it, without the operators that the framework leaves out (BlockSums::skipped_cost).
 LayerTime Recomputed(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
 // Returns the time of the final norm, the output projection and the cross entropy.
@@ -56,8 +56,8 @@ LayerTime EstimateHead(const StepShape& step);
 
 LayerTime EstimateEmbedding(const StepShape& step);
 
-// Returns the time that a layer which predicts further tokens takes in addition to a usual layer
-// and a head.
+// Returns the time of a multi-token-prediction (MTP) layer in addition to that of a usual layer and
+// a head.
 LayerTime EstimateMtp(const StepShape& step);
 
 }  // namespace meshwright::planner

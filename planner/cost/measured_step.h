@@ -1,6 +1,6 @@
 // Composes the time of a step from measurements of single ranks, each run alone, and from the
-// modelled time of their communication. Slice trials use it: they tell from one device how a
-// cluster would do.
+// modelled time of their communication. Slice trials use it to predict from one device the step
+// time of a cluster.
 //
 // Each pipeline rank's computation of one micro-batch and its optimizer are measured. Everything
 // that takes more than one rank is modelled. The pipeline's schedule is simulated with the sums of

@@ -19,7 +19,7 @@ struct NcclProtocol {
   double inside_hop_s;   // one hop inside a node
   double network_hop_s;  // one hop between nodes
   double bandwidth;
-  double interface_passes;  // how often a message passes an interface: Simple also flushes it
+  double interface_passes;  // times that a message passes an interface: Simple also flushes it
   double host_steps;        // host steps for one step of a ring
 };
 

@@ -1,4 +1,4 @@
-// Estimates the time of what a layout moves to the hosts (Layout::offload).
+// Estimates the time that a layout's offload (Layout::offload) takes.
 //
 // Copies run concurrently with compute, one lane in each direction. While a layer computes, the
 // copy of the previous layer is under way, with memory for two layers
@@ -32,8 +32,9 @@ struct CopyTime {
 // none.
 CopyTime ExposedCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
-// Returns the wait for a layer whose weights are on the host, and its gradients if these move too.
-// Every pass brings the rank's shard of the weights. It is 0 if the layout moves no weights.
+// Returns the wait for a layer whose weights are on the host, and perhaps its gradients too. Every
+// pass copies the rank's shard of the weights to the device. The wait is 0 if the layout moves no
+// weights.
 CopyTime ExposedWeightCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
 // An update on the host, of the parameters whose states one device owns.

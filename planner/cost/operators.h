@@ -37,9 +37,9 @@ double MatmulEfficiency(const HardwareProfile& device, const MatmulShape& produc
 double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulShape& product);
 double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 
-// Returns the seconds of a recurrence's core, or of an index's scores, of `flops`. Kernels work on
-// small tiles in bf16: kCoreShare, the share of the rate of large products that they reach, is
-// chosen, as no measured rates are published.
+// Returns the seconds of `flops` FLOPs of a recurrence's core, or of an index's scores. Kernels
+// work on small tiles in bf16. kCoreShare is the share of the rate of large products that they
+// reach; it is chosen, because no measured rates are published.
 double CoreTime(const DeviceShare& device, double flops);
 inline constexpr double kCoreShare = 0.5;
 

@@ -28,13 +28,13 @@ struct StageTime {
   }
 };
 
-// The times of the units that a layout's stages consist of, one of each.
+// The times of one unit of each kind: layers by shape, the head, the embedding, towers.
 struct UnitTimes {
   explicit UnitTimes(const StepShape& step);
 
   // Adds to `time` the embedding, and the towers before it.
   void AddEmbedding(StageTime& time) const;
-  // Adds to `time` the head, and the layers that predict further tokens.
+  // Adds to `time` the head and the multi-token-prediction (MTP) layers.
   void AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const;
 
   absl::InlinedVector<StageTime, 4> layers;      // by shape, as PlannedLayout::blocks()
@@ -43,8 +43,8 @@ struct UnitTimes {
   absl::InlinedVector<StageTime, 4> weight_copies;  // by shape: the same for offloaded weights
   StageTime head;
   StageTime embedding;
-  size_t further_shape = 0;  // of the layers that predict further tokens
-  StageTime mtp;             // only of models that predict further tokens
+  size_t further_shape = 0;  // shape of the MTP layers
+  StageTime mtp;             // only for models with MTP layers
   StageTime towers;          // of all towers, blocks and ends
 };
 

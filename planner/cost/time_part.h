@@ -17,7 +17,7 @@ namespace meshwright::planner {
 enum class TimePart : uint8_t {
   kCompute,    // matmuls, attention and memory-bound operators
   kRecompute,  // forward passes that are recomputed (planner/block/recompute.h)
-  kTp,         // kTp to kDp: exposed communication, which compute does not hide, by axis
+  kTp,         // kTp to kDp: communication by axis, as far as compute does not hide it
   kCp,
   kEp,  // tokens to experts and back
   kPp,

@@ -72,13 +72,13 @@ inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layou
 }
 
 // Returns the bytes that the caching allocator reserves and can't hand out on a rank that keeps
-// `activations_bytes`. Without a pipeline there are none: micro-batches run one after another, take
-// and return the same blocks in a stack's order, and leave no gaps.
+// `activations_bytes`. They are 0 without a pipeline: micro-batches run one after another, take and
+// return the same blocks in a stack's order, and leave no gaps.
 int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
                            int64_t activations_bytes);
 
-// Returns the bytes that the optimizer step of `parameters` parameters holds for itself. It runs
-// when activations are freed, so the larger of the two counts.
+// Returns the bytes that the optimizer step of `parameters` parameters holds only while it runs.
+// Activations are freed by then, so a rank's peak has the larger of the two.
 int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters);
 
 // Lower and upper bounds of the bytes that the fullest device holds.
@@ -101,8 +101,8 @@ inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& la
 // computed, until one is above `allowed_bytes`.
 int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes);
 
-// Returns the bytes of host memory that the devices of one node hold together, on the node where
-// this is the most.
+// Returns the bytes of host memory that the devices of one node hold together, for the node that
+// holds the most.
 int64_t HostBytesOfNode(const PlannedLayout& planned);
 
 // Returns the bytes that the framework's own memory figure would show for this layout on the rank

@@ -24,20 +24,20 @@ namespace meshwright::planner {
 // Whether the input of a column-parallel product is kept un-sharded under sequence parallelism.
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
-// What selective recompute reruns: the core of attention, so that its score matrix need not be kept
-// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation, or all but attention
-// and every second product. The last is PyTorch's checkpoint by operator as torchtitan uses it: it
-// keeps the results of attention and of a layer's first, third, fifth … product (aten.mm), and runs
-// again all else, such as products by group (aten._grouped_mm), indexing and sums.
+// What selective recompute reruns. kCoreAttention reruns the core of attention, so that its score
+// matrix need not be kept (Korthikanti et al., arXiv 2205.05198). kNormsAndActivation reruns norms
+// and the FFN's activation. kAlternateProducts is PyTorch's checkpoint by operator as torchtitan
+// uses it. It keeps the results of attention and of a layer's first, third, fifth … product
+// (aten.mm), and reruns all else, such as products by group (aten._grouped_mm), indexing and sums.
 enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation, kAlternateProducts };
 
 // The rank whose peak a framework's memory figure reports.
 enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
-// The memory that this figure counts: all that the caching allocator handed out, or all that it
-// reserved.
+// The memory that the framework's figure counts: all that the caching allocator handed out, or all
+// that it reserved.
 enum class PeakKind : uint8_t { kAllocated, kReserved };
 
-// The program that a profile describes, and with it the memory model that applies.
+// The program that a profile describes. The memory model depends on it.
 enum class Engine : uint8_t {
   // A framework that is known by its published runs. Memory follows the profile's figures alone.
   kFramework,
@@ -53,16 +53,17 @@ struct ModelStates {
   int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
   int32_t shard_buffer_bytes = 0;    // in addition to the optimizer's states, sharded like them
   int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
-  // The gathered weights that ZeRO-3 holds at most, so as not to gather them again soon, in
-  // parameters. 0: those of two units.
+  // The most gathered weights that ZeRO-3 keeps to avoid gathering them again, in parameters. 0:
+  // the weights of two units.
   int64_t zero3_live_parameters = 0;
-  // What offload=opt holds on the host beside the states, per parameter whose states moved: copies
-  // of gradients and weights, and pinned buffers.
+  // Bytes that offload=opt holds on the host in addition to the states, per parameter whose states
+  // moved: copies of gradients and weights, and pinned buffers.
   int32_t host_copy_bytes = 0;
-  // Buckets in which ZeRO-2 reduces gradients and gathers weights, in addition to one unit's
-  // gradients.
+  // Bytes of the buckets in which ZeRO-2 reduces gradients and gathers weights, in addition to one
+  // unit's gradients.
   int64_t zero2_bucket_bytes = 0;
-  // Un-scaled or gathered copies, held only during the optimizer step, per parameter of the rank.
+  // Bytes of un-scaled or gathered copies per parameter of the rank, only during the optimizer
+  // step.
   double step_bytes_per_parameter = 0.0;
 
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
@@ -74,8 +75,8 @@ struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // while the loss is computed
   double loss_kept_bytes_per_logit = 4;  // until the micro-batch's backward begins
-  // Replaces loss_peak_bytes_per_logit if the logits are divided over TP ranks. 0: that value
-  // applies there too.
+  // Replaces loss_peak_bytes_per_logit if the logits are divided over TP ranks. If it is 0, nothing
+  // is replaced.
   double parallel_loss_peak_bytes_per_logit = 0;
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
@@ -83,10 +84,10 @@ struct KeptActivations {
   // Whether the product of silu(gate) and up is kept; otherwise backward recomputes it.
   bool keeps_ffn_product = true;
   // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
-  // only the input is, and backward recomputes the output.
+  // only the input is kept, and backward recomputes the output.
   bool keeps_head_norm_input = true;
   // Whether a layer that is recomputed as a whole runs again only up to the last tensor that its
-  // backward reads (PyTorch's non-reentrant checkpoint), and not its last product.
+  // backward reads (PyTorch's non-reentrant checkpoint). Its last product then does not run again.
   bool recompute_stops_early = false;
   // For latent attention: whether keys are kept with the rotated part in every head. Otherwise that
   // part is kept once, and backward assembles the keys again.
@@ -116,7 +117,8 @@ struct KeptActivations {
   // share of the activations kept for these micro-batches.
   double fragmentation = 0.0;
   // With a pipeline, a step gets slower once more than the share `pressure_from` of the device's
-  // memory is filled: by pressure_slope times the excess over that share.
+  // memory is filled. The step time then grows by the share pressure_slope * (filled share -
+  // pressure_from).
   double pressure_from = 0.7;
   double pressure_slope = 0.0;
 
@@ -141,10 +143,11 @@ struct OperatorTraffic {
   double eager_attention_traffic_bytes = 20.0;  // forward of attention, per score
   double loss_traffic_bytes = 10.0;             // forward and backward of the loss, per logit
   double rope_traffic_bytes = 4.0;              // RoPE, in each direction
-  // Per parameter and micro-batch, if adding up gradients is a separate operator.
+  // Bytes per parameter and micro-batch, if a separate operator adds up gradients.
   double accumulate_traffic_bytes = 0.0;
-  // Forward of the activation in experts with biases, per element of its result; backward takes 1.5
-  // times as much. 0 if it is fused, as the activation in experts without biases is.
+  // Forward of the activation in experts with biases, in bytes per element of its result; backward
+  // takes 1.5 times as much. It is 0 if this activation is fused, as the one of experts without
+  // biases is.
   double expert_bias_traffic_bytes = 0.0;
 
   // The least time of a product or a streaming operator. An eager framework's host needs this long
@@ -153,9 +156,9 @@ struct OperatorTraffic {
   // The least time of a layer, forward and backward together. The host needs this long to launch
   // its kernels. 0 if graphs or fusion hide the launches.
   double layer_floor_s = 0.0;
-  // The time that one launch for one expert adds to layer_floor_s, if products, and casts with
-  // scales by block, are launched for one expert after another. 0 if one kernel does them for all
-  // experts, or graphs hide the launches.
+  // Seconds that each launch for a single expert adds to layer_floor_s, if products and casts with
+  // block scales are launched expert by expert. 0 if one kernel serves all experts, or graphs hide
+  // the launches.
   double expert_launch_s = 0.0;
   // Cost of a step in addition to its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
@@ -209,11 +212,11 @@ struct Communication {
 // What the framework can run, and what it runs if a layout or a measurement does not say.
 struct Supports {
   StagePartition stage_partition = StagePartition::kEqual;
-  // Defaults: the kernels of layouts and measurements that name none, and the FFN and embeddings of
-  // measured models whose source does not say.
+  // Defaults: the kernels of layouts and measurements that name none. Measured models whose source
+  // does not say have the default FFN and embeddings.
   AttentionKernel attention = AttentionKernel::kFlash2;
-  // Whether the kernel is the device's fastest for the model's heads, as PyTorch's
-  // scaled_dot_product_attention picks it, where the cluster names one.
+  // Whether the default attention kernel is the fastest that the cluster names for the model's head
+  // size, as PyTorch's scaled_dot_product_attention picks it.
   bool picks_fastest_attention = false;
   NormKernel norm = NormKernel::kFused;
   bool gated_mlp = true;
@@ -236,12 +239,12 @@ struct Supports {
   RecomputeModules recompute_modules = {};  // the modules that rc= may name
   bool has_hsdp = false;                    // hs=: ZeRO inside groups of ranks, which hold copies
   bool has_stages = false;                  // stages=: the layers of each stage
-  // Whether it runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
+  // Whether the framework runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
-  bool etp_follows_tp = false;  // whether an etp that a user does not say is tp, and not 1
+  bool etp_follows_tp = false;  // whether etp is tp, and not 1, if a user does not give it
   bool has_muon = false;        // in addition to AdamW, which all frameworks have
-  // Whether it runs offload=act:N, and whether that combines with pipeline parallelism and with
+  // Whether the framework runs offload=act:N, and whether also with pipeline parallelism and with
   // recompute.
   bool has_activation_offload = false;
   bool activation_offload_with_pipeline = false;
@@ -251,11 +254,11 @@ struct Supports {
   bool has_parameter_offload = false;  // offload=opt+param
   bool has_gradient_offload = false;   // offload=opt+param+grad
   bool tp_needs_sequence_parallel = false;
-  int32_t min_zero = 0;  // the least stage if there are ranks to shard over and axes other than dp
-  bool zero3_with_tp = true;          // whether ZeRO 3 runs with tp > 1
+  int32_t min_zero = 0;       // the least ZeRO stage with ranks to shard over and axes besides dp
+  bool zero3_with_tp = true;  // whether ZeRO 3 runs with tp > 1
   bool zero23_with_pipeline = false;  // whether ZeRO 2 and 3 run with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads; K/V weights are then replicated
-  // The vocabulary is padded to a multiple of this times tp. 0: it is not padded, and tp must
+  // The vocabulary is padded to a multiple of vocab_multiple * tp. 0: it is not padded, and tp must
   // divide it.
   int32_t vocab_multiple = 0;
   KernelSupport kernels;
@@ -266,14 +269,15 @@ struct Supports {
 struct FrameworkProfile {
   std::string name;
   std::vector<std::string> aliases;  // its names in measurement files
-  // Texts divided by "|". If not empty, the profile describes a version of a framework, or a way to
-  // run it, that measurement files tell only in their notes. Its aliases then count only for rows
-  // whose notes contain one of the texts. If several such profiles match a row, the one with the
-  // longest text found applies.
+  // Texts divided by "|". If not empty, the profile describes a version or a mode of a framework
+  // that measurement files tell only in their notes. The aliases then count only for rows whose
+  // notes contain one of the texts. If several such profiles match a row, the one with the longest
+  // matching text applies.
   std::string notes_contain;
-  // Which profile describes the framework under an option of a run
-  // (planner/spec/run_option_table.h) that chooses one: pairs such as "compile=off" and
-  // "torchtitan-eager". The pair with the profile's own name says what it describes.
+  // The profiles of one framework under the values of a run option
+  // (planner/spec/run_option_table.h): pairs of an option's value and a profile's name, such as
+  // "compile=off" and "torchtitan-eager". The pair with this profile's own name tells the value
+  // that this profile describes.
   std::vector<std::pair<std::string, std::string>> variants;
   Engine engine = Engine::kFramework;
 

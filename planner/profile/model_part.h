@@ -1,5 +1,5 @@
-// ModelPart names the parts of a model's blocks and ends that a program may or may not have a layer
-// for. Attention and FFNs without special features are not among them.
+// ModelPart names the parts of a model's blocks and ends that some programs have no layer for.
+// Plain attention and plain FFNs are not among them.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,16 @@ enum class ModelPart : uint8_t {
   kBiases,         // of attention's output and of the FFN
   kHeadBias,
   kExperts,
-  kExpertsWithoutGate,  // whose activation is not SwiGLU
-  kExpertBiases,        // of the experts' own products
+  kExpertsWithoutGate,  // experts whose activation is not SwiGLU
+  kExpertBiases,        // biases of the experts' own products
   kClampedSwiGlu,
   kRouterBias,
   kExpertCapacity,  // experts drop tokens
   kSharedExpertGate,
   kLatentAttention,
-  kQueriesWithoutLatent,  // of latent attention, projected from the hidden state
-  kWideValues,            // of latent attention, wider than keys
-  kOtherValueWidth,       // of grouped queries: values are not as wide as keys
+  kQueriesWithoutLatent,  // latent attention with queries projected from the hidden state
+  kWideValues,            // latent attention with values wider than keys
+  kOtherValueWidth,       // grouped-query attention with values not as wide as keys
   kSlidingWindow,
   kChunkedAttention,
   kSinks,
@@ -53,12 +53,12 @@ enum class ModelPart : uint8_t {
   kAttentionGate,  // as wide as the queries
   kSparseIndex,
   kCompressedAttention,
-  kSharedKeys,       // keys and values of an earlier layer
+  kSharedKeys,       // layers that reuse keys and values of an earlier layer
   kValuesAreKeys,    // keys serve as values
-  kExpertLatent,     // experts on a latent
+  kExpertLatent,     // experts that work on a latent
   kResidualStreams,  // hyper-connections
   kTower,            // an encoder of images
-  kLayerInputs,      // an embedding of each layer's own
+  kLayerInputs,      // an embedding for each layer
   kHeadGate,         // a gate of each head's result
   kParallelMixers,   // attention and a recurrence on the same input
 };

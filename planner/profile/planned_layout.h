@@ -22,13 +22,14 @@
 
 namespace meshwright::planner {
 
-// The sums of a layer of each shape, as PlannedLayout::block() numbers them.
+// The sums of one layer of each shape, by the index that PlannedLayout::block() takes.
 using ShapeSums = absl::InlinedVector<std::shared_ptr<const BlockSums>, 4>;
 
 class PlannedLayout {
  public:
-  // The second form takes the layout's stages, and the third also the sums of its layers' shapes.
-  // Sums are the same under any pipeline and any division of states.
+  // The second constructor takes the layout's stages, and the third also the sums of its layers'
+  // shapes. Layouts that differ only in the pipeline or in how states are divided have the same
+  // sums.
   PlannedLayout(const EstimateContext& context, const Layout& layout);
   PlannedLayout(const EstimateContext& context, const Layout& layout,
                 std::shared_ptr<const StageTable> stages);
@@ -50,16 +51,16 @@ class PlannedLayout {
     return stages_->alike[static_cast<size_t>(pipeline_rank)];
   }
 
-  // block() returns the sums of one layer of shape `shape`, an index into EstimateContext::shapes,
-  // and blocks() those of all shapes. If the multi-token-prediction (MTP) layers, which are beside
-  // the head, have a shape of their own, it comes last.
+  // block() returns the sums of one layer of shape `shape`, an index into EstimateContext::shapes.
+  // blocks() returns the sums of all shapes. If the multi-token-prediction (MTP) layers have a
+  // shape of their own, it comes last.
   const BlockSums& block(size_t shape) const { return *blocks_[shape]; }
   const ShapeSums& blocks() const { return blocks_; }
-  // Returns the shape of the multi-token-prediction layers: the last layer's, unless they have one
-  // of their own.
+  // Returns the shape of the multi-token-prediction layers, which is the last layer's shape unless
+  // they have one of their own.
   size_t further_shape() const { return further_shape_; }
   const BlockSums& further_block() const { return block(further_shape_); }
-  // Returns the sums from which to take the embedding and the head. These are the same in the sums
+  // Returns the sums from which to take the embedding and the head, which are the same in the sums
   // of every shape.
   const BlockSums& ends() const { return *blocks_.front(); }
 
@@ -78,8 +79,8 @@ class PlannedLayout {
         parameters_.begin(), parameters_.end(),
         [](const UnitParameters& a, const UnitParameters& b) { return a.all < b.all; });
   }
-  // Returns the parameters of a device of the rank that trains the most; of two that train as many,
-  // the one that has more.
+  // Returns the parameters of a device of the rank that trains the most parameters. Of ranks that
+  // train equally many, the rank with more parameters counts.
   const UnitParameters& MostTrained() const {
     return *std::max_element(parameters_.begin(), parameters_.end(),
                              [](const UnitParameters& a, const UnitParameters& b) {

@@ -21,8 +21,8 @@ struct TowerSums {
   ListCost ends_cost;
 };
 
-// Returns the sums of a tower. Recomputation treats its blocks as it treats the model's layers, but
-// for `rc=block:N`, which counts the model's layers alone. Caches the last sums. Thread-safe.
+// Returns the sums of a tower. Recompute treats the tower's blocks like the model's layers, except
+// that rc=block:N does not recompute them. Caches the last sums. Thread-safe.
 std::shared_ptr<const TowerSums> TowerSumsOf(const EstimateContext& context, const Layout& layout,
                                              const Tower& tower);
 

@@ -4,8 +4,8 @@
 //
 // A message moves on a lane, which carries either activations or gradients from one rank to
 // another. Lanes don't wait for each other. On one lane, messages are received in the order in
-// which they are sent. A message is done once both ranks have issued their side and the message
-// before it is done.
+// which they are sent. A message is done once both ranks have issued their side of it and the
+// previous message of the lane is done.
 //
 // Before an action computes, the rank posts the receive of the next message that its list needs, so
 // that the sender need not wait for this rank. Only one receive is posted ahead. This can't cause a
@@ -83,10 +83,11 @@ struct Lane {
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
-// Calls visit(lane) for the lanes on which `rank` sends or receives. For activations and for
-// gradients, up and down, it sends on at most one lane and receives on at most one. Both ends of a
-// lane may wait for each other to set it up: the order of the lanes prevents a deadlock and lets
-// lanes without a common rank be set up simultaneously. Does not allocate.
+// Calls visit(lane) for the lanes on which `rank` sends or receives. For activations up,
+// activations down, gradients up and gradients down, the rank sends on at most one lane and
+// receives on at most one. Both ends of a lane may wait for each other to set it up: the order of
+// the lanes prevents a deadlock and lets lanes without a common rank be set up simultaneously. Does
+// not allocate.
 template <typename Visit>
 void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   if (layout.pp == 1) return;

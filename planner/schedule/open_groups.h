@@ -24,8 +24,8 @@ enum class Traffic : uint8_t { kCollectives, kMessages };
 struct OpenGroup {
   GroupRole role = GroupRole::kWorld;
   Traffic traffic = Traffic::kCollectives;
-  // The sender and the receiver, as pipeline ranks. Set only for the role kPipeline, whose groups
-  // are such pairs.
+  // The sender and the receiver, as pipeline ranks. Set only for the role kPipeline, each group of
+  // which is one lane.
   std::optional<Lane> lane = {};
 };
 
@@ -49,9 +49,10 @@ bool IsLaneName(std::string_view name);
 // the receiver.
 std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t rank);
 
-// Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens, in
-// the order in which all ranks open theirs. The replicas of dense parameters are one group, or two
-// if HSDP keeps copies of the shards. The replicas of experts are another group. Does not allocate.
+// Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens.
+// All ranks open their groups in the same order. The replicas of dense parameters are one group, or
+// two if HSDP keeps copies of the shards. The replicas of experts are another group. Does not
+// allocate.
 template <typename Visit>
 void ForEachOpenGroup(const Layout& layout, const GroupNeeds& needs, int32_t pipeline_rank,
                       const Visit& visit) {

@@ -62,8 +62,8 @@ struct RankTimeline {
 struct Timeline {
   double makespan_s = 0.0;
   std::vector<RankTimeline> ranks;
-  std::vector<TimedAction> actions;        // those of one rank in order; ranks interleave
-  std::vector<TimedReduction> reductions;  // those of one rank in order; ranks interleave
+  std::vector<TimedAction> actions;        // in order within each rank; ranks interleave
+  std::vector<TimedReduction> reductions;  // in order within each rank; ranks interleave
 
   // Returns the share of all ranks' time up to the makespan in which no action runs.
   double BubbleShare() const;
@@ -71,8 +71,8 @@ struct Timeline {
   double BubbleShare(int32_t rank) const;
 
   // Returns the seconds from one step to the next if steps follow each other without a barrier. A
-  // rank may then begin the next step while others finish this one, so the longest span of a rank
-  // counts.
+  // rank may then begin the next step while others finish the current step, so the longest span of
+  // a rank counts.
   double RepeatedStepTime() const;
 };
 

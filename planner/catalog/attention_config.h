@@ -15,7 +15,7 @@ namespace meshwright::planner {
 
 // Returns the attention of each of `layers.size()` layers of a canonical config
 // (CanonicalConfig()), whose fields are `fields`, for sequences of `seq_len` tokens. A window at
-// least as long as the sequence counts as none. The result is kNoAttention where a layer has none.
+// least as long as the sequence counts as none. A layer without attention gets kNoAttention.
 absl::StatusOr<std::vector<Attention>> ReadAttentions(JsonFields& fields,
                                                       const nlohmann::json& config,
                                                       const Architecture& architecture,

@@ -1,4 +1,4 @@
-// Knows which cluster a device's name stands for, such as "4090" for rtx-4090. The names are in
+// Maps names of devices to clusters, such as "4090" to rtx-4090. The names are in
 // planner/data/cluster_names.json.
 #pragma once
 

@@ -19,8 +19,8 @@ std::string ShownValue(const nlohmann::json& value);
 // Returns the beginning of a text as a message shows it, cut at the end of a UTF-8 character.
 std::string ShortenedName(std::string_view text);
 
-// A value that switches its key off is accepted, unless it is false and the rule lists values. Of
-// the members that are set, the first decides about any other value.
+// A value that switches its key off is accepted, unless it is false and the rule lists values. Any
+// other value is decided by the first member that is set.
 struct KeyRule {
   std::vector<std::string> keys;
   bool is_scalar = false;                  // neither a list nor an object
@@ -30,7 +30,7 @@ struct KeyRule {
   std::vector<nlohmann::json> one_of = {};
 
   bool Allows(const nlohmann::json& config, const nlohmann::json& value) const;
-  // Returns the first key whose value in `config` is not accepted; "" where there is none.
+  // Returns the first key whose value in `config` is not accepted; "" if all values are accepted.
   std::string BrokenKey(const nlohmann::json& config) const;
   // Returns in words which values are accepted.
   std::string Accepted() const;

@@ -10,7 +10,8 @@
 
 namespace meshwright::planner {
 
-// Far above every model; it keeps a file from requesting more than memory holds.
+// The most layers of a model that is read. It is far above every model, and keeps a file from
+// requesting more than memory holds.
 inline constexpr int64_t kMostLayers = 1 << 14;
 
 // The keys that a layer's queries see: the newest tokens, or those of their own chunk; 0: all.

@@ -16,9 +16,10 @@ namespace meshwright::planner {
 struct SpecSource {
   std::string name;
   std::string json;                     // if empty, `name` is a preset
-  std::vector<std::string> notes = {};  // on a model: what its reader should know beside its file
-  // On a model that an adapter's file names: what that file trains, as ParseTrainedParts() takes
-  // it.
+  std::vector<std::string> notes = {};  // on a model: notes for the reader, besides those on its
+                                        // file
+  // On a model that an adapter's file names: what that file trains, in the syntax of
+  // ParseTrainedParts().
   std::string train = {};
 
   friend bool operator==(const SpecSource&, const SpecSource&) = default;
@@ -42,7 +43,7 @@ struct PlanQuery {
   std::string pareto = {};     // text for ParseMerits(); if empty, there is no front
   std::string best_per = {};   // text of SearchRequest::best_per, for ParseGroupFields()
   // Text of the layout whose rank is asked for, if any. Words such as "loss=chunked:8" may follow
-  // it, with blanks between them: its options where they are not the query's own.
+  // it, with blanks between them: the options of this layout that differ from the query's own.
   std::string mine = {};
   std::vector<std::string> search = {};  // texts of SearchRequest::choices
                                          // (planner/spec/option_choice.h)
@@ -55,7 +56,7 @@ struct PlanQuery {
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len);
 
 // Returns what a reader of figures about this model should know: the source's notes, and which keys
-// of its config.json the planner ignored. Of a preset's file only what is not planned is noted. The
+// of its config.json the planner ignored. For a preset, the notes only say what is not planned. The
 // list is empty for models that ResolveModel() rejects.
 std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 
@@ -66,8 +67,8 @@ absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t ho
 // InvalidArgument about `gpus` if it does not say so.
 absl::StatusOr<int64_t> DevicesOf(const SpecSource& cluster);
 
-// Returns InvalidArgument about `gpus` if a cluster that says how many nodes it has does not have
-// so many devices.
+// Returns InvalidArgument about `gpus` if the cluster says how many nodes it has and these do not
+// have exactly `devices` devices.
 absl::Status CheckDevices(const ClusterSpec& cluster, int64_t devices);
 
 // Returns InvalidArgument, naming the option, if the framework does not train with the training's
@@ -82,12 +83,12 @@ absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training);
 // (planner/profile/attention_default.h). `host_cores` means the same as in FindCluster(). Returns
 // NotFound for an unknown preset, and InvalidArgument, naming the field, for what can't be used.
 //
-// A search over options leaves out what the framework does not have. It is an error if that is a
-// value that the query names itself, or if nothing is left.
+// A search over options leaves out values that the framework does not have. It is an error if the
+// query names such a value itself, or if no value is left.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
-// Returns why the search of `request`, which Resolve() returned for the query, leaves out values
-// that the query does not name itself: one sentence for each.
+// Returns one sentence for each value that the query does not name itself and that the search of
+// `request` leaves out, with the reason. REQUIRES: Resolve() returned `request` for the query.
 std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// Says what a file or a name describes if it was given for something else.
+// Says which kind of spec a file or a name describes, for errors about one that was given for
+// another.
 #pragma once
 
 #include <string>

@@ -50,8 +50,8 @@ concept ConstOr = std::same_as<std::remove_const_t<T>, Struct>;
 template <typename T>
 using OrderedMap = std::vector<std::pair<std::string, T>>;
 
-// A struct's text may be split into parts, each an object with some of the fields (WithParts()).
-// This is one of the parts: the key of its object, and what the object is.
+// A struct's text may be split into parts, each an object with some of the fields (WithParts()). A
+// TextPart is one of them: the key of its object, and a sentence about the object.
 struct TextPart {
   std::string_view name;
   std::string_view sentence;
@@ -162,14 +162,14 @@ constexpr Field ByName(Field field) {
   return field;
 }
 
-// Returns `field`, which messages leave out. They express it in another way, or the program that
-// prints the text knows it by itself.
+// Returns `field`, which messages leave out. Messages express it in another way, or the program
+// that prints the text knows it by itself.
 constexpr Field OnlyInText(Field field) {
   field.only_text = true;
   return field;
 }
 
-// Returns `field`, which texts leave out. They express it in another way, or contain it elsewhere.
+// Returns `field`, which texts leave out. Texts express it in another way, or contain it elsewhere.
 constexpr Field OnlyOnWire(Field field) {
   field.only_wire = true;
   return field;
@@ -193,7 +193,7 @@ constexpr Field InParts(TextParts parts, Field field) {
   return field;
 }
 
-// Stands for the value of a field that only messages have, if the visited struct does not hold that
+// Stands for the value of a field that only messages have, if the visited struct does not hold this
 // value.
 struct NoValue {};
 

@@ -259,7 +259,7 @@ class JsonReader {
 
   // Returns the field's value, or null if it is absent.
   const nlohmann::json* Lookup(const Field& field);
-  // Notes that the fields `inside` a needed one are absent or, if there are none, that it is.
+  // Notes that the needed field is absent. If it has needed fields `inside`, notes these instead.
   void NoteAbsent(const Field& field, const std::vector<std::string>& inside);
   // Returns the field's value, or null if it is absent. An absent field that is needed is noted.
   const nlohmann::json* Find(const Field& field);

@@ -14,7 +14,7 @@
 namespace meshwright::planner {
 
 // JsonProblem keeps the first problem that was found while a text was read. Absent keys are
-// collected instead, so that their user learns of all of them at once.
+// collected instead, so that the user learns of all of them at once.
 class JsonProblem {
  public:
   // Returns whether there is a problem other than absent keys.

@@ -1,9 +1,9 @@
-// kLayoutKeys is the table of a layout's keys. Whatever is done for every key loops over it.
+// kLayoutKeys is the table of a layout's keys. Code that handles every key loops over it.
 //
-// A row determines the key's part of the text form, its JSON axis, its conditions and groups, the
-// description of a change of it, its coordinates for the policy, its part in "simplest", and its
-// columns in measurements and in the store. What a search enumerates, and how each key changes
-// memory and time, is elsewhere.
+// A row determines the key's part of the text form, its JSON axis, its conditions and groups, how a
+// change of it is described, its coordinates for the policy, its part in a layout's complexity
+// (planner/search/ties.h), and its columns in measurements and in the store. Which values a search
+// enumerates, and how each key changes memory and time, is decided elsewhere.
 //
 // The keys are in the order of the text form.
 #pragma once
@@ -61,9 +61,9 @@ struct LayoutKey {
   int32_t low = 1;
   int32_t high = kMaxAxis;
   std::span<const std::string_view> words = {};
-  // Only for a text: what a condition accepts in addition to "none", the default.
+  // Only for a kText: what a condition accepts in addition to "none", the default.
   std::string_view accepts = {};
-  // What sentences write in place of an empty value.
+  // The words that sentences write for an empty value.
   std::string_view absent = {};
   // The role of the groups whose size the key is.
   std::optional<GroupRole> role = std::nullopt;
@@ -73,8 +73,8 @@ struct LayoutKey {
   Burden burden = Burden::kNone;
   // Returns how large the burden is. If null, it is 1 unless the key has its default.
   int32_t (*burden_of)(const Layout& layout) = nullptr;
-  // The place among described changes. With `beside`, the change stands in parentheses behind the
-  // previous one if both places are in the same ten, as 30 and 31 are.
+  // The key's position among described changes. With `beside`, the change is written in parentheses
+  // behind the previous one if both positions are in the same ten, as 30 and 31 are.
   int32_t change_order = 0;
   bool beside = false;
   // The key's column in measurements (planner/measurement/measurement.h). With `column_in_words`,

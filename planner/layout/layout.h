@@ -1,8 +1,8 @@
 // Layout says how a model is laid out over devices for one training step. It is one point of the
 // search space.
 //
-// Its text form is tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b. The other keys of
-// planner/layout/keys.h are in it if they do not have their default.
+// Its text form is tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b. The text also has those
+// of the other keys of planner/layout/keys.h that are not at their default.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// Returns whether a backward's input gradients and weight gradients are separate actions.
+// Returns whether the schedule runs the input gradient and the weight gradient as separate actions.
 inline bool HasWeightActions(ScheduleKind schedule) {
   return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV;
 }

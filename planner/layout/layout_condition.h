@@ -23,9 +23,9 @@ namespace meshwright::planner {
 // Returns the keys as fields, in the order of kLayoutKeys.
 const ConditionFields& LayoutFields();
 
-// Returns the condition that `text` states; every layout meets that of an empty text. Returns
-// InvalidArgument about the field `name` if the text is wrong. The message says where it is wrong
-// and what would be accepted there.
+// Returns the condition that `text` states; every layout meets the condition of an empty text.
+// Returns InvalidArgument about the field `name` if the text is wrong. The message says where it is
+// wrong and what would be accepted there.
 absl::StatusOr<Condition> ParseLayoutCondition(std::string_view name, std::string_view text);
 
 // Returns the condition that a layout has the values of `text`, such as "tp=8,pp=4". The errors are
@@ -35,7 +35,8 @@ absl::StatusOr<Condition> ParseFixed(std::string_view name, std::string_view tex
 // Returns a text that ParseLayoutCondition() reads as the same condition.
 std::string FormatLayoutCondition(const Condition& condition);
 
-// Returns the value that conditions compare: that of the key at index `field` of LayoutFields().
+// Returns the layout's value of the key at index `field` of LayoutFields(), as conditions compare
+// it.
 ConditionValue ConditionValueOf(size_t field, const Layout& layout);
 
 // LayoutMatcher is a condition compiled for many layouts: its texts are parsed, and each comparison

@@ -108,8 +108,9 @@ struct ShardGroups {
 };
 
 // How the ranks of a stage divide experts. Neighbours share the matrices of the same experts
-// (`tensor`). At larger distances ranks hold other experts (`experts`), and at the largest ones
-// copies (`replicas`). This is Megatron Core's order (arXiv 2504.14960).
+// (`tensor`). At larger distances ranks hold other experts (`experts`), and at the largest
+// distances copies of the same experts (`replicas`). This is Megatron Core's order (arXiv
+// 2504.14960).
 struct ExpertGroups {
   RankGroup tensor;
   RankGroup experts;
@@ -132,8 +133,8 @@ class Mesh {
 
   // Returns how the replicas divide states among `shard_ranks` neighbours. Returns nullopt if such
   // neighbours do not form groups of one shape. `shard_ranks` must divide the number of replicas.
-  // If other axes lie between cp and dp in the mesh's order, it must also divide the faster one of
-  // these two, or be a multiple of it.
+  // If other axes lie between cp and dp in the mesh's order, `shard_ranks` must also divide the
+  // size of the faster one of cp and dp, or be a multiple of it.
   std::optional<ShardGroups> ShardGroupsOf(int64_t shard_ranks) const;
 
   // Returns how the ranks of a stage divide experts. Returns nullopt if ep * etp neighbours do not

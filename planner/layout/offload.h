@@ -17,13 +17,14 @@ struct Offload {
   // layers would gain nothing: their backward comes first, so their activations would return as
   // soon as they have moved.
   int32_t activation_layers = 0;
-  // Master weights and moments live on the host, which also updates them. Gradients move there, and
-  // new weights return.
+  // Master weights and moments live on the host, which also updates them. Gradients move to the
+  // host, and new weights return.
   bool optimizer = false;
-  // With the optimizer, the shards of ZeRO-3's weights live on the host too, from where every pass
-  // brings them.
+  // In addition to `optimizer`: the shards of ZeRO-3's weights live on the host too, and every pass
+  // copies them to the device.
   bool parameters = false;
-  // With the weights, the shards of gradients live there too, and every backward moves them there.
+  // In addition to `parameters`: the shards of gradients live on the host, and every backward
+  // copies them there.
   bool gradients = false;
 
   bool any() const { return activation_layers > 0 || optimizer; }
@@ -38,7 +39,7 @@ std::string FormatOffload(const Offload& offload);
 // text is wrong.
 absl::StatusOr<Offload> ParseOffload(std::string_view text);
 
-// Returns the Offloads of a text, which commas divide; an empty text has none. The errors are those
+// Returns the Offloads of a text, separated by commas; an empty text has none. The errors are those
 // of ParseOffload().
 absl::StatusOr<std::vector<Offload>> ParseOffloads(std::string_view text);
 

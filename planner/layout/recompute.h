@@ -61,8 +61,8 @@ std::string_view RecomputeModuleName(RecomputeModule module);
 // Returns the names of all modules: "layernorm, moe_act, ...".
 std::string AllRecomputeModules();
 
-// Returns the modules of a text: names divided by +, blanks or commas. Returns InvalidArgument,
-// which says what would be accepted, if a name is unknown or there is none.
+// Returns the modules of a text: names separated by +, blanks or commas. Returns InvalidArgument,
+// which says what would be accepted, if a name is unknown or the text has no name.
 absl::StatusOr<RecomputeModules> ParseRecomputeModules(std::string_view text);
 
 }  // namespace meshwright::planner

@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// `count` positions from `begin`.
+// The positions [begin, begin + count) of a sequence.
 struct SequencePiece {
   int64_t begin = 0;
   int64_t count = 0;

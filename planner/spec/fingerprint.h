@@ -1,5 +1,5 @@
 // Fingerprint says on which machine, with which software and by which command the figures of a
-// cluster were measured. A text is empty if nobody said.
+// cluster were measured. A text is empty if it is not known.
 #pragma once
 
 #include <string>

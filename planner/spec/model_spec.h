@@ -23,13 +23,14 @@ enum class AttentionKind : uint8_t {
   kGroupedQuery,  // multi-head and multi-query are its extremes
   kLatent,  // DeepSeek-V2 (arXiv 2405.04434): keys and values are projected from one narrow latent
   kNone,    // the layer has no attention
-  // DeepSeek-V4: one key of head_dim elements, which is the value too, for all heads; beyond a
-  // window keys stand for several tokens each
+  // DeepSeek-V4: all heads share one key of head_dim elements, which is the value too; each key
+  // before the window stands for several tokens
   kCompressed
 };
 // kSwiGlu and kGeGlu have three matrices: a gate passes SiLU or GELU and scales the other product.
-// The others have two. kReluSquared is the square of ReLU (Nemotron), kXielu is xIELU (Apertus,
-// arXiv 2411.13010). For the backward, kRelu keeps only its result. A layer with kNone has no FFN.
+// The other kinds have two. kReluSquared is the square of ReLU (Nemotron), kXielu is xIELU
+// (Apertus, arXiv 2411.13010). For the backward, kRelu keeps only its result. A layer with kNone
+// has no FFN.
 enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu, kGeGlu, kReluSquared, kXielu, kNone };
 inline constexpr EnumNames<FfnKind, 7> kFfnKindNames = {{
     {FfnKind::kSwiGlu, "swiglu"},
@@ -107,11 +108,11 @@ struct Attention {
   bool value_norm = false;       // Gemma 4: RMSNorm without weights over head_dim of v
   bool shares_keys = false;      // Gemma 4: keys and values are those of an earlier layer
   bool values_are_keys = false;  // Gemma 4 (`attention_k_eq_v`): there is no projection of values
-  SparseIndex index = {};        // for kLatent, and for kCompressed where it picks keys
+  SparseIndex index = {};        // for kLatent, and for kCompressed if an index picks keys
 
   // For kCompressed alone.
-  int64_t compress_ratio = 0;  // tokens that a key beyond the window stands for; 0 if there is none
-  int64_t output_groups = 0;   // groups of heads that are projected to a latent each
+  int64_t compress_ratio = 0;  // tokens per key before the window; 0 if there are no such keys
+  int64_t output_groups = 0;   // groups of heads, each of which is projected to a latent
   int64_t output_rank = 0;     // width of such a latent
 
   bool exists() const { return kind != AttentionKind::kNone; }
@@ -133,7 +134,7 @@ struct Experts {
   bool shared_gate = false;   // Qwen2-MoE: a gate of the hidden state weighs its result
   RouterScore score = RouterScore::kSoftmax;
   bool router_bias = false;     // GPT-OSS: bias of the router's projection
-  bool selection_bias = false;  // DeepSeek-V3: added for picking only, not trained by gradients
+  bool selection_bias = false;  // DeepSeek-V3: only for picking experts; no gradients train it
   // Width of the latent that the experts work on (Nemotron 3 Super). Two projections, which every
   // token passes, lead to it and back. 0 if the experts work on the hidden state.
   int64_t latent = 0;
@@ -202,8 +203,8 @@ struct LayerGroup {
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
-// A key of a config.json with its value, that changes what a model computes but neither its memory
-// nor its step time: a multiplier, a soft cap, a scaling of positions.
+// A key of a config.json, with its value. It changes what a model computes but neither the model's
+// memory nor its step time: a multiplier, a soft cap, a scaling of positions.
 struct SetAsideKey {
   std::string key;
   std::string value;
@@ -219,7 +220,8 @@ struct PartKey {
   std::string value;
 };
 
-// How a model's file says what the model is. Models are the same however their files say it.
+// The keys by which a model's file describes the model. Models are equal whatever keys describe
+// them.
 struct FileKeys {
   std::string model_type;
   std::vector<PartKey> of_parts;  // a part that only the model_type asks for is not among them
@@ -246,19 +248,20 @@ struct ModelSpec {
   // Layers after the last one that predict tokens further ahead. Each has a projection [hidden, 2
   // hidden] and uses the head once more (DeepSeek-V3, arXiv 2412.19437, section 2.2).
   int64_t mtp_layers = 0;
-  // The shape of each of them, whose count is 1; that of the last group if absent. Nemotron 3's is
-  // attention with experts, though its own layers have one of them each.
+  // The shape of each of these layers, with count 1; if absent, the shape of the last group. In
+  // Nemotron 3 it has both attention and experts, though each of the other layers has one of the
+  // two.
   std::optional<LayerGroup> mtp_layer = std::nullopt;
   // Hyper-connections (arXiv 2409.19606): the width of the residual stream in hidden states.
   int64_t residual_streams = 1;
   bool merges_streams = false;  // DeepSeek-V4: a product merges the streams behind the last layer
-  // Gemma 4: the width of an embedding that each layer adds on its own, of
-  // `layer_input_vocab` tokens. 0 if there is none.
+  // Gemma 4: the width of an embedding that each layer has of its own, for `layer_input_vocab`
+  // tokens. 0 if there is no such embedding.
   int64_t layer_input = 0;
   int64_t layer_input_vocab = 0;
   std::vector<LayerGroup> groups;
   std::vector<Tower> towers;           // beside the language model; trained
-  std::vector<SetAsideKey> set_aside;  // launch flags would have to say them too
+  std::vector<SetAsideKey> set_aside;  // keys that launch flags would have to give too
   FileKeys file;                       // for refusals, which name keys
 
   int64_t layers() const;
@@ -267,7 +270,7 @@ struct ModelSpec {
   // none has.
   const Attention& FirstAttention() const;
   const Ffn& FirstFfn() const;
-  // Returns the shape of the layers that predict further tokens.
+  // Returns the shape of the multi-token-prediction (MTP) layers.
   const LayerGroup& MtpLayer() const { return mtp_layer ? *mtp_layer : groups.back(); }
   // Returns the group of layer `layer`, counted from 0. REQUIRES: layer < layers().
   const LayerGroup& GroupOf(int64_t layer) const;

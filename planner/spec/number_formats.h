@@ -2,8 +2,8 @@
 // multiplies, adds up and sends.
 //
 // A training spec names a precision, one word for all formats. NumberFormatsOf() says what that
-// word means, and every size in bytes follows from the formats. If a framework differs in one of
-// them (its gradients, what it reduces), its profile gives the bytes.
+// word means, and every size in bytes follows from the formats. If a framework holds gradients, or
+// reduces them, in another format, its profile gives the bytes.
 #pragma once
 
 #include <cstdint>

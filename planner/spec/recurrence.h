@@ -44,8 +44,8 @@ struct Recurrence {
   int64_t key_dim = 0;     // elements of a head's key; Mamba's state size
   int64_t value_dim = 0;   // elements of a head's values; 1 for Mamba-1 and short convolutions
   int64_t conv_width = 0;  // tokens that the convolution before the core sees; 0 if there is none
-  // The width of Mamba-1's step size, or of the latent that Kimi's gates pass; 0 if the gates are
-  // projected from the hidden state (Ling 3).
+  // The width of Mamba-1's step size, or of the latent from which Kimi's gates are projected; 0 if
+  // the gates are projected from the hidden state (Ling 3).
   int64_t gate_rank = 0;
   int64_t chunk = 0;         // tokens that a kernel works on as one; 0 for kernels without chunks
   bool output_norm = true;   // Mamba-2: the product is normalised (`mamba_rms_norm`)
@@ -54,7 +54,7 @@ struct Recurrence {
 
   bool exists() const { return kind != RecurrenceKind::kNone; }
   int64_t keys_width() const { return key_heads * key_dim; }
-  int64_t inner_width() const { return heads * value_dim; }  // of the last projection's input
+  int64_t inner_width() const { return heads * value_dim; }  // width of the last projection's input
 
   friend bool operator==(const Recurrence&, const Recurrence&) = default;
 };

@@ -1,5 +1,5 @@
-// RunOptions says how a run trains where that differs from what its framework does by itself. The
-// table of planner/spec/run_option_table.h names the options.
+// RunOptions holds what a run does differently from its framework's defaults. The table of
+// planner/spec/run_option_table.h names the options.
 #pragma once
 
 #include <cstdint>

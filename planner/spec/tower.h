@@ -9,8 +9,8 @@
 
 namespace meshwright::planner {
 
-// The longest image in tokens of the language model, where a model's file says no number: that of
-// Qwen2.5-VL's processor, 16,384 times 28 x 28 pixels.
+// The most tokens of an image in the language model if the model's file gives no number. It is the
+// limit of Qwen2.5-VL's processor: 16,384 tokens of 28 x 28 pixels.
 inline constexpr int64_t kMostTokensOfAnImage = 16384;
 
 enum class TowerNorm : uint8_t {
@@ -37,11 +37,11 @@ struct Tower {
   bool gated = false;   // SwiGLU or GeGLU; otherwise GELU
   bool biases = false;  // of all products of a block
   TowerNorm norm = TowerNorm::kLayer;
-  int64_t patch_inputs = 0;  // numbers of a patch: channels x frames x pixels
+  int64_t patch_inputs = 0;  // numbers per patch: channels x frames x pixels
   bool patch_bias = false;
   int64_t positions = 0;  // rows of learned tables of positions
   int64_t patches_per_token = 1;
-  int64_t tokens_per_image = 0;  // of the language model; 0 if images differ in size
+  int64_t tokens_per_image = 0;  // tokens of the language model; 0 if images differ in size
   // Layers in which a patch sees only the `window` patches of its window, not all of its image.
   int64_t windowed_layers = 0;
   int64_t window = 0;
@@ -51,8 +51,8 @@ struct Tower {
   // Returns the patches that become `tokens` tokens of the language model.
   int64_t Patches(int64_t tokens) const { return tokens * patches_per_token; }
   // Returns how many patches a patch sees on average over the layers, if a sequence has `tokens`
-  // tokens of images. An image has tokens_per_image of them; if that is not known, the sequence has
-  // one image, or several of the longest kind.
+  // tokens of images. An image has tokens_per_image tokens. If this is 0, the sequence has one
+  // image, or several of kMostTokensOfAnImage tokens.
   int64_t KeysSeen(int64_t tokens) const {
     const int64_t of_image =
         Patches(std::min(tokens, tokens_per_image > 0 ? tokens_per_image : kMostTokensOfAnImage));

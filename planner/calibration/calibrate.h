@@ -24,7 +24,8 @@ struct CalibrationRequest {
 
 struct CalibrationResult {
   FitResult fit;
-  std::vector<FitRow> rows;         // the rows that took part; they point to the request's profile
+  std::vector<FitRow> rows;         // the rows that took part; they point into the request's
+                                    // profile
   std::vector<std::string> sweeps;  // the sweep of each of `rows`
   // The rows that did not take part, by cause.
   int64_t other_rows = 0;       // of another device, framework or sweep
@@ -40,9 +41,9 @@ struct CalibrationResult {
 std::string DescribeLeftOut(const CalibrationResult& result);
 
 // Fits the constants to the rows whose columns name the request's framework and the device of its
-// cluster; with FitOptions::on_row_clusters the device does not matter. The request's cluster and
+// cluster. With FitOptions::on_row_clusters, rows of all devices count. The request's cluster and
 // profile take precedence over presets. Returns InvalidArgument if there is no such row, and says
-// what was left out and why. Every other error of FitConstants() is returned as it is.
+// which rows were left out and why. Every other error of FitConstants() is returned as it is.
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request);
 
 }  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 // Before any fit, a constant's prior is the value that data sheets, micro-benchmarks or counted
 // bytes give. The prior's standard deviation says how far real runs stray from that value. A
 // profile that was fitted before has two priors for each constant. The fitted value is the prior
-// for rows that had no part in that fit. The prior that the profile records is for repeating the
+// for rows that were not part of that fit. The prior that the profile records serves to repeat the
 // fit with all of its rows, which gives the same result.
 #pragma once
 
@@ -43,9 +43,9 @@ struct ConstantPrior {
   double sigma = 0.0;  // of the logarithm
 };
 
-// Returns the prior of `constant` for this cluster and profile. With kFit the value is the fitted
-// one. Its uncertainty is what the fit left, increased by how much machines of one kind differ, but
-// never larger than without a fit.
+// Returns the prior of `constant` for this cluster and profile. With kFit its value is the fitted
+// value. The prior's standard deviation is then the one that the fit left, increased by how much
+// machines of one kind differ, but never larger than without a fit.
 ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                       const FrameworkProfile& profile, PriorSource source);
 
@@ -53,9 +53,9 @@ ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cl
 // least halved its variance.
 bool RowsDecided(const CalibratedConstant& constant);
 
-// Returns whether a fit moved a constant more than 3 % from its prior, which is how much machines
-// of one kind differ. Rows that disagree strongly also move constants that they do not determine:
-// an unchanged uncertainty does not imply an unchanged value.
+// Returns whether a fit moved a constant more than 3 % from its prior; machines of one kind differ
+// by that much. Rows that disagree strongly also move constants that they do not determine: an
+// unchanged uncertainty does not imply an unchanged value.
 bool Moved(const CalibratedConstant& constant);
 
 }  // namespace meshwright::planner

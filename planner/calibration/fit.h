@@ -22,8 +22,8 @@
 
 namespace meshwright::planner {
 
-// One measured step. The fitted cluster and profile replace the row's own, of which only the
-// devices per node are used. With FitOptions::on_row_clusters the row keeps its own cluster.
+// One measured step. The fitted cluster and profile replace the row's own, except for the devices
+// per node. With FitOptions::on_row_clusters the row keeps its own cluster.
 struct FitRow {
   PlannedRow planned;
   Layout layout;
@@ -34,8 +34,8 @@ struct FitRow {
 struct FitOptions {
   bool fit_cluster = true;
   bool fit_framework = true;
-  // Whether each row keeps its own cluster. The fit then finds what the framework has in common on
-  // all of them.
+  // Whether each row keeps its own cluster. The fit then finds framework constants that all
+  // clusters share.
   bool on_row_clusters = false;
   PriorSource priors = PriorSource::kFit;
   // Scale of the errors of ln(step time). A row hardly counts (Cauchy's loss) if its error is much
@@ -44,13 +44,13 @@ struct FitOptions {
 };
 
 struct FitResult {
-  // The cluster and the profile carry their calibration, with an empty command, if they were
-  // fitted. Otherwise they are unchanged.
+  // A fitted cluster or profile carries its calibration, with an empty command. If it was not
+  // fitted, it is unchanged.
   ClusterSpec cluster;
   FrameworkProfile profile;
   std::vector<double> residuals;  // log(predicted / measured), by row
-  // Standard deviation of ln(step time) of the next run like these: the spread of errors, and what
-  // the uncertainty of the constants adds to it.
+  // Standard deviation of ln(step time) of the next run of this kind. It includes the spread of
+  // errors and the uncertainty of the constants.
   double step_time_sigma = 0.0;
 };
 

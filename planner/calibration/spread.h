@@ -22,8 +22,8 @@ struct SpreadPrior {
   double rows = 0.0;
 };
 
-// Returns the spread of estimates with this cluster and profile. It counts for as many rows as it
-// was fitted to, up to a limit that a few dozen new rows outweigh.
+// Returns the spread of estimates with this cluster and profile. Its weight is the number of rows
+// that it was fitted to, up to a limit that a few dozen new rows outweigh.
 SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 struct FitErrors {
@@ -36,7 +36,7 @@ struct FitErrors {
 // Returns the standard deviation of ln(step time), chosen so that 80 % of the next runs lie within
 // kEightyPercentSigmas standard deviations of the prediction. If there are no more rows than
 // constants, the result is at least the prior's, because that many constants fit so few rows
-// whatever the spread is. Without a prior the rows alone decide, and few rows say little. REQUIRES:
+// whatever the spread is. Without a prior, only the rows decide, and few rows say little. REQUIRES:
 // `fit.errors` is not empty.
 double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& prior);
 

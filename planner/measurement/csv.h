@@ -14,8 +14,8 @@ struct CsvRecord {
   std::vector<std::string> cells;
 };
 
-// Returns the records of `text`, without a byte order mark at its beginning. Blanks around a cell
-// are left out, but not those inside its quotes. A quote that is never closed is an ordinary
+// Returns the records of `text`; a byte order mark at its beginning is skipped. Blanks around a
+// cell are left out, but not those inside its quotes. A quote that is never closed is an ordinary
 // character. Records whose cells are all empty are left out.
 std::vector<CsvRecord> ParseCsv(std::string_view text);
 

@@ -1,8 +1,8 @@
 // DeviceBenchmark holds what micro-benchmarks measured on the devices of one host: matrix products,
 // memory copies and collectives.
 //
-// It is plain data with a JSON form. Several ranks may run an operation simultaneously; its time is
-// that of the slowest rank.
+// It is plain data with a JSON form. If several ranks run an operation simultaneously, the time of
+// the operation is that of the slowest rank.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace meshwright::planner {
 
-// Times of one operation. Operations run in windows of many, and each window gives their mean.
+// Times of one operation. Each window runs many operations and gives their mean time.
 struct Timing {
   double median_s = 0.0;  // of all windows
   double best_s = 0.0;    // of all windows
@@ -55,7 +55,7 @@ struct CopyTiming {
 
 // A collective of `ranks` ranks, in each of `groups` groups simultaneously. It is an all-reduce, an
 // all-gather, a reduce-scatter, or a kSend, which is one message in one direction. `bytes` is the
-// full buffer: before a reduction, after a gather.
+// size of the full buffer: before a reduction, after a gather.
 struct CollectiveTiming {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   int64_t bytes = 0;
@@ -71,7 +71,7 @@ struct DeviceBenchmark {
   std::string worker_version;
   std::string date;         // of the measurement, YYYY-MM-DD
   std::string device_name;  // as the driver reports it; for a CPU, as the host's kernel does
-  int32_t devices = 0;      // devices, or processes on a CPU, that took part; one rank each
+  int32_t devices = 0;      // devices that took part, or processes on a CPU; each is one rank
   // Cores that the ranks share if they are processes on a CPU; 0 if each rank has a device.
   int32_t physical_cores = 0;
   int64_t memory_bytes = 0;   // of one device; on a CPU, a rank's share

@@ -1,7 +1,7 @@
-// Tells what a model's name or a row's notes say if no column of a measurement does: gated or plain
-// FFN, tied embeddings, vocabulary, experts, training of adapters alone.
+// Finds properties of a model that no column of a measurement gives, in the model's name or the
+// row's notes: gated or plain FFN, tied embeddings, vocabulary, experts, training of only adapters.
 //
-// What names imply is in a data file (planner/data/families.json). What the notes of a row say
+// A data file lists what names imply (planner/data/families.json). What the notes of a row say
 // takes precedence.
 #pragma once
 
@@ -25,8 +25,9 @@ struct ModelFamily {
 
 struct ModelFamilies {
   std::vector<std::string> experts;   // lower-case parts of names of models with experts
-  std::vector<std::string> adapters;  // lower-case words in notes on runs that train adapters alone
-  std::vector<ModelFamily> families;  // for each property the first that matches and has it decides
+  std::vector<std::string> adapters;  // lower-case words in notes on runs that train only adapters
+  std::vector<ModelFamily> families;  // for each property, the first matching family that has it
+                                      // decides
 };
 
 absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view json);

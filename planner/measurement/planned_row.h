@@ -26,8 +26,8 @@ struct PlannedRow {
 };
 
 struct RowPlan {
-  // Set if model, hardware and batch are known. They are enough to compute the MFU of what was
-  // measured.
+  // Set if model, hardware and batch are known. They suffice to compute the MFU of the measured
+  // step.
   std::optional<PlannedRow> row;
   // Set if CheckLayout() accepts the layout, so that the estimate applies.
   std::optional<Layout> layout;
@@ -42,10 +42,10 @@ inline constexpr std::string_view kUnreadable = "unreadable";
 // Returns the reason of such a row: `problem` with the line of the row in its file.
 std::string AtLine(const Measurement& row, std::string_view problem);
 
-// Returns the plan of a row. If the micro-batch is empty, it is the one for which the estimate is
-// fastest among those likely to fit. The global batch may be empty if the row has no pipeline and
-// gives no speed. It is then the smallest possible one, as the memory of such a run does not depend
-// on it.
+// Returns the plan of a row. If the micro-batch is empty, the plan takes the one with the fastest
+// estimate among those likely to fit. The global batch may be empty if the row has no pipeline and
+// gives no speed. The plan then takes the smallest possible batch, because the memory of such a run
+// does not depend on the batch.
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets);
 
 }  // namespace meshwright::planner

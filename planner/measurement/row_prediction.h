@@ -1,7 +1,7 @@
 // RowPrediction is one measured run beside what the planner predicts for it, in comparable units.
 //
 // Measured figures are computed from the same shape and definitions as predicted ones. A difference
-// is therefore the estimate's and not due to the source's way of counting.
+// is therefore an error of the estimate, not an effect of how the source counts.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@
 namespace meshwright::planner {
 
 struct Prediction {
-  int64_t peak_bytes = 0;           // of the figure that the source reports as peak_mem_gib
-  double fraction_of_device = 0.0;  // of its memory that the fullest device fills, with overheads
+  int64_t peak_bytes = 0;           // the peak that the source reports as peak_mem_gib
+  double fraction_of_device = 0.0;  // share of its memory that the fullest device fills, with
+                                    // overheads
   double oom_probability = 0.0;
   double step_s = 0.0;
   double step_low_s = 0.0;
@@ -33,7 +34,7 @@ struct RowPrediction {
   std::string sweep;
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
-  std::optional<Layout> layout;  // the layout of `predicted`; set if that is
+  std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
   std::string reason;            // why there is no prediction; empty if there is one
   std::string subject;           // what the reason is about: a column, a rule or kUnreadable
 
@@ -47,8 +48,8 @@ struct RowPrediction {
 };
 
 // Returns the measured figures of a row, without a prediction. `plan` is PlanRow() of the row. If
-// the run would be faster than kMostMfu allows, the row is refused as unreadable: its time is that
-// of something else or in another unit.
+// the measured MFU would exceed kMostMfu, the row is refused as unreadable: its time is in another
+// unit or is not that of a step.
 RowPrediction FiguresOfRow(int64_t row, const Measurement& measured, const RowPlan& plan);
 
 // Returns the measured figures and the prediction of a row.

@@ -1,5 +1,5 @@
-// Translates what sources of measurements call schedules, kernels, recompute, options of the run
-// and the rank of a memory peak.
+// Translates the words that sources of measurements use for schedules, kernels, recompute, options
+// of the run and the rank of a memory peak.
 //
 // Names are compared after PlainWords(), so that spelling, case and remarks in parentheses make no
 // difference.
@@ -33,7 +33,7 @@ ScheduleMeaning MeaningOfSchedule(std::string_view text);
 bool NamesFsdp(std::string_view schedule);
 
 // Return the kernel that a name means; nullopt if the name is unknown. kDefault means that the name
-// does not single out a kernel, as "sdpa" does not.
+// stands for no particular kernel, such as "sdpa".
 std::optional<AttentionKernel> MeaningOfAttention(std::string_view text);
 std::optional<NormKernel> MeaningOfNorm(std::string_view text);
 
@@ -48,8 +48,8 @@ std::optional<bool> MeaningOfSwitch(std::string_view text);
 std::string_view NotedOption(std::string_view option, std::string_view notes);
 
 // Returns the pipeline rank whose memory the source reports, or nullopt if the notes do not name
-// it. Remarks in the notes are divided by ';', and one about memory may name the rank: "memory is
-// of the last rank".
+// it. Remarks in the notes are separated by ';'. A remark about memory may name the rank: "memory
+// is of the last rank".
 std::optional<PeakRank> MeaningOfPeakRank(std::string_view notes);
 
 }  // namespace meshwright::planner

@@ -1,7 +1,7 @@
 // Names the fields of the planner's answers (planner/codec/fields.h).
 //
-// Messages have these fields, and commands print them. Commands also print the question and how
-// long they took (tools/cli/plan/answer_text.h).
+// Messages have these fields, and commands print them. Commands also print the question and the
+// time that the answer took (tools/cli/plan/answer_text.h).
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
 }
 
 // What limits a layout: the largest part of its memory, and the largest part of its step time
-// besides compute. It follows from the estimate, so it is written for readers of an answer but
-// never read back.
+// besides compute. It follows from the estimate. It is therefore written for readers of an answer
+// but never read back.
 struct BindingReport {
   std::string memory_part;  // one of kMemoryPartNames
   int64_t memory_bytes = 0;

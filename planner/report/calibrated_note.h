@@ -1,4 +1,4 @@
-// Says what a preset predicts beside the cluster that was calibrated from it, so that readers see
+// Says what the preset predicts from which the answer's cluster was calibrated, so that readers see
 // what the calibration changes.
 #pragma once
 

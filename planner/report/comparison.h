@@ -1,5 +1,5 @@
-// Compares layouts for one question: the memory and time of each, which is the fastest, and which
-// parts of the step make the difference.
+// Compares layouts for one question: the memory and time of each layout, which layout is the
+// fastest, and which parts of the step make the difference.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct ComparedLayout {
   bool fits = false;  // under the memory criterion of the question
   // Rank from 1, by step time among the layouts that fit; 0 if this one does not fit.
   int64_t place = 0;
-  double slower = 0.0;              // its step time over that of the fastest that fits, less 1
-  std::vector<SlowerPart> because;  // why it is slower than that one, largest part first
+  double slower = 0.0;              // step time over that of the fastest that fits, minus 1
+  std::vector<SlowerPart> because;  // why it is slower than the fastest, largest part first
   std::string sentence;
 
   friend bool operator==(const ComparedLayout&, const ComparedLayout&) = default;

@@ -1,5 +1,6 @@
-// The answer of `meshwright fastest`: the shortest time in which a model can be trained on a
-// cluster, with any number of its devices, and how layered gradient accumulation changes that time.
+// Computes the answer of `meshwright fastest`: the shortest time in which a model can be trained on
+// a cluster, with any number of its devices, and how layered gradient accumulation changes that
+// time.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,13 @@ struct FastestQuery {
 };
 
 // The abstract of Lamy-Poirier (arXiv 2106.02679) makes claims about the layered strategy without
-// giving thresholds. These three, which decide whether a claim holds, are chosen here.
+// giving thresholds. The following three thresholds, which decide whether a claim holds, are
+// chosen.
 //
 // The largest share of the contiguous strategy's time that counts as about half.
 inline constexpr double kAboutHalf = 0.6;
-// Up to this bandwidth per device, one way, a network between nodes counts as slow. It is 400 Gb/s
-// for a node of eight devices.
+// Up to this many bytes per second per device, one way, a network between nodes counts as slow. It
+// is 400 Gb/s for a node of eight devices.
 inline constexpr double kSlowBytesPerS = 6.25e9;
 // The largest share of a device's memory that counts as small.
 inline constexpr double kSmallShareOfMemory = 0.25;

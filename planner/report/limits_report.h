@@ -1,5 +1,5 @@
-// The answer of `meshwright fit`: how large a micro-batch, a sequence and a model may be before
-// nothing fits.
+// Computes the answer of `meshwright fit`: how large a micro-batch, a sequence and a model may be
+// before nothing fits.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct FitAnswer {
 };
 
 // Finds how large the problem may be for `layout`, given in text form, or for the layouts of a
-// search if `layout` is empty. Returns InvalidArgument if `layout` can't be read. Also returns it
-// if the query sets `where` or `offload` in addition to a layout, because both are about searches.
-// Returns every error of Resolve() and FindLimits() as it is.
+// search if `layout` is empty. Returns InvalidArgument if `layout` can't be read, or if the query
+// sets `where` or `offload` in addition to a layout, because both apply only to searches. Returns
+// every error of Resolve() and FindLimits() as it is.
 absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view layout,
                                     int32_t host_cores, SearchRun run = {});
 

@@ -1,5 +1,5 @@
-// The answer of `meshwright scale`, and of `meshwright recommend` for a range of numbers of
-// devices: what adding devices gains, in numbers and words.
+// Computes the answer of `meshwright scale`, and of `meshwright recommend` for a range of numbers
+// of devices: how much more devices gain, in numbers and words.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace meshwright::planner {
 struct ScaleQuery {
   PlanQuery plan;  // `devices` is ignored
   DeviceRange devices;
-  // If set, the batch grows with the devices (weak scaling). The plan's batch is then that of the
-  // smallest size.
+  // If set, the batch grows with the number of devices (weak scaling). The plan's batch is then the
+  // batch at the smallest size.
   bool weak = false;
   // If set, PointsForBudget() also tries sizes between those of the range, and `weak` is ignored.
   bool refine = false;

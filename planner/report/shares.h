@@ -19,7 +19,7 @@ struct ExpertShare {
   friend bool operator==(const ExpertShare&, const ExpertShare&) = default;
 };
 
-// Parts of the fullest device's activations.
+// Bytes of the fullest device's activations.
 struct LatentShare {
   int64_t projected_bytes = 0;  // queries, keys and values of all heads
   int64_t latent_bytes = 0;     // the latents that these are projected from

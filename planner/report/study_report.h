@@ -1,5 +1,5 @@
-// The answer of `meshwright study`: what published recommendations about layouts are worth for one
-// model and cluster.
+// Computes the answer of `meshwright study`: how much published recommendations about layouts gain
+// for one model and cluster.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ struct UserLayoutReport {
   std::string rule;   // the rule that it breaks, such as "heads_division"; empty if it can run
   bool fits = false;  // under the memory criterion of the search
   int64_t total_bytes = 0;
-  int64_t over_bytes = 0;  // in excess of what a device may hold; 0 if it fits
+  int64_t over_bytes = 0;  // bytes beyond the allowed memory of a device; 0 if it fits
   double oom_probability = 0.0;
   double step_s = 0.0;
   double mfu = 0.0;
@@ -26,8 +26,8 @@ struct UserLayoutReport {
   // with more memory.
   int64_t rank = 0;
   int64_t of = 0;  // layouts that were ranked
-  // Its step time over that of the best layout, less 1. Negative if it is faster than the best but
-  // does not fit; 0 if nothing fits.
+  // Its step time over that of the best layout, minus 1. Negative if it is faster than the best
+  // layout but does not fit; 0 if nothing fits.
   double slower = 0.0;
   std::vector<SlowerPart> because;  // why it is slower, largest part first
   std::string sentence;

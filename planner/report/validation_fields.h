@@ -44,7 +44,7 @@ void VisitFields(const SweepReport& report, Visitor& visit) {
         report.inside_interval);
 }
 
-// The figures of all rows together: those that a sweep has, and those that exist only for all rows.
+// The figures of all rows together: those that a sweep has too, and those that only all rows have.
 struct TotalText {
   ValidationReport report;
 };

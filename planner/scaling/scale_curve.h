@@ -1,5 +1,5 @@
 // Computes a scaling curve: the best layout of a model on one cluster at several numbers of
-// devices, and how much throughput added devices gain (Fernandez et al., arXiv 2411.13055).
+// devices, and how much throughput additional devices gain (Fernandez et al., arXiv 2411.13055).
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ struct ScalePoint {
 // Called before each search: `done` of `of` sizes are finished, and the next has `devices` devices.
 using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
-// Searches once for each of `sizes`, numbers of devices in ascending order that replace
+// Searches once for each of `sizes`, which are numbers of devices in ascending order and replace
 // `request.devices`. Under weak scaling the request's global batch is that of the first size. An
-// error of Search() that is about one size or its batch becomes the point's `problem`. Returns
-// every other error unchanged, and Cancelled if the request is cancelled.
+// error of Search() that is about one size or its batch becomes the point's `problem`. Every other
+// error is returned as it is, and Cancelled if the request is cancelled.
 absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const std::vector<int64_t>& sizes,
                                                    ScalingMode mode,

@@ -4,7 +4,7 @@
 //
 // More devices need a larger batch to be busy, and a larger batch needs more tokens for the same
 // loss. A run therefore has a shortest time, however many devices there are. This time depends on
-// how far a batch can be divided, and with which pipelines.
+// how finely layouts can divide a batch, and with which pipelines.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ inline constexpr EnumNames<Strategy, 3> kStrategyNames = {{
     {Strategy::kLayered, "layered"},
 }};
 
-// How many tokens a run with batches of B sequences takes to reach the same loss: E(B) = E_min (1 +
-// B / B_c), of McCandlish et al. (arXiv 1812.06162) as Lamy-Poirier uses it.
+// The number of tokens that a run with batches of B sequences takes to reach the same loss: E(B) =
+// E_min (1 + B / B_c), of McCandlish et al. (arXiv 1812.06162) as Lamy-Poirier uses it.
 struct CriticalBatch {
-  double tokens = 0.0;  // E_min, the tokens with the smallest batches
+  double tokens = 0.0;  // E_min, the tokens of a run with the smallest batches
   // B_c in sequences. A run with this batch takes twice the fewest tokens and twice the fewest
   // steps.
   double batch = 0.0;
@@ -65,12 +65,12 @@ struct SizedRun {
   std::optional<RankedLayout> best;  // not set if nothing fits; `problem` then says why
   std::string problem;
   double seconds = 0.0;  // of the whole run
-  // The least bandwidth between nodes, per device and one way, with which a run is at most
-  // kNearShortest longer. The run has these devices and this batch, but may have another layout. 0
-  // if the smallest bandwidth that was tried suffices.
+  // The least bandwidth between nodes, in bytes per second per device and one way, with which the
+  // run is at most kNearShortest longer. The run keeps these devices and this batch, but may have
+  // another layout. 0 if the smallest bandwidth that was tried suffices.
   double network_bytes_per_s = 0.0;
-  // The time on the slow network (kSlowNetwork) over that on the cluster's own, with these devices
-  // and this batch.
+  // The time of the run on the slow network (kSlowNetwork) divided by its time on the cluster's own
+  // network, with these devices and this batch.
   double slow_network_factor = 1.0;
 };
 
@@ -95,8 +95,8 @@ struct ShortestRun {
 std::vector<int64_t> BatchesAround(double critical_batch);
 
 // Returns BatchesAround() and, for each of its batches, the nearest multiple of the largest odd
-// divisor of `devices`. Such a batch can be divided over pipelines and replicas whose numbers have
-// that divisor.
+// divisor of `devices`. Such a multiple can be divided over pipelines and replicas whose numbers
+// have that odd divisor.
 std::vector<int64_t> BatchesFor(int64_t devices, double critical_batch);
 
 // Called before each size of each strategy: `done` of `of` are finished, and the next has `devices`
@@ -105,8 +105,8 @@ using ShortestProgress = std::function<void(int64_t done, int64_t of, int64_t de
 
 // Returns the shortest run of each strategy. Returns InvalidArgument if the critical batch, its
 // tokens or the overlap is out of range. An error of Search() that is about one size or batch
-// becomes that run's `problem`, but is returned if no search has a valid layout. Returns every
-// other error as it is, and Cancelled once the request's run says so.
+// becomes that run's `problem`, but is returned if no search has a valid layout. Every other error
+// is returned as it is. Returns Cancelled once the request's run is cancelled.
 absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& request,
                                                       const ShortestProgress& progress = {});
 

@@ -2,7 +2,7 @@
 // fastest layouts under each value of that choice, with everything else free.
 //
 // The choices and recommendations are those of Hagemann et al. (arXiv 2311.05610). The paper held
-// the rest of a layout fixed; here the rest is chosen anew for each value.
+// the rest of a layout fixed; here the rest is optimised again for each value.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct Ablation {
   std::optional<double> gain = std::nullopt;
   std::string sentence = {};  // the verdict with its numbers
 
-  // Returns the fastest of the recommended arms, or of the others; null if none of them has a
+  // Returns the fastest of the recommended arms, or of the other arms; null if none of them has a
   // layout.
   const Arm* Fastest(bool recommended) const;
 };
@@ -57,7 +57,7 @@ using StudyProgress = std::function<void(int64_t done, int64_t of)>;
 
 // Runs the request's search under each value of each choice. The request's `where` applies to every
 // search. A difference of throughput up to the share `within` is a tie. A value without a layout is
-// part of the answer; errors are those of Search() for the whole space.
+// part of the answer. The returned errors are those of Search() for the whole space.
 absl::StatusOr<std::vector<Ablation>> Study(const SearchRequest& request, double within,
                                             const StudyProgress& progress = {});
 

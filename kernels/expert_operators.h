@@ -1,4 +1,5 @@
-// The fused operators of a mixture of experts. kernels/operators.h has the rules for all arguments.
+// Defines the arguments of the fused operators of a mixture of experts. kernels/operators.h has the
+// rules for all arguments.
 //
 // A slot is one of the top_k experts of a token; a token's slots are adjacent. Rows are slots
 // sorted by expert.

@@ -1,4 +1,4 @@
-// Arguments of the fused operators, shared by every implementation.
+// Defines the arguments of the fused operators, which all implementations share.
 //
 // Pointers address dense row-major arrays of the element type `type` unless a comment says
 // otherwise. "acc" is the accumulator type of statistics, gradients of weights and optimizer
@@ -74,8 +74,8 @@ struct LayerNormBackward {
   void* bias_gradient;            // [width], acc, or null if it isn't wanted
 };
 
-// RMSNorm of every head, with one weight for all heads. Rows of x are x_stride elements apart,
-// heads of a row x_head_stride; y has strides of its own.
+// RMSNorm of every head, with one weight for all heads. Rows of x are x_stride elements apart, and
+// heads of a row are x_head_stride elements apart; y has its own strides.
 struct HeadNormForward {
   ElementType type;
   int64_t rows;

@@ -1,6 +1,6 @@
-// Helpers of the CPU kernels. Every file of kernels/cpu is compiled once per instruction set, each
-// time in its own namespace (MESHWRIGHT_CPU_VARIANT): nothing here may have a copy that the linker
-// could share with another variant.
+// Provides helpers of the CPU kernels. Every file of kernels/cpu is compiled once per instruction
+// set, each time in its own namespace (MESHWRIGHT_CPU_VARIANT). Nothing here may have a copy that
+// the linker could share with another variant.
 #pragma once
 
 #include <cstdint>

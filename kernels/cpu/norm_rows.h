@@ -1,4 +1,4 @@
-// RMSNorm of one row and its gradient, and weight gradients over many rows.
+// Computes RMSNorm of one row and its gradient, and weight gradients over many rows.
 #pragma once
 
 #include <cmath>
@@ -75,9 +75,9 @@ void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T*
 template <typename A>
 class RowGroups {
  public:
-  // For `rows` rows of `width` elements. The sums are added to `gradient` [width], those of a
-  // second vector to `second`. Either is null if it isn't wanted. REQUIRES: `second` is null if
-  // `gradient` is.
+  // Sums over `rows` rows of `width` elements. The sums are added to `gradient` [width], and those
+  // of a second vector to `second`. Each of the two is null if it isn't wanted. REQUIRES: `second`
+  // is null if `gradient` is.
   RowGroups(int64_t rows, int64_t width, A* gradient, A* second = nullptr)
       : all_rows_(rows),
         rows_(rows < kLeastRows * kMostGroups ? kLeastRows

@@ -10,8 +10,7 @@ namespace meshwright::planner {
 
 struct RecurrenceWidths {
   int64_t input = 0;        // outputs of the first projection that tensor parallelism divides
-  int64_t whole_input = 0;  // outputs of the same projection that every rank has: the latents of
-                            // Kimi's gates
+  int64_t whole_input = 0;  // its outputs that every rank holds: the latents of Kimi's gates
   int64_t convolution = 0;  // channels of the convolution; 0 if there is none
   int64_t states = 0;       // outputs of Mamba-1's second projection, which every rank has
   // Outputs and inputs of the gates' own projection; 0 if the first projection makes the gates.

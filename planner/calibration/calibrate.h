@@ -24,8 +24,7 @@ struct CalibrationRequest {
 
 struct CalibrationResult {
   FitResult fit;
-  std::vector<FitRow> rows;         // the rows that took part; they point into the request's
-                                    // profile
+  std::vector<FitRow> rows;         // the rows that took part; they refer to request.profile
   std::vector<std::string> sweeps;  // the sweep of each of `rows`
   // The rows that did not take part, by cause.
   int64_t other_rows = 0;       // of another device, framework or sweep

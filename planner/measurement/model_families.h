@@ -26,8 +26,7 @@ struct ModelFamily {
 struct ModelFamilies {
   std::vector<std::string> experts;   // lower-case parts of names of models with experts
   std::vector<std::string> adapters;  // lower-case words in notes on runs that train only adapters
-  std::vector<ModelFamily> families;  // for each property, the first matching family that has it
-                                      // decides
+  std::vector<ModelFamily> families;  // the first match that has a property decides it
 };
 
 absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view json);

@@ -17,8 +17,7 @@ namespace meshwright::planner {
 
 struct Prediction {
   int64_t peak_bytes = 0;           // the peak that the source reports as peak_mem_gib
-  double fraction_of_device = 0.0;  // share of its memory that the fullest device fills, with
-                                    // overheads
+  double fraction_of_device = 0.0;  // filled share of the fullest device's memory, with overheads
   double oom_probability = 0.0;
   double step_s = 0.0;
   double step_low_s = 0.0;

@@ -5,8 +5,8 @@
 // - A sweep is the rows of one `sweep` and one global batch. Its candidates are rows that the
 //   planner can model and whose outcome is known. If the outcome is kOk, the time and the MFU must
 //   be known too.
-// - The chooser sees the layout and the estimate of each candidate, and the result only of those
-//   that it ran. A row with outcome kError counts as a trial.
+// - The chooser sees the layout and the estimate of each candidate. It sees results only of the
+//   candidates that it ran. A row with outcome kError counts as a trial.
 // - Regret is in percentage points of MFU below the best measured in the sweep. The best may be
 //   that of a row that the planner could not model.
 #pragma once
@@ -44,7 +44,7 @@ struct ReplayCandidate {
 // chosen.
 using RunRecorded = std::function<TrialFinding(size_t candidate)>;
 
-// The trials of a sweep, from the first to its end.
+// The trials of a sweep, from the first to the last.
 struct ChosenTrials {
   std::vector<size_t> candidates;    // in the order in which they ran
   std::vector<std::string> reasons;  // of each candidate that ran
@@ -78,11 +78,11 @@ struct SweepReplay {
   OptionalNumber found_mfu;
   OptionalNumber found_regret_points;  // all of best_mfu if nothing was found
   OptionalInt trials_to_within_1_point;
-  std::vector<int64_t> trial_rows;   // RowPrediction::row, in the order in which they ran
+  std::vector<int64_t> trial_rows;   // RowPrediction::row of each trial, in the order of the trials
   std::vector<std::string> reasons;  // of each trial
   TrialStop stop = TrialStop::kNone;
   std::string stop_reason;
-  // The related sweeps whose results it began with.
+  // The related sweeps whose results the replay began with.
   std::vector<std::string> related_sweeps = {};
   int64_t related_results = 0;
 
@@ -98,8 +98,8 @@ struct SweepReplay {
 
 // Returns the replays of the sweeps, in the order of their first rows. `rows` are the predictions
 // of `measured`, in the same order. With `with_relatives`, every sweep is replayed twice: first
-// alone, then beginning with what the other sweeps found in their first replays. A sweep is never
-// its own relative.
+// alone, then beginning with the results that the other sweeps found in their first replays. A
+// sweep is never its own relative.
 std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
                                       absl::Span<const RowPrediction> rows, const RunSweep& run,
                                       bool with_relatives = false);

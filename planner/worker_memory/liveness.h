@@ -79,13 +79,13 @@ class Liveness {
     std::array<int64_t, 3> result_bytes = {};     // by PassKind
     std::array<int64_t, 3> workspace_bytes = {};  // by PassKind
     Beside beside = {};                           // saved in addition to the result
-    int64_t dropped_bytes = 0;  // the part of what it saves that recompute does not keep
+    int64_t dropped_bytes = 0;                    // bytes that it saves but recompute does not keep
     Beside dropped_beside = {};
     int64_t freed_input_bytes = 0;   // saved tensors that are freed with its input gradient
     int64_t freed_weight_bytes = 0;  // saved tensors that are freed with its weight gradient
     bool result_saved = false;       // an operator of the list saves the result
     bool result_kept = false;        // the result is saved under recompute too
-    bool takes_place = false;        // the gradient of its input overwrites what it saved
+    bool takes_place = false;        // its input gradient overwrites a tensor that it saved
     bool repeats_forward = false;
     bool recomputed = false;
     bool starts_branch = false;
@@ -104,7 +104,7 @@ class Liveness {
   struct Waiting {
     const Step* step = nullptr;
     int64_t input_bytes = 0;      // its input, gathered for the weight gradient
-    int64_t gradient_bytes = 0;   // of its result, if that is a tensor of its own
+    int64_t gradient_bytes = 0;   // of its result's gradient, if this is a separate tensor
     const Step* other = nullptr;  // the projection before it, if both read the same tensor
   };
 

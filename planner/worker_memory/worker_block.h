@@ -39,7 +39,7 @@ WorkerBlockBytes BlockBytes(const WorkerShape& shape, const LayerRecompute& reco
 struct WorkerEndBytes {
   int64_t stream = 0;  // the rank's part of the residual stream
   int64_t token_ids = 0;
-  // The most that the forward and the backward of the embedding hold.
+  // The most bytes that the forward and the backward of the embedding hold.
   int64_t embedding_forward = 0;
   int64_t embedding_gathered = 0;
   // What the head keeps between forward and backward, and between the two parts of a split

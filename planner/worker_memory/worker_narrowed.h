@@ -25,7 +25,7 @@ struct NarrowedPieces {
 
   int64_t row_count;     // rows of the result at a time
   int64_t column_count;  // columns of the result at a time
-  // The elements that are contracted.
+  // The number of contracted elements.
   int64_t depth;
 };
 

@@ -71,7 +71,7 @@ struct RouterBackward {
 // y[i] = x[index[i] / divisor], or 0 if the index is negative.
 struct GatherRows {
   ElementType type;
-  int64_t rows;  // of y
+  int64_t rows;  // rows of y
   int64_t width;
   int64_t divisor;
   const int32_t* index;  // [rows]
@@ -82,7 +82,7 @@ struct GatherRows {
 // y[index[i]] = x[i]. Rows of y that are not in `index` are unchanged.
 struct ScatterRows {
   ElementType type;
-  int64_t rows;  // of x
+  int64_t rows;  // rows of x
   int64_t width;
   const int32_t* index;  // [rows], all distinct
   const void* x;         // [rows, width]
@@ -92,7 +92,7 @@ struct ScatterRows {
 // y[i] = sum over j of x[index[i, j]], skipping negative indices.
 struct SumRows {
   ElementType type;
-  int64_t rows;  // of y
+  int64_t rows;  // rows of y
   int64_t terms;
   int64_t width;
   const int32_t* index;  // [rows, terms]
@@ -119,7 +119,7 @@ constexpr SwigluForm ClampedSwiglu(double limit) {
 struct ExpertSwigluForward {
   ElementType type;
   int64_t rows;
-  int64_t width;  // of gate, of up and of the product
+  int64_t width;  // width of gate, of up and of the product
   SwigluForm form = {};
   const void* gate_up;  // [rows, 2 width]
   const void* weights;  // [rows], acc

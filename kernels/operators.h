@@ -116,7 +116,7 @@ struct HeadNormBackward {
 struct SwigluForward {
   ElementType type;
   int64_t rows;
-  int64_t width;        // of gate, of up and of the product
+  int64_t width;        // width of gate, of up and of the product
   const void* gate_up;  // [rows, 2 width]
   void* product;        // [rows, width]
 };
@@ -203,7 +203,7 @@ struct HeadStrides {
 // outputs is weighted by the share of its keys in the softmax. A log-sum-exp of -inf stands for no
 // keys; the output is then not read.
 struct AttentionMerge {
-  ElementType type;  // of part_output
+  ElementType type;  // element type of part_output
   int64_t batch;
   int64_t queries;
   int64_t heads;
@@ -212,7 +212,7 @@ struct AttentionMerge {
   HeadStrides output_strides;
   void* log_sum_exp;  // of each query and head, acc
   HeadStrides log_sum_exp_strides;
-  const void* part_output;  // of the further keys; shaped like `output`, of type `type`
+  const void* part_output;  // output for the further keys; shaped like `output`, of type `type`
   HeadStrides part_output_strides;
   const void* part_log_sum_exp;  // acc
   HeadStrides part_log_sum_exp_strides;
@@ -271,7 +271,7 @@ struct CrossEntropyStatistics {
 
 // local_sum *= exp(local_max - global_max), so that ranks can add their sums.
 struct CrossEntropyRescale {
-  ElementType type;  // of the logits
+  ElementType type;  // element type of the logits
   int64_t rows;
   const void* local_max;   // [rows], acc
   const void* global_max;  // [rows], acc
@@ -280,7 +280,7 @@ struct CrossEntropyRescale {
 
 // log_sum_exp = log(sum) + max, and *loss_sum += sum over rows of (log_sum_exp - target_logit).
 struct CrossEntropyLoss {
-  ElementType type;  // of the logits
+  ElementType type;  // element type of the logits
   int64_t rows;
   const void* sum;           // [rows], acc, over all ranks
   const void* target_logit;  // [rows], acc, from the rank that holds it
@@ -327,7 +327,7 @@ struct EmbeddingBackward {
 
 // target += source, element by element.
 struct Accumulate {
-  ElementType type;  // of the source
+  ElementType type;  // element type of the source
   int64_t count;
   const void* source;
   void* target;  // acc

@@ -54,7 +54,7 @@ struct Quantise {
 // y = values * scale for a piece [rows, columns] of a matrix that begins at its row `first_row` and
 // column `first_column`.
 struct Dequantise {
-  ElementType type;  // of y
+  ElementType type;  // element type of y
   ScaleTiles tiles;
   int64_t first_row;
   int64_t first_column;

@@ -122,10 +122,10 @@ class RowGroups {
   }
 
   const int64_t all_rows_;
-  const int64_t rows_;  // per group
+  const int64_t rows_;  // rows per group
   const int64_t groups_;
   const int64_t width_;
-  const int64_t sum_width_;  // of both vectors
+  const int64_t sum_width_;  // width of the sums of both vectors together
   A* const gradient_;
   A* const second_;
   A* const sums_;  // [groups_, sum_width_]; no std container: see kernels/cpu/loops.h

@@ -26,7 +26,7 @@ struct BlockTraining {
   UnitTraining layer = UnitTraining::kTrained;
   UnitTraining embedding = UnitTraining::kTrained;
   UnitTraining head = UnitTraining::kTrained;
-  Adapter adapter = {};  // on the products of a frozen layer
+  Adapter adapter = {};  // adapter on the products of a frozen layer
 
   bool all() const { return *this == BlockTraining(); }
 

@@ -32,7 +32,7 @@ struct UnitMatrices {
   // In the order of the unit's products. If one product computes several projections, such as those
   // of queries and keys, each projection has a matrix of its own.
   std::vector<UpdatedMatrix> list;
-  MatrixElements elements;  // of the whole list
+  MatrixElements elements;  // totals of the whole list
 };
 
 UnitMatrices MatricesOf(const OperatorList& operators);

@@ -27,7 +27,7 @@ enum class OperatorKind : uint8_t {
   kEmbedding,
   kCrossEntropy,
   kCollective,
-  kCore,  // of a recurrence, or the scores of an index
+  kCore,  // the core of a recurrence, or the scores of an index
 };
 
 // The operators, in the order of a forward pass.
@@ -49,8 +49,8 @@ enum class OperatorName : uint8_t {
   kIndexScores,      // computes the scores of all keys before a query
   kAttentionEnter,   // collective: gives every TP rank the whole input of the projections
   kQkvProjection,    // for latent attention, only the projection of keys and values
-  kQueryProjection,  // of latent attention
-  kHeadNorm,         // of queries and keys
+  kQueryProjection,  // latent attention: the projection of queries
+  kHeadNorm,         // norms of query and key heads
   kRope,
   kAttention,
   kAttentionGateProjection,
@@ -60,7 +60,7 @@ enum class OperatorName : uint8_t {
   kMixerProjection,  // of a recurrence: projects to all inputs of its core and its gates
   kMixerConvolution,
   kMixerStatesProjection,  // of Mamba-1: projects to the step size and the matrices of the states
-  kMixerGateProjection,    // of gates that are not projected from the hidden state
+  kMixerGateProjection,    // projects to gates that are not projected from the hidden state
   kMixerCore,
   kMixerNorm,  // normalises the core's result and applies its gate
   kMixerOutputProjection,
@@ -70,7 +70,7 @@ enum class OperatorName : uint8_t {
   kFfnStreams,
   kFfnNorm,
   kRouter,
-  kExpertLatentProjection,  // to the latent that the experts work on
+  kExpertLatentProjection,  // projects to the latent that the experts work on
   kExpertDispatch,          // orders tokens by expert and sends them to the experts' ranks
   kExpertGateUpProjection,
   kExpertActivation,
@@ -79,7 +79,7 @@ enum class OperatorName : uint8_t {
   kExpertLatentOutput,  // projects the experts' results back from the latent
   kFfnEnter,
   kGateUpProjection,
-  kFfnActivation,  // of the FFN's kind
+  kFfnActivation,  // the activation of the FFN's kind
   kDownProjection,
   kFfnLeave,
   kFfnPostNorm,  // the second norm of the FFN
@@ -91,7 +91,8 @@ enum class OperatorName : uint8_t {
   kHeadProjection,
   kCrossEntropy,
 
-  kMtpNorm,  // of the hidden state and of the next token's embedding, which are then concatenated
+  kMtpNorm,  // norms of the hidden state and the next token's embedding, before they are
+             // concatenated
   kMtpProjection,
 };
 
@@ -118,17 +119,17 @@ struct MatmulShape {
 struct AttentionShape {
   int64_t tokens = 0;
   int64_t keys = 0;   // the sequence length
-  int64_t heads = 0;  // on this rank
+  int64_t heads = 0;  // heads on this rank
   int64_t head_dim = 0;
-  int64_t kv_heads = 0;  // on this rank
+  int64_t kv_heads = 0;  // key/value heads on this rank
   // Blocks of keys that a kernel works on one after another: the blocks of context parallelism's
   // ring.
   int64_t key_blocks = 1;
-  int64_t ring_stops = 1;  // those of the key blocks that any rank's queries see
+  int64_t ring_stops = 1;  // the key blocks that any rank's queries see
   int64_t window = 0;      // newest keys that a query sees, or 0 for all before it
   bool chunked = false;    // a query sees the keys of its own chunk of `window` tokens instead
   int64_t value_dim = 0;   // elements of a head's values, or 0 for head_dim
-  double keys_seen = 0.0;  // by a query on average, or 0 if that follows from keys and window
+  double keys_seen = 0.0;  // mean keys per query; 0 if they follow from keys and window
 
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t query_width() const { return heads * head_dim; }
@@ -163,7 +164,7 @@ struct CoreShape {
 // launches no kernel for it.
 struct StreamShape {
   int64_t elements = 0;
-  std::array<double, 3> traffic_bytes = {};  // per element of 2 bytes, by PassKind
+  std::array<double, 3> traffic_bytes = {};  // bytes per element of 2 bytes, by PassKind
 };
 
 // How a parameter is divided over ranks: not at all, by its rows, or by its columns.
@@ -176,7 +177,7 @@ struct OperatorParameter {
   int64_t columns = 0;
   int64_t rank_rows = 0;  // rank_rows x rank_columns is the part on one rank
   int64_t rank_columns = 0;
-  Division division = Division::kWhole;  // over `divided_over`
+  Division division = Division::kWhole;  // how it is divided over `divided_over`
   bool matrix = true;                    // false for a vector: a norm's weight or a bias
   bool shared = false;  // the embedding's matrix, used a second time and not counted again
   bool trained = true;
@@ -209,15 +210,15 @@ enum class KeptTensor : uint8_t {
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
-  kAttentionNormInput,   // of a norm after the output projection
+  kAttentionNormInput,   // input of a norm after the output projection
   kAttentionPostNormRstd,
-  kLatent,  // of latent attention, before its norm
+  kLatent,  // the latent of latent attention, before its norm
   kLatentRstd,
   kLatentNormOutput,  // input of the projections out of the latents
   kHeadNormInput,     // queries and keys before their norm, with each head's deviation
   kQuery,             // after RoPE, or before the norm of heads if backward repeats that norm
   kKey,
-  kValue,            // with the unrotated part of the keys if latent attention assembles keys again
+  kValue,            // with the unrotated part of keys if latent attention assembles keys again
   kTurnedKey,        // one for all heads, if latent attention assembles keys again
   kAttentionOutput,  // input of the output projection
   kOutputLatent,     // of compressed attention: input of its second output projection
@@ -231,7 +232,7 @@ enum class KeptTensor : uint8_t {
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
-  kFfnNormInput,  // of a norm after the down projection
+  kFfnNormInput,  // input of a norm after the down projection
   kFfnPostNormRstd,
   kRouterScores,  // logits and scores of every expert, in the width of statistics
   kRouting,       // which expert takes which token, and with what weight
@@ -246,9 +247,9 @@ enum class KeptTensor : uint8_t {
   kUp,                 // the one inner activation without gating
   kSiluGate,           // only if SwiGLU is not fused
   kFfnProduct,         // input of the down projection
-  kNormIntermediates,  // of both norms if they are not fused
+  kNormIntermediates,  // intermediates of both norms if they are not fused
   kExtras,             // dropout masks, biases and copies
-  kAdapter,            // of an adapter, between its two products and behind them
+  kAdapter,            // an adapter's tensors between its two products and behind them
   kLayerInput,         // of Gemma 4: the layer's own embedding, its gate and their product
   kScores,             // heads x queries x keys, if attention writes them out
   kFinalResidual,
@@ -292,15 +293,15 @@ struct OperatorPass {
 struct Operator {
   OperatorName name = OperatorName::kEmbedding;
   OperatorKind kind = OperatorKind::kElementwise;
-  int64_t element_bytes = 2;      // of its inputs and outputs
-  int64_t accumulator_bytes = 4;  // of its statistics and of its weight's gradient
+  int64_t element_bytes = 2;      // bytes per element of its inputs and outputs
+  int64_t accumulator_bytes = 4;  // bytes per element of its statistics and its weight's gradient
 
   // Of `matmul`, `attention` and `core`, only the one that `kind` names is set.
   MatmulShape matmul = {};
   AttentionShape attention = {};
   CoreShape core = {};
   AttentionKernel kernel = AttentionKernel::kDefault;  // only for attention
-  double score_traffic_bytes = 0.0;  // per score, if attention writes out the score matrix
+  double score_traffic_bytes = 0.0;  // bytes per score, if attention writes out the score matrix
   StreamShape stream = {};
 
   ShortList<OperatorParameter, 6> parameters;

@@ -89,8 +89,8 @@ class OperatorBuilder {
   void Scatter(Operator& op, PassKind pass, int64_t bytes);
 
   const BlockShape& s_;
-  const int64_t hidden_bytes_;  // of an activation of all tokens
-  const int64_t stream_bytes_;  // of the rank's share of the residual stream
+  const int64_t hidden_bytes_;  // bytes of an activation of all tokens
+  const int64_t stream_bytes_;  // bytes of the rank's share of the residual stream
   const int64_t stream_elements_;
 
  private:

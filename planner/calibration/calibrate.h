@@ -27,7 +27,7 @@ struct CalibrationResult {
   std::vector<FitRow> rows;         // the rows that took part; they refer to request.profile
   std::vector<std::string> sweeps;  // the sweep of each of `rows`
   // The rows that did not take part, by cause.
-  int64_t other_rows = 0;       // of another device, framework or sweep
+  int64_t other_rows = 0;       // rows of another device, framework or sweep
   int64_t unmeasured_rows = 0;  // without a step time
   Refusals refusals;            // not modelled or unreadable, with the reasons
 

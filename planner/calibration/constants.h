@@ -20,7 +20,7 @@ namespace meshwright::planner {
 
 struct CalibrationConstant {
   std::string_view name;
-  double prior_sigma = 0.0;   // of the logarithm
+  double prior_sigma = 0.0;   // standard deviation of the logarithm
   double low = 0.0;           // least value
   double high = 0.0;          // largest value
   bool of_framework = false;  // whether it belongs to the framework; otherwise to the cluster
@@ -40,7 +40,7 @@ enum class PriorSource : uint8_t { kFit, kRecorded };
 
 struct ConstantPrior {
   double value = 0.0;  // 0 if the profile does not use the constant
-  double sigma = 0.0;  // of the logarithm
+  double sigma = 0.0;  // standard deviation of the logarithm
 };
 
 // Returns the prior of `constant` for this cluster and profile. With kFit its value is the fitted

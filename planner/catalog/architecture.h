@@ -47,7 +47,7 @@ struct Architecture {
   bool sinks = false;
   bool latent = false;  // multi-head latent attention
   bool has_experts = false;
-  std::string dense_width_key;  // for layers without experts
+  std::string dense_width_key;  // key of the FFN width of layers without experts
   std::string expert_width_key;
   int64_t shared_experts = 0;  // default if config.json has no number
   bool shared_gate = false;
@@ -64,7 +64,7 @@ struct Architecture {
   bool latent_norms = false;
   bool layers_in_halves = false;      // LongCat-Flash: a layer of the file is planned as two
   bool dense_beside_experts = false;  // a layer with experts has the dense FFN too
-  int64_t ffn_divisor = 1;            // of the dense width
+  int64_t ffn_divisor = 1;            // divides the width of the dense FFN
   // The recurrence of the layers that have one.
   RecurrenceKind recurrence = RecurrenceKind::kNone;
   bool beside_attention = false;   // every layer has the recurrence and attention

@@ -40,7 +40,7 @@ struct ArchitectureTable {
   std::map<std::string, std::vector<std::string>> families;  // model_type -> ids of missing parts
   std::vector<std::string> language_models;  // objects that hold the language model of a wrapper
   std::vector<std::string> towers;           // keys that hold a tower, or name one
-  std::vector<std::string> ignored_endings;  // of keys that change nothing
+  std::vector<std::string> ignored_endings;  // endings of keys that change nothing
   // Keys that no getter reads. Their meaning is known in every family or in some families.
   std::set<std::string, std::less<>> general_keys;
   std::set<std::string, std::less<>> family_keys;

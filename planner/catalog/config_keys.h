@@ -42,7 +42,7 @@ struct KeyRow {
   std::string of;                       // the model_type that the example is about
   std::optional<int64_t> beyond = {};   // up to this many tokens, the key changes nothing
   std::vector<std::string> parts = {};  // parts of a model that these keys ask for
-  bool of_families = false;             // only families that are listed give the key this meaning
+  bool of_families = false;             // only listed families give the key this meaning
   bool is_spare = false;                // files have the key, but nothing reads it
   std::array<KeyUse, kKeyUsers> uses;
 

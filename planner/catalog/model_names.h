@@ -14,7 +14,7 @@
 namespace meshwright::planner {
 
 struct ModelName {
-  std::string name;    // as the preset's file or the table spells it
+  std::string name;    // the name as the preset's file or the table spells it
   std::string preset;  // the preset whose shape it has
 };
 

@@ -16,8 +16,7 @@ namespace meshwright::planner {
 struct SpecSource {
   std::string name;
   std::string json;                     // if empty, `name` is a preset
-  std::vector<std::string> notes = {};  // on a model: notes for the reader, besides those on its
-                                        // file
+  std::vector<std::string> notes = {};  // on a model: notes for its reader
   // On a model that an adapter's file names: what that file trains, in the syntax of
   // ParseTrainedParts().
   std::string train = {};
@@ -35,10 +34,10 @@ struct PlanQuery {
   // many tokens an image has, and none otherwise.
   std::optional<int64_t> media_tokens = std::nullopt;
   int32_t top = 10;
-  std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
+  std::optional<double> max_oom_probability = std::nullopt;  // SearchRequest::max_oom_probability
   std::string offload = {};  // text of SearchRequest::offloads, for ParseOffloads()
   std::string where = {};    // text of SearchRequest::where, for ParseLayoutCondition()
-  std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
+  std::optional<double> time_limit_s = std::nullopt;  // SearchRequest::time_limit_s
   std::string objective = {};  // text for ParseObjective(); if empty, the objective is MFU
   std::string pareto = {};     // text for ParseMerits(); if empty, there is no front
   std::string best_per = {};   // text of SearchRequest::best_per, for ParseGroupFields()

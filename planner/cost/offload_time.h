@@ -41,7 +41,7 @@ CopyTime ExposedWeightCopies(const StepShape& step, const BlockSums& block, cons
 struct HostUpdate {
   double update_s = 0.0;
   double copied_bytes = 0.0;      // gradients to the host and weights back
-  double exposed_copies_s = 0.0;  // by which the copies take longer than the update
+  double exposed_copies_s = 0.0;  // how much longer the copies take than the update
 };
 
 // Returns the update of this many parameters.

@@ -25,7 +25,7 @@ struct TimeEstimate : TimeParts {
 struct PipelineRanks {
   StageTime slowest;
   double slowest_s = 0.0;  // its total
-  TimeParts sum;           // over all ranks
+  TimeParts sum;           // sum over all ranks
   double sum_s = 0.0;      // its total
 
   // Adds `ranks` ranks. Each takes the time `rank`, whose total is `rank_s`.

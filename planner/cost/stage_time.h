@@ -45,7 +45,7 @@ struct UnitTimes {
   StageTime embedding;
   size_t further_shape = 0;  // shape of the MTP layers
   StageTime mtp;             // only for models with MTP layers
-  StageTime towers;          // of all towers, blocks and ends
+  StageTime towers;          // all towers, blocks and ends together
 };
 
 // The times of a layout's stages. What the stages have in common is computed once. REQUIRES: the

@@ -47,7 +47,7 @@ struct StepShape {
   const Layout& layout;
   DeviceShare device;
   Network network;
-  int64_t tokens;     // of one micro-batch on one rank
+  int64_t tokens;     // tokens of one micro-batch on one rank
   double wire_bytes;  // bytes per element of an activation between ranks
   RankGroup tp_group;
   RankGroup cp_group;

@@ -18,7 +18,7 @@ namespace meshwright::planner {
 // Chunks with the same number of layers of the same shape.
 struct HeldLayers {
   size_t shape = 0;    // an index into EstimateContext::shapes
-  int64_t layers = 0;  // of each chunk
+  int64_t layers = 0;  // layers of this shape in each chunk
   int64_t chunks = 0;
   // For each N up to the layers of a chunk, how many of its first N layers have the shape. Empty if
   // all layers of the chunk have the shape.
@@ -47,9 +47,9 @@ struct RankContents {
 // A rank that may be the fullest, and the number of micro-batches that it keeps at its peak.
 struct RankInFlight {
   size_t contents = 0;              // index in PipelineContents::ranks()
-  std::vector<int64_t> in_flight;   // of each entry of RankContents::layers, over all of its chunks
-  int64_t embedding_in_flight = 0;  // of the chunk with the embedding and the towers
-  int64_t head_in_flight = 0;       // of the chunk with the head
+  std::vector<int64_t> in_flight;   // micro-batches of each entry of RankContents::layers
+  int64_t embedding_in_flight = 0;  // micro-batches of the chunk with the embedding and the towers
+  int64_t head_in_flight = 0;       // micro-batches of the chunk with the head
 };
 
 class PipelineContents {

@@ -104,7 +104,7 @@ class StagedEstimate {
   struct States {
     struct Rank {
       int64_t fixed_bytes = 0;           // held throughout the step
-      int64_t optimizer_step_bytes = 0;  // while no activations are held
+      int64_t optimizer_step_bytes = 0;  // held only while no activations are held
       TransitParameters parameters;
     };
     uint64_t mesh = 0;        // the mesh for which this was computed

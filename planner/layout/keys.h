@@ -51,7 +51,7 @@ enum class Burden : uint8_t { kAxes, kChunks, kRecompute, kZero, kSchedule, kNon
 inline constexpr size_t kBurdens = static_cast<size_t>(Burden::kNone);
 
 struct LayoutKey {
-  std::string_view name;       // in texts, JSON, conditions and the store
+  std::string_view name;       // the name in texts, JSON, conditions and the store
   std::string_view also = {};  // another name in conditions
   KeyKind kind = KeyKind::kCount;
   KeyText text = KeyText::kUnlessDefault;

@@ -58,7 +58,7 @@ class LayoutMatcher {
   bool HasValue(const Layout& layout) const;
   bool MatchesParts(const Layout& layout) const;
 
-  ConditionForm form_;  // of the condition, or of its part if it is a kNot
+  ConditionForm form_;  // form of the condition, or of its part if it is a kNot
   bool negated_ = false;
   bool is_text_ = false;
   size_t key_;

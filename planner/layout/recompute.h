@@ -36,7 +36,7 @@ inline constexpr EnumNames<Recompute, 5> kRecomputeNames = {{
 enum class RecomputeModule : uint8_t {
   kLayerNorm,      // norms that are separate modules: before latent attention and experts
   kMoeAct,         // the experts' activation
-  kMlaUpProj,      // from latents to queries, keys and values, with their norms and RoPE
+  kMlaUpProj,      // up-projection from latents to queries, keys and values, with norms and RoPE
   kSharedExperts,  // the FFN beside the experts
   kMlp,            // the FFN of layers without experts
   kMoe,            // router, experts and shared experts

@@ -17,7 +17,7 @@ namespace meshwright::planner {
 // Neighbouring stages with the same number of layers.
 struct StageRun {
   uint16_t stages = 0;
-  uint16_t layers = 0;  // of each stage
+  uint16_t layers = 0;  // layers of each stage
 
   friend bool operator==(const StageRun&, const StageRun&) = default;
 };

@@ -10,7 +10,7 @@
 namespace meshwright::planner {
 
 struct CsvRecord {
-  int64_t line = 0;  // of its beginning, from 1
+  int64_t line = 0;  // line on which the record begins, from 1
   std::vector<std::string> cells;
 };
 

@@ -21,8 +21,8 @@ namespace meshwright::planner {
 
 // Times of one operation. Each window runs many operations and gives their mean time.
 struct Timing {
-  double median_s = 0.0;  // of all windows
-  double best_s = 0.0;    // of all windows
+  double median_s = 0.0;  // median over the windows
+  double best_s = 0.0;    // best of the windows
 
   friend bool operator==(const Timing&, const Timing&) = default;
 };
@@ -74,8 +74,8 @@ struct DeviceBenchmark {
   int32_t devices = 0;      // devices that took part, or processes on a CPU; each is one rank
   // Cores that the ranks share if they are processes on a CPU; 0 if each rank has a device.
   int32_t physical_cores = 0;
-  int64_t memory_bytes = 0;   // of one device; on a CPU, a rank's share
-  int32_t compute_units = 1;  // of one device
+  int64_t memory_bytes = 0;   // memory of one device; on a CPU, a rank's share
+  int32_t compute_units = 1;  // compute units of one device
   MachineFacts machine = {};
   std::vector<MatmulTiming> matmuls;
   std::vector<CopyTiming> copies;

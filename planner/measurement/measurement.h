@@ -77,7 +77,7 @@ struct Measurement {
   // (planner/spec/option_choice.h) that have no member above, by column.
   std::map<std::string, std::string, std::less<>> other_cells;
   std::string file;  // the row's file, for messages; the caller of ParseMeasurements() sets it
-  int64_t line = 0;  // of the row in its file, from 1
+  int64_t line = 0;  // line of the row in its file, from 1
   // Describes the first cell that could not be read or that no run can have, with its column; empty
   // if there is none. A row with a problem is kept but not modelled.
   std::string problem;

@@ -20,7 +20,7 @@ struct ModelFamily {
   std::string match;  // a part of the lower-case names of its models
   std::optional<bool> gated;
   std::optional<bool> tied;
-  std::optional<int64_t> vocab;  // of its tokenizer
+  std::optional<int64_t> vocab;  // vocabulary size of its tokenizer
 };
 
 struct ModelFamilies {

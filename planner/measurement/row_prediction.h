@@ -28,7 +28,7 @@ struct Prediction {
 
 struct RowPrediction {
   int64_t row = 0;   // number of the data line, from 0 over all files in the order given
-  std::string file;  // as in Measurement
+  std::string file;  // Measurement::file
   int64_t line = 0;
   std::string sweep;
   RunOutcome outcome = RunOutcome::kUnknown;

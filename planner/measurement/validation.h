@@ -51,11 +51,11 @@ struct SweepReport {
   OptionalNumber memory_median_error;  // median of |predicted / measured - 1| of the peak
   OptionalNumber mfu_mae_points;       // mean of |predicted - measured|
   OptionalNumber step_time_mape;       // mean of |predicted / measured - 1|
-  OptionalNumber spearman;             // of tokens per second and device
+  OptionalNumber spearman;             // rank correlation of tokens per second and device
   OptionalNumber inside_interval;      // share of step times inside the predicted interval
 
-  OptionalNumber regret_safe_points;    // of the fastest prediction below kSafeFraction
-  OptionalNumber regret_likely_points;  // of the fastest prediction below kLikelyProbability
+  OptionalNumber regret_safe_points;    // regret of the fastest prediction below kSafeFraction
+  OptionalNumber regret_likely_points;  // regret of the fastest prediction below kLikelyProbability
   OptionalInt pick_safe;                // RowPrediction::row of that pick
   OptionalInt pick_likely;              // RowPrediction::row of that pick
 };
@@ -65,7 +65,7 @@ struct ValidationReport {
   // All rows together. `spearman` is the mean over sweeps with at least 15 modelled rows that
   // succeeded. The regrets are means over sweeps in which at least two rows could be picked.
   SweepReport total;
-  OptionalNumber spearman_pooled;  // of all rows in one ranking
+  OptionalNumber spearman_pooled;  // rank correlation of all rows in one ranking
   OptionalNumber regret_safe_points_max;
   OptionalNumber regret_likely_points_max;
 };

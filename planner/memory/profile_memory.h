@@ -68,7 +68,7 @@ class ProfileMemory final : public MemoryModel {
   const EstimateContext& context_;
   const Layout& layout_;
   int64_t micro_batches_;
-  int64_t boundary_bytes_;  // of an activation between two stages
+  int64_t boundary_bytes_;  // bytes of an activation between two stages
 };
 
 // Returns the parts of MemoryEstimate::activations_bytes that experts and latent attention keep, on

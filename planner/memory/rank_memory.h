@@ -28,7 +28,7 @@ struct MemoryEstimate {
   int64_t fragmentation_bytes = 0;  // reserved by the caching allocator and not handed out
   int64_t overhead_bytes = 0;       // outside the allocator: device context, communicators
   int64_t host_bytes = 0;           // in the host's memory; not part of the sums below
-  int32_t pipeline_rank = 0;        // of the device
+  int32_t pipeline_rank = 0;        // pipeline rank of the device
 
   // Returns the bytes that the device's allocator has handed out.
   int64_t allocator_bytes() const {

@@ -21,7 +21,7 @@ namespace meshwright::planner {
 struct SweepTraits {
   int64_t hidden = 1;
   int64_t layers = 1;
-  int64_t experts = 1;  // per layer; 1 if one FFN serves all tokens
+  int64_t experts = 1;  // experts per layer; 1 if one FFN serves all tokens
   int64_t seq_len = 1;
   int64_t global_batch = 1;
   int64_t devices = 1;
@@ -40,7 +40,7 @@ struct RelatedResult {
   TrialPoint point;       // PointOf() the measured layout
   double residual = 0.0;  // ln(measured / predicted)
   double step_s = 0.0;    // measured step time
-  double noise = 0.0;     // as in MeasuredResidual
+  double noise = 0.0;     // MeasuredResidual::noise
 };
 
 struct RelatedSweep {

@@ -39,7 +39,7 @@ struct TrialCandidate {
 enum class TrialEnd : uint8_t {
   kMeasured,
   kOutOfMemory,
-  kFailed,   // for another reason, which says nothing about time and memory
+  kFailed,   // failed for another reason, which says nothing about time and memory
   kRunning,  // has not ended; counts as if it had measured the believed step time
 };
 
@@ -89,7 +89,7 @@ struct TrialChoice {
   // Standard deviation of ln(median step time) that the next trial's own steps are expected to
   // give. It is estimated from the trials that ran; 0 if none of them states its noise.
   double own_noise = 0.0;
-  std::vector<TrialBelief> beliefs;  // of each candidate, whether it ran or not
+  std::vector<TrialBelief> beliefs;  // one belief per candidate, whether it ran or not
 };
 
 // Returns the next trial, or why the sweep stops. REQUIRES: the findings are of different

@@ -18,8 +18,8 @@ namespace meshwright::planner {
 // The parts of a layer's kept bytes that an explanation names.
 struct KeptShares {
   int64_t experts_bytes = 0;    // rows of tokens for their experts, and the experts' results
-  int64_t projected_bytes = 0;  // of latent attention: queries, keys and values of all heads
-  int64_t latent_bytes = 0;     // of latent attention: the latents
+  int64_t projected_bytes = 0;  // queries, keys and values of all heads, under latent attention
+  int64_t latent_bytes = 0;     // the latents of latent attention
 
   friend bool operator==(const KeptShares&, const KeptShares&) = default;
 };
@@ -32,17 +32,17 @@ struct BlockSums {
   UnitParameters layer;
   UnitParameters head;
   UnitParameters final_norm;
-  UnitParameters mtp;  // of a multi-token-prediction (MTP) layer, without its block
+  UnitParameters mtp;  // a multi-token-prediction (MTP) layer, without its block
   UnitMatrices layer_matrices;
   UnitMatrices mtp_matrices;
 
   // The following figures are for one micro-batch in one layer. `kept_bytes` applies if the layer
   // is not recomputed as a whole, and excludes what selective recompute and modules recompute.
   int64_t kept_bytes = 0;
-  KeptShares kept_shares;        // of kept_bytes
+  KeptShares kept_shares;        // parts of kept_bytes
   int64_t checkpoint_bytes = 0;  // kept if the layer is recomputed as a whole
-  int64_t boundary_bytes = 0;    // of the activation that enters the layer
-  Workspace workspace;           // of the layer's backward, including what it recomputes
+  int64_t boundary_bytes = 0;    // bytes of the activation that enters the layer
+  Workspace workspace;           // workspace of the layer's backward, including what it recomputes
   double logits = 0.0;           // number of logits of the model's head
   bool keeps_head_input = true;  // whether it is kept for the gradient of the head's matrix
   // Bytes that an MTP layer keeps in addition to a layer and a head.

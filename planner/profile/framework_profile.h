@@ -49,9 +49,9 @@ enum class Engine : uint8_t {
 // Bytes per parameter of weights, gradients and optimizer under bf16 training.
 struct ModelStates {
   int32_t gradient_bytes = 4;        // main gradients
-  int32_t optimizer_bytes = 12;      // of AdamW: fp32 master weights and two moments
+  int32_t optimizer_bytes = 12;      // AdamW's states: fp32 master weights and two moments
   int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
-  int32_t shard_buffer_bytes = 0;    // in addition to the optimizer's states, sharded like them
+  int32_t shard_buffer_bytes = 0;    // further bytes that are sharded like the optimizer's states
   int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
   // The most gathered weights that ZeRO-3 keeps to avoid gathering them again, in parameters. 0:
   // the weights of two units.
@@ -73,8 +73,8 @@ struct ModelStates {
 // out of memory.
 struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
-  double loss_peak_bytes_per_logit = 8;  // while the loss is computed
-  double loss_kept_bytes_per_logit = 4;  // until the micro-batch's backward begins
+  double loss_peak_bytes_per_logit = 8;  // bytes while the loss is computed
+  double loss_kept_bytes_per_logit = 4;  // bytes until the micro-batch's backward begins
   // Replaces loss_peak_bytes_per_logit if the logits are divided over TP ranks. If it is 0, nothing
   // is replaced.
   double parallel_loss_peak_bytes_per_logit = 0;
@@ -99,7 +99,7 @@ struct KeptActivations {
   // not to the input of the down projection.
   bool keeps_expert_output = false;
   // Bytes kept in addition to the tensors that every framework keeps, per token and hidden element:
-  double eager_norm_bytes = 8.0;  // by both norms of a layer together, if they are not fused
+  double eager_norm_bytes = 8.0;  // kept by both norms of a layer together, if they are not fused
   double extra_kept_bytes = 0.0;  // dropout masks, biases and copies
   // Bytes kept per element of the score matrix by attention that writes it out:
   double fused_softmax_bytes = 2.0;
@@ -243,7 +243,7 @@ struct Supports {
   bool has_fp8 = false;
   bool has_experts = false;
   bool etp_follows_tp = false;  // whether etp is tp, and not 1, if a user does not give it
-  bool has_muon = false;        // in addition to AdamW, which all frameworks have
+  bool has_muon = false;        // Muon in addition to AdamW, which all frameworks have
   // Whether the framework runs offload=act:N, and whether also with pipeline parallelism and with
   // recompute.
   bool has_activation_offload = false;

@@ -19,13 +19,13 @@ enum class ModelPart : uint8_t {
   kNoPositions,
   kRmsNorm,
   kLayerNorm,
-  kPlainLayerNorm,  // with neither weight nor bias
+  kPlainLayerNorm,  // LayerNorm with neither weight nor bias
   kEmbeddingNorm,
   kQkNormOverWidth,
   kParallelBlock,
   kNormBehind,     // norms behind attention and the FFN
   kSandwichNorms,  // norms before and behind both
-  kBiases,         // of attention's output and of the FFN
+  kBiases,         // biases of attention's output and of the FFN
   kHeadBias,
   kExperts,
   kExpertsWithoutGate,  // experts whose activation is not SwiGLU
@@ -50,7 +50,7 @@ enum class ModelPart : uint8_t {
   kShortConvolution,
   kRgLru,
   kSingleParts,    // layers with a mixer alone or an FFN alone
-  kAttentionGate,  // as wide as the queries
+  kAttentionGate,  // a gate as wide as the queries
   kSparseIndex,
   kCompressedAttention,
   kSharedKeys,       // layers that reuse keys and values of an earlier layer

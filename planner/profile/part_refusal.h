@@ -16,7 +16,7 @@ namespace meshwright::planner {
 
 // Names of further parts of a model, which are not in ModelPart.
 inline constexpr const char* kFfnPart = "ffn";         // the kind of its FFNs
-inline constexpr const char* kQkNormPart = "qk_norm";  // of each head
+inline constexpr const char* kQkNormPart = "qk_norm";  // norms of each query and key head
 inline constexpr const char* kQkvBiasPart = "qkv_bias";
 inline constexpr const char* kShapesPart = "layer_shapes";  // layers of different shapes
 

@@ -17,7 +17,7 @@ struct TowerSums {
   int64_t layers = 0;
   std::shared_ptr<const BlockSums> block;
   UnitParameters ends;  // patches, positions, norms outside of the blocks, and the projector
-  int64_t ends_kept_bytes = 0;  // for one micro-batch
+  int64_t ends_kept_bytes = 0;  // kept bytes of the ends for one micro-batch
   ListCost ends_cost;
 };
 

@@ -47,7 +47,7 @@ using RunRecorded = std::function<TrialFinding(size_t candidate)>;
 // The trials of a sweep, from the first to the last.
 struct ChosenTrials {
   std::vector<size_t> candidates;    // in the order in which they ran
-  std::vector<std::string> reasons;  // of each candidate that ran
+  std::vector<std::string> reasons;  // reasons for each candidate that ran
   TrialStop stop = TrialStop::kNone;
   std::string stop_reason;
 };
@@ -59,7 +59,7 @@ using RunSweep =
 
 // A sweep in the form in which another optimizer may search it.
 struct OrderProblem {
-  std::vector<std::string> layouts;    // of the candidates, in their text form
+  std::vector<std::string> layouts;    // text forms of the candidates
   std::vector<OptionalNumber> step_s;  // nullopt if the run did not succeed
   std::vector<bool> good;              // within kFoundPoints of the sweep's best
 };
@@ -79,7 +79,7 @@ struct SweepReplay {
   OptionalNumber found_regret_points;  // all of best_mfu if nothing was found
   OptionalInt trials_to_within_1_point;
   std::vector<int64_t> trial_rows;   // RowPrediction::row of each trial, in the order of the trials
-  std::vector<std::string> reasons;  // of each trial
+  std::vector<std::string> reasons;  // reason for each trial
   TrialStop stop = TrialStop::kNone;
   std::string stop_reason;
   // The related sweeps whose results the replay began with.

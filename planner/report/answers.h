@@ -35,7 +35,7 @@ struct EstimateAnswer {
   std::vector<std::string> notes;
   Explanation explanation;
   ParameterCounts counts;
-  int64_t parameters_per_gpu = 0;  // of the device with the most parameters
+  int64_t parameters_per_gpu = 0;  // parameters on the device with the most
   RestsOn rests_on;
   int64_t micro_batches = 0;  // micro-batches of a step on one rank, one after another
   int64_t tokens_per_step = 0;

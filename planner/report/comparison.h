@@ -39,7 +39,7 @@ struct CompareAnswer {
   // Layouts whose step times differ by at most this share tie: the estimate can't tell them apart.
   double within = 0.0;
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model
+  int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
   std::string sentence;  // which layout wins and why
 

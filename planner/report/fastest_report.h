@@ -20,7 +20,7 @@ struct FastestQuery {
   PlanQuery plan;  // its devices and batch are ignored
   DeviceRange devices;
   CriticalBatch critical;
-  double overlap = 1.0;  // as in ShortestRequest
+  double overlap = 1.0;  // ShortestRequest::overlap
 };
 
 // The abstract of Lamy-Poirier (arXiv 2106.02679) makes claims about the layered strategy without
@@ -37,7 +37,7 @@ inline constexpr double kSmallShareOfMemory = 0.25;
 
 struct Claim {
   std::string name;  // such as "half_the_time"
-  std::string text;  // in words
+  std::string text;  // the claim in words
   Verdict verdict = Verdict::kOpen;
   std::string sentence = {};  // the verdict with its numbers
 };
@@ -48,7 +48,7 @@ struct FastestAnswer {
   int64_t device_bytes = 0;          // memory of a device
   double network_bytes_per_s = 0.0;  // per device between nodes, one way
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model
+  int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
 
   bool any_fits() const;

@@ -18,7 +18,7 @@ inline constexpr double kOtherImbalance = 1.2;
 
 struct ImbalanceEffect {
   double imbalance = 1.0;   // the second load
-  int64_t total_bytes = 0;  // on the fullest device
+  int64_t total_bytes = 0;  // memory of the fullest device
   double oom_probability = 0.0;
   double step_s = 0.0;
   std::string sentence;  // these figures compared with the layout's own

@@ -18,7 +18,7 @@ struct FitAnswer {
   int64_t allowed_bytes = 0;           // per device under the query's memory criterion
   std::vector<std::string> sentences;  // one for each limit
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model that was asked about
+  int64_t parameters = 0;  // parameters of the model in the query
   RestsOn rests_on;
 
   bool any_fits() const;

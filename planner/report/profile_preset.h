@@ -20,7 +20,7 @@ struct ProfilePreset {
   int64_t max_zero = 0;
   std::vector<std::string> schedules;  // empty if it has no pipeline
   PresetEvidence evidence;             // evidence, under the name of the preset that was fitted
-  std::optional<double> median_error;  // of the steps of the fit
+  std::optional<double> median_error;  // median error of the fit's step times, a fraction
   std::string based_on;                // empty if the file stands by itself
 
   friend bool operator==(const ProfilePreset&, const ProfilePreset&) = default;

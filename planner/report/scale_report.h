@@ -32,7 +32,7 @@ struct ScaleAnswer {
   BudgetAnswer answer;
   std::vector<std::string> sentences;  // findings about the points
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model
+  int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
 
   bool any_fits() const { return answer.fewest_that_fit.has_value(); }

@@ -17,7 +17,7 @@ struct StudyAnswer {
   std::vector<Ablation> ablations;
   double within = 0.0;  // a difference of throughput up to this share is a tie
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model
+  int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
   std::string sentence;  // states how many of the recommendations hold
 

@@ -85,7 +85,7 @@ inline constexpr size_t kRuleCount = static_cast<size_t>(Rule::kCount);
 struct RuleInput {
   const ModelSpec& model;
   const TrainingSpec& training;
-  const FrameworkProfile& profile;  // of the program that runs the layout
+  const FrameworkProfile& profile;  // profile of the program that runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
   // Whether the device multiplies in the formats of the training's products.
@@ -117,10 +117,10 @@ struct Violation {
 // account. The levels are in the order in which a search fixes the axes.
 enum class RuleLevel : uint8_t {
   kMesh,        // the axes of the mesh, ep and etp
-  kPipeline,    // those of kMesh, schedule, vpp and stages=
-  kMicroBatch,  // those of kPipeline and the micro-batch
-  kSequence,    // those of kMicroBatch and sequence parallelism
-  kStates,      // those of kMesh, ZeRO and hs=
+  kPipeline,    // the axes of kMesh, schedule, vpp and stages=
+  kMicroBatch,  // the axes of kPipeline and the micro-batch
+  kSequence,    // the axes of kMicroBatch and sequence parallelism
+  kStates,      // the axes of kMesh, ZeRO and hs=
   kRecompute,   // recompute alone
   kLayout,      // all axes
 };

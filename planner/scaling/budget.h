@@ -14,9 +14,9 @@
 namespace meshwright::planner {
 
 struct Budget {
-  std::optional<double> tokens;                       // of the whole run
+  std::optional<double> tokens;                       // tokens of the whole run
   std::optional<double> within_s;                     // deadline in seconds; needs tokens
-  std::optional<double> price_per_h;                  // of one device, in any currency
+  std::optional<double> price_per_h;                  // price of one device-hour, in any currency
   std::optional<Objective> objective = std::nullopt;  // ranks the sizes
 };
 

@@ -25,7 +25,7 @@ struct Limit {
   std::optional<int64_t> asked;      // the value asked for; not set if a search chooses it
   std::optional<int64_t> largest;    // not set if nothing that was tried fits
   std::optional<RankedLayout> best;  // the best layout at `largest`, by the request's objective
-  int64_t parameters = 0;            // of the model at `largest`
+  int64_t parameters = 0;            // parameters of the model at `largest`
   std::optional<int64_t> next;       // smallest tried value that does not fit; not set if all fit
   // Bytes by which the nearest layout at `next` exceeds the allowed memory; not set if no layout
   // can run there.

@@ -64,7 +64,7 @@ struct SizedRun {
   int64_t global_batch = 0;
   std::optional<RankedLayout> best;  // not set if nothing fits; `problem` then says why
   std::string problem;
-  double seconds = 0.0;  // of the whole run
+  double seconds = 0.0;  // duration of the whole run
   // The least bandwidth between nodes, in bytes per second per device and one way, with which the
   // run is at most kNearShortest longer. The run keeps these devices and this batch, but may have
   // another layout. 0 if the smallest bandwidth that was tried suffices.

@@ -38,7 +38,7 @@ enum class Way : uint8_t {
 // The other end of an action's input or output.
 struct MessageEnd {
   Way way = Way::kNone;
-  int32_t stage = 0;  // at the other end
+  int32_t stage = 0;  // the stage at the other end
   int32_t rank = 0;   // the rank that holds this stage
 
   // Returns whether a message moves, which is so if the other end is on another rank.

@@ -229,7 +229,7 @@ class MeshWalk {
   const std::vector<int32_t>* micro_batches_ = nullptr;
   std::vector<DividedStates> ways_;
   std::vector<RuleVerdict> of_ways_;                                  // by index in ways_
-  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // by mode of recompute
+  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // indexed by recompute mode
   size_t least_recompute_ = kRuleCount;  // least place of the rules that any recompute mode breaks
   size_t least_inner_ = kRuleCount;      // the same over recompute modes and ways to divide
   size_t pipeline_ = 0;

@@ -17,9 +17,9 @@ namespace meshwright::planner {
 
 enum class Objective : uint8_t {
   kMfu,
-  kTokensPerS,  // of all devices
+  kTokensPerS,  // tokens per second of all devices
   kCost,        // device-hours per token
-  kTimeToLoss,  // of a run at the requested batch
+  kTimeToLoss,  // time to a loss, of a run at the requested batch
   kEnergy,      // joules per token
   kMemory,      // bytes of the fullest device
 };

@@ -125,16 +125,16 @@ class SearchAccumulator {
   const PointOrder first_order_;
   const LayoutMatcher where_;
   const EstimateContext context_;
-  const RuleInput planned_;              // for a layout that the caller names
-  const RuleInput searched_;             // for the search's own layouts
-  const std::optional<RuleInput> runs_;  // for the request's runner, if it has one
+  const RuleInput planned_;              // rules for a layout that the caller names
+  const RuleInput searched_;             // rules for the search's own layouts
+  const std::optional<RuleInput> runs_;  // rules for the request's runner, if it has one
   const RecomputeModules modules_;       // the modules that a search may recompute
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   const bool has_hsdp_;
   StagedEstimate staged_;
   const std::function<bool(int64_t)>* goes_on_ = nullptr;  // for the current mesh
-  PointOrder order_ = 0;                                   // of the current layout
+  PointOrder order_ = 0;                                   // order of the current layout
   size_t way_ = 0;  // index of the current layout's ZeRO stage and HSDP group size
   Funnel funnel_;
   const Merit merit_;

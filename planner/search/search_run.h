@@ -30,7 +30,7 @@ inline double MonotonicSeconds() {
 // Only the thread that called the search calls `cancelled`, `progress` and `now_s`. The answer does
 // not depend on the number of threads.
 struct SearchRun {
-  int32_t threads = 1;  // including the caller's; 1 to kMostThreads
+  int32_t threads = 1;  // threads, including the caller's; 1 to kMostThreads
   Cancelled cancelled = {};
   // Called now and then during the search, unless it is empty.
   std::function<void(const SearchProgress&)> progress = {};

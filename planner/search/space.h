@@ -142,8 +142,8 @@ class SearchSpace {
   const bool has_hsdp_;
   std::vector<Offload> offloads_{Offload()};
   std::vector<Layout> meshes_;
-  std::map<int32_t, std::vector<int32_t>> micro_batches_;     // by dp
-  std::map<int32_t, std::vector<PipelineChoice>> pipelines_;  // by pp
+  std::map<int32_t, std::vector<int32_t>> micro_batches_;     // keyed by dp
+  std::map<int32_t, std::vector<PipelineChoice>> pipelines_;  // keyed by pp
 };
 
 }  // namespace meshwright::planner

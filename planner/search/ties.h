@@ -61,7 +61,7 @@ class TieFinder {
   const double spread_;
   const int32_t changed_options_;
   double best_score_ = 0.0;
-  std::vector<double> scores_;  // of the layouts that tied when they were offered
+  std::vector<double> scores_;  // scores of the layouts that tied when they were offered
   size_t forget_at_ = 1024;     // Forget() runs once scores_ has this size
   std::map<Complexity, Best> best_;
 };

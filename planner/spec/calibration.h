@@ -14,7 +14,7 @@ struct CalibratedConstant {
   double prior = 0.0;
   double prior_sigma = 0.0;
   double value = 0.0;
-  double sigma = 0.0;     // as large as prior_sigma if the data say nothing about it
+  double sigma = 0.0;     // equals prior_sigma if the data say nothing about the constant
   bool at_bound = false;  // the fit ended at the bound of what is physical: a term may be missing
 
   friend bool operator==(const CalibratedConstant&, const CalibratedConstant&) = default;

@@ -129,8 +129,8 @@ struct LinkProfile {
 struct HostProfile {
   double link_bytes_per_s = 0.0;    // between one device and the host, one way; data sheet
   double link_efficiency = 0.85;    // share of that rate that copies from pinned memory reach
-  int64_t memory_bytes = 0;         // of a node
-  double memory_bytes_per_s = 0.0;  // of a node, data sheet; its devices share it
+  int64_t memory_bytes = 0;         // memory of a node
+  double memory_bytes_per_s = 0.0;  // data sheet, of a node; its devices share this rate
   // Share of memory_bytes_per_s that an optimizer's update on the node's processors reaches. The
   // default is CPU-Adam's: 10 billion parameters in 2.57 s on 256 GB/s (ZeRO-Offload, arXiv
   // 2101.06840, Table 4).
@@ -143,9 +143,9 @@ struct HostProfile {
 // The power of a device in each of its states, for questions about energy. A figure is 0 if it is
 // not known.
 struct PowerProfile {
-  double compute_w = 0.0;  // while its kernels compute
-  double exposed_w = 0.0;  // while it waits for communication that no kernel hides
-  double idle_w = 0.0;     // with nothing to run
+  double compute_w = 0.0;  // watts while its kernels compute
+  double exposed_w = 0.0;  // watts while it waits for communication that no kernel hides
+  double idle_w = 0.0;     // watts with nothing to run
   std::string source;      // where the figures come from, in words
 
   friend bool operator==(const PowerProfile&, const PowerProfile&) = default;

@@ -9,16 +9,16 @@ namespace meshwright::planner {
 
 // A host and the software that runs its devices.
 struct MachineFacts {
-  std::string driver;    // of the devices, such as "580.82.07"
+  std::string driver;    // version of the devices' driver, such as "580.82.07"
   std::string cuda;      // version of the runtime, such as "13.0"
   std::string nccl;      // version, such as "2.28.9"
-  std::string host_cpu;  // as the host's kernel reports it
+  std::string host_cpu;  // name of the processor, from the host's kernel
 
   friend bool operator==(const MachineFacts&, const MachineFacts&) = default;
 };
 
 struct Fingerprint {
-  std::string device;  // as the driver reports it
+  std::string device;  // name of the device, from the driver
   MachineFacts machine;
   std::string date;  // YYYY-MM-DD
   std::string command;

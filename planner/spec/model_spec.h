@@ -68,7 +68,7 @@ enum class AttentionGate : uint8_t { kNone, kWidth, kHeads };
 // a query, and attention sees the `top_k` best.
 struct SparseIndex {
   int64_t top_k = 0;  // 0: attention is not sparse
-  int64_t heads = 0;  // of the indexer
+  int64_t heads = 0;  // heads of the indexer
   int64_t head_dim = 0;
   bool shared = false;       // the layer uses the keys that an earlier layer's indexer picked
   int64_t pooled_keys = 0;   // GLM-5-Next: tokens that one index key stands for; 0 for 1
@@ -87,7 +87,7 @@ struct Attention {
   bool qkv_bias = false;            // Qwen2
   bool qk_norm = false;             // Qwen3: RMSNorm over head_dim of q and k
   bool qk_norm_over_width = false;  // OLMo 2: one norm over all heads of q, and one over those of k
-  bool output_bias = false;         // of the output projection
+  bool output_bias = false;         // whether the output projection has a bias
   // The newest tokens that a query sees, including its own; 0 if it sees all tokens before it.
   int64_t window = 0;
   // Llama 4: the sequence is cut into chunks of `window` tokens, and a query sees only tokens of
@@ -234,7 +234,7 @@ struct ModelSpec {
   int64_t hidden = 0;
   int64_t vocab = 0;
   bool tied_embeddings = false;
-  bool head_bias = false;       // of the output projection to the vocabulary
+  bool head_bias = false;       // whether the projection to the vocabulary has a bias
   bool embedding_norm = false;  // BLOOM: a norm right after the embedding
   StreamNorm norm = StreamNorm::kRms;
   Arrangement arrangement = Arrangement::kSequential;
@@ -262,7 +262,7 @@ struct ModelSpec {
   std::vector<LayerGroup> groups;
   std::vector<Tower> towers;           // beside the language model; trained
   std::vector<SetAsideKey> set_aside;  // keys that launch flags would have to give too
-  FileKeys file;                       // for refusals, which name keys
+  FileKeys file;                       // used in refusals, which name keys
 
   int64_t layers() const;
   bool has_experts() const;

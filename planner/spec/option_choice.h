@@ -66,7 +66,7 @@ absl::StatusOr<std::vector<SearchedOption>> ParseSearchedOptions(
 struct OptionChoice {
   RunOptions options;
   Optimizer optimizer = kAdamW;
-  OptionValues values;  // of every option that is searched
+  OptionValues values;  // values of every option that is searched
   // The number of `values` that differ from the query's own.
   int32_t changed = 0;
 

@@ -50,7 +50,7 @@ struct Recurrence {
   int64_t chunk = 0;         // tokens that a kernel works on as one; 0 for kernels without chunks
   bool output_norm = true;   // Mamba-2: the product is normalised (`mamba_rms_norm`)
   bool inner_norms = false;  // Mamba-1: step size, input and output matrices are normalised (Jamba)
-  bool projection_bias = false;  // of Mamba's first and last projection
+  bool projection_bias = false;  // whether Mamba's first and last projection have biases
 
   bool exists() const { return kind != RecurrenceKind::kNone; }
   int64_t keys_width() const { return key_heads * key_dim; }

@@ -29,13 +29,13 @@ struct TowerProjection {
 };
 
 struct Tower {
-  std::string key;  // of the config.json, such as vision_config
+  std::string key;  // key of the config.json, such as vision_config
   int64_t layers = 0;
   int64_t hidden = 0;
   int64_t heads = 0;
   int64_t ffn_hidden = 0;
   bool gated = false;   // SwiGLU or GeGLU; otherwise GELU
-  bool biases = false;  // of all products of a block
+  bool biases = false;  // whether all products of a block have biases
   TowerNorm norm = TowerNorm::kLayer;
   int64_t patch_inputs = 0;  // numbers per patch: channels x frames x pixels
   bool patch_bias = false;
@@ -46,7 +46,7 @@ struct Tower {
   int64_t windowed_layers = 0;
   int64_t window = 0;
   std::vector<TowerProjection> projector = {};
-  int64_t norm_elements = 0;  // of the norms outside of the blocks
+  int64_t norm_elements = 0;  // elements of the norms outside of the blocks
 
   // Returns the patches that become `tokens` tokens of the language model.
   int64_t Patches(int64_t tokens) const { return tokens * patches_per_token; }

@@ -78,7 +78,7 @@ struct TrainedParts {
 
   // Return how the run trains a unit. `has_towers` is whether the model has towers.
   UnitTraining OfTowers() const;     // patches, blocks and norms
-  UnitTraining OfProjector() const;  // of a tower
+  UnitTraining OfProjector() const;  // the projector of a tower
   UnitTraining OfEmbedding() const;
   UnitTraining OfLayer(int64_t layer, bool has_towers) const;
   UnitTraining OfHead() const;

@@ -15,7 +15,7 @@ namespace meshwright::planner {
 // Where the routers of Meshwright's own worker send tokens.
 enum class Routing : uint8_t {
   kBalanced,  // pick k of the token at position t goes to expert (t * top_k + k) % experts
-  kLearned    // to the experts with the best scores
+  kLearned    // tokens go to the experts with the best scores
 };
 
 struct TrainingSpec {

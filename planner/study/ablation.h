@@ -20,7 +20,7 @@ namespace meshwright::planner {
 // The layouts with one value of the choice.
 struct Arm {
   std::string name;                  // such as "micro-batch 1"
-  bool recommended = false;          // by the paper
+  bool recommended = false;          // whether the paper recommends this value
   std::optional<RankedLayout> best;  // the fastest layout that fits
   std::string problem;               // why there is no layout; empty if there is one
 };

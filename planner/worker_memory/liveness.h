@@ -104,7 +104,7 @@ class Liveness {
   struct Waiting {
     const Step* step = nullptr;
     int64_t input_bytes = 0;      // its input, gathered for the weight gradient
-    int64_t gradient_bytes = 0;   // of its result's gradient, if this is a separate tensor
+    int64_t gradient_bytes = 0;   // bytes of its result's gradient, if this is a separate tensor
     const Step* other = nullptr;  // the projection before it, if both read the same tensor
   };
 
@@ -112,7 +112,7 @@ class Liveness {
   struct Walk {
     Gradients gradients;
     int64_t stream_bytes = 0;    // the incoming gradient
-    int64_t gradient_bytes = 0;  // of the current operator's result, in addition to stream_bytes
+    int64_t gradient_bytes = 0;  // gradient of the current operator's result, besides stream_bytes
     bool on_stream = true;       // the current gradient is the incoming one
     bool in_place = false;       // the current gradient has overwritten what was saved
     bool keeps_stream = false;   // the incoming gradient is kept for a later weight gradient

@@ -66,7 +66,7 @@ class ShardedPeaks {
   // The first use after last_use_ whose weights are not all gathered by then.
   struct Missing {
     size_t action = 0;       // the use's action; the number of actions if there is none
-    int64_t bytes = 0;       // to be gathered
+    int64_t bytes = 0;       // weights that must be gathered
     int64_t left_bytes = 0;  // left gathered by the previous use
   };
 

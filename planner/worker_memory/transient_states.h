@@ -39,8 +39,8 @@ struct UnitBytes {
 };
 
 struct TransientUnits {
-  UnitBytes gradients;        // of a unit's bucket
-  UnitBytes weights = {};     // of a unit's gathered weights; 0 if ranks keep weights whole
+  UnitBytes gradients;        // bytes of a unit's gradient bucket
+  UnitBytes weights = {};     // bytes of a unit's gathered weights; 0 if ranks keep weights whole
   bool shared_table = false;  // the head uses the embedding's matrix, which this rank holds
   bool layered = false;       // layered gradient accumulation
 

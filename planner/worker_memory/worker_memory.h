@@ -72,7 +72,7 @@ struct WorkerActivations {
   int64_t kept_bytes = 0;       // blocks and token ids of micro-batches in flight
   int64_t loss_bytes = 0;       // head and loss
   int64_t workspace_bytes = 0;  // everything else
-  int64_t host_bytes = 0;       // of offloaded layers, on the host; not part of the total
+  int64_t host_bytes = 0;       // offloaded layers' bytes on the host; not part of the total
 
   int64_t total_bytes() const { return kept_bytes + loss_bytes + workspace_bytes; }
 
@@ -93,7 +93,7 @@ struct WorkerRun {
 
 // The bytes of one micro-batch in one stage.
 struct WorkerStageBytes {
-  absl::InlinedVector<WorkerRun, 2> runs = {};  // in the order of the model
+  absl::InlinedVector<WorkerRun, 2> runs = {};  // runs in the order of the model
   int64_t layers = 0;
   bool first = false;
   bool last = false;

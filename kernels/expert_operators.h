@@ -12,7 +12,8 @@
 
 namespace meshwright::kernels {
 
-// How a router turns logits into scores: a softmax over all experts, or a sigmoid of each.
+// The function by which a router turns logits into scores: a softmax over all experts, or a sigmoid
+// of each.
 enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 
 // Selects each token's experts and computes their weights. The experts with the highest scores are
@@ -54,7 +55,8 @@ struct RouterLosses {
   constexpr bool any() const { return slots != nullptr || z_scale != 0.0; }
 };
 
-// Computes the gradient of the logits from that of the weights and from the router's losses.
+// Computes the gradient of the logits from the gradient of the weights and from the router's
+// losses.
 struct RouterBackward {
   ElementType type;
   int64_t rows;

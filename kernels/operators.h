@@ -219,8 +219,8 @@ struct AttentionMerge {
 };
 
 // Adds a score per head, its sink, to the softmax of every query, in place (GPT-OSS). The sink acts
-// as a key whose value is 0: the log-sum-exp becomes that of the keys and the sink, and the output
-// is scaled by the share of the keys.
+// as a key whose value is 0: the log-sum-exp then covers the keys and the sink, and the output is
+// scaled by the share of the keys.
 struct AttentionSink {
   ElementType type;
   int64_t batch;

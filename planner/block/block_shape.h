@@ -20,7 +20,7 @@
 
 namespace meshwright::planner {
 
-// How a run trains the units that a shape describes. ApplyTraining()
+// Describes how a run trains the units of a shape. ApplyTraining()
 // (planner/block/trained_operators.h) turns it into what each operator does.
 struct BlockTraining {
   UnitTraining layer = UnitTraining::kTrained;
@@ -208,8 +208,8 @@ struct BlockShape {
   // Returns the number of (token, expert) pairs of this rank's tokens: top_k for each token.
   int64_t slots() const { return stream_tokens() * experts.top_k; }
   // Returns the rows that a rank sends to experts: one for each (token, expert) pair. On average
-  // the rank receives as many, whatever ep is. If experts have a capacity, frameworks pad their
-  // rows to it. Meshwright's worker pads nothing, and drops nothing if routing is balanced.
+  // the rank receives equally many rows, whatever ep is. If experts have a capacity, frameworks pad
+  // their rows to it. Meshwright's worker pads nothing, and drops nothing if routing is balanced.
   int64_t sent_rows() const {
     if (expert_rows.has_value()) return expert_rows->sent;
     const bool pads = experts.capacity_factor > 0.0 && !lists_routing();

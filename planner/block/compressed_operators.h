@@ -2,7 +2,7 @@
 // A query sees the newest keys of a window. Of older tokens it sees compressed keys, each of which
 // stands for `compress_ratio` tokens: all of these keys, or those that an index picks.
 //
-// Parameters are those of transformers 5.24; FLOPs are those that Megatron-Bridge counts.
+// Parameters are counted as in transformers 5.24, and FLOPs as in Megatron-Bridge.
 #pragma once
 
 #include "planner/block/block_shape.h"

@@ -9,8 +9,8 @@ namespace meshwright::planner {
 // Bytes kept for each key that an index picks.
 inline constexpr int64_t kPickedKeyBytes = 4;
 
-// Returns the number of keys that a query sees: the keys that the index picks, if it picks only a
-// part of them, and otherwise those of the window; 0 stands for all keys before the query.
+// Returns the number of keys that a query sees: the index's top_k if the index picks only a part of
+// the keys, and otherwise the window. 0 stands for all keys before the query.
 inline int64_t SeenWindow(const BlockShape& shape) {
   const SparseIndex& index = shape.index;
   return index.exists() && index.top_k < shape.keys ? index.top_k : shape.window;

@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// What one pass of an operator computes: a product, a stream or both.
+// The work of one pass of an operator: a product, a stream or both.
 struct PassCost {
   PassKind pass = PassKind::kForward;
   bool repeated = false;          // a forward that the input gradient repeats at its start

@@ -10,8 +10,8 @@
 namespace meshwright::planner {
 
 // `count` matrices of the whole size [rows, columns], of which a rank holds `rank_elements`
-// elements in all. Matrices of experts are those of the rank's own experts; the other ranks of its
-// expert-tensor-parallel group hold the other parts of the same matrices.
+// elements in all. Only the rank's own experts have matrices here; other ranks of the
+// expert-tensor-parallel group hold other parts of the same matrices.
 struct UpdatedMatrix {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -22,7 +22,7 @@ struct UpdatedMatrix {
   friend bool operator==(const UpdatedMatrix&, const UpdatedMatrix&) = default;
 };
 
-// The number of parameters that a rank holds in matrices: all, and those of experts.
+// Numbers of parameters that a rank holds in matrices: in all matrices, and in matrices of experts.
 struct MatrixElements {
   int64_t all = 0;
   int64_t experts = 0;

@@ -155,7 +155,8 @@ struct AttentionShape {
 struct CoreShape {
   double forward_flops = 0.0;
   double backward_flops = 0.0;  // without what the backward recomputes
-  // Time of the backward divided by that of the forward. Backward kernels recompute chunk states.
+  // Time of the backward divided by the time of the forward. Backward kernels recompute chunk
+  // states.
   double backward_ratio = 2.5;
   int64_t workspace_bytes = 0;  // held while the backward runs
 };
@@ -167,7 +168,7 @@ struct StreamShape {
   std::array<double, 3> traffic_bytes = {};  // bytes per element of 2 bytes, by PassKind
 };
 
-// How a parameter is divided over ranks: not at all, by its rows, or by its columns.
+// The way in which a parameter is divided over ranks: not at all, by its rows, or by its columns.
 enum class Division : uint8_t { kWhole, kRows, kColumns };
 
 // A parameter [rows, columns] of the model; matrices are [outputs, inputs].
@@ -324,9 +325,9 @@ struct Operator {
   // share is below 1 if a product makes several tensors of which some are kept.
   bool recomputed = false;
   double recomputed_share = 1.0;
-  // Whether the backward computes the gradient of the input, and that of the weights. A frozen
-  // operator computes no gradient of its weights; an operator that no trained operator precedes
-  // computes neither.
+  // Whether the backward computes the gradient of the input, and the gradient of the weights. A
+  // frozen operator computes no gradient of its weights; an operator that no trained operator
+  // precedes computes neither.
   bool propagates = true;
   bool learns = true;
   // Whether the operator is a product of an adapter. It then has the name of the adapted product.

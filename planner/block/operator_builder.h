@@ -21,7 +21,7 @@ OperatorParameter Vector(std::string_view name, int64_t size);
 OperatorParameter Whole(std::string_view name, int64_t rows, int64_t columns);
 // Returns the matrix of a column-parallel projection, divided by its rows, which are the outputs.
 OperatorParameter Rows(std::string_view name, int64_t rows, int64_t rank_rows, int64_t columns);
-// Returns the bias of a column-parallel projection, divided as its rows are.
+// Returns the bias of a column-parallel projection, divided like the rows of its matrix.
 OperatorParameter Bias(std::string_view name, int64_t size, int64_t rank_size);
 // Returns the matrix of a row-parallel projection, divided by its columns, which are the inputs.
 OperatorParameter Columns(std::string_view name, int64_t rows, int64_t columns,
@@ -53,8 +53,8 @@ class OperatorBuilder {
             double backward_bytes);
   void SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd);
   void SaveStatistics(Operator& norm, KeptTensor rstd);
-  // Adds a product over all tokens. `outputs` and `inputs` are those of the rank's part of the
-  // matrix.
+  // Adds a product over all tokens. `outputs` and `inputs` are the dimensions of the rank's part of
+  // the matrix.
   Operator& Matmul(OperatorName name, int64_t outputs, int64_t inputs);
   // Adds a product of the block. If it is quantised, separate kernels make the quantised copies:
   // forward reads the input and writes one copy; backward reads the gradient and writes two.

@@ -74,8 +74,8 @@ struct TransitParameters {
 UnitParameters RankParameters(const OperatorList& operators);
 UnitParameters RankParameters(const Operator& op);
 
-// Return parameters of the undivided model: those of a layer of `group`, and those of that layer's
-// matrix products, biases included.
+// Return numbers of parameters of the undivided model: all parameters of a layer of `group`, and
+// the parameters of the layer's matrix products, biases included.
 int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group);
 // Returns the parameters of the embedding's matrix, vocab x hidden.
@@ -83,8 +83,8 @@ int64_t EmbeddingParameters(const ModelSpec& model);
 // Returns the parameters before the first layer: the embedding's matrix, and a table of positions
 // and a norm if the model has them.
 int64_t EntryParameters(const ModelSpec& model);
-// Returns all parameters, those of towers included; tied embeddings count once. Layers that predict
-// further tokens do not count, as no publisher counts them.
+// Returns all parameters, including towers; tied embeddings count once. Layers that predict further
+// tokens do not count, as no publisher counts them.
 int64_t Parameters(const ModelSpec& model);
 // Returns the parameters that a token passes. Of the experts, only those that it goes to count.
 int64_t ActiveParameters(const ModelSpec& model);
@@ -98,8 +98,8 @@ struct StepFlops {
   // PaLM's count, tokens * (6 N + 12 L a d s), for L layers, a heads of d elements and sequences of
   // s tokens. N is the number of active parameters, with the embedding's and the head's matrix even
   // if the two are tied. Of the 6 FLOPs of a parameter, 2 are for the gradient of the weights and 2
-  // for the gradient of the input. Frozen parameters drop the former; those before the first
-  // trained unit drop both.
+  // for the gradient of the input. Frozen parameters have no FLOPs for the gradient of the weights.
+  // Parameters before the first trained unit also have none for the gradient of the input.
   double palm = 0.0;
   // Megatron-LM's count: the matmuls of the layers, the causal half of attention, and the logits,
   // in the passes that run.

@@ -42,7 +42,8 @@ struct RecurrenceWidths {
 };
 
 // Returns the widths of one of `ranks` ranks. For sizes that `ranks` does not divide the result is
-// rounded down. Kept tensors are those of the kernels of flash-linear-attention and mamba-ssm.
+// rounded down. Kept tensors are those that the kernels of flash-linear-attention and mamba-ssm
+// keep.
 RecurrenceWidths WidthsOf(const Recurrence& recurrence, int64_t hidden, int64_t ranks);
 
 }  // namespace meshwright::planner

@@ -23,9 +23,9 @@ struct StageLayers {
   bool has_head = false;
 };
 
-// How a framework distributes layers, embedding and head over the stages. A layout that names its
-// stages (Layout::stages) overrides this; the embedding is then on the first stage and the head on
-// the last.
+// The way in which a framework distributes layers, embedding and head over the stages. A layout
+// that names its stages (Layout::stages) overrides this; the embedding is then on the first stage
+// and the head on the last.
 enum class StagePartition : uint8_t {
   // Each stage has L / stages of the L layers. The embedding is on the first stage, the final norm
   // and the head on the last. If L / stages leaves a remainder, embedding and head each count as a

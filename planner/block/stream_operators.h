@@ -1,5 +1,5 @@
-// Lists the operators that work on the residual stream beside norms and additions: the mixes of
-// hyper-connections and Gemma 4's per-layer inputs.
+// Lists the operators that work on the residual stream, other than norms and additions: the mixes
+// of hyper-connections and Gemma 4's per-layer inputs.
 #pragma once
 
 #include "planner/block/block_shape.h"

@@ -25,8 +25,8 @@ struct CalibrationConstant {
   double high = 0.0;          // largest value
   bool of_framework = false;  // whether it belongs to the framework; otherwise to the cluster
   double* (*field)(ClusterSpec&, FrameworkProfile&) = nullptr;
-  // Whether it is a framework's factor on a constant of the cluster. It is fitted only if the
-  // cluster's constants are not, because a step time shows only the product of the two.
+  // Whether the constant is a framework's factor on a constant of the cluster. It is fitted only if
+  // the cluster's constants are not, because a step time shows only the product of the two.
   bool share_of_cluster = false;
 };
 

@@ -28,7 +28,7 @@ struct ArchitectureTable {
   nlohmann::json unknown;                         // the entry of a family that is not listed
   // Names of a key in other families' files, by the name that Llama's files have for it.
   std::map<std::string, std::vector<std::string>> names;
-  // Values of absent keys by model_type: those of transformers' classes (5.24).
+  // Default values of absent keys in the classes of transformers 5.24, by model_type.
   nlohmann::json class_defaults;
   nlohmann::json lifted;       // nested objects whose keys move to the config, and their names
                                // there

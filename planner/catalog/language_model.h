@@ -1,5 +1,5 @@
-// Finds the language model in a config.json. The file of a multimodal model keeps it in an object
-// of its own, beside those of the towers.
+// Finds the language model in a config.json. The file of a multimodal model keeps the language
+// model in one object and the towers in others.
 #pragma once
 
 #include <string>

@@ -14,7 +14,8 @@ namespace meshwright::planner {
 // requesting more than memory holds.
 inline constexpr int64_t kMostLayers = 1 << 14;
 
-// The keys that a layer's queries see: the newest tokens, or those of their own chunk; 0: all.
+// The keys that a layer's queries see: the newest `tokens` keys, or the keys of the query's own
+// chunk. 0: all keys.
 struct LayerWindow {
   int64_t tokens = 0;
   bool chunked = false;

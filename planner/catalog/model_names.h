@@ -27,7 +27,7 @@ std::optional<ModelName> ModelNamed(std::string_view name);
 // the model a run used; columns of the row give that number.
 std::optional<ModelName> ModelOfRow(std::string_view name);
 
-// Returns the names that stand for the preset's file beside its own.
+// Returns all names of the preset's file except its own.
 std::vector<std::string> OtherNamesOf(std::string_view preset);
 
 }  // namespace meshwright::planner

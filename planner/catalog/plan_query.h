@@ -1,5 +1,5 @@
-// PlanQuery is a question to the planner as its user puts it, with presets by name. Resolve() turns
-// it into specs.
+// PlanQuery is a query to the planner in the user's terms, with presets by name. Resolve() turns it
+// into specs.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace meshwright::planner {
 // name, spelt as it is, stands for nothing else.
 std::string ProfileNamed(std::string_view name);
 
-// Returns the names that stand for the profile beside its own.
+// Returns all names of the profile except its own.
 std::vector<std::string> OtherNamesOfProfile(std::string_view profile);
 
 // Returns which program a preset describes, in a few words, or an empty text if it is no preset.

@@ -15,8 +15,9 @@
 //     visit.Derived({"mass_g", "What it weighs, grams"}, cat.mass_kg * 1000);
 //   }
 //
-// A field is described in one place, from which docs/schema is written. That is the comment of the
-// message's field or, if the message has no such field, the text beside the name, as for `mass_g`.
+// A field is described in one place, from which docs/schema is written. This place is the comment
+// of the message's field or, if the message has no such field, the text beside the name, as for
+// `mass_g`.
 //
 // A field is a bool, an int32_t, int64_t or uint64_t, a double, a std::string, or a struct with
 // fields. It may also be an optional, a vector or a map of one of these. The keys of a map are

@@ -419,7 +419,7 @@ nlohmann::ordered_json WriteOrderedJson(const T& value) {
   return object;
 }
 
-// What to do about keys that no field has. Such a key comes from a newer version, or is misspelt.
+// The treatment of keys that no field has. Such a key comes from a newer version, or is misspelt.
 enum class UnknownKeys : uint8_t { kPassOver, kRefuse };
 
 // Reads `json`, which an error calls `what` if it is no object. `prefix`, such as "plan.", begins

@@ -15,8 +15,8 @@ struct StateTraffic {
 };
 
 // Returns the traffic of a rank that holds `parameters`. Parameters of experts are reduced among
-// fewer ranks than others. Those that don't train have no gradients; only ZeRO 3 gathers them. Of
-// the layout, only the mesh, the ZeRO stage and hs= matter.
+// fewer ranks than others. Frozen parameters have no gradients; only ZeRO 3 gathers them. Of the
+// layout, only the mesh, the ZeRO stage and hs= matter.
 StateTraffic StateTrafficOf(const StepShape& step, const UnitParameters& parameters);
 
 // Returns the seconds of the traffic that compute does not hide. `window_s` is the compute of one

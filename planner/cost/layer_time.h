@@ -3,8 +3,8 @@
 //
 // Each is a sum over the operators of planner/block/block.h, which run one after another. Matmuls
 // are timed by shape, attention by kernel, and everything else by the bytes that it streams.
-// Compute waits for tensor-parallel collectives. It also waits for those of experts, except for the
-// share that it can hide according to the profile.
+// Compute waits for tensor-parallel collectives. It also waits for the collectives of experts,
+// except for the share that the profile lets compute hide.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace meshwright::planner {
 
 // Seconds. A backward pass has an input-gradient and a weight-gradient part. Norms, attention and
-// activations have only the former.
+// activations have only the input-gradient part.
 struct LayerTime {
   double forward_s = 0.0;
   double input_gradient_s = 0.0;
@@ -56,7 +56,7 @@ LayerTime EstimateHead(const StepShape& step);
 
 LayerTime EstimateEmbedding(const StepShape& step);
 
-// Returns the time of a multi-token-prediction (MTP) layer in addition to that of a usual layer and
+// Returns the time that a multi-token-prediction (MTP) layer adds to the time of a usual layer and
 // a head.
 LayerTime EstimateMtp(const StepShape& step);
 

@@ -20,8 +20,8 @@ namespace meshwright::planner {
 // matrix [m, n], where m is the smaller side, takes three products: [m, n] [n, m], [m, m] [m, m]
 // and [m, m] [m, n].
 //
-// The owner with the most work sets the pace. Its work is taken to be the mean of all owners' work,
-// or that of the largest matrix if this takes longer. Frameworks distribute all matrices of a rank
+// The owner with the most work sets the pace. Its work is taken to be the mean over all owners, or
+// the work of the largest matrix if this takes longer. Frameworks distribute all matrices of a rank
 // together. Meshwright's own worker updates one unit after another, so it distributes each unit's
 // matrices separately.
 double OptimizerTime(const StepShape& step);

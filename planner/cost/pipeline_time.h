@@ -38,7 +38,7 @@ struct PipelineRanks {
   }
 };
 
-// What a pipeline's time depends on besides the times of its ranks.
+// Quantities on which a pipeline's time depends, besides the times of its ranks.
 struct PipelineLinks {
   double core_share = 1.0;        // the share of a device that a rank has (ThroughputShare())
   double hop_s = 0.0;             // seconds to send one activation to the next stage

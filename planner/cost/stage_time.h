@@ -48,7 +48,7 @@ struct UnitTimes {
   StageTime towers;          // all towers, blocks and ends together
 };
 
-// The times of a layout's stages. What the stages have in common is computed once. REQUIRES: the
+// The times of a layout's stages. Times of units that stages share are computed once. REQUIRES: the
 // shape outlives this object.
 class StageTimes {
  public:

@@ -76,7 +76,7 @@ class StagedEstimate {
     bool sequence_parallel = false;
     std::vector<std::unique_ptr<Blocks>> blocks;  // by RecomputeNumber()
   };
-  // What layers depend on besides micro-batch, sequence parallelism and recompute.
+  // The quantities on which layers depend, besides micro-batch, sequence parallelism and recompute.
   struct LayerMesh {
     int32_t tp = 1;
     int32_t cp = 1;

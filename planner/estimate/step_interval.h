@@ -18,8 +18,8 @@ namespace meshwright::planner {
 // clusters, with equal weight for each cluster, is 0.194 (tools/prior_errors).
 inline constexpr double kDataSheetSigma = 0.2;
 
-// A fit to this many rows halves the data sheet's error. The number is about that of the constants
-// that are fitted.
+// A fit to this many rows halves the data sheet's error. This is about the number of fitted
+// constants.
 inline constexpr int64_t kRowsThatHalve = 7;
 
 // Returns the share of the data sheet's error that is left after a fit to `rows` measured steps:

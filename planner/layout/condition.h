@@ -13,7 +13,7 @@
 
 namespace meshwright::planner {
 
-// What the values of a field are.
+// The type of a field's values.
 enum class ValueType : uint8_t {
   kWhole,  // whole numbers
   kReal,   // numbers

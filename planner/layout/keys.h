@@ -38,7 +38,7 @@ enum class KeyText : uint8_t {
   kUnlessDefault  // if it does not have its default
 };
 
-// How the policy measures the distance of two values (planner/policy/trial_point.h).
+// The way in which the policy measures the distance of two values (planner/policy/trial_point.h).
 enum class KeyDistance : uint8_t {
   kOctaves,   // by factors of two between them
   kSteps,     // by their difference
@@ -46,7 +46,7 @@ enum class KeyDistance : uint8_t {
   kWords      // any two words are equally far apart
 };
 
-// What makes a layout less simple, the most important first (planner/search/ties.h).
+// Properties that make a layout less simple, the most important first (planner/search/ties.h).
 enum class Burden : uint8_t { kAxes, kChunks, kRecompute, kZero, kSchedule, kNone };
 inline constexpr size_t kBurdens = static_cast<size_t>(Burden::kNone);
 

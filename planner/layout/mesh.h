@@ -100,15 +100,15 @@ constexpr int64_t ExpertShardRanks(const Layout& layout) {
   return int64_t{layout.shard_ranks} * layout.tp / (int64_t{layout.ep} * layout.etp);
 }
 
-// How the replicas divide states: neighbours have different shards, and ranks with the same shard
-// add up their gradients.
+// The way in which replicas divide states: neighbours have different shards, and ranks with the
+// same shard add up their gradients.
 struct ShardGroups {
   RankGroup shards;
   RankGroup copies;  // one rank if all replicas divide states
 };
 
-// How the ranks of a stage divide experts. Neighbours share the matrices of the same experts
-// (`tensor`). At larger distances ranks hold other experts (`experts`), and at the largest
+// The way in which the ranks of a stage divide experts. Neighbours share the matrices of the same
+// experts (`tensor`). At larger distances ranks hold other experts (`experts`), and at the largest
 // distances copies of the same experts (`replicas`). This is Megatron Core's order (arXiv
 // 2504.14960).
 struct ExpertGroups {
@@ -150,7 +150,8 @@ class Mesh {
   int32_t PlaceOf(int32_t rank, Axis axis) const {
     return static_cast<int32_t>(rank / stride(axis) % size(axis));
   }
-  // Returns the rank whose place on the axis is `place` and whose other places are those of `rank`.
+  // Returns the rank whose place on the axis is `place` and whose places on the other axes equal
+  // those of `rank`.
   int32_t Moved(int32_t rank, Axis axis, int32_t place) const {
     return rank + static_cast<int32_t>((place - PlaceOf(rank, axis)) * stride(axis));
   }

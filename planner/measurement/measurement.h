@@ -19,7 +19,7 @@
 
 namespace meshwright::planner {
 
-// How a training run ended, as far as its row tells.
+// The end of a training run, as far as its row tells.
 enum class RunOutcome : uint8_t {
   kUnknown,  // the cell is empty
   kOk,

@@ -1,8 +1,8 @@
 // Finds properties of a model that no column of a measurement gives, in the model's name or the
 // row's notes: gated or plain FFN, tied embeddings, vocabulary, experts, training of only adapters.
 //
-// A data file lists what names imply (planner/data/families.json). What the notes of a row say
-// takes precedence.
+// A data file lists what names imply (planner/data/families.json). The notes of a row take
+// precedence.
 #pragma once
 
 #include <cstdint>

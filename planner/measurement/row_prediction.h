@@ -1,4 +1,5 @@
-// RowPrediction is one measured run beside what the planner predicts for it, in comparable units.
+// RowPrediction holds the measured figures of one run and the planner's predictions for it, in
+// comparable units.
 //
 // Measured figures are computed from the same shape and definitions as predicted ones. A difference
 // is therefore an error of the estimate, not an effect of how the source counts.

@@ -23,7 +23,7 @@ struct MeasuredRun {
   std::optional<int64_t> peak_bytes;
 };
 
-// What the runs have in common.
+// The specs that all runs share.
 struct RunSpecs {
   std::string_view sweep;
   std::string_view framework;  // name of its profile

@@ -22,14 +22,14 @@ std::string PlainWords(std::string_view text);
 
 struct ScheduleMeaning {
   std::optional<ScheduleKind> kind;
-  // What the schedule is, if it is known but not modelled; empty otherwise.
+  // A description of the schedule if it is known but not modelled; empty otherwise.
   std::string_view known_as = {};
 };
 
 // Returns what a name of a schedule means. If the name is unknown, the meaning has neither a kind
 // nor a description.
 ScheduleMeaning MeaningOfSchedule(std::string_view text);
-// Returns whether the name is that of data parallelism that shards weights, without a pipeline.
+// Returns whether the name stands for data parallelism that shards weights, without a pipeline.
 bool NamesFsdp(std::string_view schedule);
 
 // Return the kernel that a name means; nullopt if the name is unknown. kDefault means that the name

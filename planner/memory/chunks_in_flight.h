@@ -68,7 +68,7 @@ class FirstLayers {
     return FirstLayers(RecomputedLayers(layout, std::numeric_limits<int64_t>::max()));
   }
 
-  // Returns how many of the chunk's next `layers` layers are among the first ones.
+  // Returns how many of the chunk's next `layers` layers are still among the counted first layers.
   int64_t Of(int64_t layers) {
     const int64_t taken = std::min(left_, layers);
     left_ -= taken;

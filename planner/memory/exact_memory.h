@@ -52,8 +52,9 @@ class ExactMemory final : public MemoryModel {
   WorkerRank RankOf(int32_t pipeline_rank) const;
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
-  // Returns the bytes that updates after the step's last action hold, in addition to those of the
-  // gradient norm. They are the larger of the updates of matrices and of selection biases.
+  // Returns the bytes that updates after the step's last action hold, in addition to the bytes of
+  // the gradient norm. The larger of two updates counts: that of matrices, or that of selection
+  // biases.
   int64_t UpdateBytes(int32_t pipeline_rank) const;
   // Returns the bytes of the optimizer's update of matrices; 0 if it needs no whole matrices.
   int64_t MatrixUpdateBytes(int32_t pipeline_rank) const;

@@ -5,8 +5,8 @@
 // Under offload=act:N the first N layers of each chunk keep their activations on the host. Two
 // buffers suffice for the copies: while a layer computes, its neighbour's copy is under way. If the
 // copy takes longer, the next layer waits (planner/cost/offload_time.h counts the wait). A pass
-// over a chunk therefore holds the activations of its other layers, or those of two layers if these
-// are more.
+// over a chunk therefore holds the activations of the chunk's other layers, or of two layers if
+// these take more bytes.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,9 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
 
 // Returns the bytes of unreduced gradients and gathered weights on a rank with the parameters
 // `rank`. The gradients are those of one unit, or of a chunk if several micro-batches are reduced
-// together. ZeRO-2 adds its buckets. ZeRO-3 adds weights: those of two units, or under layered
-// accumulation those of a chunk and one unit, or all that the framework keeps gathered if this is
-// more. REQUIRES: ZeRO-2 or 3.
+// together. ZeRO-2 adds its buckets. ZeRO-3 adds the weights of two units, or of a chunk and one
+// unit under layered accumulation. If the framework keeps more weights gathered, these count
+// instead. REQUIRES: ZeRO-2 or 3.
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout,
                       const TransitParameters& largest_unit, const TransitParameters& rank);
 

@@ -54,8 +54,8 @@ class ResidualPosterior {
   ResidualPosterior(std::vector<Component> components, std::vector<size_t> seen);
 
   const std::vector<Residual>& residuals() const { return residuals_; }
-  // Returns the covariance of each layout's residual with that of `layout`. REQUIRES: `layout` was
-  // measured or is running.
+  // Returns the covariance of each layout's residual with the residual of `layout`. REQUIRES:
+  // `layout` was measured or is running.
   std::vector<double> CovariancesWith(size_t layout) const;
 
  private:
@@ -71,7 +71,7 @@ class ResidualModel {
 
   // Returns the posterior given `measured` residuals and trials that are `running`. The result of a
   // running trial is not known, so the trial reduces variances and leaves means as they are.
-  // `noise` is that of the running trials, in the sense of MeasuredResidual::noise.
+  // `noise` is the MeasuredResidual::noise that is assumed for running trials.
   ResidualPosterior Given(absl::Span<const MeasuredResidual> measured,
                           absl::Span<const size_t> running, double noise = 0.0) const;
 

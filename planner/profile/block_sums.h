@@ -1,5 +1,5 @@
-// BlockSums holds the sums of planner/block's operator lists on one rank of a layout: those of a
-// layer and of the model's ends. A layout's memory and time are computed from them.
+// BlockSums holds the sums of planner/block's operator lists on one rank of a layout: the sums for
+// a layer and for the model's ends. A layout's memory and time are computed from them.
 #pragma once
 
 #include <cstdint>

@@ -69,8 +69,8 @@ struct ModelStates {
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
 };
 
-// What a rank holds in addition to the model states, and at which peaks a device slows down or runs
-// out of memory.
+// The bytes that a rank holds in addition to the model states, and the peaks at which a device
+// slows down or runs out of memory.
 struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // bytes while the loss is computed
@@ -146,8 +146,8 @@ struct OperatorTraffic {
   // Bytes per parameter and micro-batch, if a separate operator adds up gradients.
   double accumulate_traffic_bytes = 0.0;
   // Forward of the activation in experts with biases, in bytes per element of its result; backward
-  // takes 1.5 times as much. It is 0 if this activation is fused, as the one of experts without
-  // biases is.
+  // takes 1.5 times as much. It is 0 if this activation is fused. The activation in experts without
+  // biases is always fused.
   double expert_bias_traffic_bytes = 0.0;
 
   // The least time of a product or a streaming operator. An eager framework's host needs this long
@@ -170,7 +170,7 @@ struct OperatorTraffic {
 };
 
 struct Communication {
-  // How ranks are numbered over the axes.
+  // The order in which ranks are numbered over the axes.
   MeshOrder mesh_order = kDefaultMeshOrder;
   // The largest share of the data-parallel communication that compute can hide. The rest is exposed
   // although it overlaps, as compute and collectives share memory and cores.
@@ -209,7 +209,7 @@ struct Communication {
   friend bool operator==(const Communication&, const Communication&) = default;
 };
 
-// What the framework can run, and what it runs if a layout or a measurement does not say.
+// The features of the framework, and its defaults where a layout or a measurement names none.
 struct Supports {
   StagePartition stage_partition = StagePartition::kEqual;
   // Defaults: the kernels of layouts and measurements that name none. Measured models whose source

@@ -46,7 +46,8 @@ class PlannedLayout {
   const StageLayers& StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
     return Stage(StageOfChunk(layout_, pipeline_rank, chunk));
   }
-  // Returns the first pipeline rank that holds the same layers and ends of the model as this one.
+  // Returns the first pipeline rank that holds the same layers and ends of the model as
+  // `pipeline_rank`.
   int32_t FirstAlike(int32_t pipeline_rank) const {
     return stages_->alike[static_cast<size_t>(pipeline_rank)];
   }

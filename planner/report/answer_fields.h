@@ -49,9 +49,9 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("sentence", rests_on.sentence);
 }
 
-// What limits a layout: the largest part of its memory, and the largest part of its step time
-// besides compute. It follows from the estimate. It is therefore written for readers of an answer
-// but never read back.
+// The limits of a layout: the largest part of its memory, and the largest part of its step time
+// besides compute. Both follow from the estimate, so they are written for readers of an answer but
+// never read back.
 struct BindingReport {
   std::string memory_part;  // one of kMemoryPartNames
   int64_t memory_bytes = 0;

@@ -24,7 +24,7 @@ class AsideKeys {
   const SetAsideKey* Take(std::string_view name);
   // Returns the flags of all keys for which the table of keys gives flags.
   std::vector<std::string> Flags() const;
-  // Returns InvalidArgument about the first key that is neither written nor without effect.
+  // Returns InvalidArgument about the first key that has an effect but was not written.
   absl::Status CheckSaid(std::string_view lacks) const;
 
  private:

@@ -1,5 +1,5 @@
-// Names the fields of an estimate and of a search's counts (planner/codec/fields.h). What commands
-// print, the store and messages have the same fields.
+// Names the fields of an estimate and of a search's counts (planner/codec/fields.h). Commands, the
+// store and messages use the same fields.
 #pragma once
 
 #include <string>

@@ -56,8 +56,8 @@ struct FastestAnswer {
   const ShortestRun* Shortest() const;
 };
 
-// Returns InvalidArgument if a field of the query is out of range, and every error of Resolve() and
-// ShortestRuns() as it is.
+// Returns InvalidArgument if a field of the query is out of range. Returns every error of Resolve()
+// and ShortestRuns() as it is.
 absl::StatusOr<FastestAnswer> AnswerFastest(const FastestQuery& query, int32_t host_cores,
                                             SearchRun run = {},
                                             const ShortestProgress& progress = {});

@@ -1,6 +1,6 @@
 // Estimates a layout for a different load of experts: the tokens that the fullest rank's experts
 // take, as a multiple of the mean over ranks. How unevenly a router distributes tokens is known
-// only once a model trains, so an answer for one load also gives the cost of a second one.
+// only once a model trains, so an answer for one load also gives the cost under a second load.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 namespace meshwright::planner {
 
-// Each figure is that of the device with the largest value.
+// Each figure is the largest over all devices.
 struct OffloadEffect {
   int64_t moved_bytes = 0;        // activations of a micro-batch, which go to the host and back
   int64_t update_bytes = 0;       // gradients to the host plus weights back, per step

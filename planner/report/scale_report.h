@@ -21,7 +21,8 @@ struct ScaleQuery {
   // If set, the batch grows with the number of devices (weak scaling). The plan's batch is then the
   // batch at the smallest size.
   bool weak = false;
-  // If set, PointsForBudget() also tries sizes between those of the range, and `weak` is ignored.
+  // If set, PointsForBudget() also tries sizes between the sizes of the range, and `weak` is
+  // ignored.
   bool refine = false;
   Budget budget;
 };

@@ -26,8 +26,8 @@ struct UserLayoutReport {
   // with more memory.
   int64_t rank = 0;
   int64_t of = 0;  // layouts that were ranked
-  // Its step time over that of the best layout, minus 1. Negative if it is faster than the best
-  // layout but does not fit; 0 if nothing fits.
+  // Its step time divided by the best layout's step time, minus 1. Negative if it is faster than
+  // the best layout but does not fit; 0 if nothing fits.
   double slower = 0.0;
   std::vector<SlowerPart> because;  // why it is slower, largest part first
   std::string sentence;

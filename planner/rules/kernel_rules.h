@@ -41,7 +41,7 @@ inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operan
   });
 }
 
-// Where or with which kernel a part of the model can run, if it can't run as the layout asks.
+// A device or kernel with which a part of the model can run, if it can't run as the layout asks.
 enum class RunsPart : int64_t { kNowhere, kOnCpu, kWithFlash2 };
 
 inline bool LacksModelPart(const RuleInput& input, const Layout& layout, Operands& operands) {

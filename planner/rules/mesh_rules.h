@@ -18,7 +18,7 @@ inline bool DevicesDiffer(const RuleInput& input, const Layout& layout, Operands
   return Broken(layout.devices(), input.devices, operands);
 }
 
-// What is wrong with the stages that a layout names. It is stored in Operands::value.
+// The problem with the stages that a layout names. It is stored in Operands::value.
 enum class StagesProblem : int64_t { kCount, kLayers, kEmptyStage };
 
 inline bool StagesDoNotFit(const RuleInput& input, const Layout& layout, Operands& operands) {

@@ -3,8 +3,8 @@
 // programs that run trials all check this list.
 //
 // No rule names a framework: the profile of a framework, or of the project's own worker, says what
-// it can run. What a schedule needs of a pipeline comes from planner/schedule/schedule_needs.h,
-// which the generators of schedule lists read as well.
+// it can run. The requirements of schedules come from planner/schedule/schedule_needs.h, which the
+// generators of schedule lists read as well.
 #pragma once
 
 #include <array>

@@ -30,8 +30,8 @@ struct ScalePoint {
   // The relative gain in throughput since the previous point that fits, divided by the relative
   // gain in devices. 1 is perfect scaling. Not set for the first point that fits.
   std::optional<double> marginal_return;
-  // How the kind of the layout changed since the previous point that fits, such as
-  // "FSDP -> tp + FSDP". Empty if the kind is the same.
+  // The change of the layout's kind since the previous point that fits, such as "FSDP -> tp +
+  // FSDP". Empty if the kind is the same.
   std::string change;
 };
 
@@ -39,9 +39,9 @@ struct ScalePoint {
 using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
 // Searches once for each of `sizes`, which are numbers of devices in ascending order and replace
-// `request.devices`. Under weak scaling the request's global batch is that of the first size. An
+// `request.devices`. Under weak scaling the request's global batch belongs to the first size. An
 // error of Search() that is about one size or its batch becomes the point's `problem`. Every other
-// error is returned as it is, and Cancelled if the request is cancelled.
+// error is returned as it is. Returns Cancelled if the request is cancelled.
 absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const std::vector<int64_t>& sizes,
                                                    ScalingMode mode,

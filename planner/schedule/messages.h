@@ -14,8 +14,8 @@
 //
 // The result of an action is sent right after it, once fewer than `open_sends` messages of its lane
 // are open. A message is open from its send until the rank has waited for it. A rank waits for its
-// sends only to make room for another on the same lane, and at the end of its list. How long it
-// holds a message therefore follows from its own actions.
+// sends only to make room for another on the same lane, and at the end of its list. The time for
+// which a rank holds a message therefore depends only on its own actions.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@
 
 namespace meshwright::planner {
 
-// Where an action's input comes from, or where its output goes.
+// The origin of an action's input, or the destination of its output.
 enum class Way : uint8_t {
   kNone,  // no other stage: at an end of the model, and for a weight gradient
   kOwn,   // another chunk of the same rank
@@ -41,7 +41,7 @@ struct MessageEnd {
   int32_t stage = 0;  // the stage at the other end
   int32_t rank = 0;   // the rank that holds this stage
 
-  // Returns whether a message moves, which is so if the other end is on another rank.
+  // Returns whether the other end is on another rank, so that a message moves.
   bool on_lane() const { return way == Way::kUp || way == Way::kDown; }
 };
 

@@ -18,7 +18,7 @@
 
 namespace meshwright::planner {
 
-// What a communicator carries: collectives and messages, or messages alone.
+// The traffic of a communicator: collectives and messages, or messages alone.
 enum class Traffic : uint8_t { kCollectives, kMessages };
 
 struct OpenGroup {
@@ -42,7 +42,7 @@ using meshwright::NameOf;  // keeps the overloads for enumerators visible
 // its sends and one for its receives.
 std::string_view NameOf(const OpenGroup& group);
 
-// Returns whether `name` is that of a pipeline lane in records.
+// Returns whether `name` is the name of a pipeline lane in records.
 bool IsLaneName(std::string_view name);
 
 // Returns the ranks of the group to which `rank` belongs. For a lane these are the sender and then

@@ -39,7 +39,7 @@ struct GroupBest {
 
 class GroupBests {
  public:
-  // `options` are those of all offered layouts. If `keys` is empty, no layout is taken.
+  // All offered layouts have these `options`. If `keys` is empty, no layout is taken.
   GroupBests(std::vector<size_t> keys, Merit merit, const OptionValues& options = {});
 
   // Counts `layout`, which fits, in its group.

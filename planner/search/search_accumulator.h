@@ -26,7 +26,7 @@
 
 namespace meshwright::planner {
 
-// What a search remembers of dropped layouts, to explain an answer without any valid layout.
+// Facts about dropped layouts, which explain an answer without any valid layout.
 struct Dropped {
   int64_t by_runner = 0;                // layouts that the framework can run, but the runner can't
   std::optional<Violation> by_kernels;  // the first violation of a rule about kernels

@@ -81,7 +81,7 @@ struct SearchRequest {
   // The search looks only at layouts that meet this condition on the fields of a layout
   // (planner/layout/layout_condition.h).
   Condition where = {};
-  // What the search ranks layouts by.
+  // The objective by which the search ranks layouts.
   Objective objective = Objective::kMfu;
   // If not empty, the search also looks for the layouts that no other layout beats in all of these
   // merits.

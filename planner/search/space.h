@@ -35,14 +35,14 @@ inline constexpr int32_t kMostZero = 3;
 inline constexpr std::array kSearchedRecomputes = {Recompute::kNone, Recompute::kSelective,
                                                    Recompute::kFull};
 
-// How a pipeline is scheduled, and how its layers are cut into stages.
+// The schedule of a pipeline and its division into stages.
 struct PipelineChoice {
   ScheduleKind schedule = ScheduleKind::k1f1b;
   int32_t vpp = 1;
   StageSplit stages;
 };
 
-// How a layout divides states: its ZeRO stage and, for HSDP, its hs=.
+// A way to divide states: the ZeRO stage and, for HSDP, hs=.
 struct DividedStates {
   int32_t zero = 0;
   int32_t shard_ranks = 0;

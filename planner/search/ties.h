@@ -17,9 +17,8 @@
 
 namespace meshwright::planner {
 
-// How much work a layout is for whoever runs it, by Burden (planner/layout/keys.h): axes in use,
-// such as tp or HSDP; chunks; recompute; the ZeRO stage; a schedule that is not plain. Less is
-// simpler.
+// The effort of running a layout, by Burden (planner/layout/keys.h): axes in use, such as tp or
+// HSDP; chunks; recompute; the ZeRO stage; a schedule that is not plain. Less is simpler.
 struct Complexity {
   std::array<int32_t, kBurdens> burdens{};
   int32_t options = 0;  // options that differ from the request's own

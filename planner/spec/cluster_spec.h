@@ -151,8 +151,8 @@ struct PowerProfile {
   friend bool operator==(const PowerProfile&, const PowerProfile&) = default;
 };
 
-// How collectives are timed: as a plain ring with the links' own latencies, or by NCCL's choice
-// among its algorithms and protocols (planner/cost/nccl_tuning.h).
+// The way in which collectives are timed: as a plain ring with the links' own latencies, or by
+// NCCL's choice among its algorithms and protocols (planner/cost/nccl_tuning.h).
 enum class CollectiveModel : uint8_t { kRing, kNccl };
 
 // The evidence for the figures of a cluster, from the weakest to the strongest.
@@ -201,10 +201,10 @@ struct ClusterSpec {
   PowerProfile power;
   std::string source;  // where the figures come from, in words
   Evidence rests_on = Evidence::kAssumption;
-  // The parts whose figures differ from those of the preset that the cluster is based on. The
-  // evidence for the preset says nothing about these parts.
+  // The parts whose figures differ from the preset on which the cluster is based. The evidence for
+  // the preset says nothing about these parts.
   EnumSet<ClusterPart> unmeasured = {};
-  // Where the figures were measured; empty if they were not measured on one machine.
+  // The machine on which the figures were measured; empty if they were not measured on one machine.
   Fingerprint fingerprint;
   // The preset whose figures a benchmark or a fit replaced, if any.
   std::string calibrated_from;

@@ -44,8 +44,8 @@ inline constexpr EnumNames<FfnKind, 7> kFfnKindNames = {{
 // The norms of the residual stream. kRms is RMSNorm. kLayer is LayerNorm with weight and bias,
 // kLayerWithoutBias with a weight alone, kLayerPlain with neither.
 enum class StreamNorm : uint8_t { kRms, kLayer, kLayerWithoutBias, kLayerPlain };
-// How attention knows a token's position. kRotary rotates queries and keys, kLearned adds a table
-// to the embedding, kAlibi adds a slope to the scores, and kNone does nothing.
+// The way in which attention knows a token's position. kRotary rotates queries and keys, kLearned
+// adds a table to the embedding, kAlibi adds a slope to the scores, and kNone does nothing.
 enum class Positions : uint8_t { kRotary, kLearned, kAlibi, kNone };
 // The order of norms and branches in a block. kSequential has norms before attention and before the
 // FFN. kParallel has the FFN parallel to attention, on the same input. kParallelOneNorm does so
@@ -60,8 +60,8 @@ enum class Arrangement : uint8_t {
   kSandwich
 };
 
-// What attention's result is multiplied by before the output projection: nothing, a sigmoid as wide
-// as the queries (Qwen3-Next), or a sigmoid for each head (Step-3).
+// The factor on attention's result before the output projection: nothing, a sigmoid as wide as the
+// queries (Qwen3-Next), or a sigmoid for each head (Step-3).
 enum class AttentionGate : uint8_t { kNone, kWidth, kHeads };
 
 // Sparse attention by an index (DeepSeek-V3.2, arXiv 2512.02556): an indexer scores all keys before
@@ -123,7 +123,7 @@ struct Attention {
   friend bool operator==(const Attention&, const Attention&) = default;
 };
 
-// How a router normalises a token's scores: softmax over the experts, or a sigmoid of each.
+// The normalisation of a token's router scores: softmax over the experts, or a sigmoid of each.
 enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 
 // Mixture of experts: a router picks `top_k` of `count` FFNs for each token.
@@ -140,7 +140,7 @@ struct Experts {
   int64_t latent = 0;
   bool latent_norms =
       false;  // Muse Spark: a norm before and one after the experts, over the latent
-  // How far a selection bias moves up or down after a step. The default is the value of
+  // The amount by which a selection bias moves up or down after a step. The default is the value of
   // DeepSeek-V3, and Megatron-LM's default.
   double bias_update_rate = 1e-3;
   int64_t groups = 1;  // groups of experts; a token takes experts from `top_groups` of them

@@ -11,7 +11,7 @@
 
 namespace meshwright::planner {
 
-// What an update keeps and moves per parameter.
+// Values that an update keeps, and bytes that it moves, per parameter.
 struct UpdateRule {
   // Values that persist from step to step, each in NumberFormats::optimizer_states. They don't
   // include the master copy of narrower weights.

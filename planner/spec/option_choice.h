@@ -7,7 +7,7 @@
 //   loss
 //
 // A value that is itself a list has + in place of the comma of the option's own flag, because a
-// comma starts the next value. Without values, the search tries those of RunOption::search_values.
+// comma starts the next value. Without values, the search tries RunOption::search_values.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +31,11 @@ inline constexpr size_t kMostOptionChoices = 64;
 // Returns the names of all options: those of kRunOptions, then "optimizer". Code that handles every
 // option of a training loops over these names.
 const std::vector<std::string_view>& OptionNames();
-// Returns the names of the options that a search can vary: those of OptionNames() that have values
-// to search, in the same order.
+// Returns the names of the options that a search can vary, in the order of OptionNames(). These
+// options have values to search.
 const std::vector<std::string_view>& SearchableOptions();
 
-// Returns an option's value as its flag takes it. REQUIRES: OptionNames() has the name.
+// Returns an option's value in the syntax of its flag. REQUIRES: OptionNames() has the name.
 std::string OptionText(std::string_view name, const TrainingSpec& training);
 // Returns the option's default value. REQUIRES: as OptionText().
 std::string DefaultOptionText(std::string_view name);
@@ -105,8 +105,8 @@ std::string EffectOf(const OptionValues& values);
 // Returns what differs between the defaults and the values, such as "loss plain -> chunked:8".
 std::vector<std::string> DescribeOptions(const OptionValues& values);
 
-// Sorts values into the order of SearchableOptions(). Those of a message's map, for example, come
-// in another order.
+// Sorts values into the order of SearchableOptions(). Values from a message's map, for example,
+// come in another order.
 void SortOptions(OptionValues& values);
 
 }  // namespace meshwright::planner

@@ -1,8 +1,8 @@
 // Recurrence is a mixer of a layer's tokens whose state has a fixed size: linear attention, a
-// state-space model, or a short convolution. It stands in place of attention, or beside it on the
-// same input (Falcon-H1). Its cost grows linearly with the length of a sequence.
+// state-space model, or a short convolution. A layer has a recurrence in place of attention, or
+// both on the same input (Falcon-H1). Its cost grows linearly with the length of a sequence.
 //
-// Parameter counts are those of transformers 5.24.
+// Parameters are counted as in transformers 5.24.
 #pragma once
 
 #include <cstdint>

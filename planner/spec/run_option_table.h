@@ -21,15 +21,15 @@ struct RunOption {
   absl::Status (*read)(std::string_view value, RunOptions& options);
   // Whether each value except the default selects another profile of the framework.
   bool chooses_profile = false;
-  // What --search tries if the user lists no values, in the grammar of --search
+  // The values that --search tries if the user lists none, in the grammar of --search
   // (planner/spec/option_choice.h). Empty: a search can't vary the option.
   std::string_view search_values = {};
   // Values that take less memory than the default, in the same grammar. The value that changes the
   // training least comes first. They are tried if a layout does not fit
   // (planner/search/neighbours.h).
   std::string_view saving_values = {};
-  // How `saving_values` change the training's result, as the predicate of a sentence. Empty: the
-  // result is the same except for rounding.
+  // The effect of `saving_values` on the training's result, as the predicate of a sentence. Empty:
+  // the result is the same except for rounding.
   std::string_view saving_effect = {};
 };
 

@@ -38,7 +38,7 @@ constexpr double BytesOf(StateFormat format) {
   return 0.0;
 }
 
-// What bf16 training holds for each parameter in addition to the weight.
+// Formats of the values that bf16 training holds for each parameter in addition to the weight.
 struct StateFormats {
   StateFormat master = StateFormat::kDefault;
   StateFormat gradient = StateFormat::kDefault;
@@ -53,7 +53,7 @@ struct StateFormats {
 enum class Compile : uint8_t { kDefault, kOn, kOff };
 // What CUDA graphs capture.
 enum class CudaGraphs : uint8_t { kDefault, kNone, kAttention, kLayer, kIteration };
-// What sends tokens to their experts.
+// The library or collective that sends tokens to their experts.
 enum class Dispatcher : uint8_t { kDefault, kAllToAll, kAllGather, kDeepEp, kHybridEp };
 
 struct RunOptions {

@@ -14,7 +14,7 @@
 
 namespace meshwright::planner {
 
-// Products of a block that an adapter may be put on.
+// Products of a block that may have an adapter.
 enum class AdapterTarget : uint8_t {
   kQuery,
   kKey,
@@ -28,7 +28,7 @@ enum class AdapterTarget : uint8_t {
 };
 using AdapterTargets = EnumSet<AdapterTarget>;
 
-// What PEFT's all-linear names: the linear layers of blocks. Routed experts and routers are
+// The targets of PEFT's all-linear: the linear layers of blocks. Routed experts and routers are
 // parameters in transformers 5, not linear layers.
 inline constexpr AdapterTargets kAllLinear = {
     AdapterTarget::kQuery, AdapterTarget::kKey, AdapterTarget::kValue, AdapterTarget::kOutput,
@@ -58,7 +58,7 @@ struct Adapter {
   friend bool operator==(const Adapter&, const Adapter&) = default;
 };
 
-// How a run trains the weights of a unit.
+// The way in which a run trains the weights of a unit.
 enum class UnitTraining : uint8_t {
   kTrained,
   kFrozen,          // the weights stay; gradients pass through to a unit that trains

@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// Where the routers of Meshwright's own worker send tokens.
+// The rule by which the routers of Meshwright's own worker send tokens to experts.
 enum class Routing : uint8_t {
   kBalanced,  // pick k of the token at position t goes to expert (t * top_k + k) % experts
   kLearned    // tokens go to the experts with the best scores
@@ -26,8 +26,7 @@ struct TrainingSpec {
   // Tests that compare sums without rounding use a wider one.
   Precision around_products = Precision::kBf16;
   Optimizer optimizer = kAdamW;
-  // Tokens that the fullest rank's experts take, divided by those of an average rank; 1 if routing
-  // is balanced.
+  // Tokens of the fullest rank's experts, divided by the mean over ranks; 1 if routing is balanced.
   double expert_load = 1.0;
   Routing routing = Routing::kBalanced;
   int64_t media_tokens = 0;  // tokens per sequence that stand for images; 0 without a tower

@@ -32,7 +32,7 @@
 
 namespace meshwright::planner {
 
-// Which gradients a backward computes: both, or one of them in each part of a split backward.
+// The gradients that a backward computes: both, or one of them in each part of a split backward.
 struct Gradients {
   bool input = true;
   bool weight = true;

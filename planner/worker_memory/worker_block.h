@@ -42,7 +42,7 @@ struct WorkerEndBytes {
   // The most bytes that the forward and the backward of the embedding hold.
   int64_t embedding_forward = 0;
   int64_t embedding_gathered = 0;
-  // What the head keeps between forward and backward, and between the two parts of a split
+  // Bytes that the head keeps between forward and backward, and between the two parts of a split
   // backward.
   int64_t head_kept = 0;
   int64_t head_split = 0;

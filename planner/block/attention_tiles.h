@@ -6,10 +6,10 @@
 //
 // The ring carries a rank's keys only to ranks that see some of them. At a stop of distance h, rank
 // r works on the keys of rank r - h. The ring leaves out every distance at which no rank sees any
-// key. Without a window it stops at every distance. With a window that reaches n of the 2 cp pieces
-// back (planner/layout/sequence_share.h), it stops at the distances up to n, for the front pieces,
-// and at the last n distances, for the back pieces. If every piece consists of whole chunks, no
-// rank needs another rank's keys.
+// key. Without a window it stops at every distance. A sequence has 2 cp pieces
+// (planner/layout/sequence_share.h). If a window reaches n pieces back, the ring stops at the
+// distances up to n, for the front pieces, and at the last n distances, for the back pieces. If
+// every piece consists of whole chunks, no rank needs another rank's keys.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// BlockShape holds what the operators of a block, of the embedding and of the head depend on: the
-// sizes of the model, how many ranks share them, the bytes of an element, and the differences
-// between frameworks.
+// BlockShape holds the inputs of the operators of a block, of the embedding and of the head: sizes
+// of the model, numbers of ranks that share them, bytes per element, and differences between
+// frameworks.
 //
 // WholeShape() fills a shape from the model; LayerShape() (planner/profile/layer_shape.h) adds what
 // a layout and a profile change. For a layout that CheckLayout() accepts, no division here leaves a

@@ -46,8 +46,8 @@ struct StageTable {
   // For each stage, the number of its layers of each shape. The shapes are in the order in which
   // they first appear on the stage.
   std::vector<absl::InlinedVector<ShapeRun, 4>> shapes;
-  // For each pipeline rank, the first rank whose chunks hold the same: layers of the same shapes in
-  // the same order, and the embedding or the head if this rank holds them.
+  // For each pipeline rank, the first rank with equal contents. The chunks of both ranks hold
+  // layers of the same shapes in the same order, and the same of embedding and head.
   std::vector<int32_t> alike;
 };
 

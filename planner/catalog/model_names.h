@@ -23,8 +23,8 @@ struct ModelName {
 std::optional<ModelName> ModelNamed(std::string_view name);
 
 // Does the same for the name of a model in a row of measurements. Here an organisation before the
-// name makes no difference, nor does a suffix such as "-proxy-8L", which says how many layers of
-// the model a run used; columns of the row give that number.
+// name makes no difference. A suffix such as "-proxy-8L" makes no difference either: it says how
+// many layers of the model a run used, and columns of the row give that number.
 std::optional<ModelName> ModelOfRow(std::string_view name);
 
 // Returns all names of the preset's file except its own.

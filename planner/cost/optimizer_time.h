@@ -14,11 +14,11 @@ namespace meshwright::planner {
 // optimizer to the host, otherwise device memory.
 //
 // An optimizer that orthogonalises distributes whole matrices among the ranks that hold parts of
-// them under tensor parallelism and ZeRO. An all-to-all brings a matrix's momentum to its owner in
-// the weights' format, the owner iterates, and a second all-to-all takes the result back (as in Liu
-// et al., arXiv 2502.16982, section 2.3, except that each matrix has one owner). An iteration on a
-// matrix [m, n], where m is the smaller side, takes three products: [m, n] [n, m], [m, m] [m, m]
-// and [m, m] [m, n].
+// them under tensor parallelism and ZeRO. An all-to-all sends a matrix's momentum to its owner in
+// the weights' format. The owner iterates, and a second all-to-all returns the result. Liu et al.
+// do the same (arXiv 2502.16982, section 2.3), except that each matrix has one owner here. An
+// iteration on a matrix [m, n], where m is the smaller side, takes three products: [m, n] [n, m],
+// [m, m] [m, m] and [m, m] [m, n].
 //
 // The owner with the most work sets the pace. Its work is taken to be the mean over all owners, or
 // the work of the largest matrix if this takes longer. Frameworks distribute all matrices of a rank

@@ -39,9 +39,9 @@ struct Estimate {
 
 // Returns the probability that a run goes out of memory. It is a logistic function of the share of
 // the device that the estimate fills: 1/2 at profile.kept.oom_center, and 0.73 one oom_width above
-// it. No formula covers fragmentation and the timing of buffers. Of published runs that fill the
-// same share of a device, some therefore fit and some do not (Hagemann et al., arXiv 2311.05610:
-// about 14 % on either side of 93 %).
+// it. No formula covers fragmentation and the timing of buffers. Some published runs that fill the
+// same share of a device therefore fit, and some do not (Hagemann et al., arXiv 2311.05610: about
+// 14 % on either side of 93 %).
 double OomProbability(const FrameworkProfile& profile, double fraction_of_device);
 
 // Returns the estimate of a layout. REQUIRES: CheckLayout() accepts the layout.

@@ -27,10 +27,10 @@ inline constexpr int64_t kRowsThatHalve = 7;
 double ShareLeftOpen(int64_t rows);
 
 // Returns whether the spread of measured around predicted steps is taken from the cluster's runs
-// rather than from the framework's. There are two such cases: the framework was not fitted, or the
-// cluster's spread is larger and its fit continued an earlier fit (prior_rows), so that runs on
-// this very cluster refined it. The spread of a first fit also reflects the framework whose runs
-// were fitted, so it does not count for another framework.
+// rather than from the framework's. There are two such cases. In the first, the framework was not
+// fitted. In the second, the cluster's spread is larger and its fit continued an earlier fit
+// (prior_rows), because runs on this very cluster refined such a fit. The spread of a first fit
+// also reflects the framework whose runs were fitted, so it does not count for another framework.
 bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 // Returns the standard deviation of log(measured / predicted) over the runs that

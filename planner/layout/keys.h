@@ -1,7 +1,7 @@
 // kLayoutKeys is the table of a layout's keys. Code that handles every key loops over it.
 //
-// A row determines the key's part of the text form, its JSON axis, its conditions and groups, how a
-// change of it is described, its coordinates for the policy, its part in a layout's complexity
+// A row determines the key's part of the text form, its JSON axis, its conditions and groups, the
+// description of its changes, its coordinates for the policy, its part in a layout's complexity
 // (planner/search/ties.h), and its columns in measurements and in the store. Which values a search
 // enumerates, and how each key changes memory and time, is decided elsewhere.
 //
@@ -71,7 +71,7 @@ struct LayoutKey {
   bool divides_devices = false;
   KeyDistance distance = KeyDistance::kPresence;
   Burden burden = Burden::kNone;
-  // Returns how large the burden is. If null, it is 1 unless the key has its default.
+  // Returns how large the burden is. If null, the burden is 1 unless the key has its default.
   int32_t (*burden_of)(const Layout& layout) = nullptr;
   // The key's position among described changes. With `beside`, the change is written in parentheses
   // behind the previous one if both positions are in the same ten, as 30 and 31 are.

@@ -15,7 +15,7 @@ namespace meshwright::planner {
 
 enum class Recompute : uint8_t {
   kNone,
-  kSelective,  // what the framework's profile says, in every layer
+  kSelective,  // in every layer, the operators that the framework's profile names
   kFull,       // every layer from its input
   kBlock,      // the first layers of each chunk, each from its input
   kModules,    // named parts of every layer

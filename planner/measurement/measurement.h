@@ -2,9 +2,9 @@
 //
 // The CSV has a header line that names the columns in any order. Unknown columns are ignored, and
 // missing ones are empty. Callers may rely on each number being possible for a run: counts are at
-// least one, times and sizes are positive. Whether the numbers of a row agree with each other is
-// not checked: the planner can't model a row that makes no sense, but such a row is no reason to
-// refuse the file.
+// least one, times and sizes are positive. The parser does not check whether the numbers of a row
+// agree with each other. The planner can't model a row that makes no sense, but such a row is no
+// reason to refuse the file.
 #pragma once
 
 #include <cstdint>

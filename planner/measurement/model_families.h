@@ -1,5 +1,5 @@
-// Finds properties of a model that no column of a measurement gives, in the model's name or the
-// row's notes: gated or plain FFN, tied embeddings, vocabulary, experts, training of only adapters.
+// Finds properties of a model in its name or in the row's notes if no column of a measurement gives
+// them: gated or plain FFN, tied embeddings, vocabulary, experts, training of only adapters.
 //
 // A data file lists what names imply (planner/data/families.json). The notes of a row take
 // precedence.

@@ -2,10 +2,9 @@
 // has results of its own. It gives the mean of each layout's residual and the reduction of each
 // covariance, under the priors of the residual model (planner/policy/residual_model.h).
 //
-// The covariance of results of two different sweeps is a sum of two parts: the common and slope
-// kernels times the relation of the two sweeps, and the local kernel times the square of their
-// relation. Each sweep has its own scale factor on its slope and local kernels. The factor of
-// related sweeps is taken to be 1.
+// The covariance of results of two sweeps depends on the sweeps' relation. The relation multiplies
+// the common and slope kernels, and its square multiplies the local kernel. Each sweep has its own
+// scale factor on its slope and local kernels. The factor of related sweeps is taken to be 1.
 #pragma once
 
 #include <cstddef>

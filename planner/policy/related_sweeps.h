@@ -1,11 +1,11 @@
 // RelatedSweeps holds the results of other sweeps from which a sweep can learn, and the traits that
 // tell how closely each of them relates to this sweep.
 //
-// The relation of two sweeps is exp(-distance). The distance is a sum: a constant for any two
-// different sweeps, a term for each size, which grows with the ratio of the two values, and a term
-// for each name and each option of the run that differs. Each term gives a valid covariance, and so
-// does the product of all. The residual model's matrix is therefore a valid covariance for any set
-// of sweeps (Rasmussen and Williams 2006, section 4.2).
+// The relation of two sweeps is exp(-distance). The distance is a sum of a constant for any two
+// different sweeps, a term for the ratio of each size, and a term for each name and each run option
+// that differs. Each term gives a valid covariance, and so does the product of all. The residual
+// model's matrix is therefore a valid covariance for any set of sweeps (Rasmussen and Williams
+// 2006, section 4.2).
 #pragma once
 
 #include <cstdint>

@@ -86,9 +86,9 @@ struct SweepReplay {
   std::vector<std::string> related_sweeps = {};
   int64_t related_results = 0;
 
-  // Orders without feedback. predicted_order begins with the layouts that are more likely to fit
-  // than not, the fastest predicted first, and the others follow. random_order is the median of 200
-  // random orders.
+  // Replays of orders without feedback. predicted_order begins with the layouts that are more
+  // likely to fit than not, the fastest predicted first, and the others follow. random_order is the
+  // median of 200 random orders.
   OrderReplay predicted_order;
   OrderReplay random_order;
   OrderReplay tpe_order;  // a tree-structured Parzen estimator's, if a caller has one

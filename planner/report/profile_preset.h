@@ -14,7 +14,7 @@ namespace meshwright::planner {
 struct ProfilePreset {
   std::string name;
   std::vector<std::string> other_names;  // names that stand for the same file
-  std::string framework;                 // which program it describes, in a few words
+  std::string framework;                 // the program that it describes, in a few words
   std::vector<std::string> axes;         // keys of a layout that this framework can divide a run by
   int64_t min_zero = 0;
   int64_t max_zero = 0;

@@ -13,8 +13,8 @@
 
 namespace meshwright::planner {
 
-// Returns all forwards, then all backwards, the same on every rank (arXiv 1811.06965). Up to m
-// micro-batches are in flight.
+// Returns all forwards, then all backwards (GPipe, arXiv 1811.06965). The list is the same on every
+// rank. Up to m micro-batches are in flight.
 std::vector<Action> ScheduleGpipe(int32_t micro_batches);
 
 // Returns one-forward-one-backward (PipeDream-flush). Rank r warms up with min(m, p - r - 1)

@@ -25,7 +25,8 @@ inline constexpr int32_t kLeastShardRanks = 8;
 inline constexpr int32_t kMostShardRanks = 128;
 inline constexpr int32_t kShardRanksStep = 4;
 
-// The most layers that the first and the last stage may have fewer than the others.
+// The largest number of layers by which the first and the last stage may be shorter than the
+// others.
 inline constexpr int64_t kMostFewerLayers = 2;
 
 // The highest ZeRO stage.

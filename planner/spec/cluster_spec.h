@@ -128,7 +128,7 @@ struct LinkProfile {
 // (Layout::offload). A figure is 0 if it is not known.
 struct HostProfile {
   double link_bytes_per_s = 0.0;    // between one device and the host, one way; data sheet
-  double link_efficiency = 0.85;    // share of that rate that copies from pinned memory reach
+  double link_efficiency = 0.85;    // share of link_bytes_per_s that pinned copies reach
   int64_t memory_bytes = 0;         // memory of a node
   double memory_bytes_per_s = 0.0;  // data sheet, of a node; its devices share this rate
   // Share of memory_bytes_per_s that an optimizer's update on the node's processors reaches. The

@@ -17,7 +17,7 @@ struct AdamWCoefficients {
   A epsilon;
   A step_size;     // learning rate / bias correction of the first moment
   A inverse_root;  // 1 / sqrt of the second moment's bias correction
-  A decay;         // factor that the weight is multiplied by first
+  A decay;         // factor on the weight before the update
 };
 
 // Returns the coefficients of the update `a`. Static, as explained in kernels/element.h.

@@ -184,8 +184,8 @@ struct Rope {
   int64_t y_head_stride;
 };
 
-// The strides of a tensor with dimensions for batch, query and head: how many elements consecutive
-// batches, queries and heads are apart.
+// The strides of a tensor with dimensions for batch, query and head: the distances in elements
+// between consecutive batches, queries and heads.
 struct HeadStrides {
   int64_t batch;
   int64_t query;

@@ -110,7 +110,7 @@ class RowGroups {
   static constexpr int64_t kLeastRows = 32;
   static constexpr int64_t kMostGroups = 64;
 
-  // Adds the sums of all groups to `gradient`. `from` is those of the first group.
+  // Adds the sums of all groups to `gradient`. `from` points to the sums of the first group.
   void Add(const Parallel& parallel, const A* from, A* gradient) const {
     ForRange(parallel, width_, groups_, [&](int64_t begin, int64_t end) {
       for (int64_t group = 0; group < groups_; ++group) {

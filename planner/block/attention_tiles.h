@@ -21,7 +21,7 @@ namespace meshwright::planner {
 // GPU's kernel implements windows itself and needs no such limit.
 inline constexpr int64_t kWindowTileQueries = 256;
 
-// A sequence, and which of its keys a query sees.
+// A sequence, and the rule for which of its keys a query sees.
 struct AttentionSpan {
   int64_t seq_len = 0;
   int32_t cp = 1;

@@ -45,7 +45,7 @@ inline BlockTraining TrainingOf(const TrainedParts& parts, UnitTraining layer) {
 struct BlockShape {
   int64_t tokens = 0;  // micro-batch * seq_len / cp
   int64_t hidden = 0;
-  int64_t heads = 0;     // query heads of the whole model; sizes below are the whole model's too
+  int64_t heads = 0;     // query heads; this and the sizes below are the whole model's
   int64_t kv_heads = 0;  // each rank holds at least one: they are replicated if tp > kv_heads
   int64_t head_dim = 0;
   int64_t ffn_hidden = 0;  // width of the FFN that every token passes; 0 if there are only experts
@@ -73,8 +73,8 @@ struct BlockShape {
   // Whether the FFN's product is kept; otherwise backward recomputes it from gate and up.
   bool keeps_ffn_product = true;
   bool head_norm = false;  // every query and key head is normalised before RoPE
-  // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is,
-  // and backward recomputes the output.
+  // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is
+  // kept, and backward recomputes the output.
   bool keeps_head_norm_input = true;
   // For latent attention: whether the keys of every head are kept, each including the rotated part
   // that all heads share. Otherwise the projection of the latent and a single copy of the rotated
@@ -132,10 +132,10 @@ struct BlockShape {
   Positions positions = Positions::kRotary;
   double rotary_share = 1.0;
   AttentionKernel attention = AttentionKernel::kFlash2;
-  int64_t ring_gradient_bytes = 2;  // per element of the gradients that ring attention passes on
+  int64_t ring_gradient_bytes = 2;  // bytes per element of gradients in ring messages
 
   // For the embedding and the head:
-  int64_t vocab = 0;  // as the framework pads it for the TP ranks
+  int64_t vocab = 0;  // vocabulary as the framework pads it for the TP ranks
   bool tied_embeddings = false;
   bool head_bias = false;
   bool embedding_norm = false;

@@ -1,4 +1,4 @@
-// ListCost holds the work of a list of operators, from which their time is computed. The work
+// ListCost holds the work of a list of operators, for the computation of their time. The work
 // depends only on the operators' shapes, not on a device.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace meshwright::planner {
 // The work of one pass of an operator: a product, a stream or both.
 struct PassCost {
   PassKind pass = PassKind::kForward;
-  bool repeated = false;          // a forward that the input gradient repeats at its start
-  double recomputed_share = 0.0;  // of a forward: the share recomputed before the backward
+  bool repeated = false;          // whether the input gradient begins by repeating this forward
+  double recomputed_share = 0.0;  // share of a forward that is recomputed before backward
   bool multiplies = false;
   MatmulShape product = {};
   double stream_bytes = 0.0;  // read from and written to device memory

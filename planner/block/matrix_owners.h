@@ -41,9 +41,9 @@ struct MatrixOwner {
 // Returns the matrices of experts if `of_experts`, otherwise all others.
 std::vector<HeldMatrix> HeldMatricesOf(const UnitMatrices& matrices, bool of_experts);
 
-// Returns the owner of each matrix, in the order of `matrices`. The largest matrix is assigned
-// first, and each goes to the owner with the fewest elements so far. The owners' totals therefore
-// do not depend on the order of `matrices`.
+// Returns the owner of each matrix, in the order of `matrices`. Matrices are assigned from the
+// largest to the smallest, each to the owner with the fewest elements so far. The owners' totals
+// therefore do not depend on the order of `matrices`.
 std::vector<MatrixOwner> OwnersOf(const std::vector<HeldMatrix>& matrices, const OwnerGrid& grid);
 
 // Numbers of elements, in the weights' format, that a rank holds while it updates one unit. All

@@ -7,10 +7,10 @@
 
 namespace meshwright::planner {
 
-// Returns the FLOPs of a step, forward and backward. The count differs from StepFlops::causal in
-// two parts. Cores of recurrences count as RecurrenceWidths::counted_flops, and a Mamba-2 layer,
-// its projections included, counts as if its inner width were twice the hidden width. Routers do
-// not count. Recurrences of kinds that Megatron-LM lacks count with the FLOPs that run.
+// Returns the FLOPs of a step, forward and backward. Routers do not count. For recurrences the
+// count differs from StepFlops::causal: cores count as RecurrenceWidths::counted_flops, and a
+// Mamba-2 layer counts as if its inner width were twice the hidden width. Recurrences of kinds that
+// Megatron-LM lacks count with the FLOPs that run.
 double MegatronStepFlops(const ModelSpec& model, const TrainingSpec& training);
 
 }  // namespace meshwright::planner

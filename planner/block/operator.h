@@ -36,7 +36,7 @@ enum class OperatorName : uint8_t {
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
   kEmbeddingNorm,
 
-  kPatchEmbedding,  // of a tower (planner/spec/tower.h), like the next two
+  kPatchEmbedding,  // this and the next two: operators of a tower (planner/spec/tower.h)
   kTowerNorm,       // all norms of the tower outside of its blocks
   kTowerProjection,
 
@@ -44,7 +44,7 @@ enum class OperatorName : uint8_t {
   kAttentionNorm,
   kLatentProjection,  // of latent attention: projects to the latents and the rotated key
   kLatentNorm,
-  kIndexQuery,       // of sparse attention's indexer, like the next two
+  kIndexQuery,       // this and the next two: operators of sparse attention's indexer
   kIndexKey,         // projects to the index keys and the weights of the index heads
   kIndexScores,      // computes the scores of all keys before a query
   kAttentionEnter,   // collective: gives every TP rank the whole input of the projections
@@ -188,12 +188,12 @@ struct OperatorParameter {
   // of a vector.
   bool whole_gradient = false;
   // For a layer's experts: how many consecutive matrices the parameter consists of, one for each
-  // expert. A rank has `rank_experts` of them. Each is divided over GroupRole::kExpertTensor as
-  // `expert_division` says.
+  // expert. A rank has `rank_experts` of them. `expert_division` says how GroupRole::kExpertTensor
+  // divides each of them.
   int64_t experts = 0;
   int64_t rank_experts = 0;
   Division expert_division = Division::kWhole;
-  GroupRole divided_over = GroupRole::kTensor;    // the ranks that hold a part each, unless kWhole
+  GroupRole divided_over = GroupRole::kTensor;    // the ranks that divide it, unless kWhole
   GroupRole reduced_over = GroupRole::kReplicas;  // ranks over which its gradient is reduced
 
   int64_t elements() const { return rows * columns; }
@@ -264,7 +264,7 @@ enum class KeptTensor : uint8_t {
 };
 
 // A tensor that an operator saves in its forward pass. The pass `freed_in` of the operator
-// `freed_by` frees it. This is the last pass that reads the tensor, or the gradient written over
+// `freed_by` frees it: the last pass that reads the tensor, or the gradient that was written over
 // it.
 struct SavedTensor {
   KeptTensor tensor = KeptTensor::kTokenIds;
@@ -278,10 +278,10 @@ struct OperatorCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   GroupRole group = GroupRole::kTensor;
   // Bytes of the full buffer: before an all-reduce, after an all-gather, before a reduce-scatter.
-  // For an all-to-all, what one rank sends or receives, whichever is more. For a send, one message;
-  // a ring sends one for each of its stops but the first.
+  // For an all-to-all, the bytes that one rank sends or receives, whichever are more. For a send,
+  // one message; a ring sends one message for each stop after the first.
   int64_t bytes = 0;
-  bool behind_compute = false;  // hidden by a matrix product that takes longer
+  bool behind_compute = false;  // hidden behind a longer matrix product
 };
 
 struct OperatorPass {
@@ -340,7 +340,7 @@ struct Operator {
   OperatorPass& pass(PassKind pass) { return passes[static_cast<size_t>(pass)]; }
 };
 
-// Returns whether the operator has the pass at all.
+// Returns whether the operator runs the pass at all.
 inline bool Runs(const Operator& op, PassKind pass) {
   switch (pass) {
     case PassKind::kForward:

@@ -1,5 +1,5 @@
-// OperatorBuilder assembles lists of operators. It holds what blocks, the embedding and the head
-// have in common.
+// OperatorBuilder assembles lists of operators. It holds the parts that blocks, the embedding and
+// the head share.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ class OperatorBuilder {
   int64_t KeptInputBytes(int64_t rows, int64_t width, int64_t groups = 1) const;
   // Returns the traffic of the FFN's activation, forward and backward.
   StreamShape ActivationStream(int64_t elements) const;
-  // Returns how many rows are kept of the norm output that a column-parallel product reads: the
+  // Returns the number of kept rows of the norm output that a column-parallel product reads: the
   // rank's share, or all tokens if gathered inputs are kept.
   int64_t NormOutputRows() const;
   int64_t NormOutputBytes() const { return NormOutputRows() * s_.hidden * s_.element_bytes; }

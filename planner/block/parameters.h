@@ -51,8 +51,8 @@ struct TransitParameters {
   int64_t four_bit = 0;  // held in 4 bits; not part of `wide`
   int64_t trained = 0;
 
-  // Takes over the weights of `other` if they take more bytes, and its trained parameters if there
-  // are more of them.
+  // Takes over the weights of `other` if they take more bytes, and the trained parameters of
+  // `other` if they are more.
   void Include(const TransitParameters& other) {
     // Four weights of 4 bits take about as many bytes as one of 16.
     if (4 * other.wide + other.four_bit > 4 * wide + four_bit) {
@@ -61,7 +61,8 @@ struct TransitParameters {
     }
     trained = std::max(trained, other.trained);
   }
-  // Returns the parts of the rank's parameters that one of `chunks` equal chunks has.
+  // Returns the parameters of one chunk if the rank's parameters are divided into `chunks` equal
+  // chunks.
   TransitParameters OfChunk(int64_t chunks) const {
     TransitParameters chunk;
     chunk.wide = wide / chunks;
@@ -83,14 +84,14 @@ int64_t EmbeddingParameters(const ModelSpec& model);
 // Returns the parameters before the first layer: the embedding's matrix, and a table of positions
 // and a norm if the model has them.
 int64_t EntryParameters(const ModelSpec& model);
-// Returns all parameters, including towers; tied embeddings count once. Layers that predict further
-// tokens do not count, as no publisher counts them.
+// Returns all parameters, including towers; tied embeddings count once. Multi-token-prediction
+// (MTP) layers do not count, because no publisher counts them.
 int64_t Parameters(const ModelSpec& model);
-// Returns the parameters that a token passes. Of the experts, only those that it goes to count.
+// Returns the parameters that one token uses. Only the experts that the token goes to count.
 int64_t ActiveParameters(const ModelSpec& model);
-// Returns the parameters that train, adapters included and counted as Parameters() counts.
+// Returns the parameters that train, including adapters. They are counted as in Parameters().
 int64_t TrainableParameters(const ModelSpec& model, const TrainedParts& parts);
-// Returns the parameters of the layers that predict further tokens, which Parameters() leaves out.
+// Returns the parameters of the multi-token-prediction (MTP) layers, which Parameters() leaves out.
 int64_t MtpParameters(const ModelSpec& model);
 
 // Model FLOPs of one step. Both counts include the FLOPs that towers run.

@@ -1,6 +1,6 @@
-// Lists, in a single place, what a layer's backward recomputes. The planner edits a block's
-// operators accordingly, which determines bytes and time. Meshwright's worker frees the listed
-// tensors after the forward and recomputes them before the backward.
+// Lists in a single place the operators that a layer's backward recomputes. The planner edits a
+// block's operators accordingly, which determines bytes and time. Meshwright's worker frees the
+// listed tensors after the forward and recomputes them before the backward.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// What one layer recomputes. Mode kBlock stands for a layer that is recomputed as a whole.
+// The recompute of one layer. Mode kBlock stands for a layer that is recomputed as a whole.
 struct LayerRecompute {
   Recompute mode = Recompute::kNone;
   RecomputeModules modules = {};  // only for kModules

@@ -17,12 +17,12 @@ struct RecurrenceWidths {
   int64_t gates = 0;
   int64_t gate_inputs = 0;
   int64_t inner = 0;  // inputs of the last projection
-  // Elements that context-parallel ranks exchange (tokens for heads): before the core, what it
-  // reads, and after the core, what it writes.
+  // Elements that context-parallel ranks exchange, tokens for heads: the core's inputs before the
+  // core, and the core's outputs after it.
   int64_t exchanged_in = 0;
   int64_t exchanged_out = 0;
 
-  // FLOPs of the forward of the core and the convolution, as chunked kernels compute it.
+  // FLOPs of the forward of the core and the convolution in chunked kernels.
   double core_flops = 0.0;
   // The same FLOPs as Megatron-LM counts them (core/ssm; Megatron-Bridge's counter); 0 for kinds of
   // recurrence that Megatron-LM lacks.

@@ -56,7 +56,7 @@ struct StageTable {
 std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerShapes& shapes,
                                            const Layout& layout, StagePartition partition);
 
-// Returns stage `stage` of pp * vpp. REQUIRES: CanPartition().
+// Returns the layers and ends of stage `stage`, of pp * vpp stages. REQUIRES: CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
@@ -65,8 +65,8 @@ StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition
 // the model's `layers` layers.
 bool CanPartition(int64_t layers, const Layout& layout, StagePartition partition);
 
-// Calls visit(shape, layers) for each layer group that has layers on the stage, in order, with its
-// shape and the number of these layers.
+// Calls visit(shape, layers) for each layer group that has layers on the stage, in order, with the
+// group's shape and the number of its layers on the stage.
 template <typename Visit>
 void ForEachRun(const LayerShapes& shapes, const StageLayers& stage, const Visit& visit) {
   const int64_t stage_end = stage.first_layer + stage.layer_count;

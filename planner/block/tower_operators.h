@@ -21,8 +21,8 @@ bool DividesTower(const Tower& tower, int64_t tp);
 // Returns the operators before and behind the blocks: the product over patches, the norms outside
 // of the blocks, and the projector, which works on `tokens` tokens of the language model. `patches`
 // is the shape of a block on the same rank. Every rank holds these operators whole. The projector
-// keeps the inputs of its products; what its activation keeps is left out. It trains as
-// patches.training says of a head.
+// keeps the inputs of its products; the kept tensors of its activation are left out. The projector
+// trains like a head under patches.training.
 OperatorList TowerEndOperators(const Tower& tower, const BlockShape& patches, int64_t tokens);
 
 }  // namespace meshwright::planner

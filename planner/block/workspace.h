@@ -40,8 +40,8 @@ struct KeptForBackward {
   int64_t all_bytes = 0;
   int64_t score_bytes = 0;  // the part of all_bytes that score matrices take
 };
-// Returns what recompute adds to the workspace: the tensors that `block` keeps and `edited` does
-// not. `edited` is the same block after Apply() (planner/block/recompute.h).
+// Returns the bytes that recompute adds to the workspace: those of the tensors that `block` keeps
+// and `edited` does not. `edited` is the same block after Apply() (planner/block/recompute.h).
 Workspace RecomputedBytes(const KeptForBackward& block, const KeptForBackward& edited);
 
 }  // namespace meshwright::planner

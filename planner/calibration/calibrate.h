@@ -29,7 +29,7 @@ struct CalibrationResult {
   // The rows that did not take part, by cause.
   int64_t other_rows = 0;       // rows of another device, framework or sweep
   int64_t unmeasured_rows = 0;  // without a step time
-  Refusals refusals;            // not modelled or unreadable, with the reasons
+  Refusals refusals;            // rows that are not modelled or unreadable, with the reasons
 
   int64_t unmodelled_rows() const;
   int64_t unreadable_rows() const { return static_cast<int64_t>(refusals.unreadable.size()); }
@@ -41,8 +41,8 @@ std::string DescribeLeftOut(const CalibrationResult& result);
 
 // Fits the constants to the rows whose columns name the request's framework and the device of its
 // cluster. With FitOptions::on_row_clusters, rows of all devices count. The request's cluster and
-// profile take precedence over presets. Returns InvalidArgument if there is no such row, and says
-// which rows were left out and why. Every other error of FitConstants() is returned as it is.
+// profile take precedence over presets. If there is no such row, returns InvalidArgument, which
+// says which rows were left out and why. Every other error of FitConstants() is returned as it is.
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request);
 
 }  // namespace meshwright::planner

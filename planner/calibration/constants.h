@@ -23,7 +23,7 @@ struct CalibrationConstant {
   double prior_sigma = 0.0;   // standard deviation of the logarithm
   double low = 0.0;           // least value
   double high = 0.0;          // largest value
-  bool of_framework = false;  // whether it belongs to the framework; otherwise to the cluster
+  bool of_framework = false;  // whether it is a constant of the framework, not of the cluster
   double* (*field)(ClusterSpec&, FrameworkProfile&) = nullptr;
   // Whether the constant is a framework's factor on a constant of the cluster. It is fitted only if
   // the cluster's constants are not, because a step time shows only the product of the two.
@@ -31,7 +31,7 @@ struct CalibrationConstant {
 };
 
 // Returns all constants: shares of peak and bandwidth that kernels and links reach, the traffic of
-// un-fused operators, and what the host adds.
+// un-fused operators, and times that the host adds.
 const std::vector<CalibrationConstant>& CalibrationConstants();
 
 // The prior to take from a profile that was fitted before: the fitted value, or the prior that the
@@ -44,8 +44,8 @@ struct ConstantPrior {
 };
 
 // Returns the prior of `constant` for this cluster and profile. With kFit its value is the fitted
-// value. The prior's standard deviation is then the one that the fit left, increased by how much
-// machines of one kind differ, but never larger than without a fit.
+// value. Its standard deviation is the one that the fit left, increased by the spread between
+// machines of one kind, but never larger than without a fit.
 ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                       const FrameworkProfile& profile, PriorSource source);
 

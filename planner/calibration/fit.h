@@ -28,7 +28,7 @@ struct FitRow {
   PlannedRow planned;
   Layout layout;
   double step_s = 0.0;
-  double fraction_of_device = 0.0;  // share of memory, predicted; no constant under fit changes it
+  double fraction_of_device = 0.0;  // predicted; independent of the fitted constants
 };
 
 struct FitOptions {
@@ -39,7 +39,7 @@ struct FitOptions {
   bool on_row_clusters = false;
   PriorSource priors = PriorSource::kFit;
   // Scale of the errors of ln(step time). A row hardly counts (Cauchy's loss) if its error is much
-  // larger than this and than the median row's error.
+  // larger than both this scale and the median row's error.
   double loss_scale = 0.03;
 };
 

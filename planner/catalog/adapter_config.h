@@ -11,10 +11,10 @@
 namespace meshwright::planner {
 
 struct AdapterConfig {
-  std::string base;                  // the model that it adapts: a Hub id, or a folder
+  std::string base;                  // the adapted model: a Hub id, or a folder
   std::string kind;                  // peft_type, such as "LORA"
   int64_t rank = 0;                  // rank of a LoRA's matrices; 0 if the file has none
-  std::vector<std::string> targets;  // modules that it adapts; empty if the file lists none
+  std::vector<std::string> targets;  // adapted modules; empty if the file lists none
   bool has_magnitudes = false;       // `use_dora`
 };
 

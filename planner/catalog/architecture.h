@@ -20,8 +20,8 @@ struct Architecture {
   std::string model_type;
   bool is_listed = true;            // otherwise the keys alone told how the block is built
   double norm_epsilon = 0.0;        // default if config.json has none
-  std::optional<int64_t> head_dim;  // default if config.json has none; unset: hidden_size / heads
-  bool rounds_head_dim = false;     // if num_attention_heads does not divide hidden_size
+  std::optional<int64_t> head_dim;  // default; if unset, hidden_size / heads
+  bool rounds_head_dim = false;     // rounds down if heads do not divide hidden_size
   bool qkv_bias = false;
   bool qk_norm = false;
   bool qk_norm_over_width = false;
@@ -34,8 +34,8 @@ struct Architecture {
   StreamNorm norm = StreamNorm::kRms;
   Arrangement arrangement = Arrangement::kSequential;
   Positions positions = Positions::kRotary;
-  double rotary_share = 1.0;    // default if config.json has none
-  int64_t position_offset = 0;  // rows of learned positions in addition to those that are used
+  double rotary_share = 1.0;            // default if config.json has none
+  int64_t position_offset = 0;          // rows of learned positions that no token uses
   std::optional<int64_t> ffn_multiple;  // FFN width / hidden_size, if config.json has no width
   std::optional<int64_t> kv_heads;      // overrides config.json
   std::vector<SetAsideKey> set_aside;
@@ -63,7 +63,7 @@ struct Architecture {
   bool merges_streams = false;  // merged behind the last layer
   bool latent_norms = false;
   bool layers_in_halves = false;      // LongCat-Flash: a layer of the file is planned as two
-  bool dense_beside_experts = false;  // a layer with experts has the dense FFN too
+  bool dense_beside_experts = false;  // layers with experts also have the dense FFN
   int64_t ffn_divisor = 1;            // divides the width of the dense FFN
   // The recurrence of the layers that have one.
   RecurrenceKind recurrence = RecurrenceKind::kNone;

@@ -1,4 +1,4 @@
-// ArchitectureTable is what planner/data/architectures.json says about families of models and about
+// ArchitectureTable holds planner/data/architectures.json: facts about families of models and about
 // the keys of their config.json.
 //
 // A family's entry has what only the family's name tells: the defaults of absent keys, and what its
@@ -32,7 +32,7 @@ struct ArchitectureTable {
   nlohmann::json class_defaults;
   nlohmann::json lifted;       // nested objects whose keys move to the config, and their names
                                // there
-  nlohmann::json layer_kinds;  // what a layer holds, by its name in a list of layers
+  nlohmann::json layer_kinds;  // contents of a layer, by its name in a list of layers
   nlohmann::json structure;    // switches of every family
   nlohmann::json activations;  // kinds of FFNs by their activation, with a gate and without
   std::map<std::string, MissingPart> missing;

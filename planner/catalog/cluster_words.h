@@ -46,12 +46,12 @@ inline constexpr std::array<ClusterWord, 5> kClusterWords = {{
 bool IsInClusterWords(std::string_view text);
 
 // Returns the cluster's file: based_on, name, devices_per_node, nodes and the words. Returns
-// InvalidArgument about `cluster` if the text is not as above.
+// InvalidArgument about `cluster` if the text does not follow this grammar.
 absl::StatusOr<nlohmann::json> ClusterInWords(std::string_view text);
 
-// Replaces the words of a cluster's file, whose base is merged in, by what they stand for. `own` is
-// the file without its base. Returns InvalidArgument about the word if its amount can't be read, or
-// if the file gives the same amount in another key too.
+// Replaces the words in a cluster's file by the keys that they stand for. The file's base is
+// already merged into `merged`. `own` is the file without its base. Returns InvalidArgument about
+// the word if its amount can't be read, or if the file gives the same amount in another key too.
 absl::Status ReplaceClusterWords(const nlohmann::json& own, nlohmann::json& merged);
 
 }  // namespace meshwright::planner

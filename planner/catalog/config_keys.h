@@ -21,11 +21,11 @@ inline constexpr size_t kKeyUsers = 4;
 
 enum class KeyEffect : uint8_t {
   kNothing,  // the key changes nothing here
-  kNotes,    // an estimate says that it leaves the key aside
+  kNotes,    // an estimate has a note that it ignores the key
   kCounts,   // a member of ModelSpec holds the value
   kRuns,     // a trial runs it
-  kWrites,   // an export says it, in code of its own, or refuses the value
-  kFlags,    // an export says it by these flags, in which $0 is the value
+  kWrites,   // an export's own code writes the key or refuses its value
+  kFlags,    // an export writes these flags, in which $0 is the value
   kRefuses,  // a refusal names the key
   kWith,     // only models that another key refuses have the key
 };
@@ -41,7 +41,7 @@ struct KeyRow {
   std::vector<nlohmann::json> examples;
   std::string of;                       // the model_type that the example is about
   std::optional<int64_t> beyond = {};   // up to this many tokens, the key changes nothing
-  std::vector<std::string> parts = {};  // parts of a model that these keys ask for
+  std::vector<std::string> parts = {};  // model parts that these keys ask for
   bool of_families = false;             // only listed families give the key this meaning
   bool is_spare = false;                // files have the key, but nothing reads it
   std::array<KeyUse, kKeyUsers> uses;

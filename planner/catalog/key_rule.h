@@ -23,7 +23,7 @@ std::string ShortenedName(std::string_view text);
 // other value is decided by the first member that is set.
 struct KeyRule {
   std::vector<std::string> keys;
-  bool is_scalar = false;                  // neither a list nor an object
+  bool is_scalar = false;                  // accepts anything but a list or an object
   std::optional<double> at_most = {};      // a number that is at most this
   std::vector<nlohmann::json> items = {};  // a list of these values
   std::string same_as = {};                // the value of this key of the same config

@@ -10,7 +10,7 @@
 namespace meshwright::planner {
 
 // Applies `per_layer_config`, which transformers 5 writes: an object with the sizes of single
-// layers, by the layer's number counted from 0. Also applies `num_attention_heads_per_layer`
+// layers, keyed by the layer's number, from 0. Also applies `num_attention_heads_per_layer`
 // (Laguna). The lists have an item for each layer. Returns InvalidArgument, with the key, its value
 // and what is accepted, if one of these keys names anything else.
 absl::Status ApplyLayerOverrides(JsonFields& fields, std::vector<Attention>& attentions,

@@ -23,7 +23,7 @@ struct ModelConfig {
   // are part of the model but change neither memory nor step time.
   std::vector<std::string> without_effect;
   std::vector<std::string> towers;   // keys of towers that `model` lacks
-  std::vector<std::string> remarks;  // how the file's layers are planned, if not as they are
+  std::vector<std::string> remarks;  // how the planned layers differ from the file's layers
   std::string unlisted_type;         // the model_type if the planner does not know it
   // Tokens of the longest sequence that the file names (max_position_embeddings).
   std::optional<int64_t> context_tokens;

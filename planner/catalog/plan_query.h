@@ -62,25 +62,26 @@ std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 // Returns the cluster of a source. `host_cores` means the same as in FindCluster().
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);
 
-// Returns the number of devices of a cluster that says how many nodes it has. Returns
-// InvalidArgument about `gpus` if it does not say so.
+// Returns the number of devices of a cluster. Returns InvalidArgument about `gpus` if the cluster
+// does not say how many nodes it has.
 absl::StatusOr<int64_t> DevicesOf(const SpecSource& cluster);
 
 // Returns InvalidArgument about `gpus` if the cluster says how many nodes it has and these do not
 // have exactly `devices` devices.
 absl::Status CheckDevices(const ClusterSpec& cluster, int64_t devices);
 
-// Returns InvalidArgument, naming the option, if the framework does not train with the training's
-// options.
+// Returns InvalidArgument, naming the option, if the framework does not support an option of the
+// training.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training);
-// Returns InvalidArgument about `train` if the model does not have what the training freezes or
+// Returns InvalidArgument about `train` if the model lacks a part that the training freezes or
 // adapts.
 absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training);
 
 // Returns the search that the query asks for, after looking up presets and parsing texts. The
 // profile's attention kernel becomes the one that layouts without a kernel get on this cluster
 // (planner/profile/attention_default.h). `host_cores` means the same as in FindCluster(). Returns
-// NotFound for an unknown preset, and InvalidArgument, naming the field, for what can't be used.
+// NotFound for an unknown preset, and InvalidArgument, naming the field, for a value that can't be
+// used.
 //
 // A search over options leaves out values that the framework does not have. It is an error if the
 // query names such a value itself, or if no value is left.

@@ -22,7 +22,7 @@ struct RopeConfig {
   std::vector<std::string> unknown_keys;  // within the objects
 };
 
-// Reads the keys. Returns InvalidArgument, which names the key, if they contradict each other.
+// Reads the keys. Returns InvalidArgument, which names the key, if keys contradict each other.
 absl::StatusOr<RopeConfig> ReadRopeConfig(JsonFields& config);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// Says which kind of spec a file or a name describes, for errors about one that was given for
-// another.
+// Recognises the kind of spec that a file or a name describes, for errors about a spec of the wrong
+// kind.
 #pragma once
 
 #include <string>

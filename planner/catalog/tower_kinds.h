@@ -1,4 +1,4 @@
-// Reads what each kind of tower has besides its blocks, and what projects its results.
+// Reads the parts of each kind of tower besides its blocks, such as its projector.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // A framework has defaults for keys that the text leaves out: Megatron-LM sets
 // --expert-tensor-parallel-size to the tensor-parallel size unless told otherwise. Every framework
-// also accepts a ZeRO stage on a single data-parallel rank. There is nothing to shard on it, so the
-// stage means zero0. Layouts that the planner lists, stores and exports give both keys with the
+// also accepts a ZeRO stage on a single data-parallel rank. Such a rank has nothing to shard, so
+// the stage means zero0. Layouts that the planner lists, stores and exports give both keys with the
 // values that take effect.
 #pragma once
 

@@ -47,7 +47,7 @@ namespace meshwright::planner {
 template <typename T, typename Struct>
 concept ConstOr = std::same_as<std::remove_const_t<T>, Struct>;
 
-// A map with texts as keys, which it keeps in this order. No key occurs twice.
+// A map from texts to values that keeps the order of its keys. No key occurs twice.
 template <typename T>
 using OrderedMap = std::vector<std::pair<std::string, T>>;
 
@@ -62,8 +62,8 @@ struct TextPart {
 using TextParts = uint8_t;
 inline constexpr TextParts kAllParts = 0xff;
 
-// A field's name and description, and what its value does not tell about its JSON form. Messages
-// use only the names and `only_text`.
+// A field's name, its description, and properties of its JSON form. Messages use only the names and
+// `only_text`.
 struct Field {
   // NOLINTNEXTLINE(google-explicit-constructor): most fields are a name and nothing else
   constexpr Field(const char* field_name) : name(field_name) {}
@@ -217,7 +217,7 @@ template <typename ToText, typename Parse, typename T>
 std::string TextBy(const TextForm<ToText, Parse>& form, const T& value) {
   return std::string(form.to_text(value));
 }
-// Return the value of a text, by its names or by its text form. An error calls the field `path`.
+// Return the value of a text, by its names or by its text form. An error names the field as `path`.
 template <typename T, size_t kCount>
 absl::StatusOr<T> ParseBy(const EnumNames<T, kCount>& names, std::string_view path,
                           std::string_view text) {

@@ -422,7 +422,7 @@ nlohmann::ordered_json WriteOrderedJson(const T& value) {
 // The treatment of keys that no field has. Such a key comes from a newer version, or is misspelt.
 enum class UnknownKeys : uint8_t { kPassOver, kRefuse };
 
-// Reads `json`, which an error calls `what` if it is no object. `prefix`, such as "plan.", begins
+// Reads `json`. If it is no object, the error names it as `what`. `prefix`, such as "plan.", begins
 // field paths. Returns InvalidArgument for the first problem; `value` is then of no use.
 template <HasFields T>
 absl::Status ReadJson(std::string_view what, const nlohmann::json& json, UnknownKeys unknown,

@@ -31,8 +31,8 @@ class JsonProblem {
   bool CheckContainer(const nlohmann::json& value, const FieldPath& path, bool list);
   // Returns whether `value` is a list of `entries` entries. Fails if it is not.
   bool CheckList(const nlohmann::json& value, const FieldPath& path, size_t entries);
-  // Fails on the first key of `object` that is not in `known`, and names the nearest known keys. A
-  // misspelt key would otherwise silently keep its default.
+  // Fails on the first key of `object` that is not in `known`; the error names the nearest known
+  // keys. A misspelt key would otherwise silently keep its default.
   void RefuseUnknown(const nlohmann::json& object, const FieldPath& path,
                      const std::vector<std::string>& known);
 

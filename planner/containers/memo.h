@@ -10,7 +10,7 @@ namespace meshwright::planner {
 // Enough values for the shapes that a search uses repeatedly: those of one mesh under each of its
 // schedules.
 inline constexpr size_t kShapesOfASearch = 64;
-// Enough for the layer groups of a model.
+// Enough values for the layer groups of a model.
 inline constexpr size_t kShapesOfAModel = 4;
 
 // Remembers the values of the last N different keys. Not thread-safe.

@@ -2,12 +2,14 @@
 // of the group among the nodes decides which links it uses.
 //
 // Ranks fill nodes in order. If a group's span does not divide a node, some groups lie across a
-// border between nodes. The slowest of them is the one with the fewest ranks beyond the border.
+// border between nodes. The slowest of these groups is the one with the fewest ranks beyond the
+// border.
 //
 // A time is latency + volume / bandwidth. A ring all-reduce of S bytes over N ranks takes 2 (N - 1)
-// steps and moves 2 S (N - 1) / N bytes through each rank. An all-gather and a reduce-scatter take
-// half of both. If the cluster's library is NCCL, the cheapest of its algorithms and protocols
-// (planner/cost/nccl_tuning.h) counts, with the latencies that the cluster's network adds.
+// steps and moves 2 S (N - 1) / N bytes through each rank. An all-gather and a reduce-scatter each
+// take half the steps and move half the bytes. If the cluster's library is NCCL, the cheapest of
+// its algorithms and protocols (planner/cost/nccl_tuning.h) counts, with the latencies that the
+// cluster's network adds.
 #pragma once
 
 #include <cstdint>

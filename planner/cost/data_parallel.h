@@ -10,7 +10,7 @@ namespace meshwright::planner {
 
 // Seconds that a rank's gradients and weights are in transit, whether or not compute hides them.
 struct StateTraffic {
-  double per_pass_s = 0.0;  // each time that ZeRO 2 reduces, or ZeRO 3 reduces and gathers
+  double per_pass_s = 0.0;  // per reduction of ZeRO 2, or reduction and gather of ZeRO 3
   double per_step_s = 0.0;  // once per step
 };
 

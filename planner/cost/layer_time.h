@@ -1,10 +1,10 @@
 // Estimates the seconds of one transformer layer, of the head and of the embedding, for one
 // micro-batch on one rank.
 //
-// Each is a sum over the operators of planner/block/block.h, which run one after another. Matmuls
-// are timed by shape, attention by kernel, and everything else by the bytes that it streams.
-// Compute waits for tensor-parallel collectives. It also waits for the collectives of experts,
-// except for the share that the profile lets compute hide.
+// Each time is a sum over the operators of planner/block/block.h, which run one after another.
+// Matmuls are timed by shape, attention by kernel, and everything else by the bytes that it
+// streams. Compute waits for tensor-parallel collectives. It also waits for the collectives of
+// experts, except for the share that the profile lets compute hide.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ struct LayerTime {
 
   double compute_s() const { return forward_s + input_gradient_s + weight_gradient_s; }
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
-  // Returns whether a backward runs at all: frozen layers that nothing trained precedes have none.
+  // Returns whether a backward runs at all. A frozen layer without a trained unit before it has no
+  // backward.
   bool has_backward() const {
     return backward_s() + tp_backward_s + cp_backward_s + ep_backward_s > 0.0;
   }
@@ -48,7 +49,8 @@ LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower);
 LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower);
 
 // Returns the time of `layer` under full recompute. If the layer has a backward, its forward runs
-// again before it, without the operators that the framework leaves out (BlockSums::skipped_cost).
+// again before the backward, without the operators that the framework leaves out
+// (BlockSums::skipped_cost).
 LayerTime Recomputed(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
 // Returns the time of the final norm, the output projection and the cross entropy.

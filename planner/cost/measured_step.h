@@ -17,9 +17,9 @@
 
 namespace meshwright::planner {
 
-// Seconds of one micro-batch in one chunk. Compute is measured; tp, cp and dp are modelled and hold
-// only what compute does not hide. A backward pass that is not split is in input_gradient, and
-// weight_gradient is 0.
+// Seconds of one micro-batch in one chunk. Compute is measured. tp, cp and dp are modelled; they
+// count only the time that compute does not hide. A backward pass that is not split is in
+// input_gradient, and weight_gradient is 0.
 struct MeasuredChunk {
   TimeParts forward;
   TimeParts input_gradient;

@@ -16,7 +16,7 @@ namespace meshwright::planner {
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
   TimeParts parts;           // compute, recompute, tp, cp, ep and offload
-  StageDurations durations;  // by part of the schedule; input_gradient_s includes recompute
+  StageDurations durations;  // input_gradient_s includes recompute
 
   double total_s() const { return parts.total_s(); }
   // Adds `count` times `other`.
@@ -54,7 +54,7 @@ class StageTimes {
  public:
   explicit StageTimes(const StepShape& step) : step_(step), units_(step) {}
 
-  // Return the time of stage `stage` of pp * vpp, and of all chunks of pipeline rank `rank`.
+  // Return the time of stage `stage`, and of all chunks of pipeline rank `rank`.
   StageTime OfStage(int32_t stage) const;
   StageTime OfRank(int32_t rank) const;
 

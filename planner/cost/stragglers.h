@@ -1,4 +1,4 @@
-// Models how much longer a step takes because its slowest device sets the pace.
+// Models the delay of a step by its slowest device.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace meshwright::planner {
 // quantile at (n - 0.375) / (n + 0.25); for n = 1 it is 0.
 double ExpectedMaximum(int64_t n);
 
-// Returns the ratio of the slowest device's time to the average one's, among `devices`: 1 + sigma *
-// ExpectedMaximum(devices).
+// Returns the ratio of the slowest device's time to the average device's, among `devices` devices:
+// 1 + sigma * ExpectedMaximum(devices).
 double StragglerFactor(double sigma, int64_t devices);
 
 }  // namespace meshwright::planner

@@ -82,7 +82,8 @@ class PipelineContents {
   RankInFlight InFlight(const Layout& layout, int32_t rank, int64_t micro_batches) const;
 
   const std::shared_ptr<const StageTable> stages_;
-  // For each stage, the indices in its rank's RankContents::layers of the layers that it holds.
+  // For each stage, the entries of its rank's RankContents::layers that the stage's layers belong
+  // to.
   std::vector<absl::InlinedVector<size_t, 4>> entries_;
   const size_t shape_count_;
   std::vector<RankContents> ranks_;

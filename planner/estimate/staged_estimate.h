@@ -98,7 +98,7 @@ class StagedEstimate {
   };
   struct Pipeline {
     std::unique_ptr<PipelineContents> contents;
-    size_t number = 0;  // pipelines that hold the same have the same number
+    size_t number = 0;  // pipelines with equal contents have the same number
   };
   // The states of a pipeline's contents under one way to divide states.
   struct States {
@@ -148,7 +148,7 @@ class StagedEstimate {
   }
   const States& FillStates(const Layout& layout, size_t place);
   const Kept& FillKept(const Layout& layout, size_t number);
-  // Returns the layout's Recompute as a number. Each set of named modules has a number of its own.
+  // Returns the layout's Recompute as a number. Each set of named modules has its own number.
   size_t RecomputeNumber(const Layout& layout) {
     return layout.recompute == Recompute::kModules ? NumberOf(layout.recompute_modules)
                                                    : static_cast<size_t>(layout.recompute);
@@ -178,7 +178,7 @@ class StagedEstimate {
   Batch* batch_ = nullptr;
   const std::vector<RankInFlight>* fullest_ = nullptr;
   int64_t micro_batches_ = 0;
-  std::vector<RecomputeModules> module_sets_;  // the sets that were asked for so far
+  std::vector<RecomputeModules> module_sets_;  // the sets of modules seen so far
   std::vector<Kept> kept_;                     // by RecomputeNumber()
 };
 

@@ -29,8 +29,8 @@ double ShareLeftOpen(int64_t rows);
 // Returns whether the spread of measured around predicted steps is taken from the cluster's runs
 // rather than from the framework's. There are two such cases. In the first, the framework was not
 // fitted. In the second, the cluster's spread is larger and its fit continued an earlier fit
-// (prior_rows), because runs on this very cluster refined such a fit. The spread of a first fit
-// also reflects the framework whose runs were fitted, so it does not count for another framework.
+// (prior_rows): runs on this very cluster refined the fit. The spread of a first fit also reflects
+// the framework whose runs were fitted, so it does not count for another framework.
 bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 // Returns the standard deviation of log(measured / predicted) over the runs that
@@ -59,11 +59,11 @@ const UnfittedPart& UnfittedPartOf(Unfitted unfitted);
 // Returns the properties of a step that no fit has seen.
 EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training);
 
-// Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It is
-// the root of the sum of two squared errors: FittedSpread(), and what is left of the data sheet's
-// error. All of that error is left if parts of the cluster are unmeasured. If the cluster was never
-// fitted, the two errors are the framework's spread and the cluster's assumed spread. The errors of
-// `unfitted` are added in the same way.
+// Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
+// combines two independent errors, as the root of the sum of their squares: FittedSpread(), and
+// what is left of the data sheet's error. All of that error is left if parts of the cluster are
+// unmeasured. If the cluster was never fitted, the two errors are the framework's spread and the
+// cluster's assumed spread. The errors of `unfitted` are added in the same way.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile,
                      const EnumSet<Unfitted>& unfitted = {});
 

@@ -8,7 +8,7 @@
 
 namespace meshwright::planner {
 
-// Why ranks form a group.
+// The reason why ranks form a group.
 enum class GroupRole : uint8_t {
   kWorld,    // all ranks of the run
   kTensor,   // the ranks that share every layer's matrices

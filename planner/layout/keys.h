@@ -30,7 +30,7 @@ enum class KeyKind : uint8_t {
   kText     // a text with a syntax of its own
 };
 
-// When the text form has the key, and what a text without it means.
+// The rule for when the text form has the key, and the meaning of a text without the key.
 enum class KeyText : uint8_t {
   kNeeded,        // always; a text without it is refused
   kPrinted,       // always; a text without it means the default
@@ -84,13 +84,14 @@ struct LayoutKey {
   std::string_view help;
 
   // The makers of rows fill in the next four members. The number of a word is its index in `words`.
-  // The number of a text is 1 unless the key has its default.
+  // The number of a text is 0 for the default and 1 otherwise.
   int32_t Layout::*count = nullptr;  // only for a count
   int64_t (*number)(const Layout& layout) = nullptr;
   bool (*same)(const Layout& a, const Layout& b) = nullptr;
   void (*set_number)(int64_t number, Layout& layout) = nullptr;  // not for a text
-  // Only for words and texts: `value` returns the value as the text form has it, and `read` sets
-  // it. `read` returns InvalidArgument, which says what would be accepted, if the text is wrong.
+  // Only for words and texts: `value` returns the value in the syntax of the text form, and `read`
+  // sets it. `read` returns InvalidArgument, which says what would be accepted, if the text is
+  // wrong.
   std::string (*value)(const Layout& layout) = nullptr;
   absl::Status (*read)(std::string_view value, Layout& layout) = nullptr;
 };
@@ -346,12 +347,12 @@ constexpr size_t IndexOf(const LayoutKey& key) {
 
 bool HasDefault(const LayoutKey& key, const Layout& layout);
 
-// Returns the value as the text form has it behind the name: "4", "1f1b", "act:8". Returns an empty
+// Returns the value that the text form has behind the name: "4", "1f1b", "act:8". Returns an empty
 // text for the default of a kernel, `stages` or `offload`, which the text form does not name.
 std::string ValueText(const LayoutKey& key, const Layout& layout);
-// Returns the value as conditions, JSON axes and the store's columns have it. A count is a number.
-// A word is one of `words`: "default" is the framework's kernel, "block" any number of layers. A
-// text is "none" for the default.
+// Returns the value in the form of conditions, JSON axes and the store's columns. A count is a
+// number. A word is one of `words`: "default" is the framework's kernel, "block" any number of
+// layers. A text is "none" for the default.
 std::string ConditionText(const LayoutKey& key, const Layout& layout);
 
 // Sets the key from a text such as ValueText() returns. Returns InvalidArgument, which says what

@@ -1,6 +1,6 @@
 // Reads, writes and evaluates conditions on layouts, such as `tp <= 8 and sched in (1f1b,
-// interleaved) and stages = none`. The fields are the keys of planner/layout/keys.h, the grammar is
-// that of planner/layout/condition_parser.h.
+// interleaved) and stages = none`. The fields are the keys of planner/layout/keys.h.
+// planner/layout/condition_parser.h has the grammar.
 //
 // Counts and switches are compared with numbers: `hs = 0` means a layout without hs=. Words are
 // compared with words: `attn = default` means the framework's kernel, and `rc = block` any number
@@ -28,8 +28,8 @@ const ConditionFields& LayoutFields();
 // wrong and what would be accepted there.
 absl::StatusOr<Condition> ParseLayoutCondition(std::string_view name, std::string_view text);
 
-// Returns the condition that a layout has the values of `text`, such as "tp=8,pp=4". The errors are
-// those of ParseLayoutCondition().
+// Returns the condition that a layout's keys have the values given in `text`, such as "tp=8,pp=4".
+// The errors are those of ParseLayoutCondition().
 absl::StatusOr<Condition> ParseFixed(std::string_view name, std::string_view text);
 
 // Returns a text that ParseLayoutCondition() reads as the same condition.
@@ -47,8 +47,8 @@ class LayoutMatcher {
   explicit LayoutMatcher(const Condition& condition);
 
   bool holds_always() const { return form_ == ConditionForm::kAll && parts_.empty() && !negated_; }
-  // Returns whether the layout meets the condition. Allocates nothing, as a search calls it for
-  // every layout that can run.
+  // Returns whether the layout meets the condition. Allocates nothing, because a search calls it
+  // for every layout that can run.
   bool Matches(const Layout& layout) const {
     return (form_ == ConditionForm::kCompare ? HasValue(layout) : MatchesParts(layout)) != negated_;
   }

@@ -1,5 +1,5 @@
 // Mesh places the ranks of a layout along its axes. It gives the place of a rank on each axis and
-// the groups of ranks that communicate. Every number of ranks and every group is computed here.
+// the groups of ranks that communicate. No other code computes numbers of ranks or groups.
 //
 // The axes have an order, in which the first one runs fastest over the ranks. The default is
 // Megatron-LM's, tp-cp-dp-pp; a framework's profile may name another. All functions are pure, and
@@ -93,8 +93,8 @@ constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
 }
 
 // Returns the number of ranks among which ZeRO divides the states of the same experts. Under HSDP
-// the replicas of one shard group divide them, so that a group of hs * tp ranks holds all experts
-// once. REQUIRES: ep * etp divides hs * tp.
+// the replicas within one shard group divide these states, so that a group of hs * tp ranks holds
+// all experts once. REQUIRES: ep * etp divides hs * tp.
 constexpr int64_t ExpertShardRanks(const Layout& layout) {
   if (layout.shard_ranks == 0) return GroupSize(GroupRole::kExpertReplicas, layout);
   return int64_t{layout.shard_ranks} * layout.tp / (int64_t{layout.ep} * layout.etp);

@@ -196,15 +196,16 @@ struct Communication {
   // cluster's own least time applies if it is longer.
   double network_step_s = 0.0;
   bool tree_all_reduce = true;  // whether all-reduces also use trees
-  // Whether a token is sent once to each node, and there once to each rank, for all of its experts
-  // there (DeepEP, HybridEP). Otherwise it is sent once for each expert (NCCL's all-to-all).
+  // Whether a token is sent only once to a node for all of its experts on the node, and only once
+  // to a rank for all of its experts on the rank (DeepEP, HybridEP). Otherwise it is sent once for
+  // each expert (NCCL's all-to-all).
   bool deduplicates_tokens = false;
   // The largest share of the experts' all-to-alls that compute can hide: inside a node, and across
   // nodes.
   double all_to_all_overlap = 0.0;
   double all_to_all_overlap_across = 0.0;
-  double tp_hop_s = 0.0;        // added by the host to each step of a tensor-parallel ring
-  double pipeline_hop_s = 0.0;  // added by the host to each hop of the pipeline
+  double tp_hop_s = 0.0;        // host time per step of a tensor-parallel ring
+  double pipeline_hop_s = 0.0;  // host time per hop of the pipeline
 
   friend bool operator==(const Communication&, const Communication&) = default;
 };

@@ -1,5 +1,5 @@
-// PlannedLayout is a layout under a context. It computes once what the layout's memory and its time
-// have in common: which layers its stages hold, the sums of the layers' operators, and the
+// PlannedLayout is a layout under a context. It computes once the inputs that the estimates of
+// memory and time share: the layers of each stage, the sums of the layers' operators, and the
 // parameters of each rank.
 //
 // It refers to the context and the layout, which must outlive it. REQUIRES: CheckLayout() accepts

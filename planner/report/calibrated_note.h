@@ -1,5 +1,5 @@
-// Says what the preset predicts from which the answer's cluster was calibrated, so that readers see
-// what the calibration changes.
+// Compares an answer with the prediction of the preset from which its cluster was calibrated, so
+// that readers see what the calibration changes.
 #pragma once
 
 #include <optional>

@@ -39,8 +39,8 @@ std::vector<Action> ScheduleZbH1(int32_t pipeline_ranks, int32_t rank, int32_t m
 
 // Returns ZB-V (arXiv 2401.10241, section 6; arXiv 2405.15362): two chunks per rank in V placement,
 // in the order for F = B = W (planner/schedule/closed_forms.h). At most 2p chunks are in flight, as
-// many as p whole micro-batches. If m < 2p - 1, which no valid layout has, the order is that of
-// 2p - 1 micro-batches with the missing ones left out.
+// many as p whole micro-batches. If m < 2p - 1, which no valid layout has, the list is that of 2p -
+// 1 micro-batches without the actions of the missing micro-batches.
 std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
 }  // namespace meshwright::planner

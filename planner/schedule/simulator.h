@@ -51,8 +51,8 @@ struct TimedReduction {
 
 struct RankTimeline {
   double first_start_s = 0.0;    // start of the first action
-  double busy_s = 0.0;           // spent in actions
-  double transfer_s = 0.0;       // spent in blocking sends and receives
+  double busy_s = 0.0;           // seconds in actions
+  double transfer_s = 0.0;       // seconds in blocking sends and receives
   double compute_end_s = 0.0;    // end of the last action, with its send
   double reduction_end_s = 0.0;  // end of the last reduction; 0 if there is none
   double end_s = 0.0;            // end of the optimizer

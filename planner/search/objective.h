@@ -1,5 +1,5 @@
-// Objective is what a search ranks layouts by: speed, energy, memory, or a figure that follows from
-// them.
+// Objective is the figure by which a search ranks layouts: speed, energy, memory, or a figure that
+// follows from them.
 #pragma once
 
 #include <array>

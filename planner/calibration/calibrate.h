@@ -28,7 +28,7 @@ struct CalibrationResult {
   std::vector<std::string> sweeps;  // the sweep of each of `rows`
   // The rows that did not take part, by cause.
   int64_t other_rows = 0;       // rows of another device, framework or sweep
-  int64_t unmeasured_rows = 0;  // without a step time
+  int64_t unmeasured_rows = 0;  // rows without a step time
   Refusals refusals;            // rows that are not modelled or unreadable, with the reasons
 
   int64_t unmodelled_rows() const;

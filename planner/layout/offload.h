@@ -1,5 +1,5 @@
-// Offload is what a layout moves to the memory of its devices' hosts. It is the value of offload=
-// in the layout's text: "act:8", "opt", "act:8+opt", "opt+param" or "opt+param+grad".
+// Offload says which tensors a layout moves to the memory of its devices' hosts. It is the value of
+// offload= in the layout's text: "act:8", "opt", "act:8+opt", "opt+param" or "opt+param+grad".
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace meshwright::planner {
 
 struct Offload {
-  // The number of layers of each chunk, from its first one, that keep their activations on the
-  // host. These move there after the layer's forward and return before its backward. The last
-  // layers would gain nothing: their backward comes first, so their activations would return as
-  // soon as they have moved.
+  // The number of first layers of each chunk that keep their activations on the host. A layer's
+  // activations move there after its forward and return before its backward. The last layers would
+  // gain nothing: their backward comes first, so their activations would return as soon as they
+  // have moved.
   int32_t activation_layers = 0;
   // Master weights and moments live on the host, which also updates them. Gradients move to the
   // host, and new weights return.

@@ -55,7 +55,7 @@ class RankGroup {
   }
   // Returns the distance between neighbours of the first digit, in ranks.
   constexpr int64_t stride() const { return digits_[0].stride; }
-  // Returns how many consecutive ranks contain a whole group.
+  // Returns the number of consecutive ranks that contain a whole group.
   constexpr int64_t span() const {
     const RankDigit& last = digits_[count_ - 1];
     return last.size * last.stride;

@@ -1,6 +1,6 @@
-// Recompute is what a layout's backward recomputes so that the forward need not keep it. It is the
-// value of rc= in the layout's text: "none", "selective", "full", "block:4", or modules such as
-// "layernorm+mla_up_proj".
+// Recompute says which tensors a layout's backward recomputes so that the forward need not keep
+// them. It is the value of rc= in the layout's text: "none", "selective", "full", "block:4", or
+// modules such as "layernorm+mla_up_proj".
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ inline constexpr EnumNames<Recompute, 5> kRecomputeNames = {{
 }};
 
 // Parts of a layer, named as in Megatron-Core's --recompute-modules. Modules that free the most
-// bytes for each FLOP of recompute come first. Norms and activations run at the memory's speed. The
-// up-projection of DeepSeek-V3 costs 0.8 kFLOP per byte, and a dense FFN as many FLOPs per byte as
-// the model is wide. Experts also repeat their all-to-alls.
+// bytes for each FLOP of recompute come first. Norms and activations are bound by memory bandwidth.
+// The up-projection of DeepSeek-V3 costs 0.8 kFLOP per byte, and a dense FFN as many FLOPs per byte
+// as the model is wide. Experts also repeat their all-to-alls.
 enum class RecomputeModule : uint8_t {
   kLayerNorm,      // norms that are separate modules: before latent attention and experts
   kMoeAct,         // the experts' activation

@@ -69,8 +69,8 @@ struct CollectiveTiming {
 struct DeviceBenchmark {
   std::string host;
   std::string worker_version;
-  std::string date;         // of the measurement, YYYY-MM-DD
-  std::string device_name;  // as the driver reports it; for a CPU, as the host's kernel does
+  std::string date;         // date of the measurement, YYYY-MM-DD
+  std::string device_name;  // name from the driver or, for a CPU, from the host's kernel
   int32_t devices = 0;      // devices that took part, or processes on a CPU; each is one rank
   // Cores that the ranks share if they are processes on a CPU; 0 if each rank has a device.
   int32_t physical_cores = 0;

@@ -17,9 +17,9 @@ namespace meshwright::planner {
 // InvalidArgument, which names the column, if a size is missing or contradicts `known`.
 absl::StatusOr<ModelSpec> ExpertModelOf(const Measurement& row, ModelSpec known);
 
-// Returns the number of ranks that share each expert. If the row does not give it, it is 1 if the
-// notes say parallel folding or if the row has fewer ranks than ep * tp needs. Otherwise it is tp,
-// Megatron-LM's default.
+// Returns the number of ranks that share each expert. If the row does not give it, the default is
+// tp, as in Megatron-LM. The default is 1 if the notes say parallel folding or if the row has fewer
+// ranks than ep * tp needs.
 int64_t ExpertTensorRanksOf(const Measurement& row);
 
 }  // namespace meshwright::planner

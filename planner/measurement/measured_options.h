@@ -10,10 +10,10 @@
 
 namespace meshwright::planner {
 
-// Returns the value of an option that the row states, in lower case, as sources write it in
-// "dispatcher=DeepEP"; empty if the row states none. The column with the option's name comes first.
-// If it is empty, a word NAME=VALUE in the notes counts, such as "loss=chunked:8", and otherwise
-// the words that sources use (NotedOption()).
+// Returns the value of an option that the row states, in lower case, such as "deepep"; empty if the
+// row states none. The column with the option's name comes first. If it is empty, a word NAME=VALUE
+// in the notes counts, such as "loss=chunked:8", and otherwise the words that sources use
+// (NotedOption()).
 std::string StatedOption(const Measurement& row, std::string_view option);
 
 // Sets the options that the row states, and leaves the others as they are. Returns InvalidArgument,

@@ -102,8 +102,8 @@ inline constexpr double kMostMfu = 5.0;
 
 // Returns one measurement for each record behind the header, as ParseCsv() reads them. A row with a
 // cell that can't be read keeps its other cells and has a `problem`. A row with non-empty cells
-// beyond the header also has one. Returns InvalidArgument if the header has no known column or has
-// a column twice.
+// beyond the header also has a `problem`. Returns InvalidArgument if the header has no known column
+// or has a column twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
 
 // Returns the columns of the text's header that the format does not have. Each comes with the
@@ -116,12 +116,12 @@ std::vector<std::string> UnknownColumns(std::string_view text);
 void FillShapes(std::vector<Measurement>& rows);
 
 // Returns a header with every column and one line for each row, which ParseMeasurements() reads
-// again. Texts with commas are quoted. Quotes become ' and line ends become blanks, as the format
-// has no room for them. Control characters, which a terminal would obey, are escaped.
+// again. Texts with commas are quoted. Quotes become ' and line ends become blanks, because the
+// format can't hold them. Control characters, which a terminal would obey, are escaped.
 std::string FormatMeasurements(const std::vector<Measurement>& rows);
 
-// Returns a text that is the same for two rows only if the rows say the same. A program whose
-// format has more columns returns the same text for a row that does not fill them in.
+// Returns a text that identifies the row: two rows with the same text have the same contents. A
+// program whose format has more columns returns the same text for a row that does not fill them in.
 std::string IdentityOf(const Measurement& row);
 
 }  // namespace meshwright::planner

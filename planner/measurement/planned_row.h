@@ -19,7 +19,7 @@ struct PlannedRow {
   ModelSpec model;
   ClusterSpec cluster;
   TrainingSpec training;
-  const FrameworkProfile* profile = nullptr;  // one of the presets'
+  const FrameworkProfile* profile = nullptr;  // points to one of the presets
   int64_t devices = 0;
 
   EstimateContext context() const { return {model, cluster, training, *profile}; }

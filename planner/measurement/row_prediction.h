@@ -24,7 +24,7 @@ struct Prediction {
   double step_low_s = 0.0;
   double step_high_s = 0.0;
   double mfu = 0.0;                      // PaLM's definition
-  double tokens_per_s_per_device = 0.0;  // decides which row is faster, as batches may differ
+  double tokens_per_s_per_device = 0.0;  // ranks rows, because batches may differ
 };
 
 struct RowPrediction {
@@ -38,11 +38,11 @@ struct RowPrediction {
   std::string reason;            // why there is no prediction; empty if there is one
   std::string subject;           // what the reason is about: a column, a rule or kUnreadable
 
-  // The rest is set only for runs that succeeded (kOk).
+  // The following members are set only for runs that succeeded (kOk).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu
   OptionalNumber tokens_per_s_per_device;
-  // Set if model, cluster and batch are known. It follows from the step time by PaLM's definition;
-  // if the source gives no time, it is the source's own figure.
+  // Set if model, cluster and batch are known. It is computed from the step time by PaLM's
+  // definition. If the source gives no time, it is the source's own MFU.
   OptionalNumber mfu;
   OptionalNumber peak_bytes;
 };

@@ -16,8 +16,8 @@
 
 namespace meshwright::planner {
 
-// Returns the text in lower case and without what stands in parentheses. Each run of blanks, '-',
-// '_' and '/' becomes one blank: "1F1B (DeepSpeed)" becomes "1f1b".
+// Returns the text in lower case and without parts in parentheses. Each run of blanks, '-', '_' and
+// '/' becomes one blank: "1F1B (DeepSpeed)" becomes "1f1b".
 std::string PlainWords(std::string_view text);
 
 struct ScheduleMeaning {
@@ -26,7 +26,7 @@ struct ScheduleMeaning {
   std::string_view known_as = {};
 };
 
-// Returns what a name of a schedule means. If the name is unknown, the meaning has neither a kind
+// Returns the meaning of a schedule's name. If the name is unknown, the meaning has neither a kind
 // nor a description.
 ScheduleMeaning MeaningOfSchedule(std::string_view text);
 // Returns whether the name stands for data parallelism that shards weights, without a pipeline.

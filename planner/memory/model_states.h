@@ -57,7 +57,7 @@ struct StateWidths {
 StateWidths StateWidthsOf(const EstimateContext& context);
 
 // Returns the bytes that an update of a parameter under `rule` reads and writes:
-// UpdateRule::traffic_bytes minus what narrower states save.
+// UpdateRule::traffic_bytes minus the bytes that narrower states save.
 double UpdateTrafficBytes(const EstimateContext& context, const UpdateRule& rule);
 
 // Returns the bytes of one parameter's main gradient. Without master weights, the gradient that

@@ -26,8 +26,8 @@ inline int64_t KeptBytes(const BlockSums& block, int64_t layers, int64_t recompu
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 
-// Returns the bytes of a layer whose activations move to the host: what it keeps, or its input
-// under rc=full.
+// Returns the bytes that a layer moves to the host if its activations move: its kept tensors, or
+// only its input under rc=full.
 inline int64_t OffloadedBytes(const BlockSums& block, const Layout& layout) {
   return layout.recompute == Recompute::kFull ? block.checkpoint_bytes : block.kept_bytes;
 }
@@ -72,8 +72,8 @@ class ProfileMemory final : public MemoryModel {
 };
 
 // Returns the parts of MemoryEstimate::activations_bytes that experts and latent attention keep, on
-// one device of `pipeline_rank` and as a framework's profile counts them. REQUIRES: CheckLayout()
-// accepts the layout.
+// one device of `pipeline_rank`. The parts are counted as in a framework's profile. REQUIRES:
+// CheckLayout() accepts the layout.
 KeptShares KeptSharesOnRank(const EstimateContext& context, const Layout& layout,
                             int32_t pipeline_rank);
 

@@ -3,7 +3,7 @@
 //
 // The estimate extends Fujii's (planner/memory/fujii.h) by the real contents of each stage, loss
 // and logits, recompute, ZeRO 2 and 3, interleaving, working buffers, memory outside the allocator,
-// and what a layout moves to the host.
+// and offload to the host.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct MemoryEstimate {
   int64_t gradients_bytes = 0;
   int64_t optimizer_bytes = 0;
   int64_t activations_bytes = 0;    // kept by the layers, for all micro-batches in flight
-  int64_t loss_bytes = 0;           // logits and what the cross entropy holds
+  int64_t loss_bytes = 0;           // logits and tensors of the cross entropy
   int64_t workspace_bytes = 0;      // recomputed layer, gathered weights, working buffers
   int64_t fragmentation_bytes = 0;  // reserved by the caching allocator and not handed out
   int64_t overhead_bytes = 0;       // outside the allocator: device context, communicators
@@ -78,7 +78,7 @@ int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout
                            int64_t activations_bytes);
 
 // Returns the bytes that the optimizer step of `parameters` parameters holds only while it runs.
-// Activations are freed by then, so a rank's peak has the larger of the two.
+// Activations are freed by then, so a rank's peak has the larger of activations and these bytes.
 int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters);
 
 // Lower and upper bounds of the bytes that the fullest device holds.
@@ -96,9 +96,9 @@ inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& la
   return BoundMemory(PlannedLayout(context, layout));
 }
 
-// Returns a lower bound of EstimateMemory().total_bytes() that is above `allowed_bytes` if and only
-// if the estimate is. For the worker's exact memory, only ranks whose bounds do not decide are
-// computed, until one is above `allowed_bytes`.
+// Returns a lower bound of EstimateMemory().total_bytes(). The bound is above `allowed_bytes` if
+// and only if the estimate is. For the worker's exact memory, only ranks whose bounds do not decide
+// are computed exactly, and only until one of them is above `allowed_bytes`.
 int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes);
 
 // Returns the bytes of host memory that the devices of one node hold together, for the node that

@@ -1,6 +1,6 @@
-// RelatedPrior is what the results of related sweeps say about a sweep's layouts before the sweep
-// has results of its own. It gives the mean of each layout's residual and the reduction of each
-// covariance, under the priors of the residual model (planner/policy/residual_model.h).
+// RelatedPrior derives a prior for a sweep's layouts from the results of related sweeps, before the
+// sweep has results of its own. It gives the mean of each layout's residual and the reduction of
+// each covariance, under the priors of the residual model (planner/policy/residual_model.h).
 //
 // The covariance of results of two sweeps depends on the sweeps' relation. The relation multiplies
 // the common and slope kernels, and its square multiplies the local kernel. Each sweep has its own

@@ -4,9 +4,9 @@
 // ln(measured / predicted) is a Gaussian process over the layouts' points. It is the sum of a part
 // common to all layouts, a slope along each axis, a local part that only nearby layouts share, and
 // noise: the scatter from run to run, and the error that the measurement itself states. The scale
-// of the slope and local kernels differs between sweeps. It has a log-normal prior; predictions are
-// averaged over it, weighted by marginal likelihood (Rasmussen and Williams 2006, chapter 2 and
-// section 5.2). The scale is 1 until there are two measurements.
+// of the slope and local kernels differs between sweeps. This scale has a log-normal prior;
+// predictions are averaged over the scale, weighted by marginal likelihood (Rasmussen and Williams
+// 2006, chapter 2 and section 5.2). The scale is 1 until there are two measurements.
 //
 // Results of related sweeps (planner/policy/related_prior.h) either apply to the sweep, and then
 // shift its prior, or say nothing about it. Predictions are averaged over both cases, weighted by

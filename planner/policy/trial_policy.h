@@ -6,12 +6,12 @@
 // believed step time, among the layouts that are more likely to fit than not. As long as no trial
 // was measured or is running, the next trial is the layout with the fastest estimate.
 //
-// This is expected improvement (Jones, Schonlau and Welch 1998). Its spread is the part of a
-// layout's uncertainty that one noisy measurement removes, as in the knowledge gradient (Frazier,
-// Powell and Dayanik 2009), for one layout at a time. A trial is worth nothing if steps scatter so
-// much that the trial would not tell layouts apart. Near-duplicates of the best need no special
-// case: their variance, and so their expected improvement, is already small. A sweep stops if no
-// layout's expected improvement reaches the least gain that is worth a trial.
+// Expected improvement is that of Jones, Schonlau and Welch (1998). Its standard deviation is the
+// part of a layout's uncertainty that one noisy measurement removes, as in the knowledge gradient
+// (Frazier, Powell and Dayanik 2009). A trial is worth nothing if steps scatter so much that the
+// trial would not tell layouts apart. Near-duplicates of the best need no special case: their
+// variance, and so their expected improvement, is already small. A sweep stops if no layout's
+// expected improvement reaches the least gain that is worth a trial.
 //
 // The choice is a pure function: the same candidates and findings give the same trial.
 #pragma once
@@ -56,7 +56,7 @@ struct TrialPolicyOptions {
   double min_gain = 0.01;  // the least gain (TrialBelief::gain) that is worth a trial
   int32_t max_trials = 10;
   double most_oom_probability = 0.5;
-  // The share of the variance of memory estimates' errors that layouts have in common.
+  // The share of the variance of memory errors that all layouts have in common.
   double common_memory_share = 0.5;
   ResidualPriors residuals = {};
 };

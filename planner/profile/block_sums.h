@@ -44,11 +44,11 @@ struct BlockSums {
   int64_t boundary_bytes = 0;    // bytes of the activation that enters the layer
   Workspace workspace;           // workspace of the layer's backward, including what it recomputes
   double logits = 0.0;           // number of logits of the model's head
-  bool keeps_head_input = true;  // whether it is kept for the gradient of the head's matrix
+  bool keeps_head_input = true;  // whether the head's input is kept for its weight gradient
   // Bytes that an MTP layer keeps in addition to a layer and a head.
   int64_t mtp_kept_bytes = 0;
 
-  ListCost layer_cost;  // including what selective recompute and modules rerun
+  ListCost layer_cost;  // includes operators that selective recompute and modules rerun
   // The operators that do not run again if the layer is recomputed as a whole. Only their forward
   // passes count.
   ListCost skipped_cost;

@@ -24,11 +24,12 @@ namespace meshwright::planner {
 // Whether the input of a column-parallel product is kept un-sharded under sequence parallelism.
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
-// What selective recompute reruns. kCoreAttention reruns the core of attention, so that its score
-// matrix need not be kept (Korthikanti et al., arXiv 2205.05198). kNormsAndActivation reruns norms
-// and the FFN's activation. kAlternateProducts is PyTorch's checkpoint by operator as torchtitan
-// uses it. It keeps the results of attention and of a layer's first, third, fifth … product
-// (aten.mm), and reruns all else, such as products by group (aten._grouped_mm), indexing and sums.
+// The operators that selective recompute reruns. kCoreAttention reruns the core of attention, so
+// that its score matrix need not be kept (Korthikanti et al., arXiv 2205.05198).
+// kNormsAndActivation reruns norms and the FFN's activation. kAlternateProducts is PyTorch's
+// checkpoint by operator as torchtitan uses it. It keeps the results of attention and of a layer's
+// first, third, fifth … product (aten.mm), and reruns all other operators, such as products by
+// group (aten._grouped_mm), indexing and sums.
 enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation, kAlternateProducts };
 
 // The rank whose peak a framework's memory figure reports.
@@ -92,14 +93,14 @@ struct KeptActivations {
   // For latent attention: whether keys are kept with the rotated part in every head. Otherwise that
   // part is kept once, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
-  // Bytes kept per token and expert to which it is sent: the router's weight and the token's
-  // origin.
+  // Bytes kept per token and per expert to which the token is sent: the router's weight and the
+  // token's origin.
   double routing_bytes = 12.0;
   // Whether the experts' outputs are kept. They are if the router's weights are applied to them,
   // not to the input of the down projection.
   bool keeps_expert_output = false;
   // Bytes kept in addition to the tensors that every framework keeps, per token and hidden element:
-  double eager_norm_bytes = 8.0;  // kept by both norms of a layer together, if they are not fused
+  double eager_norm_bytes = 8.0;  // both norms of a layer together, if they are not fused
   double extra_kept_bytes = 0.0;  // dropout masks, biases and copies
   // Bytes kept per element of the score matrix by attention that writes it out:
   double fused_softmax_bytes = 2.0;
@@ -131,7 +132,7 @@ struct KeptActivations {
   friend bool operator==(const KeptActivations&, const KeptActivations&) = default;
 };
 
-// Speed of operators relative to what the device can reach, and what the host adds to a step.
+// Speed of operators relative to the device's limits, and times that the host adds to a step.
 struct OperatorTraffic {
   // Share of the device's matmul rate that this framework's products reach. Split projections,
   // copies around them and collectives that run at the same time lower it.
@@ -173,14 +174,14 @@ struct Communication {
   // The order in which ranks are numbered over the axes.
   MeshOrder mesh_order = kDefaultMeshOrder;
   // The largest share of the data-parallel communication that compute can hide. The rest is exposed
-  // although it overlaps, as compute and collectives share memory and cores.
+  // although it overlaps, because compute and collectives share memory and cores.
   double data_parallel_overlap = 0.0;
   // The number of collectives for a layer's gradients, each with its own latency. Under ZeRO-0 they
-  // all-reduce whole gradients; under ZeRO-1 they reduce and gather shards. 0: one for all layers
-  // of a rank.
+  // all-reduce whole gradients; under ZeRO-1 they reduce and gather shards. 0: one collective for
+  // all layers of a rank.
   double all_reduces_per_layer = 0.0;
   double shard_collectives_per_layer = 0.0;
-  double reduce_bytes = 4.0;  // sent per gradient element
+  double reduce_bytes = 4.0;  // bytes sent per gradient element
   // Bytes per element of the gradients that ring attention passes on, under bf16 training.
   int32_t ring_gradient_bytes = 2;
   bool zero1_all_reduce = false;  // ZeRO-1 all-reduces whole gradients instead of scattering them
@@ -269,7 +270,7 @@ struct Supports {
 
 struct FrameworkProfile {
   std::string name;
-  std::vector<std::string> aliases;  // its names in measurement files
+  std::vector<std::string> aliases;  // the framework's names in measurement files
   // Texts divided by "|". If not empty, the profile describes a version or a mode of a framework
   // that measurement files tell only in their notes. The aliases then count only for rows whose
   // notes contain one of the texts. If several such profiles match a row, the one with the longest

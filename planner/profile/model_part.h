@@ -41,7 +41,7 @@ enum class ModelPart : uint8_t {
   kSlidingWindow,
   kChunkedAttention,
   kSinks,
-  kFurtherTokens,  // layers that predict tokens further ahead
+  kFurtherTokens,  // multi-token-prediction (MTP) layers
   kGatedDelta,     // this and the next six are kinds of recurrences
   kKimiDelta,
   kMamba2,

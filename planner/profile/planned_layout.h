@@ -39,7 +39,7 @@ class PlannedLayout {
   const EstimateContext& context() const { return context_; }
   const Layout& layout() const { return layout_; }
 
-  // Returns stage `stage` of pp * vpp.
+  // Returns the layers and ends of stage `stage`.
   const StageLayers& Stage(int32_t stage) const {
     return stages_->stages[static_cast<size_t>(stage)];
   }
@@ -74,7 +74,7 @@ class PlannedLayout {
   }
   // Returns the part of ParametersOnRank() that is in blocks.
   int64_t BlockParametersOnRank(int32_t pipeline_rank) const;
-  // Returns the parameters of a device of the rank that has the most.
+  // Returns the parameters of a device of the pipeline rank that has the most parameters.
   const UnitParameters& MostParameters() const {
     return *std::max_element(
         parameters_.begin(), parameters_.end(),

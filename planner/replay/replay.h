@@ -57,7 +57,7 @@ using RunSweep =
     std::function<ChosenTrials(absl::Span<const ReplayCandidate> candidates, const RunRecorded& run,
                                const RelatedSweeps& relatives)>;
 
-// A sweep in the form in which another optimizer may search it.
+// A sweep as a search problem for another optimizer.
 struct OrderProblem {
   std::vector<std::string> layouts;    // text forms of the candidates
   std::vector<OptionalNumber> step_s;  // nullopt if the run did not succeed
@@ -91,7 +91,7 @@ struct SweepReplay {
   // median of 200 random orders.
   OrderReplay predicted_order;
   OrderReplay random_order;
-  OrderReplay tpe_order;  // a tree-structured Parzen estimator's, if a caller has one
+  OrderReplay tpe_order;  // order of a tree-structured Parzen estimator, if a caller has one
 
   OrderProblem problem;
 };

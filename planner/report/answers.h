@@ -22,7 +22,7 @@ namespace meshwright::planner {
 struct RecommendAnswer {
   SearchResult result;
   int64_t allowed_bytes = 0;       // per device under the query's memory criterion
-  std::vector<std::string> notes;  // what the reader should know about the figures
+  std::vector<std::string> notes;  // notes for readers of the figures
   ParameterCounts counts;
   RestsOn rests_on;
   std::optional<UserLayoutReport> mine;  // set if the query names a layout
@@ -60,15 +60,15 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
 // Returns every preset. `host_cores` means the same as in FindCluster().
 AllPresets AnswerPresets(int32_t host_cores);
 
-// Returns the evidence behind the cluster and the framework profile of a question. Both have the
-// names that the question uses.
+// Returns the evidence behind the cluster and the framework profile of a query. Both get the names
+// that the query uses.
 RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request);
 
 // Returns the name of the query's memory criterion in answers, such as "the 80 % memory rule".
 std::string MemoryCriterion(const PlanQuery& query);
 
-// Returns what a reader of the answer's figures should know about the model, the load of experts
-// and the cluster.
+// Returns notes for readers of the answer's figures about the model, the load of experts and the
+// cluster.
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request);
 // Returns notes on the cluster: one for each figure that is most likely in another unit, one if
 // ranks share processor cores, and one if the devices fill the last node only partly.

@@ -23,10 +23,10 @@ struct ComparedLayout {
   // set, no other field but `layout` and `sentence` is set.
   std::string rule;
   std::optional<RankedLayout> estimate;
-  bool fits = false;  // under the memory criterion of the question
+  bool fits = false;  // whether it fits under the query's memory criterion
   // Rank from 1, by step time among the layouts that fit; 0 if this one does not fit.
   int64_t place = 0;
-  double slower = 0.0;              // step time over that of the fastest that fits, minus 1
+  double slower = 0.0;              // step time / step time of the fastest that fits, minus 1
   std::vector<SlowerPart> because;  // why it is slower than the fastest, largest part first
   std::string sentence;
 
@@ -36,12 +36,13 @@ struct ComparedLayout {
 struct CompareAnswer {
   std::vector<ComparedLayout> layouts;  // in the order of the question
   int64_t allowed_bytes = 0;            // per device under the memory criterion
-  // Layouts whose step times differ by at most this share tie: the estimate can't tell them apart.
+  // If the step times of two layouts differ by at most this share, they tie: the estimate can't
+  // tell them apart.
   double within = 0.0;
   std::vector<std::string> notes;
   int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
-  std::string sentence;  // which layout wins and why
+  std::string sentence;  // names the fastest layout and the reasons
 
   bool any_fits() const;
 };

@@ -89,8 +89,8 @@ Binding BindingOf(const Estimate& estimate);
 
 // Returns a sentence that says what fills the fullest device, with numbers.
 std::string MemorySentence(const Estimate& estimate);
-// Returns a sentence that says what the step spends most on apart from compute, and what would
-// shrink it.
+// Returns a sentence that names the part on which the step spends most time apart from compute, and
+// a change that would shrink this part.
 std::string TimeSentence(const RankedLayout& ranked);
 // Returns MemorySentence() and TimeSentence() together.
 std::string BindingSentence(const RankedLayout& ranked);

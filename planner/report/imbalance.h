@@ -12,8 +12,8 @@
 
 namespace meshwright::planner {
 
-// The second load, with which an answer compares its own. If its own load is at least as high, the
-// answer compares with balanced routing instead.
+// The second load of experts in an answer. If the query's own load is at least as high, balanced
+// routing is the second load instead.
 inline constexpr double kOtherImbalance = 1.2;
 
 struct ImbalanceEffect {

@@ -1,4 +1,4 @@
-// Writes a property of layers as a Python list, which Megatron-LM evaluates.
+// Writes which layers have a property as a Python list, which Megatron-LM evaluates.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace meshwright::planner {
 using LayerFlags = std::vector<bool>;
 
 // Returns how many layers of Megatron-LM make one layer of the group. In a hybrid, each part of a
-// layer is one; in other models, whose layers all have attention and an FFN, the whole layer is
-// one.
+// layer is one layer of Megatron-LM. In other models all layers have attention and an FFN, and each
+// is one layer of Megatron-LM.
 inline int64_t MegatronLayersOf(const LayerGroup& group, bool is_hybrid) {
   return is_hybrid ? int64_t{group.mixes()} + int64_t{group.ffn.exists()} : 1;
 }

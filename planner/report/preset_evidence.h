@@ -42,7 +42,7 @@ struct FittedPreset {
   Calibration fit;
 };
 
-// Returns what a preset's file is based on, or nullopt if the file stands by itself.
+// Returns the preset on which a preset's file is based, or nullopt if the file stands by itself.
 using FindFittedBase = absl::FunctionRef<std::optional<FittedPreset>(std::string_view name)>;
 
 // Returns the name of the preset for which the fit was made: the preset itself, or the base from

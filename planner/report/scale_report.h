@@ -1,5 +1,5 @@
 // Computes the answer of `meshwright scale`, and of `meshwright recommend` for a range of numbers
-// of devices: how much more devices gain, in numbers and words.
+// of devices: the gain from additional devices, in numbers and words.
 #pragma once
 
 #include <cstdint>

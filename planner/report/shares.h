@@ -12,7 +12,7 @@
 namespace meshwright::planner {
 
 struct ExpertShare {
-  int64_t activations_bytes = 0;  // kept by experts on the fullest device
+  int64_t activations_bytes = 0;  // bytes that experts keep on the fullest device
   double exposed_s = 0.0;         // the experts' all-to-alls of a step that compute does not hide
   std::string sentence;
 

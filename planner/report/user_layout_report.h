@@ -1,4 +1,4 @@
-// Reports where the reader's own layout would rank, and why it is slower than the best.
+// Reports the rank of the user's own layout, and why it is slower than the best layout.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace meshwright::planner {
 struct UserLayoutReport {
   std::string layout;
   std::string rule;   // the rule that it breaks, such as "heads_division"; empty if it can run
-  bool fits = false;  // under the memory criterion of the search
+  bool fits = false;  // whether it fits under the memory criterion
   int64_t total_bytes = 0;
   int64_t over_bytes = 0;  // bytes beyond the allowed memory of a device; 0 if it fits
   double oom_probability = 0.0;

@@ -51,8 +51,8 @@ inline bool HasSchedule(const Supports& supports, ScheduleKind schedule) {
   return SchedulesOf(supports).Has(schedule);
 }
 
-// Stores `part` as what the framework lacks, and `bound` as a number for the rule's sentence.
-// Returns true.
+// Stores `part` as the lacking feature, and `bound` as a number for the rule's sentence. Returns
+// true.
 inline bool Lacks(FrameworkPart part, int64_t bound, Operands& operands) {
   return Broken(static_cast<int64_t>(part), bound, operands);
 }
@@ -189,7 +189,7 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
          LacksSchedule(input, layout, operands);
 }
 
-// Returns a sentence that says what the framework lacks and what it has instead.
+// Returns a sentence that names the lacking feature and the framework's alternatives.
 std::string DescribeFramework(const Operands& operands);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// Helpers for rules that fill in their operands.
+// Provides helpers for rules that fill in their operands.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace meshwright::planner {
 
-// Returns whether the violation is that the program has no layer for a part of the model. It then
-// holds for every layout.
+// Returns whether the violation is that the program has no layer for a part of the model. Such a
+// violation holds for every layout.
 bool IsAboutParts(const Violation& violation);
 
 // Returns InvalidArgument. If the program lacks layers for parts of the model, the error is about

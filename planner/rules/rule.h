@@ -88,7 +88,7 @@ struct RuleInput {
   const FrameworkProfile& profile;  // profile of the program that runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
-  // Whether the device multiplies in the formats of the training's products.
+  // Whether the device can multiply in the number formats of the training.
   bool device_has_products = true;
   // Null if the cluster is not known, as in an export. Rules about the cluster's hosts are then
   // skipped.

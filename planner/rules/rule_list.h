@@ -24,7 +24,7 @@ const std::array<RuleEntry, kRuleCount>& Rules();
 
 std::string_view RuleName(Rule rule);
 
-// Returns one sentence that says with numbers what is wrong.
+// Returns one sentence that explains the violation with numbers.
 std::string Describe(const Violation& violation);
 
 // Returns the first rule that `layout` breaks, or nullopt if it can run. Allocates nothing.

@@ -14,7 +14,7 @@
 
 namespace meshwright::planner {
 
-// Whether the batch stays the same (strong) or grows with the devices (weak).
+// Strong scaling keeps the batch; weak scaling lets it grow with the number of devices.
 enum class ScalingMode : uint8_t { kStrong, kWeak };
 
 struct ScalePoint {

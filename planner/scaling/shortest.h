@@ -1,6 +1,6 @@
 // Finds the shortest time in which a model can be trained on a cluster, over numbers of devices and
-// batches. A strategy is how micro-batches pass the layers; each has its own shortest time
-// (Lamy-Poirier, arXiv 2106.02679).
+// batches. A strategy is a way in which micro-batches pass the layers. Each strategy has its own
+// shortest time (Lamy-Poirier, arXiv 2106.02679).
 //
 // More devices need a larger batch to be busy, and a larger batch needs more tokens for the same
 // loss. A run therefore has a shortest time, however many devices there are. This time depends on
@@ -19,7 +19,7 @@
 
 namespace meshwright::planner {
 
-// How micro-batches pass the layers.
+// The way in which micro-batches pass the layers.
 enum class Strategy : uint8_t {
   // One stage of consecutive layers per pipeline rank.
   kContiguous,
@@ -90,8 +90,8 @@ struct ShortestRun {
   }
 };
 
-// Returns batches around the critical one: powers of two and three times powers of two, from a 64th
-// of the critical batch to four times it.
+// Returns batches around the critical batch: powers of two and three times powers of two, from a
+// 64th of the critical batch to four times it.
 std::vector<int64_t> BatchesAround(double critical_batch);
 
 // Returns BatchesAround() and, for each of its batches, the nearest multiple of the largest odd
@@ -99,8 +99,8 @@ std::vector<int64_t> BatchesAround(double critical_batch);
 // have that odd divisor.
 std::vector<int64_t> BatchesFor(int64_t devices, double critical_batch);
 
-// Called before each size of each strategy: `done` of `of` are finished, and the next has `devices`
-// devices.
+// Called before each size of each strategy: `done` of `of` searches are finished, and the next has
+// `devices` devices.
 using ShortestProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
 // Returns the shortest run of each strategy. Returns InvalidArgument if the critical batch, its

@@ -56,10 +56,10 @@ class DoneActions {
   std::vector<uint8_t> done_;
 };
 
-// Calls visit(rank, stage, action) for every action that can be reached. An action comes after all
-// actions that it depends on, and the actions of a rank come in the order of its list. Returns the
-// number of visited actions of each rank. If lists block each other, this is less than the length
-// of the list. Takes time linear in the number of actions.
+// Calls visit(rank, stage, action) for every action that can run. An action comes after all actions
+// that it depends on, and the actions of a rank come in the order of its list. Returns the number
+// of visited actions of each rank. If lists block each other, this is less than the length of the
+// list. Takes time linear in the number of actions.
 // REQUIRES: one list per rank, with chunks and micro-batches in range.
 template <typename Visit>
 std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_batches,

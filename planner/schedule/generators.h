@@ -1,5 +1,5 @@
-// The generators behind MakeSchedule(), one per schedule. They are pure functions and take time
-// linear in the number of actions.
+// Generates the lists of MakeSchedule(), with one function per schedule. The functions are pure and
+// take time linear in the number of actions.
 //
 // p = pipeline_ranks, r = rank, m = micro_batches, v = chunks. planner/schedule/placement.h says
 // which stage a chunk is.

@@ -1,6 +1,7 @@
 // Plans how a pipeline rank carries out its schedule list: the list's actions, and the sends and
 // receives around them. The plan is a pure function of the list. The worker executes it, the memory
-// estimate adds up the messages that it holds, and planner/schedule/synchronous_sends.h times it.
+// estimate adds up the messages that the plan holds, and planner/schedule/synchronous_sends.h times
+// the plan.
 //
 // A message moves on a lane, which carries either activations or gradients from one rank to
 // another. Lanes don't wait for each other. On one lane, messages are received in the order in
@@ -12,10 +13,10 @@
 // deadlock. A rank's sends never wait for its receives, because these are on other lanes, and
 // receives after the posted one belong to later actions.
 //
-// The result of an action is sent right after it, once fewer than `open_sends` messages of its lane
-// are open. A message is open from its send until the rank has waited for it. A rank waits for its
-// sends only to make room for another on the same lane, and at the end of its list. The time for
-// which a rank holds a message therefore depends only on its own actions.
+// The result of an action is sent right after the action, once fewer than `open_sends` messages of
+// its lane are open. A message is open from its send until the rank has waited for it. A rank waits
+// for its sends only to make room for another message on the same lane, and at the end of its list.
+// The time for which a rank holds a message therefore depends only on its own actions.
 #pragma once
 
 #include <array>

@@ -29,7 +29,7 @@ struct OpenGroup {
   std::optional<Lane> lane = {};
 };
 
-// The properties of the model that decide which groups there are.
+// The properties of the model that decide which groups exist.
 struct GroupNeeds {
   bool tied_embeddings = false;
   bool experts = false;

@@ -1,5 +1,5 @@
-// ScheduleNeeds is what each schedule requires of a pipeline, as data. The generators of lists and
-// the rules about layouts both read it here, so that they accept the same layouts.
+// ScheduleNeeds holds what a schedule requires of a pipeline, as data. The generators of lists and
+// the rules about layouts both read this data, so that they accept the same layouts.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ struct PipelineTimes {
   std::vector<double> hop_s;
   HopMode hop_mode = HopMode::kOverlapped;
 
-  std::vector<double> reduction_s;  // gradient reduction of each stage; empty if there is none
+  std::vector<double> reduction_s;  // seconds of each stage's gradient reduction; empty if none
   double optimizer_s = 0.0;         // optimizer of each rank, once its gradients are reduced
   bool optimizer_barrier = false;   // whether every optimizer waits for the gradients of all ranks
 };

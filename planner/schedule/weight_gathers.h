@@ -39,9 +39,9 @@ std::vector<WeightUse> WeightUses(const std::vector<Action>& actions,
 
 // The gathers and releases around one use. Every unit that is gathered is used, and later released.
 struct GatherStep {
-  UnitGroup gather;    // before this use, units that no earlier step could prefetch
+  UnitGroup gather;    // gathered before this use: no earlier step could prefetch them
   UnitGroup prefetch;  // units for a later use, gathered once this use's weights are there
-  UnitGroup release;   // once the computation is over
+  UnitGroup release;   // units released after the computation
 };
 
 // Returns one step per use.

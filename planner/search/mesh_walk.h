@@ -230,8 +230,8 @@ class MeshWalk {
   std::vector<DividedStates> ways_;
   std::vector<RuleVerdict> of_ways_;                                  // by index in ways_
   std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // indexed by recompute mode
-  size_t least_recompute_ = kRuleCount;  // least place of the rules that any recompute mode breaks
-  size_t least_inner_ = kRuleCount;      // the same over recompute modes and ways to divide
+  size_t least_recompute_ = kRuleCount;  // lowest index of a rule that any recompute mode breaks
+  size_t least_inner_ = kRuleCount;      // lowest over recompute modes and ways to divide states
   size_t pipeline_ = 0;
   int64_t seen_ = 0;     // points since the last GoesOn()
   int64_t unasked_ = 0;  // work since the last GoesOn(), in points

@@ -1,5 +1,5 @@
-// Finds the small change that makes a layout fit and costs the least time. It looks at the layouts
-// that differ in one axis or in two.
+// Finds the small change that makes a layout fit and costs the least time. The search tries layouts
+// that differ from the given one in one or two axes.
 //
 // A neighbour fills the same number of devices and passes CheckLayout(). Every change saves memory:
 // more ranks of tp, cp or pp in place of dp; experts over more ranks, or whole experts in place of
@@ -25,7 +25,7 @@ inline constexpr double kWorthAnAxis = 0.05;
 
 struct NeighbourSearch {
   int64_t tried = 0;  // neighbours that can run
-  // The best of the smallest changes, if any layout fits. Its `options` are those that change.
+  // The chosen neighbour, if any neighbour fits. Its `options` are the options that change.
   std::optional<RankedLayout> smallest;
 
   friend bool operator==(const NeighbourSearch&, const NeighbourSearch&) = default;

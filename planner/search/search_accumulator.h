@@ -40,8 +40,8 @@ struct Dropped {
 // The request and the space must outlive the accumulator.
 //
 // A search over options has accumulators for each choice of options, and merges them in the order
-// of the choices. Each of them has its own request, whose `choices` hold only the choice that its
-// training already has.
+// of the choices. Each accumulator has its own request, whose `choices` hold only the choice that
+// the request's training already has.
 class SearchAccumulator {
  public:
   // The first point has order `first_order`. Layouts that are faster than `mine` are counted; by

@@ -26,9 +26,9 @@ inline constexpr double kTrialOomProbability = 0.5;
 inline constexpr int32_t kMostTrials = 5;
 
 // The most points of a search. Rules drop most points in large groups: on one core, a search over
-// the 79 million points of llama-3-405b on 6,720 devices takes 0.05 s. It takes seconds if memory
-// is computed exactly, as for Meshwright's own worker. 16,384 devices have a few million points; a
-// number of devices with hundreds of divisors has billions.
+// the 79 million points of llama-3-405b on 6,720 devices takes 0.05 s. A search takes seconds if
+// memory is computed exactly, as for Meshwright's own worker. 16,384 devices have a few million
+// points; a number of devices with hundreds of divisors has billions.
 inline constexpr int64_t kMostPoints = 100'000'000;
 
 // The most layouts that one answer lists.
@@ -75,8 +75,7 @@ struct SearchRequest {
   // The largest probability of running out of memory that a kept layout may have, above 0 and at
   // most 1. If it is not set, the 80 % rule decides.
   std::optional<double> max_oom_probability = std::nullopt;
-  // The alternatives to moving nothing to the hosts' memory, each of which the search tries as
-  // well.
+  // The offloads that the search tries in addition to no offload.
   std::vector<Offload> offloads = {};
   // The search looks only at layouts that meet this condition on the fields of a layout
   // (planner/layout/layout_condition.h).
@@ -89,7 +88,7 @@ struct SearchRequest {
   // If not empty, the search also looks for the best layout for each combination of values of these
   // keys, as ParseGroupFields() returns them.
   std::vector<size_t> best_per = {};
-  // A layout whose rank is asked for; it need not be in the search space.
+  // A layout whose rank among the results the caller wants; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
   // The options of `mine` that differ from the training's own.
   std::optional<OptionChoice> mine_options = std::nullopt;
@@ -123,7 +122,8 @@ struct SearchResult {
   std::optional<RankedLayout> nearest;  // set if none fits: the layout that exceeds it least
   int64_t nearest_over_bytes = 0;       // bytes by which `nearest` exceeds the allowed memory
   std::optional<UserLayoutRank> mine;   // the answer to the request's `mine`
-  // Set if the time limit ended the search. Everything above is then about the points seen so far.
+  // Set if the time limit ended the search. All other members then describe only the points seen so
+  // far.
   std::optional<SearchProgress> partial;
 };
 

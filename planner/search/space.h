@@ -56,8 +56,8 @@ struct DividedStates {
 //                 stage's ranks. etp is 1, or tp if ep * tp ranks can't hold whole experts.
 //   micro-batch   Divisors of the sequences that each data-parallel rank gets, up to
 //                 kMaxMicroBatch. Only 1 if dp does not divide the global batch.
-//   recompute     kSearchedRecomputes. rc=block:N is not a point: how many layers to recompute
-//                 follows from the memory (planner/search/block_recompute.h).
+// recompute     kSearchedRecomputes. rc=block:N is not a point: the number of recomputed layers
+// follows from the memory (planner/search/block_recompute.h).
 //   vpp           Divisors of the number of layers, and of that number plus two (the embedding and
 //                 the head).
 //   schedule      1F1B with one chunk, interleaved with more. Frameworks that have them add ZB-H1,

@@ -1,8 +1,7 @@
-// ClusterSpec is the machine to train on: one kind of device, the devices of a node, and the links
-// between them.
+// ClusterSpec describes the machine to train on: the kind of device, the devices of a node, and the
+// links between them.
 //
-// It says what a cluster consists of, not how many devices a run takes; that number comes with the
-// request.
+// It does not say how many devices a run takes; that number comes with the request.
 #pragma once
 
 #include <array>
@@ -28,7 +27,7 @@ namespace meshwright::planner {
 struct FastestAttention {
   int64_t head_dim = 0;
   AttentionKernel kernel = AttentionKernel::kFlash2;
-  std::string source;  // which measurement, in words
+  std::string source;  // name of the measurement, in words
 
   friend bool operator==(const FastestAttention&, const FastestAttention&) = default;
 };
@@ -45,7 +44,7 @@ struct HardwareProfile {
   double peak_tf32_flops = 0.0;     // dense, FLOP/s; 0 if it has none. No formula uses it
   double peak_fp8_flops = 0.0;      // dense, FLOP/s; 0 if it has no fp8 products
   double peak_fp4_flops = 0.0;      // dense, FLOP/s; 0 if it has no fp4 products
-  int64_t memory_bytes = 0;         // as the driver reports it
+  int64_t memory_bytes = 0;         // memory that the driver reports
   double memory_bytes_per_s = 0.0;  // data sheet
   double memory_efficiency = 0.85;  // share of memory_bytes_per_s that a streaming kernel reaches
   double matmul_efficiency = 0.8;   // share of the peak that a large, well-shaped matmul reaches
@@ -227,8 +226,8 @@ absl::Status Validate(const ClusterSpec& cluster);
 
 // Returns the standard deviation of ln(measured / predicted step time) that is assumed for a
 // cluster with this evidence that states none. All values are chosen. For data sheets it is 0.2,
-// about the error of fitted clusters before their fit (tools/prior_errors). It is half of that if
-// parts of a step were measured, and half as much again is added if nobody checked the figures.
+// about the error of fitted clusters before their fit (tools/prior_errors). It is 0.1 if parts of a
+// step were measured, and 0.3 if nobody checked the figures.
 double AssumedStepTimeSigma(Evidence evidence);
 
 // Returns the parts whose figures differ between the two clusters. Names, sizes of memory and

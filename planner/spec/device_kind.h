@@ -1,4 +1,4 @@
-// DeviceKind is what a rank runs on.
+// DeviceKind is the kind of device that a rank runs on.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // LayerShapes lists the distinct shapes among a model's layers. If kinds of layers alternate, a
 // model has many layer groups but few shapes. Quantities that depend only on a layer's shape are
-// therefore computed once for each shape. How a run trains a layer is part of the layer's shape,
-// because the backward of frozen layers is shorter.
+// therefore computed once for each shape. A shape includes how a run trains the layer, because
+// the backward of frozen layers is shorter.
 //
 // Shapes are numbered from 0 in the order in which they first appear.
 #pragma once

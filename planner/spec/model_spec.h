@@ -44,7 +44,7 @@ inline constexpr EnumNames<FfnKind, 7> kFfnKindNames = {{
 // The norms of the residual stream. kRms is RMSNorm. kLayer is LayerNorm with weight and bias,
 // kLayerWithoutBias with a weight alone, kLayerPlain with neither.
 enum class StreamNorm : uint8_t { kRms, kLayer, kLayerWithoutBias, kLayerPlain };
-// The way in which attention knows a token's position. kRotary rotates queries and keys, kLearned
+// The way in which a token's position enters attention. kRotary rotates queries and keys, kLearned
 // adds a table to the embedding, kAlibi adds a slope to the scores, and kNone does nothing.
 enum class Positions : uint8_t { kRotary, kLearned, kAlibi, kNone };
 // The order of norms and branches in a block. kSequential has norms before attention and before the
@@ -106,7 +106,7 @@ struct Attention {
 
   AttentionGate gate = AttentionGate::kNone;
   bool value_norm = false;       // Gemma 4: RMSNorm without weights over head_dim of v
-  bool shares_keys = false;      // Gemma 4: keys and values are those of an earlier layer
+  bool shares_keys = false;      // Gemma 4: the layer reuses an earlier layer's keys and values
   bool values_are_keys = false;  // Gemma 4 (`attention_k_eq_v`): there is no projection of values
   SparseIndex index = {};        // for kLatent, and for kCompressed if an index picks keys
 
@@ -118,7 +118,7 @@ struct Attention {
   bool exists() const { return kind != AttentionKind::kNone; }
   bool is_latent() const { return kind == AttentionKind::kLatent; }
   int64_t query_width() const { return heads * head_dim; }
-  int64_t key_width() const { return kv_heads * head_dim; }  // values' too where value_dim is 0
+  int64_t key_width() const { return kv_heads * head_dim; }  // also of values, if value_dim is 0
 
   friend bool operator==(const Attention&, const Attention&) = default;
 };
@@ -169,7 +169,7 @@ constexpr bool IsGated(FfnKind kind) { return kind == FfnKind::kSwiGlu || kind =
 
 struct Ffn {
   FfnKind kind = FfnKind::kSwiGlu;
-  int64_t hidden = 0;  // inner width; if there are experts, that of each expert
+  int64_t hidden = 0;  // inner width of the FFN, or of each expert if there are experts
   bool bias = false;   // whether each of its matrices has a bias
   // GPT-OSS (`swiglu_limit`): SwiGLU's gate and up are clamped to this value, the gate's sigmoid
   // has a slope of 1.702, and up counts as up + 1. 0 means plain SwiGLU.
@@ -249,8 +249,8 @@ struct ModelSpec {
   // hidden] and uses the head once more (DeepSeek-V3, arXiv 2412.19437, section 2.2).
   int64_t mtp_layers = 0;
   // The shape of each of these layers, with count 1; if absent, the shape of the last group. In
-  // Nemotron 3 it has both attention and experts, though each of the other layers has one of the
-  // two.
+  // Nemotron 3 this shape has both attention and experts, though each other layer has only one of
+  // them.
   std::optional<LayerGroup> mtp_layer = std::nullopt;
   // Hyper-connections (arXiv 2409.19606): the width of the residual stream in hidden states.
   int64_t residual_streams = 1;
@@ -261,8 +261,8 @@ struct ModelSpec {
   int64_t layer_input_vocab = 0;
   std::vector<LayerGroup> groups;
   std::vector<Tower> towers;           // beside the language model; trained
-  std::vector<SetAsideKey> set_aside;  // keys that launch flags would have to give too
-  FileKeys file;                       // used in refusals, which name keys
+  std::vector<SetAsideKey> set_aside;  // keys that launch flags would also have to give
+  FileKeys file;                       // only for refusals, which name keys
 
   int64_t layers() const;
   bool has_experts() const;

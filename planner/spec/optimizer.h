@@ -1,5 +1,5 @@
-// Optimizer describes the optimizer of a training run by what it keeps per parameter and what an
-// update moves.
+// Optimizer describes the optimizer of a training run by the values that it keeps and the bytes
+// that an update moves, both per parameter.
 #pragma once
 
 #include <array>

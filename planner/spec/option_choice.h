@@ -41,7 +41,7 @@ std::string OptionText(std::string_view name, const TrainingSpec& training);
 std::string DefaultOptionText(std::string_view name);
 // Returns the options that do not have their default, with their values.
 OptionValues ChangedOptions(const TrainingSpec& training);
-// Returns what an option takes, as --help shows it. REQUIRES: as OptionText().
+// Returns the values that an option accepts, as --help shows them. REQUIRES: as OptionText().
 std::string OptionTakes(std::string_view name);
 // Sets an option by its flag's text. Returns InvalidArgument, which names the option and what it
 // takes, or `field` if there is no such option.

@@ -13,7 +13,7 @@ namespace meshwright::planner {
 
 struct RunOption {
   std::string_view name;    // the flag, the request's key and the message's field
-  std::string_view values;  // what it takes, as --help shows it
+  std::string_view values;  // the accepted values, as --help shows them
   std::string_view help;
   // Returns the value as read() takes it.
   std::string (*text)(const RunOptions& options);

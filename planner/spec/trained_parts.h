@@ -1,8 +1,8 @@
 // TrainedParts says which weights of a model a run trains: all of them, all but some frozen parts,
 // or adapters on products whose own weights are frozen.
 //
-// Everything else follows from how a run trains each unit, such as a layer or the embedding
-// (UnitTraining). Gradients end at the first unit that trains: units before it have no backward.
+// UnitTraining says how a run trains one unit, such as a layer or the embedding. Gradients end at
+// the first unit that trains: units before it have no backward.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class AdapterTarget : uint8_t {
   kGate,
   kUp,
   kDown,
-  kOtherLinear,  // every other linear layer of a block, but for routers and indexers
+  kOtherLinear,  // every other linear layer of a block, except routers and indexers
   kExperts       // all products of routed experts, with an adapter for each expert
 };
 using AdapterTargets = EnumSet<AdapterTarget>;
@@ -66,7 +66,7 @@ enum class UnitTraining : uint8_t {
 };
 
 struct TrainedParts {
-  Adapter adapter = {};  // if it exists, all else is frozen
+  Adapter adapter = {};  // if it exists, all other weights are frozen
   bool freezes_towers = false;
   bool freezes_embedding = false;
   // Layers [first_frozen, end_frozen) are frozen.

@@ -40,7 +40,7 @@ inline constexpr EnumNames<Verdict, 4> kVerdictNames = {{
 
 struct Ablation {
   std::string name;            // such as "micro_batch"
-  std::string recommendation;  // the paper's, in words
+  std::string recommendation;  // the paper's recommendation, in words
   std::vector<Arm> arms = {};  // at least two
   Verdict verdict = Verdict::kOpen;
   // Throughput of the fastest recommended arm, divided by that of the fastest other arm, minus 1.

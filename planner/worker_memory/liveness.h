@@ -5,8 +5,9 @@
 // The list says what each operator returns, saves and frees. WorkspaceBytes() says what an operator
 // holds in addition while it runs. executor/worker/model runs the operators in this order:
 //
-//   forward            In list order. A result is freed when the next one is there, unless it is
-//                      saved. What recompute does not keep is freed at the end of the part.
+//   forward            In list order. A result is freed when the next result exists, unless it is
+//                      saved. Tensors that recompute does not keep are freed at the end of the
+//                      part.
 //   recompute          The marked operators, in list order, up to the last one that makes anything
 //                      saved.
 //   branches           The experts and the FFN beside them read the output of one norm. A forward
@@ -14,7 +15,7 @@
 //                      through the second branch first. It holds that branch's gradient of the
 //                      norm's output while it goes through the first.
 //   input gradients    In reverse order. The incoming gradient is held until the operator of the
-//                      norm, which adds it to its own.
+//                      norm, which adds it to the norm's input gradient.
 //   weight gradients   A projection's weight gradient waits. It is computed right before the input
 //                      gradient of the projection before it, or while the projection's own input
 //                      gradient is sent to the other ranks. Two projections that read the same
@@ -73,7 +74,7 @@ class Liveness {
     int64_t narrow_copy_bytes = 0;  // a quantised copy of its result, made after the result
   };
 
-  // The bytes that an operator makes, saves and frees, and what decides when.
+  // The bytes that an operator makes, saves and frees, and the facts that decide when.
   struct Step {
     OperatorKind kind = OperatorKind::kElementwise;
     std::array<int64_t, 3> result_bytes = {};     // by PassKind
@@ -114,7 +115,7 @@ class Liveness {
     int64_t stream_bytes = 0;    // the incoming gradient
     int64_t gradient_bytes = 0;  // gradient of the current operator's result, besides stream_bytes
     bool on_stream = true;       // the current gradient is the incoming one
-    bool in_place = false;       // the current gradient has overwritten what was saved
+    bool in_place = false;       // the current gradient has overwritten a saved tensor
     bool keeps_stream = false;   // the incoming gradient is kept for a later weight gradient
     int64_t branch_bytes = 0;    // gradients of the norm's output from finished branches
     Waiting waiting;

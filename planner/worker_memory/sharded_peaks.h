@@ -67,7 +67,7 @@ class ShardedPeaks {
   struct Missing {
     size_t action = 0;       // the use's action; the number of actions if there is none
     int64_t bytes = 0;       // weights that must be gathered
-    int64_t left_bytes = 0;  // left gathered by the previous use
+    int64_t left_bytes = 0;  // weights that the previous use leaves gathered
   };
 
   bool IsHead(const PeakPosition& use) const { return use.part == HeadPart(*chunks_[use.chunk]); }
@@ -86,7 +86,7 @@ class ShardedPeaks {
   const TransientUnits& units_;
   const absl::Span<const WorkerStageBytes* const> chunks_;
   const std::vector<Action>& actions_;
-  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions left, by chunk
+  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // number still to come, by chunk
   std::vector<Solved> solved_;
   size_t next_ = 0;
   PeakPosition last_use_;  // the last use of weights up to the current action

@@ -7,7 +7,7 @@
 // adds up. A piece of a factor has at most kMatmulPieceElements, unless one row has more.
 //
 // A GPU reads both factors along the contracted dimension, so some factors are transposed. It
-// computes a weight gradient as a separate product before it adds it.
+// computes a weight gradient as a separate product before adding it to the accumulated gradient.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ namespace meshwright::planner {
 inline constexpr int64_t kLossAccumulatorBytes = 8;
 
 // Bytes held while the norm of the gradients is computed, after the step's last action: 1,024
-// partial sums and their sum in fp64. A rank has its peak at this moment only if it holds next to
-// nothing else, such as a rank with only the embedding of a very small model.
+// partial sums and their sum in fp64. Only a rank that holds almost nothing else has its peak at
+// this moment, such as a rank with only the embedding of a very small model.
 inline constexpr int64_t kGradientNormBytes = int64_t{1024 + 1} * 8;
 
 struct WorkerRank {
@@ -36,7 +36,7 @@ struct WorkerRank {
   // If micro-batches differ, the stage of each chunk for each micro-batch, by micro-batch and then
   // by chunk; otherwise empty.
   std::vector<WorkerStageBytes> by_micro_batch = {};
-  std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
+  std::optional<TransientUnits> transient = std::nullopt;  // set under ZeRO 2 and 3
   // Bytes held while the optimizer or the selection biases are updated after the step's last
   // action, in addition to the sums of the norm.
   int64_t update_bytes = 0;

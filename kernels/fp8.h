@@ -3,10 +3,11 @@
 // operators give the results of these functions, so their bytes are equal.
 //
 // A tile's scale is the smallest power of two s for which |x| / s <= 448 for all numbers x of the
-// tile. It is 1 for a tile of zeros and at least 2^-126. A power of two only changes exponents, so
-// dequantising is exact as long as the exponents are representable. Transformer Engine's block
-// scaling uses the same scales (Float8BlockScaling, `force_pow_2_scales`). Numbers round to
-// nearest, ties to even, and saturate at 448; NaN stays NaN.
+// tile. The scale is 1 for a tile of zeros, and at least 2^-126 for any tile. A power of two only
+// changes exponents, so dequantising is exact as long as the exponents are representable.
+// Transformer Engine's block scaling uses the same scales (Float8BlockScaling,
+// `force_pow_2_scales`). Numbers round to nearest, ties to even, and saturate at 448; NaN stays
+// NaN.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Lists which queries see which keys under context parallelism or in windowed attention. A window
 // is the newest keys before a query, or the keys of the query's own chunk. The lists are the stops
 // of the ring that passes keys from rank to rank, and the rectangles of queries and keys for which
-// the attention kernel is called. Meshwright's worker executes these lists. Its memory and every
-// framework's time are computed from them.
+// the attention kernel is called. Meshwright's worker executes these lists. The worker's memory and
+// every framework's time are computed from the lists.
 //
 // The ring carries a rank's keys only to ranks that see some of them. At a stop of distance h, rank
 // r works on the keys of rank r - h. The ring leaves out every distance at which no rank sees any

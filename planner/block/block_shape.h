@@ -86,8 +86,8 @@ struct BlockShape {
   // Bytes kept per token for each expert that the token goes to: its routing weight and its origin.
   // 0 stands for the lists that Meshwright's own worker keeps.
   double routing_bytes = 12.0;
-  // Whether the experts' results are kept. They are if routing weights multiply these results and
-  // not the inputs of the down projection.
+  // Whether the experts' results are kept. They are kept if routing weights multiply these results
+  // and not the inputs of the down projection.
   bool keeps_expert_output = false;
   // Whether selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;

@@ -9,8 +9,8 @@
 
 namespace meshwright::planner {
 
-// `count` matrices of the whole size [rows, columns], of which a rank holds `rank_elements`
-// elements in all. Only the rank's own experts have matrices here; other ranks of the
+// `count` matrices, each of the whole size [rows, columns]. A rank holds `rank_elements` elements
+// of them in total. Only the rank's own experts have matrices here; other ranks of the
 // expert-tensor-parallel group hold other parts of the same matrices.
 struct UpdatedMatrix {
   int64_t rows = 0;

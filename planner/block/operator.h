@@ -109,8 +109,8 @@ struct MatmulShape {
   int64_t rows = 0;
   int64_t outputs = 0;
   int64_t inputs = 0;
-  // For experts: the number of products, each with a W of its own. They divide the rows evenly, or
-  // the inputs if `shares_inputs`.
+  // For experts: the number of products, each with a W of its own. The products divide the rows
+  // evenly, or the inputs if `shares_inputs`.
   int64_t groups = 1;
   bool shares_inputs = false;  // set for the gradient of the W of experts
 };
@@ -297,7 +297,7 @@ struct Operator {
   int64_t element_bytes = 2;      // bytes per element of its inputs and outputs
   int64_t accumulator_bytes = 4;  // bytes per element of its statistics and its weight's gradient
 
-  // Of `matmul`, `attention` and `core`, only the one that `kind` names is set.
+  // At most one of `matmul`, `attention` and `core` is set, according to `kind`.
   MatmulShape matmul = {};
   AttentionShape attention = {};
   CoreShape core = {};

@@ -56,8 +56,9 @@ class OperatorBuilder {
   // Adds a product over all tokens. `outputs` and `inputs` are the dimensions of the rank's part of
   // the matrix.
   Operator& Matmul(OperatorName name, int64_t outputs, int64_t inputs);
-  // Adds a product of the block. If it is quantised, separate kernels make the quantised copies:
-  // forward reads the input and writes one copy; backward reads the gradient and writes two.
+  // Adds a product of the block. If the product is quantised, separate kernels make the quantised
+  // copies: forward reads the input and writes one copy; backward reads the gradient and writes
+  // two.
   Operator& Projection(OperatorName name, int64_t outputs, int64_t inputs);
   // Marks a product over `rows` tokens as quantised and adds the traffic of quantising its factors.
   // Does nothing if the shape is not quantised.

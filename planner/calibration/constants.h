@@ -25,8 +25,9 @@ struct CalibrationConstant {
   double high = 0.0;          // largest value
   bool of_framework = false;  // whether it is a constant of the framework, not of the cluster
   double* (*field)(ClusterSpec&, FrameworkProfile&) = nullptr;
-  // Whether the constant is a framework's factor on a constant of the cluster. It is fitted only if
-  // the cluster's constants are not, because a step time shows only the product of the two.
+  // Whether the constant is a framework's factor on a constant of the cluster. Such a factor is
+  // fitted only if the cluster's constants are not fitted, because a step time shows only the
+  // product of factor and constant.
   bool share_of_cluster = false;
 };
 
@@ -44,7 +45,7 @@ struct ConstantPrior {
 };
 
 // Returns the prior of `constant` for this cluster and profile. With kFit its value is the fitted
-// value. Its standard deviation is the one that the fit left, increased by the spread between
+// value. Its standard deviation is then the one that the fit left, increased by the spread between
 // machines of one kind, but never larger than without a fit.
 ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                       const FrameworkProfile& profile, PriorSource source);

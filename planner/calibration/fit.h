@@ -44,8 +44,8 @@ struct FitOptions {
 };
 
 struct FitResult {
-  // A fitted cluster or profile carries its calibration, with an empty command. If it was not
-  // fitted, it is unchanged.
+  // A fitted cluster or profile carries its calibration, with an empty command. A cluster or
+  // profile that was not fitted is unchanged.
   ClusterSpec cluster;
   FrameworkProfile profile;
   std::vector<double> residuals;  // log(predicted / measured), by row

@@ -22,8 +22,8 @@ struct SpreadPrior {
   double rows = 0.0;
 };
 
-// Returns the spread of estimates with this cluster and profile. Its weight is the number of rows
-// that it was fitted to, up to a limit that a few dozen new rows outweigh.
+// Returns the spread of estimates with this cluster and profile. The spread's weight is the number
+// of rows that it was fitted to, up to a limit that a few dozen new rows outweigh.
 SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 struct FitErrors {

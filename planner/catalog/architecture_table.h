@@ -41,7 +41,8 @@ struct ArchitectureTable {
   std::vector<std::string> language_models;  // objects that hold the language model of a wrapper
   std::vector<std::string> towers;           // keys that hold a tower, or name one
   std::vector<std::string> ignored_endings;  // endings of keys that change nothing
-  // Keys that no getter reads. Their meaning is known in every family or in some families.
+  // Keys that no getter reads. The planner knows the meaning of such a key in every family or in
+  // some families.
   std::set<std::string, std::less<>> general_keys;
   std::set<std::string, std::less<>> family_keys;
 };

@@ -22,8 +22,7 @@ absl::StatusOr<std::vector<Attention>> ReadAttentions(JsonFields& fields,
                                                       int64_t hidden, int64_t seq_len,
                                                       const std::vector<LayerParts>& layers);
 
-// Returns the number of layers at the end of `layers` layers that use the keys and values of an
-// earlier layer.
+// Returns how many of the last of `layers` layers use the keys and values of an earlier layer.
 absl::StatusOr<int64_t> ReadSharingLayers(JsonFields& fields, int64_t layers);
 
 }  // namespace meshwright::planner

@@ -18,7 +18,7 @@ std::vector<std::string> ClusterNames();
 std::vector<std::string> ProfileNames();
 
 // Return the JSON text of a preset, unchanged from its file in planner/data, so that users can
-// start their own file from it. They accept the other names of a preset too
+// start their own file from it. The functions also accept the other names of a preset
 // (planner/catalog/{model,cluster,profile}_names.h). For an unknown name they return NotFound, and
 // the message lists the nearest names.
 absl::StatusOr<std::string_view> ModelText(std::string_view name);

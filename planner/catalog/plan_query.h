@@ -83,8 +83,8 @@ absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training);
 // NotFound for an unknown preset, and InvalidArgument, naming the field, for a value that can't be
 // used.
 //
-// A search over options leaves out values that the framework does not have. It is an error if the
-// query names such a value itself, or if no value is left.
+// A search over options leaves out values that the framework does not have. The query is in error
+// if it names such a value itself, or if no value is left.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
 // Returns one sentence for each value that the query does not name itself and that the search of

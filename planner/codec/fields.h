@@ -137,8 +137,8 @@ constexpr Field Inside(Field field) {
   return field;
 }
 
-// Returns `field`, whose struct may have keys that are not known. They are ignored, even by a
-// reader that refuses unknown keys elsewhere.
+// Returns `field`, whose struct may have keys that are not known. Unknown keys of this struct are
+// ignored, even by a reader that refuses unknown keys elsewhere.
 constexpr Field Open(Field field) {
   field.open = true;
   return field;

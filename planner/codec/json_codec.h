@@ -259,7 +259,8 @@ class JsonReader {
 
   // Returns the field's value, or null if it is absent.
   const nlohmann::json* Lookup(const Field& field);
-  // Notes that the needed field is absent. If it has needed fields `inside`, notes these instead.
+  // Notes that the needed field is absent. If the field has needed fields `inside`, notes these
+  // instead.
   void NoteAbsent(const Field& field, const std::vector<std::string>& inside);
   // Returns the field's value, or null if it is absent. An absent field that is needed is noted.
   const nlohmann::json* Find(const Field& field);
@@ -422,8 +423,9 @@ nlohmann::ordered_json WriteOrderedJson(const T& value) {
 // The treatment of keys that no field has. Such a key comes from a newer version, or is misspelt.
 enum class UnknownKeys : uint8_t { kPassOver, kRefuse };
 
-// Reads `json`. If it is no object, the error names it as `what`. `prefix`, such as "plan.", begins
-// field paths. Returns InvalidArgument for the first problem; `value` is then of no use.
+// Reads `json`. If the JSON value is no object, the error names it as `what`. `prefix`, such as
+// "plan.", begins field paths. Returns InvalidArgument for the first problem; `value` is then of no
+// use.
 template <HasFields T>
 absl::Status ReadJson(std::string_view what, const nlohmann::json& json, UnknownKeys unknown,
                       T& value, std::string_view prefix = "") {

@@ -21,7 +21,8 @@ class JsonProblem {
   bool found() const { return !status_.ok(); }
   // Returns the first problem or, if there is none, that keys are absent.
   absl::Status status() const;
-  // Keeps `status` if it is the first problem. The other functions fail by calling this.
+  // Keeps `status` if it is the first problem. The other functions report their errors through this
+  // function.
   void Fail(absl::Status status);
   // Notes that a needed key is absent.
   void Absent(const FieldPath& path);

@@ -24,9 +24,10 @@ StateTraffic StateTrafficOf(const StepShape& step, const UnitParameters& paramet
 //
 // ZeRO 0 and 1 communicate once per step, and one micro-batch can hide this. ZeRO 2 and 3
 // communicate for every micro-batch. There are two exceptions. With layered gradient accumulation
-// (breadth-first, arXiv 2106.02679) every ZeRO stage communicates once per step, and all
-// micro-batches can hide this. A framework that reduces interleaved groups communicates once for
-// each group, and the group's micro-batches can hide this.
+// (breadth-first, arXiv 2106.02679) every ZeRO stage communicates once per step, and the compute of
+// all micro-batches can hide this communication. A framework that reduces interleaved groups
+// communicates once for each group, and the compute of the group's micro-batches can hide this
+// communication.
 double ExposedTraffic(const FrameworkProfile& profile, const Layout& layout,
                       const StateTraffic& traffic, int64_t micro_batches, double window_s);
 

@@ -3,7 +3,7 @@
 //
 // Each time is a sum over the operators of planner/block/block.h, which run one after another.
 // Matmuls are timed by shape, attention by kernel, and everything else by the bytes that it
-// streams. Compute waits for tensor-parallel collectives. It also waits for the collectives of
+// streams. Compute waits for tensor-parallel collectives. Compute also waits for the collectives of
 // experts, except for the share that the profile lets compute hide.
 #pragma once
 

@@ -28,8 +28,8 @@ struct CopyTime {
   double backward_s = 0.0;
 };
 
-// Returns the wait for a layer whose activations are moved to the host. It is 0 if the layout moves
-// none.
+// Returns the wait for a layer whose activations are moved to the host. The wait is 0 if the layout
+// moves no activations.
 CopyTime ExposedCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
 // Returns the wait for a layer whose weights are on the host, and perhaps its gradients too. Every

@@ -38,8 +38,8 @@ double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulSh
 double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 
 // Returns the seconds of `flops` FLOPs of a recurrence's core, or of an index's scores. Kernels
-// work on small tiles in bf16. They reach the share kCoreShare of the rate of large products; it is
-// chosen, because no measured rates are published.
+// work on small tiles in bf16. They reach the share kCoreShare of the rate of large products; this
+// share is chosen, because no measured rates are published.
 double CoreTime(const DeviceShare& device, double flops);
 inline constexpr double kCoreShare = 0.5;
 

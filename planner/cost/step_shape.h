@@ -15,7 +15,8 @@
 
 namespace meshwright::planner {
 
-// Returns the share of a device that one rank has. It is 1 unless ranks share processor cores.
+// Returns the share of a device that one rank has. The share is 1 unless ranks share processor
+// cores.
 inline double CoreShare(const ClusterSpec& cluster, int64_t devices) {
   return ThroughputShare(cluster, FillNodes(devices, cluster.devices_per_node).per_node);
 }

@@ -1,7 +1,7 @@
 // Estimates one layout: bytes of memory on the fullest device, seconds of one step, and MFU.
 //
 // The functions are pure in (model, cluster, training, layout, profile). They use no clock and no
-// randomness. They allocate nothing for shapes that they have seen before, so that a search can
+// randomness. For shapes that they have seen before they allocate nothing, so that a search can
 // call them for every point.
 #pragma once
 

@@ -18,7 +18,7 @@ namespace meshwright::planner {
 // clusters, with equal weight for each cluster, is 0.194 (tools/prior_errors).
 inline constexpr double kDataSheetSigma = 0.2;
 
-// A fit to this many rows halves the data sheet's error. This is about the number of fitted
+// A fit to this many rows halves the data sheet's error. The value is about the number of fitted
 // constants.
 inline constexpr int64_t kRowsThatHalve = 7;
 
@@ -27,10 +27,10 @@ inline constexpr int64_t kRowsThatHalve = 7;
 double ShareLeftOpen(int64_t rows);
 
 // Returns whether the spread of measured around predicted steps is taken from the cluster's runs
-// rather than from the framework's. There are two such cases. In the first, the framework was not
-// fitted. In the second, the cluster's spread is larger and its fit continued an earlier fit
-// (prior_rows): runs on this very cluster refined the fit. The spread of a first fit also reflects
-// the framework whose runs were fitted, so it does not count for another framework.
+// rather than from the framework's. There are two such cases. In the first case, the framework was
+// not fitted. In the second case, the cluster's spread is larger and its fit continued an earlier
+// fit (prior_rows): runs on this very cluster refined the fit. The spread of a first fit also
+// reflects the framework whose runs were fitted, so it does not count for another framework.
 bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 // Returns the standard deviation of log(measured / predicted) over the runs that
@@ -40,7 +40,7 @@ double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile)
 // Properties of a step that no fit has seen. They widen the step's interval.
 enum class Unfitted : uint8_t {
   // Recurrences, and attention to keys that an index picks or that are compressed. The efficiency
-  // of their kernels is chosen.
+  // of these layers' kernels is chosen, not measured.
   kLayers,
   kExperts,
   kFrozenWeights,  // or adapters

@@ -24,7 +24,7 @@ enum class GroupRole : uint8_t {
   kModelEnds,
   kExperts,       // the ranks that hold different experts and send each other tokens
   kExpertTensor,  // the ranks that share the matrices of the same experts
-  // The holders of the same parts of experts. They are to experts what kReplicas are to other
+  // The holders of the same parts of experts. Their role for experts is that of kReplicas for other
   // parameters.
   kExpertReplicas
 };

@@ -156,7 +156,8 @@ constexpr LayoutKey Text(LayoutKey row) {
   return Of<kMember>(KeyKind::kText, row);
 }
 
-// Makes the row of rc=. Its value is a word, and some words have numbers or modules behind them.
+// Makes the row of rc=. The value of rc= is a word, and some words are followed by numbers or
+// modules.
 constexpr LayoutKey RecomputeKey(LayoutKey row) {
   row = Word<&Layout::recompute>(row);
   row.same = [](const Layout& a, const Layout& b) {

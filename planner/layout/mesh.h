@@ -109,7 +109,7 @@ struct ShardGroups {
 
 // The way in which the ranks of a stage divide experts. Neighbours share the matrices of the same
 // experts (`tensor`). At larger distances ranks hold other experts (`experts`), and at the largest
-// distances copies of the same experts (`replicas`). This is Megatron Core's order (arXiv
+// distances copies of the same experts (`replicas`). Megatron Core has the same order (arXiv
 // 2504.14960).
 struct ExpertGroups {
   RankGroup tensor;

@@ -1,8 +1,8 @@
 // DeviceBenchmark holds what micro-benchmarks measured on the devices of one host: matrix products,
 // memory copies and collectives.
 //
-// It is plain data with a JSON form. If several ranks run an operation simultaneously, the time of
-// the operation is that of the slowest rank.
+// DeviceBenchmark is plain data with a JSON form. If several ranks run an operation simultaneously,
+// the time of the operation is that of the slowest rank.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ struct MatmulTiming {
   friend bool operator==(const MatmulTiming&, const MatmulTiming&) = default;
 };
 
-// A copy within the memory of a device, on each of `ranks` devices simultaneously. It reads `bytes`
-// and writes `bytes`.
+// A copy within the memory of a device, on each of `ranks` devices simultaneously. The copy reads
+// `bytes` and writes `bytes`.
 struct CopyTiming {
   int64_t bytes = 0;
   int32_t ranks = 1;
@@ -53,9 +53,9 @@ struct CopyTiming {
   friend bool operator==(const CopyTiming&, const CopyTiming&) = default;
 };
 
-// A collective of `ranks` ranks, in each of `groups` groups simultaneously. It is an all-reduce, an
-// all-gather, a reduce-scatter, or a kSend, which is one message in one direction. `bytes` is the
-// size of the full buffer: before a reduction, after a gather.
+// A collective of `ranks` ranks, in each of `groups` groups simultaneously. The collective is an
+// all-reduce, an all-gather, a reduce-scatter, or a kSend, which is one message in one direction.
+// `bytes` is the size of the full buffer: before a reduction, after a gather.
 struct CollectiveTiming {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   int64_t bytes = 0;

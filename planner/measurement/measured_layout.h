@@ -17,7 +17,7 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 // smallest batch that the run can have had. An empty `mbs` counts as 1.
 absl::StatusOr<int64_t> LeastGlobalBatch(const Measurement& row);
 
-// Returns the layout of the run. It is not checked against the rules.
+// Returns the layout of the run. The layout is not checked against the rules.
 //
 // - Empty cells: cp, vpp and the micro-batch are 1, nothing is recomputed, kernels are the
 //   framework's default, and dp follows from the number of devices. ZeRO is 3 under FSDP and

@@ -26,8 +26,8 @@ struct PlannedRow {
 };
 
 struct RowPlan {
-  // Set if model, hardware and batch are known. They suffice to compute the MFU of the measured
-  // step.
+  // Set if model, hardware and batch are known. These three suffice to compute the MFU of the
+  // measured step.
   std::optional<PlannedRow> row;
   // Set if CheckLayout() accepts the layout, so that the estimate applies.
   std::optional<Layout> layout;

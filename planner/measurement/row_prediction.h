@@ -41,7 +41,7 @@ struct RowPrediction {
   // The following members are set only for runs that succeeded (kOk).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu
   OptionalNumber tokens_per_s_per_device;
-  // Set if model, cluster and batch are known. It is computed from the step time by PaLM's
+  // Set if model, cluster and batch are known. This MFU is computed from the step time by PaLM's
   // definition. If the source gives no time, it is the source's own MFU.
   OptionalNumber mfu;
   OptionalNumber peak_bytes;

@@ -58,7 +58,8 @@ class ExactMemory final : public MemoryModel {
   int64_t UpdateBytes(int32_t pipeline_rank) const;
   // Returns the bytes of the optimizer's update of matrices; 0 if it needs no whole matrices.
   int64_t MatrixUpdateBytes(int32_t pipeline_rank) const;
-  // Returns the bytes of the selection biases that are updated. They are held throughout.
+  // Returns the bytes of the selection biases that are updated. These biases are held throughout
+  // the run.
   int64_t SelectionBiasBytes(int32_t pipeline_rank) const;
   // Returns the bytes that the host holds while it updates units one after another.
   int64_t HostUpdateBytes(int32_t pipeline_rank) const;

@@ -2,7 +2,7 @@
 // precision, Adam, FlashAttention, GQA, SwiGLU, RMSNorm, and tensor parallelism with sequence
 // parallelism.
 //
-// These functions are the paper's own terms. The estimate of a layout
+// The functions below are the paper's own terms. The estimate of a layout
 // (planner/memory/rank_memory.h) has more terms, and must agree with these if no other term
 // applies.
 #pragma once

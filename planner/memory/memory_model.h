@@ -3,9 +3,9 @@
 //
 // There are two models. ProfileMemory estimates a framework's memory from its profile. ExactMemory
 // follows the allocations of Meshwright's own worker to the byte. A model is made for one layout
-// and computes once the figures that the layout's ranks share. It does not allocate on the heap for
-// models with layers of up to four shapes. planner/memory/rank_memory.h chooses the model and adds
-// up a rank's memory.
+// and computes once the figures that the layout's ranks share. Making a model does not allocate on
+// the heap for models with layers of up to four shapes. planner/memory/rank_memory.h chooses the
+// model and adds up a rank's memory.
 #pragma once
 
 #include <cstdint>

@@ -40,8 +40,8 @@ struct ModelStateBytes {
   int64_t total_bytes() const { return weights_bytes + gradients_bytes + optimizer_bytes; }
 };
 
-// Bytes that are held for each parameter besides its weight. They follow from the run's options,
-// the profile and the precision.
+// Bytes that are held for each parameter besides its weight. The run's options, the profile and the
+// precision decide these bytes.
 struct StateWidths {
   double master = 0.0;  // 0 if there is no copy of the weights
   double gradient = 0.0;

@@ -72,8 +72,8 @@ inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layou
 }
 
 // Returns the bytes that the caching allocator reserves and can't hand out on a rank that keeps
-// `activations_bytes`. They are 0 without a pipeline: micro-batches run one after another, take and
-// return the same blocks in a stack's order, and leave no gaps.
+// `activations_bytes`. Without a pipeline the result is 0: micro-batches run one after another,
+// take and return the same blocks in a stack's order, and leave no gaps.
 int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
                            int64_t activations_bytes);
 

@@ -36,8 +36,8 @@ struct MeasuredResidual {
   double noise = 0.0;
 };
 
-// The posterior of the layouts' residuals, given the layouts that were measured or are running. It
-// is a mixture of components.
+// The posterior of the layouts' residuals, given the layouts that were measured or are running. The
+// posterior is a mixture of components.
 class ResidualPosterior {
  public:
   // The posterior at one value of the scale factor, with or without the related results.
@@ -78,8 +78,8 @@ class ResidualModel {
  private:
   struct Seen;
   class Prior;  // the distribution before any measurement of the sweep
-  // Returns the component at one value of the scale factor. Its weight is the log marginal
-  // likelihood of the measurements, up to a constant that is the same for all factors.
+  // Returns the component at one value of the scale factor. The component's weight is the log
+  // marginal likelihood of the measurements, up to a constant that is the same for all factors.
   ResidualPosterior::Component At(double factor, bool relatives_speak, const Seen& seen) const;
 
   const ResidualPriors priors_;

@@ -87,7 +87,8 @@ struct TrialChoice {
   // nullopt until a trial was measured or is running.
   std::optional<double> gain;
   // Standard deviation of ln(median step time) that the next trial's own steps are expected to
-  // give. It is estimated from the trials that ran; 0 if none of them states its noise.
+  // give. The value is estimated from the trials that ran; it is 0 if none of them states its
+  // noise.
   double own_noise = 0.0;
   std::vector<TrialBelief> beliefs;  // one belief per candidate, whether it ran or not
 };

@@ -76,8 +76,8 @@ struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // bytes while the loss is computed
   double loss_kept_bytes_per_logit = 4;  // bytes until the micro-batch's backward begins
-  // Replaces loss_peak_bytes_per_logit if the logits are divided over TP ranks. If it is 0, nothing
-  // is replaced.
+  // Replaces loss_peak_bytes_per_logit if the logits are divided over TP ranks. If this value is 0,
+  // nothing is replaced.
   double parallel_loss_peak_bytes_per_logit = 0;
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
@@ -96,8 +96,8 @@ struct KeptActivations {
   // Bytes kept per token and per expert to which the token is sent: the router's weight and the
   // token's origin.
   double routing_bytes = 12.0;
-  // Whether the experts' outputs are kept. They are if the router's weights are applied to them,
-  // not to the input of the down projection.
+  // Whether the experts' outputs are kept. They are kept if the router's weights are applied to
+  // them, not to the input of the down projection.
   bool keeps_expert_output = false;
   // Bytes kept in addition to the tensors that every framework keeps, per token and hidden element:
   double eager_norm_bytes = 8.0;  // both norms of a layer together, if they are not fused
@@ -147,8 +147,8 @@ struct OperatorTraffic {
   // Bytes per parameter and micro-batch, if a separate operator adds up gradients.
   double accumulate_traffic_bytes = 0.0;
   // Forward of the activation in experts with biases, in bytes per element of its result; backward
-  // takes 1.5 times as much. It is 0 if this activation is fused. The activation in experts without
-  // biases is always fused.
+  // takes 1.5 times as much. The value is 0 if this activation is fused. The activation in experts
+  // without biases is always fused.
   double expert_bias_traffic_bytes = 0.0;
 
   // The least time of a product or a streaming operator. An eager framework's host needs this long
@@ -164,7 +164,7 @@ struct OperatorTraffic {
   // Cost of a step in addition to its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
   // Standard deviation of the logarithm of measured over predicted step times of this framework. If
-  // it is 0, the cluster's is used.
+  // this value is 0, the cluster's value is used.
   double step_time_sigma = 0.0;
 
   friend bool operator==(const OperatorTraffic&, const OperatorTraffic&) = default;
@@ -173,8 +173,9 @@ struct OperatorTraffic {
 struct Communication {
   // The order in which ranks are numbered over the axes.
   MeshOrder mesh_order = kDefaultMeshOrder;
-  // The largest share of the data-parallel communication that compute can hide. The rest is exposed
-  // although it overlaps, because compute and collectives share memory and cores.
+  // The largest share of the data-parallel communication that compute can hide. The rest of that
+  // communication is exposed although it overlaps, because compute and collectives share memory and
+  // cores.
   double data_parallel_overlap = 0.0;
   // The number of collectives for a layer's gradients, each with its own latency. Under ZeRO-0 they
   // all-reduce whole gradients; under ZeRO-1 they reduce and gather shards. 0: one collective for

@@ -2,8 +2,8 @@
 // memory and time share: the layers of each stage, the sums of the layers' operators, and the
 // parameters of each rank.
 //
-// It refers to the context and the layout, which must outlive it. REQUIRES: CheckLayout() accepts
-// the layout.
+// PlannedLayout refers to the context and the layout, which must outlive it. REQUIRES:
+// CheckLayout() accepts the layout.
 #pragma once
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 // - A sweep is the rows of one `sweep` and one global batch. Its candidates are rows that the
 //   planner can model and whose outcome is known. If the outcome is kOk, the time and the MFU must
 //   be known too.
-// - The chooser sees the layout and the estimate of each candidate. It sees results only of the
-//   candidates that it ran. A row with outcome kError counts as a trial.
+// - The chooser sees the layout and the estimate of each candidate. The chooser sees results only
+// of the candidates that it ran. A row with outcome kError counts as a trial.
 // - Regret is in percentage points of MFU below the best measured in the sweep. The best may be
 //   that of a row that the planner could not model.
 #pragma once
@@ -40,8 +40,8 @@ struct ReplayCandidate {
   double oom_probability = 0.0;
 };
 
-// Returns the recorded result of the candidate at an index. It is called after the candidate was
-// chosen.
+// Returns the recorded result of the candidate at an index. The function is called after the
+// candidate was chosen.
 using RunRecorded = std::function<TrialFinding(size_t candidate)>;
 
 // The trials of a sweep, from the first to the last.

@@ -16,8 +16,8 @@ struct TimelineSubject {
   int32_t micro_batches = 0;
 };
 
-// Returns a trace in Chrome's format, which Perfetto opens. It has one process with a thread for
-// each pipeline rank, and a complete event for each action, with FormatAction() as its name and
+// Returns a trace in Chrome's format, which Perfetto opens. The trace has one process with a thread
+// for each pipeline rank, and a complete event for each action, with FormatAction() as its name and
 // times in microseconds. A rank's reductions are on a separate thread next to its own.
 std::string TimelineTrace(const TimelineSubject& subject, const Timeline& timeline);
 

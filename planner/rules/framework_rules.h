@@ -58,8 +58,8 @@ inline bool Lacks(FrameworkPart part, int64_t bound, Operands& operands) {
 }
 
 // The functions below are the parts of the rule. Each returns whether the framework lacks something
-// that the model or some axes of the layout need. They are separate so that each depends on few
-// axes (RuleLevel).
+// that the model or some axes of the layout need. The functions are separate so that each depends
+// on few axes (RuleLevel).
 
 // The kinds of model states that a framework may be able to move to the host.
 enum class StateOffload : uint8_t { kOptimizer, kParameters, kGradients };

@@ -130,8 +130,8 @@ inline bool ReplicasDoNotDivide(const RuleInput& input, const Layout& layout, Op
   return Broken(GroupSize(GroupRole::kReplicas, layout), layout.shard_ranks, operands);
 }
 
-// The rules below are about the global batch. They are checked last, because a layout that breaks
-// only these could run with another batch.
+// The rules below are about the global batch. These rules are checked last, because a layout that
+// breaks only them could run with another batch.
 
 inline bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   return DoesNotDivide(input.training.global_batch, int64_t{layout.dp} * layout.micro_batch,

@@ -112,9 +112,9 @@ struct Violation {
   Operands operands;
 };
 
-// The level of a rule names the axes that decide whether a layout breaks the rule. This holds for
-// layouts without offload, named kernels and rc=block:N; only rules of kLayout take these into
-// account. The levels are in the order in which a search fixes the axes.
+// The level of a rule names the axes that decide whether a layout breaks the rule. Levels are valid
+// for layouts without offload, named kernels and rc=block:N; only rules of kLayout take these three
+// into account. The levels are in the order in which a search fixes the axes.
 enum class RuleLevel : uint8_t {
   kMesh,        // the axes of the mesh, ep and etp
   kPipeline,    // the axes of kMesh, schedule, vpp and stages=

@@ -45,8 +45,8 @@ RuleVerdict CheckLevel(RuleLevel level, const RuleInput& input, const Layout& la
 // Returns the index of the level's first rule in Rules(), or kRuleCount if it has none.
 size_t FirstPlaceOf(RuleLevel level);
 
-// Returns the rules' input for layouts on `devices` devices. It refers to the specs of `context`,
-// which must outlive it.
+// Returns the rules' input for layouts on `devices` devices. The input refers to the specs of
+// `context`, which must outlive it.
 RuleInput RuleInputOf(const EstimateContext& context, int64_t devices);
 
 // Returns the first rule that `layout` breaks on `devices` devices under the specs of `context`, or

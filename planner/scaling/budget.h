@@ -41,8 +41,8 @@ struct RunCost {
 // no tokens.
 RunCost CostOfRun(const ScalePoint& point, const Budget& budget);
 
-// Each answer is an index into the list of points. It is not set if no point qualifies, or if the
-// budget does not ask for it.
+// Each answer is an index into the list of points. An answer is not set if no point qualifies, or
+// if the budget does not ask for that answer.
 struct BudgetAnswer {
   std::optional<int64_t> fewest_that_fit;
   std::optional<int64_t> fewest_in_time;

@@ -53,8 +53,8 @@ struct ShortestRequest {
   SearchRequest search;  // its devices and batch are ignored
   std::vector<int64_t> sizes;
   CriticalBatch critical;
-  // The largest share of data-parallel communication that compute hides. It replaces the profile's
-  // figure for every strategy. The paper assumes 1.
+  // The largest share of data-parallel communication that compute hides. This share replaces the
+  // profile's figure for every strategy. The paper assumes 1.
   double overlap = 1.0;
 };
 

@@ -9,9 +9,9 @@
 // previous message of the lane is done.
 //
 // Before an action computes, the rank posts the receive of the next message that its list needs, so
-// that the sender need not wait for this rank. Only one receive is posted ahead. This can't cause a
-// deadlock. A rank's sends never wait for its receives, because these are on other lanes, and
-// receives after the posted one belong to later actions.
+// that the sender need not wait for this rank. Only one receive is posted ahead. This limit can't
+// cause a deadlock. A rank's sends never wait for its receives, because these are on other lanes,
+// and receives after the posted one belong to later actions.
 //
 // The result of an action is sent right after the action, once fewer than `open_sends` messages of
 // its lane are open. A message is open from its send until the rank has waited for it. A rank waits

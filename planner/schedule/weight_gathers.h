@@ -1,10 +1,10 @@
 // Plans when a rank that holds shards of its weights (ZeRO-3) gathers and releases them. The plan
 // is a pure function of the order in which the rank computes.
 //
-// The weights of a computation are gathered while the computation before it runs. They are released
-// after it unless the next computation needs them as well. At most one computation's weights are
-// gathered ahead. Layered gradient accumulation (arXiv 2106.02679) keeps the weights of a chunk for
-// all micro-batches of its pass.
+// The weights of a computation are gathered while the computation before it runs. The weights are
+// released after their computation unless the next computation needs them as well. At most one
+// computation's weights are gathered ahead. Layered gradient accumulation (arXiv 2106.02679) keeps
+// the weights of a chunk for all micro-batches of its pass.
 //
 // The worker executes the plan, and the memory estimate adds up its bytes.
 #pragma once

@@ -1,4 +1,4 @@
-// MeshWalk visits the points of a search space mesh by mesh. It checks each rule once for all
+// MeshWalk visits the points of a search space mesh by mesh. It checks a rule once for a group of
 // points that must give the rule the same answer.
 //
 // Rules have levels (planner/rules/rule.h). If a few axes already determine a layout's first broken

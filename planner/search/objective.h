@@ -51,9 +51,9 @@ struct Scores {
 // its devices' power), and its negated bytes.
 Scores ScoresOf(const Estimate& estimate);
 
-// Returns a score that compares estimates for different numbers of devices; more is better. It is
-// the MFU for kMfu, tokens per second for kTokensPerS and kTimeToLoss, tokens per second and device
-// for kCost, tokens per joule for kEnergy, and the negated bytes for kMemory.
+// Returns a score that compares estimates for different numbers of devices; more is better. The
+// score is the MFU for kMfu, tokens per second for kTokensPerS and kTimeToLoss, tokens per second
+// and device for kCost, tokens per joule for kEnergy, and the negated bytes for kMemory.
 double ScoreOf(Objective objective, const Estimate& estimate);
 
 // Parses the name of an objective. Returns InvalidArgument about `field`, with the accepted names,

@@ -35,8 +35,8 @@ inline constexpr size_t kMostSimplest = 3;
 // The layouts that fit and that the estimate can't tell apart from the best
 // (planner/search/ties.h).
 struct Ties {
-  // The number of these layouts, including the best. It is 0 if nothing fits, or if the objective
-  // is memory.
+  // The number of these layouts, including the best. The number is 0 if nothing fits, or if the
+  // objective is memory.
   int64_t count = 0;
   double within = 0.0;  // relative: a layout ties if best score <= (1 + within) * its score
   // The simplest tied layout comes first; there are at most kMostSimplest. Each is the best layout

@@ -12,8 +12,8 @@
 
 namespace meshwright::planner {
 
-// A layout's position in the order of the search space. It breaks ties, so the threads that share a
-// search find the same answer as one thread would.
+// A layout's position in the order of the search space. The position breaks ties, so the threads
+// that share a search find the same answer as one thread would.
 using PointOrder = uint64_t;
 
 // These constants leave enough bits: a search has at most 10^8 points (kMostPoints), orders grow by

@@ -70,7 +70,8 @@ class SearchAccumulator {
   class Sink;
 
   // The outcome of a layout without HSDP, whose ZeRO shards over all dp * cp ranks. The same layout
-  // with HSDP shards over fewer ranks and so takes more memory; it is useful only if it is faster.
+  // with HSDP shards over fewer ranks and so takes more memory; the layout with HSDP is useful only
+  // if it is faster.
   struct Undivided {
     // Whether the layout needs more memory than both the answer and a trial allow.
     bool is_over = false;

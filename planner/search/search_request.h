@@ -73,7 +73,7 @@ struct SearchRequest {
   // If set, a layout must pass the rules under the runner's profile as well.
   std::optional<Runner> runner = std::nullopt;
   // The largest probability of running out of memory that a kept layout may have, above 0 and at
-  // most 1. If it is not set, the 80 % rule decides.
+  // most 1. If no probability is set, the 80 % rule decides.
   std::optional<double> max_oom_probability = std::nullopt;
   // The offloads that the search tries in addition to no offload.
   std::vector<Offload> offloads = {};

@@ -28,8 +28,8 @@ struct Complexity {
 
 Complexity ComplexityOf(const Layout& layout);
 
-// Collects the tied layouts among all layouts that a search evaluates. It remembers one layout for
-// each complexity, and 8 bytes for each layout that may still tie.
+// Collects the tied layouts among all layouts that a search evaluates. The collector remembers one
+// layout for each complexity, and 8 bytes for each layout that may still tie.
 class TieFinder {
  public:
   // `spread` is the upper end of the interval divided by the predicted step time, at least 1.

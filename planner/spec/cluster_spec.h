@@ -62,8 +62,8 @@ struct HardwareProfile {
   double flash1_ratio = 0.45;
   double flash3_ratio = 1.6;
   double cudnn_ratio = 1.0;
-  // The fastest kernels as measured; empty until then. They decide for layouts that name no kernel
-  // (planner/profile/attention_default.h).
+  // The fastest attention kernels as measured; empty if they were not measured. A profile may
+  // choose them for layouts that name no kernel (planner/profile/attention_default.h).
   std::vector<FastestAttention> fastest_attention = {};
   double kernel_launch_s = 0.0;    // host time to launch a kernel; no kernel takes less
   int32_t compute_units = 0;       // SMs; tiles of a matmul are spread over them in waves
@@ -77,8 +77,8 @@ struct HardwareProfile {
   // Bytes that the matmul library holds in the allocator throughout a run, for the compute stream.
   int64_t matmul_workspace_bytes = 0;
   double straggler_sigma = 0.0;  // relative spread of device speeds: a step waits for the slowest
-  // Spread of measured over predicted step times, as the standard deviation of the logarithm. It
-  // comes from the runs that the cluster was fitted to; without a fit it is assumed.
+  // Spread of measured over predicted step times, as the standard deviation of the logarithm. The
+  // spread comes from the runs that the cluster was fitted to; without a fit it is assumed.
   double step_time_sigma = 0.0;
 
   // Returns the peak, in FLOP/s, of matmuls in 16 bits: in bf16 or, if the device has none, in
@@ -225,9 +225,9 @@ struct ClusterSpec {
 absl::Status Validate(const ClusterSpec& cluster);
 
 // Returns the standard deviation of ln(measured / predicted step time) that is assumed for a
-// cluster with this evidence that states none. All values are chosen. For data sheets it is 0.2,
-// about the error of fitted clusters before their fit (tools/prior_errors). It is 0.1 if parts of a
-// step were measured, and 0.3 if nobody checked the figures.
+// cluster with this evidence that states none. All values are chosen. For data sheets the result is
+// 0.2, about the error of fitted clusters before their fit (tools/prior_errors). It is 0.1 if parts
+// of a step were measured, and 0.3 if nobody checked the figures.
 double AssumedStepTimeSigma(Evidence evidence);
 
 // Returns the parts whose figures differ between the two clusters. Names, sizes of memory and

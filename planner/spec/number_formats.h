@@ -72,8 +72,8 @@ struct NumberFormats {
   NumberFormat accumulator = NumberFormat::kFp32;
   NumberFormat optimizer_states = NumberFormat::kFp32;
 
-  // Returns whether the optimizer's states include a master copy of the weights. They do if the
-  // stored weights are narrower than the states.
+  // Returns whether the optimizer's states include a master copy of the weights. The states include
+  // one if the stored weights are narrower than the states.
   constexpr bool HasMasterWeights() const { return BytesOf(weights) < BytesOf(optimizer_states); }
 
   friend bool operator==(const NumberFormats&, const NumberFormats&) = default;

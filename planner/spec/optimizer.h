@@ -13,8 +13,8 @@ namespace meshwright::planner {
 
 // Values that an update keeps, and bytes that it moves, per parameter.
 struct UpdateRule {
-  // Values that persist from step to step, each in NumberFormats::optimizer_states. They don't
-  // include the master copy of narrower weights.
+  // Values that persist from step to step, each in NumberFormats::optimizer_states. These states
+  // don't include the master copy of narrower weights.
   int32_t states = 0;
   // Bytes of device memory that an update reads and writes under mixed precision. On every device
   // the traffic hides the arithmetic, some twenty operations per parameter. The time of an update

@@ -25,7 +25,7 @@ struct RunOption {
   // (planner/spec/option_choice.h). Empty: a search can't vary the option.
   std::string_view search_values = {};
   // Values that take less memory than the default, in the same grammar. The value that changes the
-  // training least comes first. They are tried if a layout does not fit
+  // training least comes first. These values are tried if a layout does not fit
   // (planner/search/neighbours.h).
   std::string_view saving_values = {};
   // The effect of `saving_values` on the training's result, as the predicate of a sentence. Empty:

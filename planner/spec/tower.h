@@ -9,8 +9,8 @@
 
 namespace meshwright::planner {
 
-// The most tokens of an image in the language model if the model's file gives no number. It is the
-// limit of Qwen2.5-VL's processor: 16,384 tokens of 28 x 28 pixels.
+// The most tokens of an image in the language model if the model's file gives no number. The value
+// is the limit of Qwen2.5-VL's processor: 16,384 tokens of 28 x 28 pixels.
 inline constexpr int64_t kMostTokensOfAnImage = 16384;
 
 enum class TowerNorm : uint8_t {

@@ -22,8 +22,8 @@ struct TrainingSpec {
   int64_t seq_len = 0;       // tokens per sequence
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices
   Precision precision = Precision::kBf16;
-  // The precision of everything except the products that a recipe quantises. It is bf16 for users.
-  // Tests that compare sums without rounding use a wider one.
+  // The precision of everything except the products that a recipe quantises. This precision is bf16
+  // for users. Tests that compare sums without rounding use a wider one.
   Precision around_products = Precision::kBf16;
   Optimizer optimizer = kAdamW;
   // Tokens of the fullest rank's experts, divided by the mean over ranks; 1 if routing is balanced.

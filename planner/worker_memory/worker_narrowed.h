@@ -6,7 +6,7 @@
 // are in fp64. It multiplies the two pieces into a piece of the result, which it then rounds or
 // adds up. A piece of a factor has at most kMatmulPieceElements, unless one row has more.
 //
-// A GPU reads both factors along the contracted dimension, so some factors are transposed. It
+// A GPU reads both factors along the contracted dimension, so some factors are transposed. The GPU
 // computes a weight gradient as a separate product before adding it to the accumulated gradient.
 #pragma once
 

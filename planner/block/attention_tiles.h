@@ -25,7 +25,7 @@ inline constexpr int64_t kWindowTileQueries = 256;
 struct AttentionSpan {
   int64_t seq_len = 0;
   int32_t cp = 1;
-  int64_t window = 0;    // newest keys that a query sees, or 0 for all before it
+  int64_t window = 0;    // number of newest keys that a query sees; 0: all keys before it
   bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
   int64_t tile_queries = kWindowTileQueries;  // most queries of a windowed call, or 0 for no limit
 

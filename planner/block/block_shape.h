@@ -43,7 +43,7 @@ inline BlockTraining TrainingOf(const TrainedParts& parts, UnitTraining layer) {
 
 // The sizes of one rank's part of one micro-batch.
 struct BlockShape {
-  int64_t tokens = 0;  // micro-batch * seq_len / cp
+  int64_t tokens = 0;  // tokens of the rank's part: micro-batch * seq_len / cp
   int64_t hidden = 0;
   int64_t heads = 0;     // query heads; this and the sizes below are the whole model's
   int64_t kv_heads = 0;  // each rank holds at least one: they are replicated if tp > kv_heads
@@ -52,7 +52,7 @@ struct BlockShape {
   FfnKind ffn = FfnKind::kSwiGlu;
   Experts experts = {};
   int64_t expert_hidden = 0;  // FFN width of each expert
-  int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
+  int64_t element_bytes = 2;  // bytes of a weight or activation: 2 in bf16, 4 in fp32, 8 in fp64
   // How the matrix products of the block are quantised. The head's product is not quantised.
   Quantisation quantisation = {};
   // Whether Meshwright's own worker quantises the products. The bytes of the tensors are then
@@ -80,9 +80,10 @@ struct BlockShape {
   // that all heads share. Otherwise the projection of the latent and a single copy of the rotated
   // part are kept, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
-  double norm_extra_bytes = 0.0;  // kept by both un-fused norms, per token and hidden element
-  double extra_bytes = 0.0;       // kept by masks, biases and copies, per token and hidden element
-  double score_bytes = 0.0;       // kept per element of the score matrix
+  double norm_extra_bytes = 0.0;  // bytes kept by both un-fused norms, per token and hidden element
+  // Bytes kept by masks, biases and copies, per token and hidden element.
+  double extra_bytes = 0.0;
+  double score_bytes = 0.0;  // bytes kept per element of the score matrix
   // Bytes kept per token for each expert that the token goes to: its routing weight and its origin.
   // 0 stands for the lists that Meshwright's own worker keeps.
   double routing_bytes = 12.0;
@@ -98,7 +99,7 @@ struct BlockShape {
   int64_t keys = 0;                      // the sequence length
   bool bidirectional = false;            // every query sees all keys, not only those before it
   int64_t document_tokens = 0;  // the mean length of documents in a sequence, or 0 for one document
-  int64_t window = 0;           // newest keys that a query sees, or 0 for all before it
+  int64_t window = 0;           // number of newest keys that a query sees; 0: all keys before it
   bool chunked = false;         // a query sees the keys of its own chunk of `window` tokens instead
   bool sinks = false;
   AttentionKind attention_kind = AttentionKind::kGroupedQuery;

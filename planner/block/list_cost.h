@@ -17,7 +17,7 @@ struct PassCost {
   double recomputed_share = 0.0;  // share of a forward that is recomputed before backward
   bool multiplies = false;
   MatmulShape product = {};
-  double stream_bytes = 0.0;  // read from and written to device memory
+  double stream_bytes = 0.0;  // bytes read from and written to device memory
   // FLOPs of the pass of a core or an adapter, including what the pass itself recomputes.
   double core_flops = 0.0;
 };
@@ -29,7 +29,7 @@ struct CollectiveCost {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool of_loss = false;
   bool recomputed = false;  // a collective of a forward that is also recomputed
-  int64_t bytes = 0;        // as OperatorCollective::bytes
+  int64_t bytes = 0;        // bytes, counted as in OperatorCollective::bytes
 };
 
 struct ListCost {

@@ -112,7 +112,7 @@ struct MatmulShape {
   // For experts: the number of products, each with a W of its own. The products divide the rows
   // evenly, or the inputs if `shares_inputs`.
   int64_t groups = 1;
-  bool shares_inputs = false;  // set for the gradient of the W of experts
+  bool shares_inputs = false;  // set for the weight gradient of experts
 };
 
 // Causal attention of `tokens` query tokens on one rank.
@@ -126,7 +126,7 @@ struct AttentionShape {
   // ring.
   int64_t key_blocks = 1;
   int64_t ring_stops = 1;  // the key blocks that any rank's queries see
-  int64_t window = 0;      // newest keys that a query sees, or 0 for all before it
+  int64_t window = 0;      // number of newest keys that a query sees; 0: all keys before it
   bool chunked = false;    // a query sees the keys of its own chunk of `window` tokens instead
   int64_t value_dim = 0;   // elements of a head's values, or 0 for head_dim
   double keys_seen = 0.0;  // mean keys per query; 0 if they follow from keys and window
@@ -154,11 +154,11 @@ struct AttentionShape {
 // keys, values and states.
 struct CoreShape {
   double forward_flops = 0.0;
-  double backward_flops = 0.0;  // without what the backward recomputes
+  double backward_flops = 0.0;  // FLOPs of the backward, without FLOPs that it recomputes
   // Time of the backward divided by the time of the forward. Backward kernels recompute chunk
   // states.
   double backward_ratio = 2.5;
-  int64_t workspace_bytes = 0;  // held while the backward runs
+  int64_t workspace_bytes = 0;  // bytes held while the backward runs
 };
 
 // The device-memory traffic of an operator besides its matrix products. A pass with 0 traffic bytes
@@ -176,9 +176,9 @@ struct OperatorParameter {
   std::string_view name;
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t rank_rows = 0;  // rank_rows x rank_columns is the part on one rank
+  int64_t rank_rows = 0;  // the part on one rank is rank_rows x rank_columns
   int64_t rank_columns = 0;
-  Division division = Division::kWhole;  // how it is divided over `divided_over`
+  Division division = Division::kWhole;  // how the matrix is divided over `divided_over`
   bool matrix = true;                    // false for a vector: a norm's weight or a bias
   bool shared = false;  // the embedding's matrix, used a second time and not counted again
   bool trained = true;
@@ -193,8 +193,10 @@ struct OperatorParameter {
   int64_t experts = 0;
   int64_t rank_experts = 0;
   Division expert_division = Division::kWhole;
-  GroupRole divided_over = GroupRole::kTensor;    // the ranks that divide it, unless kWhole
-  GroupRole reduced_over = GroupRole::kReplicas;  // ranks over which its gradient is reduced
+  // The ranks that divide the parameter, unless it is kWhole.
+  GroupRole divided_over = GroupRole::kTensor;
+  // Ranks over which the parameter's gradient is reduced.
+  GroupRole reduced_over = GroupRole::kReplicas;
 
   int64_t elements() const { return rows * columns; }
   int64_t rank_elements() const { return rank_rows * rank_columns; }
@@ -210,7 +212,7 @@ enum class KeptTensor : uint8_t {
   kTowerProjectionInput,
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
-  kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
+  kAttentionNormRstd,    // reciprocal deviation of each token and, for LayerNorm, its mean
   kAttentionNormInput,   // input of a norm after the output projection
   kAttentionPostNormRstd,
   kLatent,  // the latent of latent attention, before its norm
@@ -250,7 +252,7 @@ enum class KeptTensor : uint8_t {
   kFfnProduct,         // input of the down projection
   kNormIntermediates,  // intermediates of both norms if they are not fused
   kExtras,             // dropout masks, biases and copies
-  kAdapter,            // an adapter's tensors between its two products and behind them
+  kAdapter,            // an adapter's tensors between its two products and after them
   kLayerInput,         // of Gemma 4: the layer's own embedding, its gate and their product
   kScores,             // heads x queries x keys, if attention writes them out
   kFinalResidual,
@@ -287,7 +289,7 @@ struct OperatorCollective {
 struct OperatorPass {
   // Bytes that the pass allocates for its result, or 0 if it works in place.
   int64_t result_bytes = 0;
-  int64_t copied_bytes = 0;  // allocated in addition to the result, and copied into it
+  int64_t copied_bytes = 0;  // bytes of a separate tensor that is copied into the result
   ShortList<OperatorCollective, 2> collectives;
 };
 

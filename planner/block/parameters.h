@@ -47,8 +47,8 @@ struct TransitParameters {
   explicit TransitParameters(const UnitParameters& unit)
       : wide(unit.all - unit.four_bit), four_bit(unit.four_bit), trained(unit.trained()) {}
 
-  int64_t wide = 0;      // held in the weights' format
-  int64_t four_bit = 0;  // held in 4 bits; not part of `wide`
+  int64_t wide = 0;      // parameters held in the weights' format
+  int64_t four_bit = 0;  // parameters held in 4 bits; not part of `wide`
   int64_t trained = 0;
 
   // Takes over the weights of `other` if they take more bytes, and the trained parameters of

@@ -11,7 +11,7 @@ namespace meshwright::planner {
 struct PassWork {
   // FLOPs of matrix products. Attention counts only the (query, key) pairs that its mask allows.
   double flops = 0.0;
-  double bytes = 0.0;  // read and written
+  double bytes = 0.0;  // bytes read from and written to device memory
 
   PassWork& operator+=(const PassWork& other) {
     flops += other.flops;

@@ -26,7 +26,7 @@ LayerRecompute RecomputeOf(const Layout& layout, int64_t layer);
 struct RecomputedParts {
   EnumSet<KeptTensor> frees;   // tensors that operators no longer save
   EnumSet<OperatorName> runs;  // operators whose forward is recomputed
-  // Whether recompute leaves out the operators behind the last tensor that backward reads.
+  // Whether recompute leaves out the operators after the last tensor that backward reads.
   bool stops_early = false;
 
   // Returns whether the input of the block's second half is freed, so that the first half has to
@@ -41,7 +41,7 @@ struct RecomputedParts {
 // recomputed as far as backward needs them. An FFN is recomputed as a whole, including its down
 // projection and its collectives.
 //
-// Norms that Transformer Engine fuses with the projection behind them are not modules. These are
+// Norms that Transformer Engine fuses with the projection after them are not modules. These are
 // the norms before dense FFNs and before attention without latents. Their outputs are kept; only
 // `mlp` also recomputes the norm before its FFN.
 RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);

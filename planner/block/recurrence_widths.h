@@ -9,8 +9,9 @@
 namespace meshwright::planner {
 
 struct RecurrenceWidths {
-  int64_t input = 0;        // outputs of the first projection that tensor parallelism divides
-  int64_t whole_input = 0;  // its outputs that every rank holds: the latents of Kimi's gates
+  int64_t input = 0;  // outputs of the first projection that tensor parallelism divides
+  // Outputs of the first projection that every rank holds: latents of Kimi's gates.
+  int64_t whole_input = 0;
   int64_t convolution = 0;  // channels of the convolution; 0 if there is none
   int64_t states = 0;       // outputs of Mamba-1's second projection, which every rank has
   // Outputs and inputs of the gates' own projection; 0 if the first projection makes the gates.
@@ -30,10 +31,10 @@ struct RecurrenceWidths {
 
   // Kept bytes, at 2 bytes per element of an activation.
   int64_t input_bytes = 0;    // the convolution's input and the output gate
-  int64_t states_bytes = 0;   // queries, keys, values, decays and states, as the core reads them
-  int64_t output_bytes = 0;   // the core's result, with its deviation
+  int64_t states_bytes = 0;   // queries, keys, values, decays and states that the core reads
+  int64_t output_bytes = 0;   // the core's result, with the deviation that its norm computes
   int64_t product_bytes = 0;  // input of the last projection
-  int64_t working_bytes = 0;  // states that the backward holds while it runs
+  int64_t working_bytes = 0;  // bytes of states that the backward holds while it runs
 
   // Device-memory traffic of the forward in bytes.
   double convolution_traffic_bytes = 0.0;

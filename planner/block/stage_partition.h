@@ -42,7 +42,7 @@ enum class StagePartition : uint8_t {
 
 // The stages of a layout, computed once for callers that need many of them.
 struct StageTable {
-  std::vector<StageLayers> stages;  // pp * vpp of them
+  std::vector<StageLayers> stages;  // one entry for each of the pp * vpp stages
   // For each stage, the number of its layers of each shape. The shapes are in the order in which
   // they first appear on the stage.
   std::vector<absl::InlinedVector<ShapeRun, 4>> shapes;

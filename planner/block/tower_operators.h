@@ -1,5 +1,5 @@
 // Lists the operators of a tower (planner/spec/tower.h) on one rank. A tower has blocks, which are
-// transformer blocks whose tokens are patches, and further operators before and behind the blocks.
+// transformer blocks whose tokens are patches, and further operators before and after the blocks.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ BlockShape TowerBlockShape(const Tower& tower, const TrainedParts& parts = {});
 // under Megatron-LM.
 bool DividesTower(const Tower& tower, int64_t tp);
 
-// Returns the operators before and behind the blocks: the product over patches, the norms outside
+// Returns the operators before and after the blocks: the product over patches, the norms outside
 // of the blocks, and the projector, which works on `tokens` tokens of the language model. `patches`
 // is the shape of a block on the same rank. Every rank holds these operators whole. The projector
 // keeps the inputs of its products; the kept tensors of its activation are left out. The projector

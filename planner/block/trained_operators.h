@@ -3,7 +3,7 @@
 // over the edited lists.
 //
 // A frozen product has no gradient of its weights and keeps no input for it, unless an adapter
-// reads that input too. An adapter is two products behind the product that it adapts. Tensor
+// reads that input too. An adapter is two products after the product that it adapts. Tensor
 // parallelism divides the adapter on the side on which it divides the adapted product. On the other
 // side, the ranks' gradients are partial sums; the collective that adds them up is not counted.
 // Dropout of the adapter's input, which would keep this input once more, is 0, the default of PEFT,

@@ -11,9 +11,9 @@ namespace meshwright::planner {
 // Bytes that a framework holds while a layer's backward runs (KeptActivations of a
 // FrameworkProfile).
 struct WorkspaceRates {
-  double hidden_bytes = 0.0;  // per token and hidden element
-  double ffn_bytes = 0.0;     // per token and FFN element
-  double score_bytes = 0.0;   // per score, if the score matrix is written out
+  double hidden_bytes = 0.0;  // bytes per token and hidden element
+  double ffn_bytes = 0.0;     // bytes per token and FFN element
+  double score_bytes = 0.0;   // bytes per score, if the score matrix is written out
 
   friend bool operator==(const WorkspaceRates&, const WorkspaceRates&) = default;
 };
@@ -21,7 +21,7 @@ struct WorkspaceRates {
 // The workspace of one micro-batch on one rank.
 struct Workspace {
   int64_t working_bytes = 0;  // gradients, receive buffers of the ring, recomputed tensors
-  int64_t score_bytes = 0;    // score matrices, in addition
+  int64_t score_bytes = 0;    // score matrices; not part of working_bytes
 
   Workspace& operator+=(const Workspace& other) {
     working_bytes += other.working_bytes;

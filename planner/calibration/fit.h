@@ -28,7 +28,8 @@ struct FitRow {
   PlannedRow planned;
   Layout layout;
   double step_s = 0.0;
-  double fraction_of_device = 0.0;  // predicted; independent of the fitted constants
+  // Predicted share of the device's memory; independent of the constants.
+  double fraction_of_device = 0.0;
 };
 
 struct FitOptions {

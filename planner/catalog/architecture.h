@@ -18,7 +18,7 @@ namespace meshwright::planner {
 // no biases, no experts.
 struct Architecture {
   std::string model_type;
-  bool is_listed = true;            // otherwise the keys alone told how the block is built
+  bool is_listed = true;            // false if only the config's keys tell how the block is built
   double norm_epsilon = 0.0;        // default if config.json has none
   std::optional<int64_t> head_dim;  // default; if unset, hidden_size / heads
   bool rounds_head_dim = false;     // rounds down if heads do not divide hidden_size
@@ -60,15 +60,16 @@ struct Architecture {
   bool index_from_hidden = false;
   bool index_by_name = false;   // only layers that a list names have an index
   bool compressed = false;      // DeepSeek-V4's attention
-  bool merges_streams = false;  // merged behind the last layer
+  bool merges_streams = false;  // a product merges the streams after the last layer
   bool latent_norms = false;
-  bool layers_in_halves = false;      // LongCat-Flash: a layer of the file is planned as two
+  // LongCat-Flash: one layer of the file becomes two planned layers.
+  bool layers_in_halves = false;
   bool dense_beside_experts = false;  // layers with experts also have the dense FFN
   int64_t ffn_divisor = 1;            // divides the width of the dense FFN
   // The recurrence of the layers that have one.
   RecurrenceKind recurrence = RecurrenceKind::kNone;
   bool beside_attention = false;   // every layer has the recurrence and attention
-  bool recurs_by_default = false;  // every layer has only the recurrence, if no key says it
+  bool recurs_by_default = false;  // if no key says otherwise, every layer has only the recurrence
   bool ranked_gates = false;       // Kimi delta attention: gates pass a latent as wide as a head
   bool inner_norms = false;
   bool projection_bias = false;

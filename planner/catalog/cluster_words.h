@@ -42,7 +42,7 @@ inline constexpr std::array<ClusterWord, 5> kClusterWords = {{
     {"ram", "host", "memory_bytes", WordAmount::kSize},
 }};
 
-// Returns whether the text is a cluster in words: it has ":" or "," behind the name of a preset.
+// Returns whether the text is a cluster in words: it has ":" or "," after the name of a preset.
 bool IsInClusterWords(std::string_view text);
 
 // Returns the cluster's file: based_on, name, devices_per_node, nodes and the words. Returns

@@ -72,12 +72,13 @@ struct Field {
   constexpr Field(std::string_view field_name, std::string_view what)
       : name(field_name), sentence(what) {}
 
-  std::string_view name;           // must live until the visitor returns
-  std::string_view sentence = {};  // its description, with the unit, if no message has it
+  std::string_view name;  // must live until the visitor returns
+  // The field's description, with the unit, if no message has the field.
+  std::string_view sentence = {};
   // The field's name in a message, if it differs from the key. Protobuf refuses "steps" beside
   // "step_s", for example, because it takes the two for the same name.
   std::string_view message_name = {};
-  bool needed = false;     // reading fails if it is absent
+  bool needed = false;     // whether reading fails if the field is absent
   bool present = true;     // whether there is something to write
   bool optional = false;   // `present` may be false
   bool or_null = false;    // written as null, not left out, if there is nothing to write

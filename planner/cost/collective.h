@@ -22,7 +22,8 @@ namespace meshwright::planner {
 // A cluster's links, at the speed that runs of one framework reach.
 struct Network {
   const ClusterSpec& cluster;
-  double share = 1.0;       // Communication::network_share, of the bandwidth between nodes
+  // Reached share of the bandwidth between nodes (Communication::network_share).
+  double share = 1.0;
   double contention = 0.0;  // Communication::network_contention
   int64_t devices = 0;      // devices of the run, or 0 if the group is all of it
   double step_s = 0.0;      // Communication::network_step_s

@@ -10,8 +10,8 @@ namespace meshwright::planner {
 
 // Seconds that a rank's gradients and weights are in transit, whether or not compute hides them.
 struct StateTraffic {
-  double per_pass_s = 0.0;  // per reduction of ZeRO 2, or reduction and gather of ZeRO 3
-  double per_step_s = 0.0;  // once per step
+  double per_pass_s = 0.0;  // seconds per reduction (ZeRO 2), or per reduction and gather (ZeRO 3)
+  double per_step_s = 0.0;  // seconds once per step
 };
 
 // Returns the traffic of a rank that holds `parameters`. Parameters of experts are reduced among

@@ -28,8 +28,9 @@ struct MeasuredChunk {
 
 struct MeasuredRank {
   std::vector<MeasuredChunk> chunks;  // one for each of the rank's vpp chunks
-  double dp_behind_s = 0.0;           // modelled: exposed reductions after the last action
-  double optimizer_s = 0.0;           // measured
+  // Modelled seconds of exposed reductions after the last action.
+  double dp_behind_s = 0.0;
+  double optimizer_s = 0.0;  // measured seconds of the optimizer
 };
 
 // The parts of a composed step that are measured.

@@ -40,8 +40,8 @@ CopyTime ExposedWeightCopies(const StepShape& step, const BlockSums& block, cons
 // An update on the host, of the parameters whose states one device owns.
 struct HostUpdate {
   double update_s = 0.0;
-  double copied_bytes = 0.0;      // gradients to the host and weights back
-  double exposed_copies_s = 0.0;  // how much longer the copies take than the update
+  double copied_bytes = 0.0;      // bytes of gradients to the host plus weights back
+  double exposed_copies_s = 0.0;  // seconds by which the copies take longer than the update
 };
 
 // Returns the update of this many parameters.

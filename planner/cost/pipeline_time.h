@@ -24,9 +24,9 @@ struct TimeEstimate : TimeParts {
 // Times of one micro-batch on the ranks of a pipeline.
 struct PipelineRanks {
   StageTime slowest;
-  double slowest_s = 0.0;  // its total
+  double slowest_s = 0.0;  // total seconds of `slowest`
   TimeParts sum;           // sum over all ranks
-  double sum_s = 0.0;      // its total
+  double sum_s = 0.0;      // total seconds of `sum`
 
   // Adds `ranks` ranks. Each takes the time `rank`, whose total is `rank_s`.
   void Add(const StageTime& rank, double rank_s, int32_t ranks) {

@@ -103,15 +103,16 @@ class StagedEstimate {
   // The states of a pipeline's contents under one way to divide states.
   struct States {
     struct Rank {
-      int64_t fixed_bytes = 0;           // held throughout the step
-      int64_t optimizer_step_bytes = 0;  // held only while no activations are held
+      int64_t fixed_bytes = 0;           // bytes held throughout the step
+      int64_t optimizer_step_bytes = 0;  // bytes held only while no activations are held
       TransitParameters parameters;
     };
     uint64_t mesh = 0;        // the mesh for which this was computed
     std::vector<Rank> ranks;  // by PipelineContents::ranks()
     TransitParameters largest_unit;
     StateTraffic traffic;
-    double apart_s = 0.0;  // optimizer, and reductions of tied embeddings and selection biases
+    // Seconds of optimizer and of reductions of tied embeddings and selection biases.
+    double apart_s = 0.0;
   };
   // Memory and time of a cell's layouts under one mode of recompute.
   struct Kept {
@@ -124,8 +125,8 @@ class StagedEstimate {
     int32_t layers = 0;  // N of rc=block:N
     std::vector<Rank> ranks;
     double pipeline_s = 0.0;  // PipelineTime()
-    double backward_s = 0.0;  // backward of one micro-batch on the slowest rank
-    double slowest_s = 0.0;   // forward and backward of one micro-batch on that rank
+    double backward_s = 0.0;  // seconds of one micro-batch's backward on the slowest rank
+    double slowest_s = 0.0;   // seconds of its forward and backward on that rank
   };
 
   Pipeline& PipelineOf(const Layout& layout, size_t pipeline);
@@ -159,7 +160,7 @@ class StagedEstimate {
 
   const EstimateContext context_;
   const Network network_;
-  const double mfu_seconds_;  // a step at an MFU of 1
+  const double mfu_seconds_;  // seconds of a step at an MFU of 1
   PipelineLinks links_;
 
   std::vector<std::vector<Pipeline>> pipelines_;          // by pp, then by the caller's number

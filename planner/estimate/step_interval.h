@@ -43,7 +43,7 @@ enum class Unfitted : uint8_t {
   // of these layers' kernels is chosen, not measured.
   kLayers,
   kExperts,
-  kFrozenWeights,  // or adapters
+  kFrozenWeights,  // frozen weights or adapters
   kOptions         // options of the run (planner/spec/run_options.h) that change its step
 };
 

@@ -32,17 +32,17 @@ enum class KeyKind : uint8_t {
 
 // The rule for when the text form has the key, and the meaning of a text without the key.
 enum class KeyText : uint8_t {
-  kNeeded,        // always; a text without it is refused
-  kPrinted,       // always; a text without it means the default
-  kWithExperts,   // if experts are divided; a text without it means the default
-  kUnlessDefault  // if it does not have its default
+  kNeeded,        // always; a text without the key is refused
+  kPrinted,       // always; in a text without the key, it has its default
+  kWithExperts,   // if experts are divided; in a text without the key, it has its default
+  kUnlessDefault  // if the key does not have its default
 };
 
 // The way in which the policy measures the distance of two values (planner/policy/trial_point.h).
 enum class KeyDistance : uint8_t {
-  kOctaves,   // by factors of two between them
-  kSteps,     // by their difference
-  kPresence,  // by whether only one of them is the default
+  kOctaves,   // by the number of factors of two between the values
+  kSteps,     // by the difference of the values
+  kPresence,  // by whether exactly one of the values is the default
   kWords      // any two words are equally far apart
 };
 
@@ -74,7 +74,7 @@ struct LayoutKey {
   // Returns how large the burden is. If null, the burden is 1 unless the key has its default.
   int32_t (*burden_of)(const Layout& layout) = nullptr;
   // The key's position among described changes. With `beside`, the change is written in parentheses
-  // behind the previous one if both positions are in the same ten, as 30 and 31 are.
+  // after the previous one if both positions are in the same ten, as 30 and 31 are.
   int32_t change_order = 0;
   bool beside = false;
   // The key's column in measurements (planner/measurement/measurement.h). With `column_in_words`,
@@ -348,7 +348,7 @@ constexpr size_t IndexOf(const LayoutKey& key) {
 
 bool HasDefault(const LayoutKey& key, const Layout& layout);
 
-// Returns the value that the text form has behind the name: "4", "1f1b", "act:8". Returns an empty
+// Returns the value that the text form has after the name: "4", "1f1b", "act:8". Returns an empty
 // text for the default of a kernel, `stages` or `offload`, which the text form does not name.
 std::string ValueText(const LayoutKey& key, const Layout& layout);
 // Returns the value in the form of conditions, JSON axes and the store's columns. A count is a

@@ -24,7 +24,7 @@ enum class RunOutcome : uint8_t {
   kUnknown,  // the cell is empty
   kOk,
   kOom,
-  kError,  // failed for another reason than memory
+  kError,  // the run failed for another reason than memory
 };
 
 using OptionalInt = std::optional<int64_t>;
@@ -100,7 +100,7 @@ absl::Status SetCell(std::string_view column, std::string_view text, Measurement
 // far. A larger MFU was given in percent, or the time of its row is not the run's.
 inline constexpr double kMostMfu = 5.0;
 
-// Returns one measurement for each record behind the header, as ParseCsv() reads them. A row with a
+// Returns one measurement for each record after the header, as ParseCsv() reads them. A row with a
 // cell that can't be read keeps its other cells and has a `problem`. A row with non-empty cells
 // beyond the header also has a `problem`. Returns InvalidArgument if the header has no known column
 // or has a column twice.

@@ -19,7 +19,7 @@ struct ActivationBytes {
   int64_t kept_bytes = 0;       // activations of the layers, for all micro-batches in flight
   int64_t loss_bytes = 0;       // logits and tensors of the cross entropy
   int64_t workspace_bytes = 0;  // recomputed tensors, gradients, receive buffers
-  int64_t host_bytes = 0;       // moved to the host's memory; not part of the total
+  int64_t host_bytes = 0;       // bytes moved to the host's memory; not part of the total
 
   int64_t total_bytes() const { return kept_bytes + loss_bytes + workspace_bytes; }
 

@@ -43,7 +43,7 @@ struct ModelStateBytes {
 // Bytes that are held for each parameter besides its weight. The run's options, the profile and the
 // precision decide these bytes.
 struct StateWidths {
-  double master = 0.0;  // 0 if there is no copy of the weights
+  double master = 0.0;  // master copy of the weights; 0 if there is none
   double gradient = 0.0;
   double first_moment = 0.0;
   double second_moment = 0.0;

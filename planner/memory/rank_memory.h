@@ -22,13 +22,14 @@ struct MemoryEstimate {
   int64_t weights_bytes = 0;
   int64_t gradients_bytes = 0;
   int64_t optimizer_bytes = 0;
-  int64_t activations_bytes = 0;    // kept by the layers, for all micro-batches in flight
-  int64_t loss_bytes = 0;           // logits and tensors of the cross entropy
-  int64_t workspace_bytes = 0;      // recomputed layer, gathered weights, working buffers
-  int64_t fragmentation_bytes = 0;  // reserved by the caching allocator and not handed out
-  int64_t overhead_bytes = 0;       // outside the allocator: device context, communicators
-  int64_t host_bytes = 0;           // in the host's memory; not part of the sums below
-  int32_t pipeline_rank = 0;        // pipeline rank of the device
+  int64_t activations_bytes = 0;  // bytes that the layers keep for all micro-batches in flight
+  int64_t loss_bytes = 0;         // logits and tensors of the cross entropy
+  int64_t workspace_bytes = 0;    // recomputed layer, gathered weights, working buffers
+  // Bytes that the caching allocator reserves and does not hand out.
+  int64_t fragmentation_bytes = 0;
+  int64_t overhead_bytes = 0;  // bytes outside the allocator: device context, communicators
+  int64_t host_bytes = 0;      // bytes in the host's memory; not part of the sums below
+  int32_t pipeline_rank = 0;   // pipeline rank of the device
 
   // Returns the bytes that the device's allocator has handed out.
   int64_t allocator_bytes() const {

@@ -26,7 +26,7 @@ namespace meshwright::planner {
 
 struct Residual {
   double mean = 0.0;
-  double sd = 0.0;  // without measurement noise
+  double sd = 0.0;  // standard deviation without measurement noise
 };
 
 struct MeasuredResidual {
@@ -84,7 +84,7 @@ class ResidualModel {
 
   const ResidualPriors priors_;
   TrialPoint middle_;               // the mean of the points
-  std::vector<TrialPoint> points_;  // less `middle_`
+  std::vector<TrialPoint> points_;  // the points minus `middle_`
   RelatedPrior related_;
 };
 

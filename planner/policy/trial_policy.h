@@ -32,7 +32,7 @@ namespace meshwright::planner {
 // A layout that a sweep may run, with its estimate. All candidates of a sweep have the same batch.
 struct TrialCandidate {
   TrialPoint point;              // PointOf() the layout
-  double step_s = 0.0;           // estimated, above 0
+  double step_s = 0.0;           // estimated seconds, above 0
   double oom_probability = 0.0;  // probability of running out of memory
 };
 
@@ -46,7 +46,7 @@ enum class TrialEnd : uint8_t {
 struct TrialFinding {
   size_t candidate = 0;
   TrialEnd end = TrialEnd::kMeasured;
-  double step_s = 0.0;  // only for kMeasured: the median, above 0
+  double step_s = 0.0;  // median seconds, above 0; only for kMeasured
   // Only for kMeasured: standard deviation of ln(step_s), from the trial's own steps; 0 if unknown.
   double noise = 0.0;
 };
@@ -63,7 +63,7 @@ struct TrialPolicyOptions {
 
 // The belief about a candidate, given the findings.
 struct TrialBelief {
-  double step_s = 0.0;  // median
+  double step_s = 0.0;  // median seconds
   double spread = 0.0;  // standard deviation of ln(step time)
   double oom_probability = 0.0;
   // Expected improvement that a trial would reveal, as a share of the best believed step time among

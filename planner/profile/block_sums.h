@@ -40,7 +40,7 @@ struct BlockSums {
   // is not recomputed as a whole, and excludes what selective recompute and modules recompute.
   int64_t kept_bytes = 0;
   KeptShares kept_shares;        // parts of kept_bytes
-  int64_t checkpoint_bytes = 0;  // kept if the layer is recomputed as a whole
+  int64_t checkpoint_bytes = 0;  // bytes kept if the layer is recomputed as a whole
   int64_t boundary_bytes = 0;    // bytes of the activation that enters the layer
   Workspace workspace;           // workspace of the layer's backward, including what it recomputes
   double logits = 0.0;           // number of logits of the model's head

@@ -49,11 +49,12 @@ enum class Engine : uint8_t {
 
 // Bytes per parameter of weights, gradients and optimizer under bf16 training.
 struct ModelStates {
-  int32_t gradient_bytes = 4;        // main gradients
-  int32_t optimizer_bytes = 12;      // AdamW's states: fp32 master weights and two moments
-  int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
-  int32_t shard_buffer_bytes = 0;    // further bytes that are sharded like the optimizer's states
-  int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
+  int32_t gradient_bytes = 4;    // bytes of main gradients
+  int32_t optimizer_bytes = 12;  // bytes of AdamW's states: fp32 master weights and two moments
+  // Bytes of a second copy of the gradients, which backward writes.
+  int32_t local_gradient_bytes = 0;
+  int32_t shard_buffer_bytes = 0;  // further bytes that are sharded like the optimizer's states
+  int32_t zero3_state_bytes = 18;  // weights, gradients and optimizer under ZeRO-3 (FSDP)
   // The most gathered weights that ZeRO-3 keeps to avoid gathering them again, in parameters. 0:
   // the weights of two units.
   int64_t zero3_live_parameters = 0;
@@ -106,10 +107,11 @@ struct KeptActivations {
   double fused_softmax_bytes = 2.0;
   double eager_attention_bytes = 6.0;
   // Bytes that a layer's backward takes in addition to what the layer keeps:
-  double hidden_work_bytes = 4.0;  // per token and hidden element
-  double ffn_work_bytes = 6.0;     // per token and FFN element
-  double score_work_bytes = 4.0;   // per element of the score matrix
-  int64_t fixed_bytes = 0;         // library workspaces and tables, the same for every layout
+  double hidden_work_bytes = 4.0;  // bytes per token and hidden element
+  double ffn_work_bytes = 6.0;     // bytes per token and FFN element
+  double score_work_bytes = 4.0;   // bytes per element of the score matrix
+  // Bytes of library workspaces and tables, the same for every layout.
+  int64_t fixed_bytes = 0;
 
   // The peak that a measurement of this framework reports:
   PeakRank peak_rank = PeakRank::kFullest;
@@ -245,7 +247,7 @@ struct Supports {
   // Whether the framework runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
-  bool etp_follows_tp = false;  // whether etp is tp, and not 1, if a user does not give it
+  bool etp_follows_tp = false;  // whether etp defaults to tp; otherwise it defaults to 1
   bool has_muon = false;        // Muon in addition to AdamW, which all frameworks have
   // Whether the framework runs offload=act:N, and whether also with pipeline parallelism and with
   // recompute.
@@ -260,7 +262,7 @@ struct Supports {
   int32_t min_zero = 0;       // the least ZeRO stage with ranks to shard over and axes besides dp
   bool zero3_with_tp = true;  // whether ZeRO 3 runs with tp > 1
   bool zero23_with_pipeline = false;  // whether ZeRO 2 and 3 run with pp > 1
-  bool kv_replication = false;        // tp may exceed kv_heads; K/V weights are then replicated
+  bool kv_replication = false;        // whether tp may exceed kv_heads, with replicated K/V weights
   // The vocabulary is padded to a multiple of vocab_multiple * tp. 0: it is not padded, and tp must
   // divide it.
   int32_t vocab_multiple = 0;

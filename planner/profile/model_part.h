@@ -23,8 +23,8 @@ enum class ModelPart : uint8_t {
   kEmbeddingNorm,
   kQkNormOverWidth,
   kParallelBlock,
-  kNormBehind,     // norms behind attention and the FFN
-  kSandwichNorms,  // norms before and behind both
+  kNormBehind,     // norms after attention and after the FFN
+  kSandwichNorms,  // norms before and after both attention and the FFN
   kBiases,         // biases of attention's output and of the FFN
   kHeadBias,
   kExperts,

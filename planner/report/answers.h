@@ -21,7 +21,7 @@ namespace meshwright::planner {
 
 struct RecommendAnswer {
   SearchResult result;
-  int64_t allowed_bytes = 0;       // per device under the query's memory criterion
+  int64_t allowed_bytes = 0;       // bytes per device that the query's memory criterion allows
   std::vector<std::string> notes;  // notes for readers of the figures
   ParameterCounts counts;
   RestsOn rests_on;
@@ -31,11 +31,11 @@ struct RecommendAnswer {
 struct EstimateAnswer {
   Layout layout;
   Estimate estimate;
-  int64_t allowed_bytes = 0;  // per device under the 80 % rule
+  int64_t allowed_bytes = 0;  // bytes per device that the 80 % rule allows
   std::vector<std::string> notes;
   Explanation explanation;
   ParameterCounts counts;
-  int64_t parameters_per_gpu = 0;  // parameters on the device with the most
+  int64_t parameters_per_gpu = 0;  // parameters on the device that holds the most
   RestsOn rests_on;
   int64_t micro_batches = 0;  // micro-batches of a step on one rank, one after another
   int64_t tokens_per_step = 0;

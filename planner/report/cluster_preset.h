@@ -16,10 +16,10 @@ struct ClusterPreset {
   std::string device;
   int64_t devices_per_node = 0;
   int64_t memory_bytes = 0;      // memory of one device
-  double peak_bf16_flops = 0.0;  // 0 if it has no bf16 products
+  double peak_bf16_flops = 0.0;  // FLOP/s; 0 if the device has no bf16 products
   // Bandwidth of a link in one direction, by the data sheet:
-  double scale_up_bytes_per_s = 0.0;   // inside a node
-  double scale_out_bytes_per_s = 0.0;  // between nodes
+  double scale_up_bytes_per_s = 0.0;   // bandwidth inside a node
+  double scale_out_bytes_per_s = 0.0;  // bandwidth between nodes
   PresetEvidence evidence;             // evidence, under the name of the preset that was fitted
   std::optional<double> median_error;  // median error of the fit's step times, a fraction
   std::string based_on;                // empty if the file stands by itself

@@ -26,7 +26,8 @@ struct ComparedLayout {
   bool fits = false;  // whether it fits under the query's memory criterion
   // Rank from 1, by step time among the layouts that fit; 0 if this one does not fit.
   int64_t place = 0;
-  double slower = 0.0;              // step time / step time of the fastest that fits, minus 1
+  // Step time / step time of the fastest layout that fits, minus 1.
+  double slower = 0.0;
   std::vector<SlowerPart> because;  // why it is slower than the fastest, largest part first
   std::string sentence;
 
@@ -35,7 +36,7 @@ struct ComparedLayout {
 
 struct CompareAnswer {
   std::vector<ComparedLayout> layouts;  // in the order of the question
-  int64_t allowed_bytes = 0;            // per device under the memory criterion
+  int64_t allowed_bytes = 0;            // bytes per device that the memory criterion allows
   // If the step times of two layouts differ by at most this share, they tie: the estimate can't
   // tell them apart.
   double within = 0.0;

@@ -46,7 +46,7 @@ struct FastestAnswer {
   std::vector<ShortestRun> strategies;  // in the order of kStrategyNames
   std::vector<Claim> claims;
   int64_t device_bytes = 0;          // memory of a device
-  double network_bytes_per_s = 0.0;  // per device between nodes, one way
+  double network_bytes_per_s = 0.0;  // bandwidth per device between nodes, one way
   std::vector<std::string> notes;
   int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;

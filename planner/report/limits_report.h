@@ -15,7 +15,7 @@ namespace meshwright::planner {
 
 struct FitAnswer {
   std::vector<Limit> limits;           // in the order of kLimitKindNames
-  int64_t allowed_bytes = 0;           // per device under the query's memory criterion
+  int64_t allowed_bytes = 0;           // bytes per device that the query's memory criterion allows
   std::vector<std::string> sentences;  // one for each limit
   std::vector<std::string> notes;
   int64_t parameters = 0;  // parameters of the model in the query

@@ -10,8 +10,8 @@
 namespace meshwright::planner {
 
 struct ParameterCounts {
-  int64_t parameters = 0;         // language model and towers; tied ones count once
-  int64_t active_parameters = 0;  // of `parameters`, without the experts that a token skips
+  int64_t parameters = 0;         // language model and towers; tied parameters count once
+  int64_t active_parameters = 0;  // `parameters` without those of the experts that a token skips
   int64_t tower_parameters = 0;   // the part of `parameters` in towers
   int64_t mtp_parameters = 0;     // multi-token-prediction layers; not in `parameters`
   // The parameters that train, adapters included; 0 if all of `parameters` train.

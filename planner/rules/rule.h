@@ -37,7 +37,7 @@ enum class Rule : uint8_t {
   kExpertMesh,                // tp * cp * dp ranks can't be divided into groups of ep * etp
   kExpertSequenceParallel,    // experts and tp without sequence parallelism
   kExpertHsdp,                // hs= with experts
-  kVocabDivision,             // the vocabulary is not a multiple of tp and is not padded to one
+  kVocabDivision,             // the vocabulary, after any padding, is not a multiple of tp
   kContextDivision,           // seq_len is not a multiple of 2 * cp
   kSequenceParallelTp,        // sequence parallelism without tp
   kSequenceParallelDivision,  // seq_len is not a multiple of tp * cp
@@ -75,7 +75,8 @@ enum class Rule : uint8_t {
   kWidthTiles,                // a width on a rank that cuts scale tiles (tile_rules.h)
   kTokenTiles,                // a number of tokens on a rank that cuts scale tiles
   kHostMemory,                // more bytes moved to the host's memory than it holds
-  kDominated,                 // a simpler layout is faster, in no more memory; only for searches
+  // A simpler layout is faster and needs no more memory; only for searches.
+  kDominated,
   kCount,
 };
 
@@ -102,7 +103,7 @@ struct RuleInput {
 struct Operands {
   int64_t value = 0;              // the value that breaks the rule
   int64_t divisor = 0;            // its required divisor or its bound; 0 if there is none
-  std::array<int64_t, 3> more{};  // other numbers of the sentence
+  std::array<int64_t, 3> more{};  // other numbers in the refusal's sentence
 
   friend bool operator==(const Operands&, const Operands&) = default;
 };

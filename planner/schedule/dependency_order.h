@@ -35,7 +35,7 @@ class DoneActions {
   }
 
   void Finish(ActionKind kind, int32_t stage, int32_t micro_batch) {
-    if (kind == ActionKind::kBackwardWeight) return;  // nothing waits for it
+    if (kind == ActionKind::kBackwardWeight) return;  // no action waits for a weight gradient
     done_[Index(stage, micro_batch)] |= kind == ActionKind::kForward ? kForwardDone : kInputDone;
   }
 

@@ -23,7 +23,7 @@ enum class HopMode : uint8_t {
 
 // Times of one step. Vectors over stages are in the order of planner/schedule/placement.h.
 struct PipelineTimes {
-  std::vector<StageDurations> stages;  // one micro-batch on each of the pp * vpp stages
+  std::vector<StageDurations> stages;  // times of one micro-batch on each of the pp * vpp stages
 
   // The time of a message from each stage to the next, or one value for all. If empty, messages
   // take no time. A hop between two stages of one rank is always free.
@@ -31,8 +31,9 @@ struct PipelineTimes {
   HopMode hop_mode = HopMode::kOverlapped;
 
   std::vector<double> reduction_s;  // seconds of each stage's gradient reduction; empty if none
-  double optimizer_s = 0.0;         // optimizer of each rank, once its gradients are reduced
-  bool optimizer_barrier = false;   // whether every optimizer waits for the gradients of all ranks
+  // Seconds of a rank's optimizer, which begins once its gradients are reduced.
+  double optimizer_s = 0.0;
+  bool optimizer_barrier = false;  // whether every optimizer waits for the gradients of all ranks
 };
 
 struct TimedAction {

@@ -16,8 +16,8 @@
 namespace meshwright::planner {
 
 struct SynchronousTimes {
-  std::vector<StageDurations> stages;  // one micro-batch on each of the pp * vpp stages
-  double hop_s = 0.0;                  // time of a message, once both sides have issued it
+  std::vector<StageDurations> stages;  // times of one micro-batch on each of the pp * vpp stages
+  double hop_s = 0.0;                  // seconds of a message once both sides have issued it
 };
 
 // Returns the seconds until every rank has computed its last action and every message is received,

@@ -40,7 +40,7 @@ std::vector<WeightUse> WeightUses(const std::vector<Action>& actions,
 // The gathers and releases around one use. Every unit that is gathered is used, and later released.
 struct GatherStep {
   UnitGroup gather;    // gathered before this use: no earlier step could prefetch them
-  UnitGroup prefetch;  // units for a later use, gathered once this use's weights are there
+  UnitGroup prefetch;  // units for a later use, gathered once this use's weights are gathered
   UnitGroup release;   // units released after the computation
 };
 

@@ -21,7 +21,7 @@ namespace meshwright::planner {
 inline constexpr size_t kMostGroupFields = 4;
 
 // Parses a list of one to kMostGroupFields different keys, such as "tp,offload". A key of
-// kLayoutKeys (planner/layout/keys.h) is returned as its index there. The indices behind them stand
+// kLayoutKeys (planner/layout/keys.h) is returned as its index there. The indices after them stand
 // for the options of SearchableOptions(); only an option that `choices` vary is accepted. Returns
 // InvalidArgument about `field`, with the accepted keys, if `text` is no such list.
 absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field, std::string_view text,

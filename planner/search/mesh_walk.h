@@ -30,7 +30,7 @@ struct ValidPoint {
   size_t way;        // index among SearchSpace::WaysToDivide() of its mesh
   size_t recompute;  // index of its recompute in kSearchedRecomputes
   bool is_first;     // whether it is the first valid point of its cell
-  PointOrder order;  // grows by at least 3 from point to point
+  PointOrder order;  // position in the search; grows by at least 3 from point to point
 };
 
 // MeshWalk reports its points to a Sink, which has

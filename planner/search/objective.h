@@ -19,7 +19,7 @@ enum class Objective : uint8_t {
   kMfu,
   kTokensPerS,  // tokens per second of all devices
   kCost,        // device-hours per token
-  kTimeToLoss,  // time to a loss, of a run at the requested batch
+  kTimeToLoss,  // seconds until a run at the requested batch reaches a loss
   kEnergy,      // joules per token
   kMemory,      // bytes of the fullest device
 };

@@ -75,7 +75,7 @@ class SearchAccumulator {
   struct Undivided {
     // Whether the layout needs more memory than both the answer and a trial allow.
     bool is_over = false;
-    double mfu = 0.0;  // 0 if the layout does not fit
+    double mfu = 0.0;  // MFU; 0 if the layout does not fit
   };
 
   void Visit(const ValidPoint& point, bool is_staged);
@@ -134,7 +134,7 @@ class SearchAccumulator {
   const int64_t trial_bytes_;
   const bool has_hsdp_;
   StagedEstimate staged_;
-  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // for the current mesh
+  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // callback for the current mesh
   PointOrder order_ = 0;                                   // order of the current layout
   size_t way_ = 0;  // index of the current layout's ZeRO stage and HSDP group size
   Funnel funnel_;

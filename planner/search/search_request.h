@@ -37,10 +37,10 @@ inline constexpr int32_t kMostLayouts = 1000;
 // Counts the points by their outcome: enumerated == invalid + left_out + memory + evaluated.
 struct Funnel {
   int64_t enumerated = 0;
-  int64_t invalid = 0;    // break a rule
-  int64_t left_out = 0;   // can run, but do not meet the request's condition
-  int64_t memory = 0;     // can run, but the memory criterion drops them
-  int64_t evaluated = 0;  // can run and fit
+  int64_t invalid = 0;    // points that break a rule
+  int64_t left_out = 0;   // points that can run, but do not meet the request's condition
+  int64_t memory = 0;     // points that can run, but that the memory criterion drops
+  int64_t evaluated = 0;  // points that can run and fit
   std::array<int64_t, static_cast<size_t>(Rule::kCount)> invalid_by_rule{};
 
   void Add(const Funnel& other);

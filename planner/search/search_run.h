@@ -18,7 +18,7 @@ inline constexpr int64_t kPointsPerPoll = 64;
 
 struct SearchProgress {
   int64_t seen = 0;  // points of the search space so far
-  int64_t of = 0;    // all of its points
+  int64_t of = 0;    // number of points of the search space
 
   friend bool operator==(const SearchProgress&, const SearchProgress&) = default;
 };

@@ -45,7 +45,7 @@ struct HardwareProfile {
   double peak_fp8_flops = 0.0;      // dense, FLOP/s; 0 if it has no fp8 products
   double peak_fp4_flops = 0.0;      // dense, FLOP/s; 0 if it has no fp4 products
   int64_t memory_bytes = 0;         // memory that the driver reports
-  double memory_bytes_per_s = 0.0;  // data sheet
+  double memory_bytes_per_s = 0.0;  // bandwidth of device memory, from the data sheet
   double memory_efficiency = 0.85;  // share of memory_bytes_per_s that a streaming kernel reaches
   double matmul_efficiency = 0.8;   // share of the peak that a large, well-shaped matmul reaches
   double matmul_half_k = 256.0;     // inner dimension at which a matmul reaches half of that share
@@ -65,7 +65,7 @@ struct HardwareProfile {
   // The fastest attention kernels as measured; empty if they were not measured. A profile may
   // choose them for layouts that name no kernel (planner/profile/attention_default.h).
   std::vector<FastestAttention> fastest_attention = {};
-  double kernel_launch_s = 0.0;    // host time to launch a kernel; no kernel takes less
+  double kernel_launch_s = 0.0;    // host time of a kernel launch; the least time of any kernel
   int32_t compute_units = 0;       // SMs; tiles of a matmul are spread over them in waves
   int32_t tile_m = 0;              // rows of the output tile of one compute unit
   int32_t tile_n = 0;              // columns of that tile
@@ -102,14 +102,14 @@ struct HardwareProfile {
 
 // One direction of a link, as one rank sees it.
 struct LinkProfile {
-  double bytes_per_s = 0.0;  // data sheet
+  double bytes_per_s = 0.0;  // bandwidth, from the data sheet
   double efficiency = 0.8;   // share of bytes_per_s that large messages reach
   // Latency of one step of a ring. If the collective model is NCCL, this is only the latency that a
   // network interface adds to NCCL's own latencies (planner/cost/nccl_tuning.h).
   double hop_latency_s = 0.0;
   // Host time of one step of a ring that leaves a node. No step of such a ring is shorter.
   double step_overhead_s = 0.0;
-  double base_latency_s = 0.0;  // start of a collective
+  double base_latency_s = 0.0;  // seconds to start a collective
   // The rate in bytes per second, one way, between the two devices of a pair that a bridge joins
   // (devices 0 and 1, 2 and 3, ...); 0 without bridges. Only links inside a node have bridges.
   double pair_bytes_per_s = 0.0;
@@ -126,10 +126,11 @@ struct LinkProfile {
 // The host of a node, to which a layout may move bytes from the memory of the node's devices
 // (Layout::offload). A figure is 0 if it is not known.
 struct HostProfile {
-  double link_bytes_per_s = 0.0;    // between one device and the host, one way; data sheet
-  double link_efficiency = 0.85;    // share of link_bytes_per_s that pinned copies reach
-  int64_t memory_bytes = 0;         // memory of a node
-  double memory_bytes_per_s = 0.0;  // data sheet, of a node; its devices share this rate
+  double link_bytes_per_s = 0.0;  // data-sheet bandwidth between one device and the host, one way
+  double link_efficiency = 0.85;  // share of link_bytes_per_s that pinned copies reach
+  int64_t memory_bytes = 0;       // memory of a node
+  // Data-sheet bandwidth of a node's memory, which its devices share.
+  double memory_bytes_per_s = 0.0;
   // Share of memory_bytes_per_s that an optimizer's update on the node's processors reaches. The
   // default is CPU-Adam's: 10 billion parameters in 2.57 s on 256 GB/s (ZeRO-Offload, arXiv
   // 2101.06840, Table 4).
@@ -190,8 +191,8 @@ struct ClusterSpec {
   // Whether scale_up reaches beyond one host, as in a rack of GB200. A benchmark of one host then
   // does not measure scale_up.
   bool scale_up_spans_hosts = false;
-  LinkProfile scale_up;   // inside a node
-  LinkProfile scale_out;  // between nodes
+  LinkProfile scale_up;   // the link inside a node
+  LinkProfile scale_out;  // the link between nodes
   // The number of processor cores that the ranks of a node share, if each device is a process on
   // these cores. The peak of a device is then the peak of a core. 0 if each device computes on its
   // own.

@@ -10,7 +10,7 @@ namespace meshwright::planner {
 
 enum class DeviceKind : uint8_t {
   kCpu,   // a process on the cores of its host
-  kCuda,  // a GPU of its own
+  kCuda,  // a GPU that no other rank uses
 };
 
 std::string_view DeviceKindName(DeviceKind kind);  // "cpu" or "cuda"

@@ -84,7 +84,7 @@ struct Attention {
   int64_t heads = 0;                // query heads; this and the sizes below are 0 for kNone
   int64_t kv_heads = 0;             // key/value heads; divides heads
   int64_t head_dim = 0;             // heads * head_dim may differ from ModelSpec::hidden
-  bool qkv_bias = false;            // Qwen2
+  bool qkv_bias = false;            // Qwen2: biases of the projections of queries, keys and values
   bool qk_norm = false;             // Qwen3: RMSNorm over head_dim of q and k
   bool qk_norm_over_width = false;  // OLMo 2: one norm over all heads of q, and one over those of k
   bool output_bias = false;         // whether the output projection has a bias
@@ -239,7 +239,7 @@ struct ModelSpec {
   StreamNorm norm = StreamNorm::kRms;
   Arrangement arrangement = Arrangement::kSequential;
   Positions positions = Positions::kRotary;
-  int64_t learned_positions = 0;  // rows of the position table, for kLearned
+  int64_t learned_positions = 0;  // rows of the position table; only for kLearned
   double rotary_share = 1.0;      // the share of a head's elements that are rotated
   double norm_epsilon = 1e-5;
   double rope_theta = 10000.0;
@@ -254,13 +254,13 @@ struct ModelSpec {
   std::optional<LayerGroup> mtp_layer = std::nullopt;
   // Hyper-connections (arXiv 2409.19606): the width of the residual stream in hidden states.
   int64_t residual_streams = 1;
-  bool merges_streams = false;  // DeepSeek-V4: a product merges the streams behind the last layer
+  bool merges_streams = false;  // DeepSeek-V4: a product merges the streams after the last layer
   // Gemma 4: the width of an embedding that each layer has of its own, for `layer_input_vocab`
   // tokens. 0 if there is no such embedding.
   int64_t layer_input = 0;
   int64_t layer_input_vocab = 0;
   std::vector<LayerGroup> groups;
-  std::vector<Tower> towers;           // beside the language model; trained
+  std::vector<Tower> towers;           // encoders beside the language model; they train too
   std::vector<SetAsideKey> set_aside;  // keys that launch flags would also have to give
   FileKeys file;                       // only for refusals, which name keys
 

@@ -62,11 +62,14 @@ struct MatmulInputs {
 };
 
 struct NumberFormats {
-  NumberFormat weights = NumberFormat::kBf16;      // as stored, gathered and read by a forward pass
-  NumberFormat activations = NumberFormat::kBf16;  // kept for backward, and their gradients
+  // Weights that are stored, gathered and read by a forward pass.
+  NumberFormat weights = NumberFormat::kBf16;
+  // Activations kept for backward, and their gradients.
+  NumberFormat activations = NumberFormat::kBf16;
   MatmulInputs matmul_inputs = {};
-  NumberFormat wire = NumberFormat::kBf16;       // activations sent between ranks of tp, cp and pp
-  NumberFormat gradients = NumberFormat::kFp32;  // of weights, added up over micro-batches
+  NumberFormat wire = NumberFormat::kBf16;  // activations sent between ranks of tp, cp and pp
+  // Gradients of weights, added up over micro-batches.
+  NumberFormat gradients = NumberFormat::kFp32;
   // The format of statistics, sums, and tables that are multiplied into activations; never narrower
   // than fp32.
   NumberFormat accumulator = NumberFormat::kFp32;

@@ -26,8 +26,8 @@ struct UpdateRule {
 
 struct Optimizer {
   std::string_view name;  // static storage
-  UpdateRule matrices;    // for the matrices of blocks' products
-  UpdateRule others;      // for embeddings, the head, norms and biases
+  UpdateRule matrices;    // rule for the matrices of blocks' products
+  UpdateRule others;      // rule for embeddings, the head, norms and biases
   // Newton-Schulz iterations that turn the momentum of a block's whole matrix into the nearest
   // orthogonal matrix. 0 if the update needs no whole matrix.
   int32_t orthogonal_iterations = 0;

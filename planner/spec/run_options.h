@@ -11,7 +11,7 @@ namespace meshwright::planner {
 // The number format of a per-parameter value, such as a gradient or an optimizer moment.
 enum class StateFormat : uint8_t {
   kDefault,  // the framework's format for the training's precision
-  kNone,     // not held; allowed for the master weights only
+  kNone,     // the value is not held; allowed only for the master weights
   kFp32,
   kBf16,
   kFp16,

@@ -16,7 +16,7 @@ inline constexpr int64_t kMostTokensOfAnImage = 16384;
 enum class TowerNorm : uint8_t {
   kLayer,       // LayerNorm with biases (Qwen3-VL, SigLIP, Kimi)
   kRms,         // RMSNorm (Qwen2.5-VL, Pixtral)
-  kRmsSandwich  // RMSNorm before and behind each half, and over heads of q and k (Gemma 4)
+  kRmsSandwich  // RMSNorm before and after each half, and over heads of q and k (Gemma 4)
 };
 
 // A matrix of the projector.

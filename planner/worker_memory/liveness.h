@@ -71,7 +71,8 @@ class Liveness {
   // Bytes that an operator makes in addition to its result.
   struct Beside {
     int64_t bytes = 0;
-    int64_t narrow_copy_bytes = 0;  // a quantised copy of its result, made after the result
+    // Bytes of a quantised copy of the result, made after the result.
+    int64_t narrow_copy_bytes = 0;
   };
 
   // The bytes that an operator makes, saves and frees, and the facts that decide when.
@@ -82,8 +83,8 @@ class Liveness {
     Beside beside = {};                           // saved in addition to the result
     int64_t dropped_bytes = 0;                    // bytes that it saves but recompute does not keep
     Beside dropped_beside = {};
-    int64_t freed_input_bytes = 0;   // saved tensors that are freed with its input gradient
-    int64_t freed_weight_bytes = 0;  // saved tensors that are freed with its weight gradient
+    int64_t freed_input_bytes = 0;   // bytes of saved tensors that its input gradient frees
+    int64_t freed_weight_bytes = 0;  // bytes of saved tensors that its weight gradient frees
     bool result_saved = false;       // an operator of the list saves the result
     bool result_kept = false;        // the result is saved under recompute too
     bool takes_place = false;        // its input gradient overwrites a tensor that it saved

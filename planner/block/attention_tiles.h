@@ -7,9 +7,9 @@
 // The ring carries a rank's keys only to ranks that see some of them. At a stop of distance h, rank
 // r works on the keys of rank r - h. The ring leaves out every distance at which no rank sees any
 // key. Without a window it stops at every distance. A sequence has 2 cp pieces
-// (planner/layout/sequence_share.h). If a window reaches n pieces back, the ring stops at the
-// distances up to n, for the front pieces, and at the last n distances, for the back pieces. If
-// every piece consists of whole chunks, no rank needs another rank's keys.
+// (planner/layout/sequence_share.h). If a window reaches n pieces back, front pieces need the stops
+// at distances up to n, and back pieces need the stops at the last n distances. If every piece
+// consists of whole chunks, no rank needs another rank's keys.
 #pragma once
 
 #include <cstdint>

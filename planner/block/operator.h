@@ -329,10 +329,11 @@ struct Operator {
   double recomputed_share = 1.0;
   // Whether the backward computes the gradient of the input, and the gradient of the weights. A
   // frozen operator computes no gradient of its weights; an operator that no trained operator
-  // precedes computes neither.
+  // precedes computes neither gradient.
   bool propagates = true;
   bool learns = true;
-  // Whether the operator is a product of an adapter. It then has the name of the adapted product.
+  // Whether the operator is a product of an adapter. Such an operator has the name of the adapted
+  // product.
   bool adapts = false;
   // Bytes of the largest 4-bit matrix of the operator, in the products' format. Each use of the
   // matrix writes them.

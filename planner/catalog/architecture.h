@@ -14,7 +14,7 @@
 
 namespace meshwright::planner {
 
-// A decoder. Anything not given is as in Llama: RMSNorm, rotary embedding, grouped queries, SwiGLU,
+// A decoder. The defaults are those of Llama: RMSNorm, rotary embedding, grouped queries, SwiGLU,
 // no biases, no experts.
 struct Architecture {
   std::string model_type;

@@ -16,7 +16,7 @@ namespace meshwright::planner {
 struct SpecSource {
   std::string name;
   std::string json;                     // if empty, `name` is a preset
-  std::vector<std::string> notes = {};  // on a model: notes for its reader
+  std::vector<std::string> notes = {};  // for a model: notes for the reader
   // On a model that an adapter's file names: what that file trains, in the syntax of
   // ParseTrainedParts().
   std::string train = {};

@@ -87,8 +87,8 @@ struct Field {
   bool open = false;       // of a struct: keys that it does not know are ignored
   bool by_name = false;    // of a vector of structs: an object with their `name`s as keys
   bool closed = false;     // of a struct: no version will add keys
-  bool only_text = false;  // messages do not have it
-  bool only_wire = false;  // only messages have it
+  bool only_text = false;  // only texts have the field, not messages
+  bool only_wire = false;  // only messages have the field
   TextParts parts = kAllParts;
   // Of a struct whose text is split into parts: the parts, in order.
   std::span<const TextPart> text_parts = {};

@@ -163,9 +163,10 @@ class StagedEstimate {
   const double mfu_seconds_;  // seconds of a step at an MFU of 1
   PipelineLinks links_;
 
-  std::vector<std::vector<Pipeline>> pipelines_;          // by pp, then by the caller's number
-  std::vector<const PipelineContents*> different_;        // by Pipeline::number
-  std::vector<std::unique_ptr<LayerMesh>> layer_meshes_;  // with the tp and cp of the current mesh
+  std::vector<std::vector<Pipeline>> pipelines_;    // by pp, then by the caller's number
+  std::vector<const PipelineContents*> different_;  // by Pipeline::number
+  // Layers under the tp and cp of the current mesh.
+  std::vector<std::unique_ptr<LayerMesh>> layer_meshes_;
   std::vector<States> states_;  // by Pipeline::number, then by way to divide
 
   uint64_t mesh_number_ = 0;

@@ -2,7 +2,7 @@
 // them: gated or plain FFN, tied embeddings, vocabulary, experts, training of only adapters.
 //
 // A data file lists what names imply (planner/data/families.json). The notes of a row take
-// precedence.
+// precedence over its model's name.
 #pragma once
 
 #include <cstdint>

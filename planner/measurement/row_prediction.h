@@ -42,7 +42,7 @@ struct RowPrediction {
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu
   OptionalNumber tokens_per_s_per_device;
   // Set if model, cluster and batch are known. This MFU is computed from the step time by PaLM's
-  // definition. If the source gives no time, it is the source's own MFU.
+  // definition. If the source gives no time, the MFU is the source's own.
   OptionalNumber mfu;
   OptionalNumber peak_bytes;
 };

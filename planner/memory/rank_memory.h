@@ -49,8 +49,8 @@ MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& 
 
 // Returns EstimateRankMemory() of Meshwright's own worker for a step whose tokens went to experts
 // as `rows` says. There must be one entry for each layer with experts in each forward action of the
-// rank's schedule, in the order in which they ran. Returns InvalidArgument if there are more or
-// fewer.
+// rank's schedule, in the order in which they ran. Returns InvalidArgument if the number of entries
+// is wrong.
 absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& context,
                                                         const Layout& layout, int32_t pipeline_rank,
                                                         absl::Span<const ExpertRows> rows);

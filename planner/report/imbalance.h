@@ -21,7 +21,7 @@ struct ImbalanceEffect {
   int64_t total_bytes = 0;  // memory of the fullest device
   double oom_probability = 0.0;
   double step_s = 0.0;
-  std::string sentence;  // these figures compared with the layout's own
+  std::string sentence;  // compares these figures with the layout's own
 
   friend bool operator==(const ImbalanceEffect&, const ImbalanceEffect&) = default;
 };

@@ -102,7 +102,7 @@ struct RuleInput {
 // The numbers of a broken rule.
 struct Operands {
   int64_t value = 0;              // the value that breaks the rule
-  int64_t divisor = 0;            // its required divisor or its bound; 0 if there is none
+  int64_t divisor = 0;            // required divisor of `value`, or its bound; 0 if there is none
   std::array<int64_t, 3> more{};  // other numbers in the refusal's sentence
 
   friend bool operator==(const Operands&, const Operands&) = default;

@@ -28,7 +28,7 @@ struct ScalePoint {
   // Exposed communication, bubble and waiting, as a share of the step.
   double exposed = 0.0;
   // The relative gain in throughput since the previous point that fits, divided by the relative
-  // gain in devices. 1 is perfect scaling. Not set for the first point that fits.
+  // gain in devices. The value 1 means perfect scaling. Not set for the first point that fits.
   std::optional<double> marginal_return;
   // The change of the layout's kind since the previous point that fits, such as "FSDP -> tp +
   // FSDP". Empty if the kind is the same.

@@ -104,9 +104,9 @@ std::vector<int64_t> BatchesFor(int64_t devices, double critical_batch);
 using ShortestProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
 // Returns the shortest run of each strategy. Returns InvalidArgument if the critical batch, its
-// tokens or the overlap is out of range. An error of Search() that is about one size or batch
-// becomes that run's `problem`, but is returned if no search has a valid layout. Every other error
-// is returned as it is. Returns Cancelled once the request's run is cancelled.
+// tokens or the overlap is out of range. If Search() fails because of one size or batch, the error
+// becomes that run's `problem`. If no search has a valid layout, the error is returned. Every other
+// error is returned as it is. Returns Cancelled once the request's run is cancelled.
 absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& request,
                                                       const ShortestProgress& progress = {});
 

@@ -110,8 +110,9 @@ struct SearchResult {
   Funnel funnel;
   std::vector<RankedLayout> layouts;  // best first, at most `top`
   Ties ties;
-  // If the objective ranks by speed: layouts that the memory criterion drops, but that are faster
-  // than all kept layouts and more likely to fit than not. Best MFU first, at most kMostTrials.
+  // Filled only if the objective ranks by speed. These layouts are faster than all kept layouts and
+  // more likely to fit than not, but the memory criterion drops them. Best MFU first, at most
+  // kMostTrials.
   std::vector<RankedLayout> worth_a_trial;
   // The answer to `pareto`: at most kMostLayouts, spread evenly over the front. The best layout by
   // the first merit comes first.

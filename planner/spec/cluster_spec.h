@@ -247,8 +247,8 @@ double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node);
 // host's cores.
 int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once);
 
-// Returns the peak FLOP/s of one of a run's `ranks` ranks in the matmuls of a forward pass. It is
-// the denominator of MFU.
+// Returns the peak FLOP/s of one of a run's `ranks` ranks in the matmuls of a forward pass. This
+// peak is the denominator of MFU.
 double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks);
 
 }  // namespace meshwright::planner

@@ -26,8 +26,8 @@ struct Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-// Returns a phrase such as "driver 570.86 where 580.82 was measured" for the device and each fact
-// of the machine that both fingerprints have and in which they differ.
+// Returns the differences of device and machine, each as a phrase such as "driver 570.86 where
+// 580.82 was measured". A fact that one of the fingerprints lacks is no difference.
 std::vector<std::string> DifferencesFrom(const Fingerprint& measured, const Fingerprint& found);
 
 }  // namespace meshwright::planner

@@ -35,8 +35,8 @@ inline constexpr EnumNames<RecurrenceKind, 8> kRecurrenceKindNames = {{
 
 struct Recurrence {
   RecurrenceKind kind = RecurrenceKind::kNone;
-  // The heads of values. Mamba-1 has a head for each of its channels, a short convolution a head
-  // for each element of the hidden state, and an RG-LRU one for each block of its gates.
+  // The heads of values. Mamba-1 has a head for each of its channels. A short convolution has a
+  // head for each element of the hidden state. An RG-LRU has a head for each block of its gates.
   int64_t heads = 0;
   // The heads of keys and queries of a gated delta net, or Mamba-2's groups. They divide `heads`.
   // 0 for other kinds.

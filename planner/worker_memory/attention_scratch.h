@@ -20,7 +20,7 @@ bool TakesAllQueryHeads(const BlockShape& shape);
 // is CudaAttentionScratchBytes().
 int64_t FlashScratchBytes(const WorkerShape& shape, int64_t queries, int64_t keys);
 
-// Returns the bytes of such a call on CUDA. It holds
+// Returns the bytes of such a call on CUDA. The call holds
 //
 //   in bf16   The sums of output times gradient, in fp32: [batch, heads, queries rounded up to
 //             128].

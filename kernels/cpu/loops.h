@@ -11,7 +11,7 @@
 
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 
-// The least number of elements that is worth a thread.
+// The least number of elements for which another thread pays off.
 inline constexpr int64_t kGrainElements = 16384;
 
 // Calls body(begin, end) on ranges of [0, count). Each item stands for `item_elements` elements.

@@ -147,7 +147,7 @@ struct BlockShape {
   BlockTraining training = {};
 
   // Device-memory traffic in bytes per element. Figures are for elements of 2 bytes and grow with
-  // the element's size, except for score_traffic_bytes, which does not depend on it.
+  // the element's size. Only score_traffic_bytes does not depend on this size.
   double norm_traffic_bytes = 4.0;           // forward of a norm
   double norm_backward_traffic_bytes = 6.0;  // backward of a norm
   double rope_traffic_bytes = 4.0;           // RoPE, in each direction

@@ -1,10 +1,10 @@
 // Converts a params.json to the config.json of the same model. The reference code of Llama and of
 // Mistral keeps a model's sizes in a params.json.
 //
-// The keys of both are dim, n_layers, n_heads, n_kv_heads, head_dim, vocab_size, norm_eps and
-// rope_theta. Mistral's file gives the FFN's width as hidden_dim. Llama computes it: two thirds of
-// 4 dim, times ffn_dim_multiplier, each rounded down, and then up to a multiple of multiple_of
-// (meta-llama/llama3, model.py).
+// Both files have the keys dim, n_layers, n_heads, n_kv_heads, head_dim, vocab_size, norm_eps and
+// rope_theta. Mistral's file gives the FFN's width as hidden_dim. Llama computes the width from dim
+// (meta-llama/llama3, model.py): two thirds of 4 dim, times ffn_dim_multiplier, with both results
+// rounded down, and then rounded up to a multiple of multiple_of.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ struct SpecSource {
   std::string name;
   std::string json;                     // if empty, `name` is a preset
   std::vector<std::string> notes = {};  // for a model: notes for the reader
-  // On a model that an adapter's file names: what that file trains, in the syntax of
+  // For the base model of an adapter's file: the parts that the file trains, in the syntax of
   // ParseTrainedParts().
   std::string train = {};
 

@@ -5,8 +5,8 @@
 
 namespace meshwright::planner {
 
-// Returns the expected maximum of n standard normal values. By Blom's approximation it is their
-// quantile at (n - 0.375) / (n + 0.25); for n = 1 it is 0.
+// Returns the expected maximum of n standard normal values. Blom's approximation of this maximum is
+// the normal quantile at (n - 0.375) / (n + 0.25); for n = 1 the result is 0.
 double ExpectedMaximum(int64_t n);
 
 // Returns the ratio of the slowest device's time to the average device's, among `devices` devices:

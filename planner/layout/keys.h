@@ -1,4 +1,4 @@
-// kLayoutKeys is the table of a layout's keys. Code that handles every key loops over it.
+// kLayoutKeys is the table of a layout's keys. Code that handles every key loops over this table.
 //
 // A row determines the key's part of the text form, its JSON axis, its conditions and groups, the
 // description of its changes, its coordinates for the policy, its part in a layout's complexity

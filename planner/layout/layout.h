@@ -59,7 +59,8 @@ struct Layout {
   // HSDP: ZeRO divides states inside groups of this many ranks, and the groups hold copies. 0: ZeRO
   // divides states over all dp * cp ranks.
   int32_t shard_ranks = 0;
-  // Layers of each virtual stage. If empty, the framework distributes them (StagePartition).
+  // Layers of each virtual stage. If this is empty, the framework distributes the layers
+  // (StagePartition).
   StageSplit stages = {};
   Offload offload = {};
 

@@ -83,8 +83,8 @@ struct Measurement {
   std::string problem;
 };
 
-// Returns the columns of the format in the order of a header. Behind the columns of the layout come
-// those of a run's options (planner/spec/option_choice.h).
+// Returns the columns of the format in the order of a header. The columns of a run's options follow
+// the columns of the layout (planner/spec/option_choice.h).
 std::vector<std::string> MeasurementColumnNames();
 
 // Returns the cell of a column as FormatMeasurements() writes it; empty if it is unknown. REQUIRES:

@@ -1,10 +1,10 @@
 // Models the probability that a sweep's layouts run out of memory, given which of them fitted so
 // far.
 //
-// A layout runs out of memory if its predicted excess of memory plus an error is above 0. Both are
-// in standard deviations of the error, which has mean 0. All layouts of a sweep share a part of the
-// error's variance. A layout that ran out of memory therefore makes the others less likely to fit,
-// and a layout that fits makes them more likely to fit.
+// A layout runs out of memory if its predicted excess of memory plus an error is above 0. Excess
+// and error are in units of the error's standard deviation; the error has mean 0. All layouts of a
+// sweep share a part of the error's variance. A layout that ran out of memory therefore makes the
+// others less likely to fit, and a layout that fits makes them more likely to fit.
 #pragma once
 
 #include <cstddef>

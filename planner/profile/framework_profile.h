@@ -306,8 +306,8 @@ struct FrameworkProfile {
     return kept.gathered_inputs == GatheredInputs::kAlways ||
            (kept.gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
   }
-  // Returns whether a layer's gradients are reduced once for all micro-batches, and ZeRO-3 gathers
-  // a layer once per pass.
+  // Returns whether gradients are accumulated layer by layer: a layer's gradients are reduced once
+  // for all micro-batches, and ZeRO-3 gathers a layer once per pass.
   bool AccumulatesByLayer(const Layout& layout) const {
     return supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst;
   }

@@ -1,5 +1,5 @@
 // ModelPart names the parts of a model's blocks and ends that some programs have no layer for.
-// Plain attention and plain FFNs are not among them.
+// Plain attention and plain FFNs are no ModelPart.
 #pragma once
 
 #include <cstdint>

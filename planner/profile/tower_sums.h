@@ -1,5 +1,5 @@
 // TowerSums holds the sums of a tower's operator lists on one rank of a layout. A layout's memory
-// and time on the first stage are computed from them.
+// and time on the first stage are computed from these sums.
 #pragma once
 
 #include <cstdint>

@@ -99,7 +99,7 @@ struct SweepReplay {
 // Returns the replays of the sweeps, in the order of their first rows. `rows` are the predictions
 // of `measured`, in the same order. With `with_relatives`, every sweep is replayed twice: first
 // alone, then beginning with the results that the other sweeps found in their first replays. A
-// sweep is never its own relative.
+// sweep never learns from its own results in this way.
 std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
                                       absl::Span<const RowPrediction> rows, const RunSweep& run,
                                       bool with_relatives = false);

@@ -13,7 +13,7 @@
 
 namespace meshwright::planner {
 
-// Relative error of an MFU that a search allows for. It is far larger than the error of
+// Relative error of an MFU that a search allows for. This error is far larger than the error of
 // StagedEstimate (kStagedError).
 inline constexpr double kMfuSlack = 1e-9;
 

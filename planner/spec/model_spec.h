@@ -2,7 +2,7 @@
 //
 // In a spec that passed Validate() there is at least one group, and each group has at least one
 // layer. A layer has attention, a recurrence, an FFN, or several of these. Every size of a part
-// that a layer has is positive, and its heads are a multiple of its kv_heads.
+// that a layer has is positive, and the heads of attention are a multiple of its kv_heads.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,7 @@ enum class AttentionGate : uint8_t { kNone, kWidth, kHeads };
 // Sparse attention by an index (DeepSeek-V3.2, arXiv 2512.02556): an indexer scores all keys before
 // a query, and attention sees the `top_k` best.
 struct SparseIndex {
-  int64_t top_k = 0;  // 0: attention is not sparse
+  int64_t top_k = 0;  // keys that attention sees; 0: attention is not sparse
   int64_t heads = 0;  // heads of the indexer
   int64_t head_dim = 0;
   bool shared = false;       // the layer uses the keys that an earlier layer's indexer picked

@@ -15,9 +15,10 @@ struct RunOption {
   std::string_view name;    // the flag, the request's key and the message's field
   std::string_view values;  // the accepted values, as --help shows them
   std::string_view help;
-  // Returns the value as read() takes it.
+  // Returns the value in the syntax that read() accepts.
   std::string (*text)(const RunOptions& options);
-  // Sets the option. Returns InvalidArgument, which names the option and what it takes.
+  // Sets the option. Returns an InvalidArgument that names the option and its accepted values, if
+  // the value is wrong.
   absl::Status (*read)(std::string_view value, RunOptions& options);
   // Whether each value except the default selects another profile of the framework.
   bool chooses_profile = false;

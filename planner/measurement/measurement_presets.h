@@ -45,11 +45,12 @@ const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& r
 absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row);
 
 // Returns the profile with the longest name or alias that begins the row's `framework`; an empty
-// `framework` counts as megatron. Some profiles describe an engine version (notes_contain). Their
-// aliases count only if the row's notes name that version. They then take precedence over other
-// profiles with a match of the same length. Options of the run may choose another profile of the
-// framework (planner/catalog/profile_variants.h). The pointer lives as long as `presets`. Returns
-// InvalidArgument if there is no such profile; the error names the option if that is the cause.
+// `framework` counts as megatron. Some profiles describe an engine version (notes_contain). The
+// aliases of such a profile count only if the row's notes name that version. The profile then takes
+// precedence over other profiles with a match of the same length. Options of the run may choose
+// another profile of the framework (planner/catalog/profile_variants.h). The pointer lives as long
+// as `presets`. Returns InvalidArgument if there is no such profile; the error names the option if
+// that is the cause.
 absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
                                                   const Measurement& row);
 

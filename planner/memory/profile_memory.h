@@ -42,9 +42,9 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
 
 // Returns the bytes of unreduced gradients and gathered weights on a rank with the parameters
 // `rank`. The gradients are those of one unit, or of a chunk if several micro-batches are reduced
-// together. ZeRO-2 adds its buckets. ZeRO-3 adds the weights of two units, or of a chunk and one
-// unit under layered accumulation. If the framework keeps more weights gathered than that, all
-// these weights count instead. REQUIRES: ZeRO-2 or 3.
+// together. Under ZeRO-2 the bytes include its buckets. Under ZeRO-3 they include the weights of
+// two units, or of a chunk and one unit under layered accumulation. If the framework keeps more
+// weights gathered than that, all these weights count instead. REQUIRES: ZeRO-2 or 3.
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout,
                       const TransitParameters& largest_unit, const TransitParameters& rank);
 

@@ -19,7 +19,7 @@ class Front {
 
   bool wanted() const { return !merits_.empty(); }
   // Returns whether a layout may belong to the front. `most` are upper bounds of its scores. The
-  // layout must come after all layouts that were offered.
+  // layout must follow all offered layouts in the order of the search space.
   bool Takes(const Scores& most) const { return wanted() && !IsBeaten(most); }
   void Offer(const RankedLayout& ranked, PointOrder order);
   // Adds the front of another part of the same search.

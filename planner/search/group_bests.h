@@ -45,7 +45,7 @@ class GroupBests {
   // Counts `layout`, which fits, in its group.
   void Count(const Layout& layout);
   // Returns whether `layout` may be the best of its group. `most` are upper bounds of its scores.
-  // The layout must come after all layouts that were offered.
+  // The layout must follow all offered layouts in the order of the search space.
   bool Takes(const Layout& layout, const Scores& most) const;
   void Offer(const RankedLayout& ranked, PointOrder order);
   // Adds the groups of another part of the same search.

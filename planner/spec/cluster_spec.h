@@ -157,7 +157,7 @@ enum class CollectiveModel : uint8_t { kRing, kNccl };
 
 // The evidence for the figures of a cluster, from the weakest to the strongest.
 enum class Evidence : uint8_t {
-  kAssumption,  // orders of magnitude, or not stated
+  kAssumption,  // figures are orders of magnitude, or their evidence is not stated
   kUnverified,  // peaks that nobody checked against the data sheet yet
   kDataSheet,   // peaks of the data sheet, and shares of a peak that other devices reach
   kBenchmark,   // parts of a step, measured on the cluster

@@ -1,4 +1,4 @@
-// The coefficients of an AdamW update that are the same for every element.
+// Computes the coefficients of an AdamW update that are the same for every element.
 #pragma once
 
 #include <cmath>
@@ -15,9 +15,9 @@ struct AdamWCoefficients {
   A beta2;
   A keep2;
   A epsilon;
-  A step_size;     // learning rate over the first moment's bias correction
+  A step_size;     // learning rate / bias correction of the first moment
   A inverse_root;  // 1 / sqrt of the second moment's bias correction
-  A decay;         // factor that the weight is multiplied by first
+  A decay;         // factor on the weight before the update
 };
 
 // Returns the coefficients of the update `a`. Static, as explained in kernels/element.h.

@@ -1,4 +1,5 @@
-// Element types of the operators: fp32, fp64 and bf16. A bf16 number is stored as its 16 bits.
+// Defines the element types of the operators: fp32, fp64 and bf16. A bf16 number is stored as its
+// 16 bits.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The fused operators of a mixture of experts. kernels/operators.h has the rules for all arguments.
+// Defines the arguments of the fused operators of a mixture of experts. kernels/operators.h has the
+// rules for all arguments.
 //
 // A slot is one of the top_k experts of a token; a token's slots are adjacent. Rows are slots
 // sorted by expert.
@@ -11,7 +12,8 @@
 
 namespace meshwright::kernels {
 
-// How a router turns logits into scores: a softmax over all experts, or a sigmoid of each.
+// The function by which a router turns logits into scores: a softmax over all experts, or a sigmoid
+// of each.
 enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 
 // Selects each token's experts and computes their weights. The experts with the highest scores are
@@ -53,7 +55,8 @@ struct RouterLosses {
   constexpr bool any() const { return slots != nullptr || z_scale != 0.0; }
 };
 
-// Computes the gradient of the logits from that of the weights and from the router's losses.
+// Computes the gradient of the logits from the gradient of the weights and from the router's
+// losses.
 struct RouterBackward {
   ElementType type;
   int64_t rows;
@@ -70,7 +73,7 @@ struct RouterBackward {
 // y[i] = x[index[i] / divisor], or 0 if the index is negative.
 struct GatherRows {
   ElementType type;
-  int64_t rows;  // of y
+  int64_t rows;  // rows of y
   int64_t width;
   int64_t divisor;
   const int32_t* index;  // [rows]
@@ -81,7 +84,7 @@ struct GatherRows {
 // y[index[i]] = x[i]. Rows of y that are not in `index` are unchanged.
 struct ScatterRows {
   ElementType type;
-  int64_t rows;  // of x
+  int64_t rows;  // rows of x
   int64_t width;
   const int32_t* index;  // [rows], all distinct
   const void* x;         // [rows, width]
@@ -91,7 +94,7 @@ struct ScatterRows {
 // y[i] = sum over j of x[index[i, j]], skipping negative indices.
 struct SumRows {
   ElementType type;
-  int64_t rows;  // of y
+  int64_t rows;  // rows of y
   int64_t terms;
   int64_t width;
   const int32_t* index;  // [rows, terms]
@@ -118,7 +121,7 @@ constexpr SwigluForm ClampedSwiglu(double limit) {
 struct ExpertSwigluForward {
   ElementType type;
   int64_t rows;
-  int64_t width;  // of gate, of up and of the product
+  int64_t width;  // width of gate, of up and of the product
   SwigluForm form = {};
   const void* gate_up;  // [rows, 2 width]
   const void* weights;  // [rows], acc

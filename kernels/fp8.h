@@ -1,12 +1,13 @@
-// E4M3 numbers (OCP 8-bit floating point: 4 bits of exponent, 3 of mantissa, no infinity), and the
-// scales that tiles of them share. All implementations of the operators give the results of these
-// functions, so their bytes are equal.
+// Converts to and from E4M3 numbers (OCP 8-bit floating point: 4 bits of exponent, 3 of mantissa,
+// no infinity), and computes the scales that tiles of them share. All implementations of the
+// operators give the results of these functions, so their bytes are equal.
 //
 // A tile's scale is the smallest power of two s for which |x| / s <= 448 for all numbers x of the
-// tile. It is 1 for a tile of zeros and at least 2^-126. Being a power of two, it only changes
-// exponents, so dequantising is exact as long as these are representable. Transformer Engine's
-// block scaling uses the same scales (Float8BlockScaling, `force_pow_2_scales`). Numbers round to
-// nearest, ties to even, and saturate at 448; NaN stays NaN.
+// tile. The scale is 1 for a tile of zeros, and at least 2^-126 for any tile. A power of two only
+// changes exponents, so dequantising is exact as long as the exponents are representable.
+// Transformer Engine's block scaling uses the same scales (Float8BlockScaling,
+// `force_pow_2_scales`). Numbers round to nearest, ties to even, and saturate at 448; NaN stays
+// NaN.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ inline constexpr int kMostScaleExponent = 126;
   return exponent > kMostScaleExponent ? kMostScaleExponent : exponent;
 }
 
-// Returns the exponent of the scale of a tile with the largest magnitude `most`. 448 is 1.75 * 2^8.
+// Returns the exponent of the scale of a tile whose largest magnitude is `most`. 448 is 1.75 * 2^8.
 // Subnormal magnitudes have the least scale. REQUIRES: `most` is finite.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline int ScaleExponent(float most) {
   if (!(most > 0.0f)) return 0;
@@ -45,7 +46,8 @@ inline constexpr int kMostScaleExponent = 126;
   return BoundedScaleExponent(static_cast<int>(bits >> 52) - 1023 - 8 + (above ? 1 : 0));
 }
 
-// Returns the magnitude that counts towards the largest one of a tile: 0 for NaN and infinity.
+// Returns the magnitude of a number of a tile for the tile's largest magnitude: 0 for NaN and
+// infinity.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float FiniteMagnitude(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof(bits));

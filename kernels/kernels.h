@@ -1,8 +1,8 @@
 // Kernels runs the fused operators on one kind of device.
 //
 // Implementations are a plain reference (the definition, for tests), vectorised CPU code for
-// several instruction sets, and CUDA. CUDA calls are ordered on a stream and return immediately;
-// CPU calls are finished on return.
+// several instruction sets, and CUDA. CUDA calls are ordered on a stream and return immediately.
+// CPU calls return when the work is done.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Arguments of the fused operators, shared by every implementation.
+// Defines the arguments of the fused operators, which all implementations share.
 //
 // Pointers address dense row-major arrays of the element type `type` unless a comment says
 // otherwise. "acc" is the accumulator type of statistics, gradients of weights and optimizer
@@ -74,8 +74,8 @@ struct LayerNormBackward {
   void* bias_gradient;            // [width], acc, or null if it isn't wanted
 };
 
-// RMSNorm of every head, with one weight for all heads. Rows of x are x_stride elements apart,
-// heads of a row x_head_stride; y has strides of its own.
+// RMSNorm of every head, with one weight for all heads. Rows of x are x_stride elements apart, and
+// heads of a row are x_head_stride elements apart; y has its own strides.
 struct HeadNormForward {
   ElementType type;
   int64_t rows;
@@ -116,7 +116,7 @@ struct HeadNormBackward {
 struct SwigluForward {
   ElementType type;
   int64_t rows;
-  int64_t width;        // of gate, of up and of the product
+  int64_t width;        // width of gate, of up and of the product
   const void* gate_up;  // [rows, 2 width]
   void* product;        // [rows, width]
 };
@@ -184,8 +184,8 @@ struct Rope {
   int64_t y_head_stride;
 };
 
-// The strides of a tensor with dimensions for batch, query and head: how many elements consecutive
-// batches, queries and heads are apart.
+// The strides of a tensor with dimensions for batch, query and head: the distances in elements
+// between consecutive batches, queries and heads.
 struct HeadStrides {
   int64_t batch;
   int64_t query;
@@ -203,7 +203,7 @@ struct HeadStrides {
 // outputs is weighted by the share of its keys in the softmax. A log-sum-exp of -inf stands for no
 // keys; the output is then not read.
 struct AttentionMerge {
-  ElementType type;  // of part_output
+  ElementType type;  // element type of part_output
   int64_t batch;
   int64_t queries;
   int64_t heads;
@@ -212,15 +212,15 @@ struct AttentionMerge {
   HeadStrides output_strides;
   void* log_sum_exp;  // of each query and head, acc
   HeadStrides log_sum_exp_strides;
-  const void* part_output;  // of the further keys; shaped like `output`, of type `type`
+  const void* part_output;  // output for the further keys; shaped like `output`, of type `type`
   HeadStrides part_output_strides;
   const void* part_log_sum_exp;  // acc
   HeadStrides part_log_sum_exp_strides;
 };
 
 // Adds a score per head, its sink, to the softmax of every query, in place (GPT-OSS). The sink acts
-// as a key whose value is 0: the log-sum-exp becomes that of the keys and the sink, and the output
-// is scaled by the share of the keys.
+// as a key whose value is 0: the log-sum-exp then covers the keys and the sink, and the output is
+// scaled by the share of the keys.
 struct AttentionSink {
   ElementType type;
   int64_t batch;
@@ -271,7 +271,7 @@ struct CrossEntropyStatistics {
 
 // local_sum *= exp(local_max - global_max), so that ranks can add their sums.
 struct CrossEntropyRescale {
-  ElementType type;  // of the logits
+  ElementType type;  // element type of the logits
   int64_t rows;
   const void* local_max;   // [rows], acc
   const void* global_max;  // [rows], acc
@@ -280,7 +280,7 @@ struct CrossEntropyRescale {
 
 // log_sum_exp = log(sum) + max, and *loss_sum += sum over rows of (log_sum_exp - target_logit).
 struct CrossEntropyLoss {
-  ElementType type;  // of the logits
+  ElementType type;  // element type of the logits
   int64_t rows;
   const void* sum;           // [rows], acc, over all ranks
   const void* target_logit;  // [rows], acc, from the rank that holds it
@@ -327,7 +327,7 @@ struct EmbeddingBackward {
 
 // target += source, element by element.
 struct Accumulate {
-  ElementType type;  // of the source
+  ElementType type;  // element type of the source
   int64_t count;
   const void* source;
   void* target;  // acc

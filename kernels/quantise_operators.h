@@ -1,5 +1,5 @@
-// Arguments of the operators that convert matrices to E4M3 numbers with a scale per tile, and back.
-// kernels/operators.h has the rules for all arguments, kernels/fp8.h the rounding.
+// Defines the arguments of the operators that convert matrices to E4M3 numbers with a scale per
+// tile, and back. kernels/operators.h has the rules for all arguments, kernels/fp8.h the rounding.
 //
 // Tiles of one row are for a factor whose columns are contracted. Tiles of one column are for a
 // factor whose rows are contracted. The last tiles of a matrix may be cut off. Scales are stored as
@@ -54,7 +54,7 @@ struct Quantise {
 // y = values * scale for a piece [rows, columns] of a matrix that begins at its row `first_row` and
 // column `first_column`.
 struct Dequantise {
-  ElementType type;  // of y
+  ElementType type;  // element type of y
   ScaleTiles tiles;
   int64_t first_row;
   int64_t first_column;

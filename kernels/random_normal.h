@@ -43,8 +43,8 @@ struct NormalPair {
   return element % 2 == 0 ? pair.first : pair.second;
 }
 
-// Fills args.values on the CPU. Not compiled per instruction set, so that different hosts start
-// from the same bits.
+// Fills args.values on the CPU. This function is not compiled per instruction set, so that
+// different hosts start from the same bits.
 void FillNormal(const RandomNormal& args, const Parallel& parallel);
 
 }  // namespace meshwright::kernels

@@ -1,4 +1,4 @@
-// RMSNorm of one row and its gradient, and weight gradients over many rows.
+// Computes RMSNorm of one row and its gradient, and weight gradients over many rows.
 #pragma once
 
 #include <cmath>
@@ -75,9 +75,9 @@ void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T*
 template <typename A>
 class RowGroups {
  public:
-  // For `rows` rows of `width` elements. The sums are added to `gradient` [width], those of a
-  // second vector to `second`. Either is null if it isn't wanted. REQUIRES: `second` is null if
-  // `gradient` is.
+  // Sums over `rows` rows of `width` elements. The sums are added to `gradient` [width], and those
+  // of a second vector to `second`. Each of the two is null if it isn't wanted. REQUIRES: `second`
+  // is null if `gradient` is.
   RowGroups(int64_t rows, int64_t width, A* gradient, A* second = nullptr)
       : all_rows_(rows),
         rows_(rows < kLeastRows * kMostGroups ? kLeastRows
@@ -110,7 +110,7 @@ class RowGroups {
   static constexpr int64_t kLeastRows = 32;
   static constexpr int64_t kMostGroups = 64;
 
-  // Adds the sums of all groups to `gradient`. `from` is those of the first group.
+  // Adds the sums of all groups to `gradient`. `from` points to the sums of the first group.
   void Add(const Parallel& parallel, const A* from, A* gradient) const {
     ForRange(parallel, width_, groups_, [&](int64_t begin, int64_t end) {
       for (int64_t group = 0; group < groups_; ++group) {
@@ -122,10 +122,10 @@ class RowGroups {
   }
 
   const int64_t all_rows_;
-  const int64_t rows_;  // per group
+  const int64_t rows_;  // rows per group
   const int64_t groups_;
   const int64_t width_;
-  const int64_t sum_width_;  // of both vectors
+  const int64_t sum_width_;  // width of the sums of both vectors together
   A* const gradient_;
   A* const second_;
   A* const sums_;  // [groups_, sum_width_]; no std container: see kernels/cpu/loops.h

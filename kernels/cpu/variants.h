@@ -1,4 +1,4 @@
-// The instruction sets that kernels/cpu is compiled for.
+// Declares the kernels of each instruction set that kernels/cpu is compiled for.
 #pragma once
 
 #include "kernels/kernels.h"

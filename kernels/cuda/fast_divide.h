@@ -1,8 +1,8 @@
 // FastDivide divides 31-bit numbers by a divisor known before a kernel starts.
 //
 // GPUs have no division instruction: a 32-bit division takes about twenty instructions, a 64-bit
-// one about a hundred. With a divisor prepared on the host it is a multiplication, an addition and
-// a shift.
+// one about a hundred. With a divisor prepared on the host, a division is a multiplication, an
+// addition and a shift.
 #pragma once
 
 #include <bit>

@@ -1,15 +1,15 @@
-// Lists which queries see which keys if the ranks of a context-parallel group share a sequence, or
-// if a query sees only a window of it: the newest keys, or the keys of its own chunk. The lists are
-// the stops of the ring that passes keys on, and the rectangles of queries and keys with which
-// attention's kernel is called. Meshwright's worker executes these lists. Its memory and every
-// framework's time are computed from them.
+// Lists which queries see which keys under context parallelism or in windowed attention. A window
+// is the newest keys before a query, or the keys of the query's own chunk. The lists are the stops
+// of the ring that passes keys from rank to rank, and the rectangles of queries and keys for which
+// the attention kernel is called. Meshwright's worker executes these lists. The worker's memory and
+// every framework's time are computed from the lists.
 //
 // The ring carries a rank's keys only to ranks that see some of them. At a stop of distance h, rank
 // r works on the keys of rank r - h. The ring leaves out every distance at which no rank sees any
-// key. Without a window it stops at every distance. With a window that reaches n of the 2 cp pieces
-// back (planner/layout/sequence_share.h), it stops at the distances up to n, for the front pieces,
-// and at the last n distances, for the back pieces. If every piece consists of whole chunks, no
-// rank needs another rank's keys.
+// key. Without a window it stops at every distance. A sequence has 2 cp pieces
+// (planner/layout/sequence_share.h). If a window reaches n pieces back, front pieces need the stops
+// at distances up to n, and back pieces need the stops at the last n distances. If every piece
+// consists of whole chunks, no rank needs another rank's keys.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 
 namespace meshwright::planner {
 
-// On a CPU, the most queries of one kernel call with a window, and so the most rows of its mask. A
+// The most queries of one windowed kernel call on a CPU, and so the most rows of the call's mask. A
 // GPU's kernel implements windows itself and needs no such limit.
 inline constexpr int64_t kWindowTileQueries = 256;
 
-// A sequence and how it is attended to.
+// A sequence, and the rule for which of its keys a query sees.
 struct AttentionSpan {
   int64_t seq_len = 0;
   int32_t cp = 1;
-  int64_t window = 0;    // newest keys that a query sees, or 0 for all before it
+  int64_t window = 0;    // number of newest keys that a query sees; 0: all keys before it
   bool chunked = false;  // a query sees the keys of its own chunk of `window` tokens instead
   int64_t tile_queries = kWindowTileQueries;  // most queries of a windowed call, or 0 for no limit
 
@@ -39,7 +39,7 @@ std::vector<int32_t> RingStops(const AttentionSpan& span);
 // Returns the number of stops of the ring.
 int64_t RingStopCount(const AttentionSpan& span);
 
-// `count` tokens from `begin`, counted among the tokens of one sequence that a rank holds.
+// A range of `count` tokens, which begins at index `begin` of a rank's tokens of one sequence.
 struct TokenRange {
   int64_t begin = 0;
   int64_t count = 0;
@@ -47,9 +47,9 @@ struct TokenRange {
   friend bool operator==(const TokenRange&, const TokenRange&) = default;
 };
 
-// The keys that a query sees: from `older` positions before its own to `newer` positions after it.
-// Positions are counted so that the last query is at the last key's position, as flash attention on
-// a GPU counts them.
+// The keys that a query sees: from `older` positions before the query's position to `newer`
+// positions after it. Positions are counted so that the last query is at the last key's position,
+// as in flash attention on a GPU.
 struct KeyBand {
   int64_t older = 0;
   int64_t newer = 0;
@@ -60,8 +60,8 @@ struct KeyBand {
 struct AttentionTile {
   TokenRange queries;
   TokenRange keys;
-  // Whether a query sees only the keys up to its own position. There are then as many queries as
-  // keys.
+  // Whether a query sees only the keys up to its own position. If so, the tile has as many queries
+  // as keys.
   bool causal = false;
   // If above 0, a query sees the key at its own position and the `window` - 1 keys before it, and
   // every query sees at least one key. If 0, `causal` alone decides what a query sees.

@@ -1,6 +1,6 @@
-// Lists the operators of a transformer block, of the embedding and of the head. No other
-// description of them exists: parameters, FLOPs, time and memory are sums over these lists, and
-// tests compare the lists with what Meshwright's worker executes.
+// Lists the operators of a transformer block, of the embedding and of the head. These lists are the
+// only description of the operators: parameters, FLOPs, time and memory are sums over them, and
+// tests compare them with what Meshwright's worker executes.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -21,10 +21,10 @@ OperatorList EmbeddingOperators(const BlockShape& shape);
 // embedding's matrix and adds no parameters.
 OperatorList HeadOperators(const BlockShape& shape);
 
-// Returns the operators that a layer which predicts further tokens (ModelSpec::mtp_layers) has in
-// addition to a block and a head. They are the norms of the hidden state and of the next token's
-// embedding, and a projection of both, which tensor parallelism divides by rows. The weight of the
-// layer's own final norm is listed with the norms.
+// Returns the operators of a layer that predicts further tokens (ModelSpec::mtp_layers), without
+// its block and its head. They are the norms of the hidden state and of the next token's embedding,
+// and a projection of both, which tensor parallelism divides by rows. The weight of the layer's own
+// final norm is listed with the norms.
 OperatorList MtpOperators(const BlockShape& shape);
 
 }  // namespace meshwright::planner

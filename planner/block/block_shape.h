@@ -1,6 +1,6 @@
-// BlockShape holds what the operators of a block, of the embedding and of the head depend on: the
-// sizes of the model, how many ranks share them, the bytes of an element, and the differences
-// between frameworks.
+// BlockShape holds the inputs of the operators of a block, of the embedding and of the head: sizes
+// of the model, numbers of ranks that share them, bytes per element, and differences between
+// frameworks.
 //
 // WholeShape() fills a shape from the model; LayerShape() (planner/profile/layer_shape.h) adds what
 // a layout and a profile change. For a layout that CheckLayout() accepts, no division here leaves a
@@ -20,20 +20,20 @@
 
 namespace meshwright::planner {
 
-// How a run trains the units that a shape describes. ApplyTraining()
+// Describes how a run trains the units of a shape. ApplyTraining()
 // (planner/block/trained_operators.h) turns it into what each operator does.
 struct BlockTraining {
   UnitTraining layer = UnitTraining::kTrained;
   UnitTraining embedding = UnitTraining::kTrained;
   UnitTraining head = UnitTraining::kTrained;
-  Adapter adapter = {};  // on the products of a frozen layer
+  Adapter adapter = {};  // adapter on the products of a frozen layer
 
   bool all() const { return *this == BlockTraining(); }
 
   friend bool operator==(const BlockTraining&, const BlockTraining&) = default;
 };
 
-// Returns how the run trains a layer, and the model's ends.
+// Returns how a run trains the embedding, the head and a layer whose training is `layer`.
 inline BlockTraining TrainingOf(const TrainedParts& parts, UnitTraining layer) {
   return {.layer = layer,
           .embedding = parts.OfEmbedding(),
@@ -41,29 +41,29 @@ inline BlockTraining TrainingOf(const TrainedParts& parts, UnitTraining layer) {
           .adapter = parts.adapter};
 }
 
-// One rank's part of one micro-batch.
+// The sizes of one rank's part of one micro-batch.
 struct BlockShape {
-  int64_t tokens = 0;  // micro-batch * seq_len / cp
+  int64_t tokens = 0;  // tokens of the rank's part: micro-batch * seq_len / cp
   int64_t hidden = 0;
-  int64_t heads = 0;     // query heads of the whole model; sizes below are the whole model's too
+  int64_t heads = 0;     // query heads; this and the sizes below are the whole model's
   int64_t kv_heads = 0;  // each rank holds at least one: they are replicated if tp > kv_heads
   int64_t head_dim = 0;
-  int64_t ffn_hidden = 0;  // of the FFN that every token passes; 0 if there are only experts
+  int64_t ffn_hidden = 0;  // width of the FFN that every token passes; 0 if there are only experts
   FfnKind ffn = FfnKind::kSwiGlu;
   Experts experts = {};
-  int64_t expert_hidden = 0;  // of each expert
-  int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
-  // How the products of the block are quantised. The head's product is not.
+  int64_t expert_hidden = 0;  // FFN width of each expert
+  int64_t element_bytes = 2;  // bytes of a weight or activation: 2 in bf16, 4 in fp32, 8 in fp64
+  // How the matrix products of the block are quantised. The head's product is not quantised.
   Quantisation quantisation = {};
-  // Whether Meshwright's own worker quantises them. The bytes of its tensors are then counted tile
-  // by tile (planner/block/scale_tiles.h).
+  // Whether Meshwright's own worker quantises the products. The bytes of the tensors are then
+  // counted tile by tile (planner/block/scale_tiles.h).
   bool worker_quantises = false;
   // Whether Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
   bool cpu_operators = true;
   int64_t tp = 1;
   int64_t ep = 1;
   int64_t etp = 1;
-  // The ratio of the tokens that reach this rank's experts to those that reach an average rank's.
+  // The number of tokens that reach this rank's experts, relative to the mean over all ranks.
   double expert_load = 1.0;
   // Measured routing. If set, it replaces the numbers of rows that follow from expert_load.
   std::optional<ExpertRows> expert_rows = std::nullopt;
@@ -73,32 +73,33 @@ struct BlockShape {
   // Whether the FFN's product is kept; otherwise backward recomputes it from gate and up.
   bool keeps_ffn_product = true;
   bool head_norm = false;  // every query and key head is normalised before RoPE
-  // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is,
-  // and backward recomputes the output.
+  // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is
+  // kept, and backward recomputes the output.
   bool keeps_head_norm_input = true;
   // For latent attention: whether the keys of every head are kept, each including the rotated part
   // that all heads share. Otherwise the projection of the latent and a single copy of the rotated
   // part are kept, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
-  double norm_extra_bytes = 0.0;  // kept by both un-fused norms, per token and hidden element
-  double extra_bytes = 0.0;       // kept by masks, biases and copies, per token and hidden element
-  double score_bytes = 0.0;       // kept per element of the score matrix
-  // Bytes kept for each expert that a token goes to: the token's weight there, and where it came
-  // from. 0 stands for the lists that Meshwright's own worker keeps.
+  double norm_extra_bytes = 0.0;  // bytes kept by both un-fused norms, per token and hidden element
+  // Bytes kept by masks, biases and copies, per token and hidden element.
+  double extra_bytes = 0.0;
+  double score_bytes = 0.0;  // bytes kept per element of the score matrix
+  // Bytes kept per token for each expert that the token goes to: its routing weight and its origin.
+  // 0 stands for the lists that Meshwright's own worker keeps.
   double routing_bytes = 12.0;
-  // Whether the experts' results are kept, because tokens' weights are applied to them and not to
-  // the product before the down projection.
+  // Whether the experts' results are kept. They are kept if routing weights multiply these results
+  // and not the inputs of the down projection.
   bool keeps_expert_output = false;
   // Whether selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;
-  // Whether it keeps no more than the results of attention and of every second product.
+  // Whether selective recompute keeps only the results of attention and of every second product.
   bool selective_alternates_products = false;
   // Whether recompute ends with the last tensor that backward reads.
   bool recompute_stops_early = false;
   int64_t keys = 0;                      // the sequence length
   bool bidirectional = false;            // every query sees all keys, not only those before it
   int64_t document_tokens = 0;  // the mean length of documents in a sequence, or 0 for one document
-  int64_t window = 0;           // newest keys that a query sees, or 0 for all before it
+  int64_t window = 0;           // number of newest keys that a query sees; 0: all keys before it
   bool chunked = false;         // a query sees the keys of its own chunk of `window` tokens instead
   bool sinks = false;
   AttentionKind attention_kind = AttentionKind::kGroupedQuery;
@@ -121,7 +122,7 @@ struct BlockShape {
   bool merges_streams = false;
   int64_t layer_input = 0;
   int64_t layer_input_vocab = 0;
-  int64_t layers = 0;  // of the model, if layers have inputs of their own
+  int64_t layers = 0;  // the model's layers; set only if layers have inputs of their own
   int64_t cp = 1;
   bool qkv_bias = false;
   bool output_bias = false;
@@ -132,21 +133,21 @@ struct BlockShape {
   Positions positions = Positions::kRotary;
   double rotary_share = 1.0;
   AttentionKernel attention = AttentionKernel::kFlash2;
-  int64_t ring_gradient_bytes = 2;  // per element of the gradients that ring attention passes on
+  int64_t ring_gradient_bytes = 2;  // bytes per element of gradients in ring messages
 
   // For the embedding and the head:
-  int64_t vocab = 0;  // as the framework pads it for the TP ranks
+  int64_t vocab = 0;  // vocabulary as the framework pads it for the TP ranks
   bool tied_embeddings = false;
   bool head_bias = false;
   bool embedding_norm = false;
   int64_t learned_positions = 0;    // rows of the position table that is added to the embedding
   bool vocab_parallel_loss = true;  // logits stay divided over the TP ranks
-  int64_t loss_chunks = 1;          // in which the head and the loss run, one after another
+  int64_t loss_chunks = 1;          // chunks in which the head and the loss run, one after another
 
   BlockTraining training = {};
 
   // Device-memory traffic in bytes per element. Figures are for elements of 2 bytes and grow with
-  // the element's size, except for score_traffic_bytes, which does not depend on it.
+  // the element's size. Only score_traffic_bytes does not depend on this size.
   double norm_traffic_bytes = 4.0;           // forward of a norm
   double norm_backward_traffic_bytes = 6.0;  // backward of a norm
   double rope_traffic_bytes = 4.0;           // RoPE, in each direction
@@ -205,12 +206,11 @@ struct BlockShape {
   bool lists_routing() const { return routing_bytes == 0.0; }
   // Returns whether experts work on tokens of other ranks.
   bool moves_rows() const { return ep * etp > 1; }
-  // Returns how often this rank's tokens pick an expert: top_k times each.
+  // Returns the number of (token, expert) pairs of this rank's tokens: top_k for each token.
   int64_t slots() const { return stream_tokens() * experts.top_k; }
-  // Returns the rows that a rank sends to experts: one for each expert that one of its tokens goes
-  // to. On average the rank receives as many, whatever ep is. If experts have a capacity,
-  // frameworks pad their rows to it. Meshwright's worker pads nothing, and drops nothing if routing
-  // is balanced.
+  // Returns the rows that a rank sends to experts: one for each (token, expert) pair. On average
+  // the rank receives equally many rows, whatever ep is. If experts have a capacity, frameworks pad
+  // their rows to it. Meshwright's worker pads nothing, and drops nothing if routing is balanced.
   int64_t sent_rows() const {
     if (expert_rows.has_value()) return expert_rows->sent;
     const bool pads = experts.capacity_factor > 0.0 && !lists_routing();

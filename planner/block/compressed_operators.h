@@ -1,8 +1,8 @@
 // Lists the operators of DeepSeek-V4's attention. All heads share one key, which is the value too.
-// A query sees the newest keys of a window, and beyond it keys that stand for `compress_ratio`
-// tokens each: all of them, or those that an index picks.
+// A query sees the newest keys of a window. Of older tokens it sees compressed keys, each of which
+// stands for `compress_ratio` tokens: all of these keys, or those that an index picks.
 //
-// Parameters are those of transformers 5.24; FLOPs are those that Megatron-Bridge counts.
+// Parameters are counted as in transformers 5.24, and FLOPs as in Megatron-Bridge.
 #pragma once
 
 #include "planner/block/block_shape.h"

@@ -2,9 +2,9 @@
 // the dispatch of tokens to their experts, the experts' products, and the combination of the
 // results.
 //
-// A rank's tokens are those of its share of the residual stream. Each token goes to top_k experts,
-// so a rank sends, and on average receives, top_k rows per token. This holds for every ep: a larger
-// ep does not reduce what experts keep.
+// A rank routes the tokens of its share of the residual stream. Each token goes to top_k experts,
+// so a rank sends, and on average receives, top_k rows per token. This number does not depend on
+// ep, so a larger ep does not reduce the bytes that experts keep.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -12,8 +12,8 @@
 
 namespace meshwright::planner {
 
-// Appends these operators. They stand after the norm before the FFN, and before the FFN that every
-// token passes, if there is one. REQUIRES: shape.has_experts().
+// Appends the operators of the experts. These operators follow the norm before the FFN, and precede
+// the FFN that every token passes, if there is one. REQUIRES: shape.has_experts().
 void AddExperts(const BlockShape& shape, OperatorList& operators);
 
 }  // namespace meshwright::planner

@@ -6,19 +6,19 @@
 
 namespace meshwright::planner {
 
-// Bytes that are kept of each key that an index picks.
+// Bytes kept for each key that an index picks.
 inline constexpr int64_t kPickedKeyBytes = 4;
 
-// Returns how many keys a query sees as if in a window: those of its window, or as many as an index
-// picks; 0 for all before it.
+// Returns the number of keys that a query sees: the index's top_k if the index picks only a part of
+// the keys, and otherwise the window. 0 stands for all keys before the query.
 inline int64_t SeenWindow(const BlockShape& shape) {
   const SparseIndex& index = shape.index;
   return index.exists() && index.top_k < shape.keys ? index.top_k : shape.window;
 }
 
-// Appends the indexer: its projections, and the scores of all keys before a query with the loss
-// that trains them against attention's scores. Its matrices are whole on every TP rank, and its
-// inputs get no gradient. REQUIRES: shape.index.exists() and !shape.index.shared.
+// Appends the indexer: its projections, the scores of all keys before a query, and the loss that
+// trains these scores against attention's scores. Every TP rank holds the indexer's matrices whole,
+// and the indexer's inputs get no gradient. REQUIRES: shape.index.exists() and !shape.index.shared.
 void AddIndexer(const BlockShape& shape, OperatorList& operators);
 
 // Appends latent attention to the keys that the index picks. REQUIRES: latent attention and

@@ -3,9 +3,9 @@
 //
 // The hidden state is projected down to two narrow latents, one of queries and one of keys and
 // values, and to the rotated part of the key, which all heads share. Every TP rank holds a whole
-// copy of these projections and applies it to its share of the tokens, so the ranks exchange
-// tensors that are only as wide as the latents and the rotated part. The projections out of the
-// latents are divided by heads.
+// copy of these projections and applies it to its share of the tokens. The ranks therefore exchange
+// only narrow tensors: the latents and the rotated part. The projections out of the latents are
+// divided by heads.
 #pragma once
 
 #include "planner/block/block_shape.h"

@@ -22,7 +22,8 @@ TensorOrigin OriginOf(KeptTensor tensor);
 TensorOrigin OriginOf(const SavedTensor& saved);
 
 // Returns whether the operator writes its input gradient over a tensor that it saved. The
-// projection before it reads the gradient there when it computes its weight gradient.
+// projection before the operator then reads the gradient at that place, for its own weight
+// gradient.
 bool GradientTakesPlace(const Operator& op);
 
 }  // namespace meshwright::planner

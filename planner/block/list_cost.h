@@ -1,5 +1,5 @@
-// ListCost holds the work of a list of operators that has to be timed. It depends on their shapes
-// alone, not on a device.
+// ListCost holds the work of a list of operators, for the computation of their time. The work
+// depends only on the operators' shapes, not on a device.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace meshwright::planner {
 
-// What one pass of an operator computes: a product, a stream or both.
+// The work of one pass of an operator: a product, a stream or both.
 struct PassCost {
   PassKind pass = PassKind::kForward;
-  bool repeated = false;          // a forward that the input gradient repeats at its start
-  double recomputed_share = 0.0;  // of a forward: what is recomputed of it before the backward
+  bool repeated = false;          // whether the input gradient begins by repeating this forward
+  double recomputed_share = 0.0;  // share of a forward that is recomputed before backward
   bool multiplies = false;
   MatmulShape product = {};
-  double stream_bytes = 0.0;  // read from and written to device memory
-  // That the pass of a core, or of an adapter, executes, with what it recomputes.
+  double stream_bytes = 0.0;  // bytes read from and written to device memory
+  // FLOPs of the pass of a core or an adapter, including what the pass itself recomputes.
   double core_flops = 0.0;
 };
 
@@ -28,14 +28,14 @@ struct CollectiveCost {
   GroupRole group = GroupRole::kTensor;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool of_loss = false;
-  bool recomputed = false;  // of a forward that is also recomputed
-  int64_t bytes = 0;        // as OperatorCollective::bytes
+  bool recomputed = false;  // a collective of a forward that is also recomputed
+  int64_t bytes = 0;        // bytes, counted as in OperatorCollective::bytes
 };
 
 struct ListCost {
   std::vector<PassCost> passes;  // only passes that multiply or stream something
   std::vector<CollectiveCost> collectives;
-  // Of operators other than attention over the context-parallel ranks: the exchange of tokens for
+  // Collectives among context-parallel ranks outside of ring attention: the exchange of tokens for
   // heads around a recurrence, and the keys of sparse attention.
   std::vector<CollectiveCost> context_collectives;
   std::unique_ptr<const Operator> attention;  // null if the list has none

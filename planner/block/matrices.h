@@ -1,5 +1,5 @@
-// Lists the matrices of a unit's products that train (planner/block/parameters.h defines units). An
-// optimizer that orthogonalises its updates needs each matrix whole.
+// Lists the trained matrices of the products of a unit (planner/block/parameters.h defines units).
+// An optimizer that orthogonalises its updates needs each matrix whole.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace meshwright::planner {
 
-// `count` matrices of the whole size [rows, columns], of which a rank holds `rank_elements`
-// elements in all. Matrices of experts are those of the rank's own experts; the other ranks of its
-// expert-tensor-parallel group hold the other parts of the same matrices.
+// `count` matrices, each of the whole size [rows, columns]. A rank holds `rank_elements` elements
+// of them in total. Only the rank's own experts have matrices here; other ranks of the
+// expert-tensor-parallel group hold other parts of the same matrices.
 struct UpdatedMatrix {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -22,7 +22,7 @@ struct UpdatedMatrix {
   friend bool operator==(const UpdatedMatrix&, const UpdatedMatrix&) = default;
 };
 
-// The number of parameters that a rank holds in matrices: all, and those of experts.
+// Numbers of parameters that a rank holds in matrices: in all matrices, and in matrices of experts.
 struct MatrixElements {
   int64_t all = 0;
   int64_t experts = 0;
@@ -32,7 +32,7 @@ struct UnitMatrices {
   // In the order of the unit's products. If one product computes several projections, such as those
   // of queries and keys, each projection has a matrix of its own.
   std::vector<UpdatedMatrix> list;
-  MatrixElements elements;  // of the whole list
+  MatrixElements elements;  // totals of the whole list
 };
 
 UnitMatrices MatricesOf(const OperatorList& operators);

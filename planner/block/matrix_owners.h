@@ -41,13 +41,13 @@ struct MatrixOwner {
 // Returns the matrices of experts if `of_experts`, otherwise all others.
 std::vector<HeldMatrix> HeldMatricesOf(const UnitMatrices& matrices, bool of_experts);
 
-// Returns the owner of each matrix, in the order of `matrices`. The largest matrix is assigned
-// first, and each goes to the owner with the fewest elements so far. The owners' totals therefore
-// do not depend on the order of `matrices`.
+// Returns the owner of each matrix, in the order of `matrices`. Matrices are assigned from the
+// largest to the smallest, each to the owner with the fewest elements so far. The owners' totals
+// therefore do not depend on the order of `matrices`.
 std::vector<MatrixOwner> OwnersOf(const std::vector<HeldMatrix>& matrices, const OwnerGrid& grid);
 
-// Elements in the weights' format that a rank holds while one unit is updated. They are the same on
-// every rank: each member is what the rank with the greatest need of it needs.
+// Numbers of elements, in the weights' format, that a rank holds while it updates one unit. All
+// ranks have the same numbers: each is the largest that any rank needs.
 struct OrthogonalWorkspace {
   int64_t pieces = 0;    // the rank's own pieces of the unit's matrices
   int64_t gathered = 0;  // parts of matrices, gathered from all shards; 0 with one shard
@@ -55,9 +55,9 @@ struct OrthogonalWorkspace {
   int64_t matrix = 0;    // the largest matrix
   int64_t gram = 0;      // the largest matrix times its transpose
 
-  // Returns the sum of all buffers. Gathered parts are held twice, as received and as assembled.
-  // The iterations alternate between two matrices, and also hold the product with the transpose and
-  // a polynomial of it.
+  // Returns the elements of all buffers together. Gathered parts are held twice, as received and as
+  // assembled. The iterations alternate between two matrices. They also hold the product of a
+  // matrix with its transpose and a polynomial of this product.
   int64_t elements() const { return pieces + 2 * gathered + wholes + 2 * matrix + 2 * gram; }
   // Returns how many elements of gradients, moments or weights are converted to another format at a
   // time.

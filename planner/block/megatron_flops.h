@@ -1,5 +1,5 @@
 // Counts the FLOPs of a training step as Megatron-LM and Megatron-Bridge print them. Published
-// TFLOP/s of hybrids rest on this count, which differs from what runs.
+// TFLOP/s of models with recurrences use this count, which differs from the FLOPs that run.
 #pragma once
 
 #include "planner/spec/model_spec.h"
@@ -7,10 +7,10 @@
 
 namespace meshwright::planner {
 
-// Returns the FLOPs of a step, forward and backward. It differs from StepFlops::causal in the
-// recurrences: their cores count as RecurrenceWidths::counted_flops, and a Mamba-2 layer, its
-// projections included, counts as if its inner width were twice the hidden width. Routers do not
-// count. Kinds that Megatron-LM has not count as what runs.
+// Returns the FLOPs of a step, forward and backward. Routers do not count. For recurrences the
+// count differs from StepFlops::causal: cores count as RecurrenceWidths::counted_flops, and a
+// Mamba-2 layer counts as if its inner width were twice the hidden width. Recurrences of kinds that
+// Megatron-LM lacks count with the FLOPs that run.
 double MegatronStepFlops(const ModelSpec& model, const TrainingSpec& training);
 
 }  // namespace meshwright::planner

@@ -27,7 +27,7 @@ enum class OperatorKind : uint8_t {
   kEmbedding,
   kCrossEntropy,
   kCollective,
-  kCore,  // of a recurrence, or the scores of an index
+  kCore,  // the core of a recurrence, or the scores of an index
 };
 
 // The operators, in the order of a forward pass.
@@ -36,33 +36,33 @@ enum class OperatorName : uint8_t {
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
   kEmbeddingNorm,
 
-  kPatchEmbedding,  // of a tower, as the next two
-  kTowerNorm,       // of the norms outside of the blocks
+  kPatchEmbedding,  // this and the next two: operators of a tower (planner/spec/tower.h)
+  kTowerNorm,       // all norms of the tower outside of its blocks
   kTowerProjection,
 
   kAttentionStreams,  // of hyper-connections: mixes the residual streams into attention's input
   kAttentionNorm,
-  kLatentProjection,  // of latent attention: to the latents and the rotated key
+  kLatentProjection,  // of latent attention: projects to the latents and the rotated key
   kLatentNorm,
-  kIndexQuery,       // of sparse attention's indexer, as the next two
-  kIndexKey,         // to the index keys and the weights of the index heads
-  kIndexScores,      // of all keys before a query
+  kIndexQuery,       // this and the next two: operators of sparse attention's indexer
+  kIndexKey,         // projects to the index keys and the weights of the index heads
+  kIndexScores,      // computes the scores of all keys before a query
   kAttentionEnter,   // collective: gives every TP rank the whole input of the projections
   kQkvProjection,    // for latent attention, only the projection of keys and values
-  kQueryProjection,  // of latent attention
-  kHeadNorm,         // of queries and keys
+  kQueryProjection,  // latent attention: the projection of queries
+  kHeadNorm,         // norms of query and key heads
   kRope,
   kAttention,
   kAttentionGateProjection,
   kAttentionGate,           // scales attention's result
-  kOutputGroupsProjection,  // of compressed attention, by groups of heads
+  kOutputGroupsProjection,  // of compressed attention: divided into groups of heads
   kOutputProjection,
-  kMixerProjection,  // of a recurrence, to all that its core and its gates read
+  kMixerProjection,  // of a recurrence: projects to all inputs of its core and its gates
   kMixerConvolution,
-  kMixerStatesProjection,  // of Mamba-1, to the step size and the matrices of the states
-  kMixerGateProjection,    // of gates that are not projected from the hidden state
+  kMixerStatesProjection,  // of Mamba-1: projects to the step size and the matrices of the states
+  kMixerGateProjection,    // projects to gates that are not projected from the hidden state
   kMixerCore,
-  kMixerNorm,  // of the core's result, with its gate
+  kMixerNorm,  // normalises the core's result and applies its gate
   kMixerOutputProjection,
   kAttentionLeave,
   kAttentionPostNorm,  // the second norm of attention
@@ -70,16 +70,16 @@ enum class OperatorName : uint8_t {
   kFfnStreams,
   kFfnNorm,
   kRouter,
-  kExpertLatentProjection,  // to the latent that the experts work on
-  kExpertDispatch,          // orders tokens by expert and sends them there
+  kExpertLatentProjection,  // projects to the latent that the experts work on
+  kExpertDispatch,          // orders tokens by expert and sends them to the experts' ranks
   kExpertGateUpProjection,
   kExpertActivation,
   kExpertDownProjection,
-  kExpertCombine,       // sends results back and adds up those of a token's experts
-  kExpertLatentOutput,  // back from the latent
+  kExpertCombine,       // sends results back and adds up the results of each token
+  kExpertLatentOutput,  // projects the experts' results back from the latent
   kFfnEnter,
   kGateUpProjection,
-  kFfnActivation,  // of the FFN's kind
+  kFfnActivation,  // the activation of the FFN's kind
   kDownProjection,
   kFfnLeave,
   kFfnPostNorm,  // the second norm of the FFN
@@ -91,7 +91,8 @@ enum class OperatorName : uint8_t {
   kHeadProjection,
   kCrossEntropy,
 
-  kMtpNorm,  // of the hidden state and of the next token's embedding, which are then concatenated
+  kMtpNorm,  // norms of the hidden state and the next token's embedding, before they are
+             // concatenated
   kMtpProjection,
 };
 
@@ -108,26 +109,27 @@ struct MatmulShape {
   int64_t rows = 0;
   int64_t outputs = 0;
   int64_t inputs = 0;
-  // For experts: the number of products, each with a W of its own. They divide the rows evenly, or
-  // the inputs if `shares_inputs`.
+  // For experts: the number of products, each with a W of its own. The products divide the rows
+  // evenly, or the inputs if `shares_inputs`.
   int64_t groups = 1;
-  bool shares_inputs = false;  // set for the gradient of the W of experts
+  bool shares_inputs = false;  // set for the weight gradient of experts
 };
 
 // Causal attention of `tokens` query tokens on one rank.
 struct AttentionShape {
   int64_t tokens = 0;
   int64_t keys = 0;   // the sequence length
-  int64_t heads = 0;  // on this rank
+  int64_t heads = 0;  // heads on this rank
   int64_t head_dim = 0;
-  int64_t kv_heads = 0;  // on this rank
-  // Blocks of keys that a kernel works on one after another: those of context parallelism's ring.
+  int64_t kv_heads = 0;  // key/value heads on this rank
+  // Blocks of keys that a kernel works on one after another: the blocks of context parallelism's
+  // ring.
   int64_t key_blocks = 1;
-  int64_t ring_stops = 1;  // the blocks among these that any rank's queries see
-  int64_t window = 0;      // newest keys that a query sees, or 0 for all before it
+  int64_t ring_stops = 1;  // the key blocks that any rank's queries see
+  int64_t window = 0;      // number of newest keys that a query sees; 0: all keys before it
   bool chunked = false;    // a query sees the keys of its own chunk of `window` tokens instead
   int64_t value_dim = 0;   // elements of a head's values, or 0 for head_dim
-  double keys_seen = 0.0;  // by a query on average, or 0 if that follows from keys and window
+  double keys_seen = 0.0;  // mean keys per query; 0 if they follow from keys and window
 
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t query_width() const { return heads * head_dim; }
@@ -152,20 +154,21 @@ struct AttentionShape {
 // keys, values and states.
 struct CoreShape {
   double forward_flops = 0.0;
-  double backward_flops = 0.0;  // without what the backward recomputes
-  // The time of the backward over that of the forward. Kernels make chunk states again.
+  double backward_flops = 0.0;  // FLOPs of the backward, without FLOPs that it recomputes
+  // Time of the backward divided by the time of the forward. Backward kernels recompute chunk
+  // states.
   double backward_ratio = 2.5;
-  int64_t workspace_bytes = 0;  // held while the backward runs
+  int64_t workspace_bytes = 0;  // bytes held while the backward runs
 };
 
-// What an operator reads and writes in device memory besides its matrix products. A pass with 0
-// bytes launches no kernel for it.
+// The device-memory traffic of an operator besides its matrix products. A pass with 0 traffic bytes
+// launches no kernel for it.
 struct StreamShape {
   int64_t elements = 0;
-  std::array<double, 3> traffic_bytes = {};  // per element of 2 bytes, by PassKind
+  std::array<double, 3> traffic_bytes = {};  // bytes per element of 2 bytes, by PassKind
 };
 
-// How a parameter is divided over ranks: not at all, by its rows, or by its columns.
+// The way in which a parameter is divided over ranks: not at all, by its rows, or by its columns.
 enum class Division : uint8_t { kWhole, kRows, kColumns };
 
 // A parameter [rows, columns] of the model; matrices are [outputs, inputs].
@@ -173,25 +176,27 @@ struct OperatorParameter {
   std::string_view name;
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t rank_rows = 0;  // rank_rows x rank_columns is the part on one rank
+  int64_t rank_rows = 0;  // the part on one rank is rank_rows x rank_columns
   int64_t rank_columns = 0;
-  Division division = Division::kWhole;  // over `divided_over`
+  Division division = Division::kWhole;  // how the matrix is divided over `divided_over`
   bool matrix = true;                    // false for a vector: a norm's weight or a bias
   bool shared = false;  // the embedding's matrix, used a second time and not counted again
   bool trained = true;
   bool four_bit = false;  // held in 4 bits (kFourBitWeightBytes)
   // Whether this is a matrix of a few rows that every rank of a TP group holds. ZeRO shards the
-  // gradients of other matrices, but leaves the gradient of this one whole, as it does that of a
-  // vector.
+  // gradients of other matrices, but leaves the gradient of such a matrix whole, like the gradient
+  // of a vector.
   bool whole_gradient = false;
   // For a layer's experts: how many consecutive matrices the parameter consists of, one for each
-  // expert. A rank has `rank_experts` of them. Each is divided over GroupRole::kExpertTensor as
-  // `expert_division` says.
+  // expert. A rank has `rank_experts` of them. `expert_division` says how GroupRole::kExpertTensor
+  // divides each of them.
   int64_t experts = 0;
   int64_t rank_experts = 0;
   Division expert_division = Division::kWhole;
-  GroupRole divided_over = GroupRole::kTensor;    // the ranks that hold a part each, unless kWhole
-  GroupRole reduced_over = GroupRole::kReplicas;  // the ranks that add up their gradients of it
+  // The ranks that divide the parameter, unless it is kWhole.
+  GroupRole divided_over = GroupRole::kTensor;
+  // Ranks over which the parameter's gradient is reduced.
+  GroupRole reduced_over = GroupRole::kReplicas;
 
   int64_t elements() const { return rows * columns; }
   int64_t rank_elements() const { return rank_rows * rank_columns; }
@@ -207,16 +212,16 @@ enum class KeptTensor : uint8_t {
   kTowerProjectionInput,
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
-  kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
-  kAttentionNormInput,   // of a norm after the output projection
+  kAttentionNormRstd,    // reciprocal deviation of each token and, for LayerNorm, its mean
+  kAttentionNormInput,   // input of a norm after the output projection
   kAttentionPostNormRstd,
-  kLatent,  // of latent attention, before its norm
+  kLatent,  // the latent of latent attention, before its norm
   kLatentRstd,
   kLatentNormOutput,  // input of the projections out of the latents
   kHeadNormInput,     // queries and keys before their norm, with each head's deviation
   kQuery,             // after RoPE, or before the norm of heads if backward repeats that norm
   kKey,
-  kValue,            // with the unrotated part of the keys if latent attention assembles keys again
+  kValue,            // with the unrotated part of keys if latent attention assembles keys again
   kTurnedKey,        // one for all heads, if latent attention assembles keys again
   kAttentionOutput,  // input of the output projection
   kOutputLatent,     // of compressed attention: input of its second output projection
@@ -230,7 +235,7 @@ enum class KeptTensor : uint8_t {
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
-  kFfnNormInput,  // of a norm after the down projection
+  kFfnNormInput,  // input of a norm after the down projection
   kFfnPostNormRstd,
   kRouterScores,  // logits and scores of every expert, in the width of statistics
   kRouting,       // which expert takes which token, and with what weight
@@ -245,9 +250,9 @@ enum class KeptTensor : uint8_t {
   kUp,                 // the one inner activation without gating
   kSiluGate,           // only if SwiGLU is not fused
   kFfnProduct,         // input of the down projection
-  kNormIntermediates,  // of both norms if they are not fused
+  kNormIntermediates,  // intermediates of both norms if they are not fused
   kExtras,             // dropout masks, biases and copies
-  kAdapter,            // of an adapter, between its two products and behind them
+  kAdapter,            // an adapter's tensors between its two products and after them
   kLayerInput,         // of Gemma 4: the layer's own embedding, its gate and their product
   kScores,             // heads x queries x keys, if attention writes them out
   kFinalResidual,
@@ -261,7 +266,7 @@ enum class KeptTensor : uint8_t {
 };
 
 // A tensor that an operator saves in its forward pass. The pass `freed_in` of the operator
-// `freed_by` frees it. This is the last pass that reads the tensor, or the gradient written over
+// `freed_by` frees it: the last pass that reads the tensor, or the gradient that was written over
 // it.
 struct SavedTensor {
   KeptTensor tensor = KeptTensor::kTokenIds;
@@ -275,67 +280,70 @@ struct OperatorCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   GroupRole group = GroupRole::kTensor;
   // Bytes of the full buffer: before an all-reduce, after an all-gather, before a reduce-scatter.
-  // For an all-to-all, what one rank sends or receives, whichever is more. For a send, one message;
-  // a ring sends one for each of its stops but the first.
+  // For an all-to-all, the bytes that one rank sends or receives, whichever are more. For a send,
+  // one message; a ring sends one message for each stop after the first.
   int64_t bytes = 0;
-  bool behind_compute = false;  // hidden by a matrix product that takes longer
+  bool behind_compute = false;  // hidden behind a longer matrix product
 };
 
 struct OperatorPass {
   // Bytes that the pass allocates for its result, or 0 if it works in place.
   int64_t result_bytes = 0;
-  int64_t copied_bytes = 0;  // allocated in addition to the result, and copied into it
+  int64_t copied_bytes = 0;  // bytes of a separate tensor that is copied into the result
   ShortList<OperatorCollective, 2> collectives;
 };
 
 struct Operator {
   OperatorName name = OperatorName::kEmbedding;
   OperatorKind kind = OperatorKind::kElementwise;
-  int64_t element_bytes = 2;      // of its inputs and outputs
-  int64_t accumulator_bytes = 4;  // of its statistics and of its weight's gradient
+  int64_t element_bytes = 2;      // bytes per element of its inputs and outputs
+  int64_t accumulator_bytes = 4;  // bytes per element of its statistics and its weight's gradient
 
-  // Of `matmul`, `attention` and `core`, only the one that `kind` names is set.
+  // At most one of `matmul`, `attention` and `core` is set, according to `kind`.
   MatmulShape matmul = {};
   AttentionShape attention = {};
   CoreShape core = {};
   AttentionKernel kernel = AttentionKernel::kDefault;  // only for attention
-  double score_traffic_bytes = 0.0;  // per score, if attention writes out the score matrix
+  double score_traffic_bytes = 0.0;  // bytes per score, if attention writes out the score matrix
   StreamShape stream = {};
 
   ShortList<OperatorParameter, 6> parameters;
   ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
-  // Whether it is a product whose factors are quantised (planner/spec/quantisation.h).
+  // Whether the operator is a product with quantised factors (planner/spec/quantisation.h).
   bool narrowed = false;
-  // Whether it reads the same tensor as the operator before it. The two then have one gradient in
-  // common.
+  // Whether the operator reads the same tensor as the operator before it. The two then share one
+  // input gradient.
   bool reads_as_previous = false;
-  // Whether the input gradient begins by repeating the forward, because its result is never kept.
+  // Whether the input gradient begins by repeating the forward, because the result is never kept.
   bool repeats_forward = false;
-  // Whether its input gets no gradient: an indexer learns beside the model.
+  // Whether the operator's input gets no gradient, as in an indexer, which has a loss of its own.
   bool detached = false;
-  // Whether it begins a branch: it reads the norm's output, not the result of the operator before
-  // it. The results of the branches are added up after the last one.
+  // Whether the operator begins a branch: it reads the norm's output, not the result of the
+  // operator before it. The results of the branches are added up after the last branch.
   bool starts_branch = false;
-  // Whether the forward is recomputed before the backward of the block, and the share of it that
-  // is, where a product makes several tensors.
+  // Whether the forward is recomputed before the backward of the block, and which share of it. The
+  // share is below 1 if a product makes several tensors of which some are kept.
   bool recomputed = false;
   double recomputed_share = 1.0;
-  // Whether the backward computes the gradient of the input, and that of the weights. A frozen
-  // operator has no gradient of its weights; one that nothing trained precedes has neither.
+  // Whether the backward computes the gradient of the input, and the gradient of the weights. A
+  // frozen operator computes no gradient of its weights; an operator that no trained operator
+  // precedes computes neither gradient.
   bool propagates = true;
   bool learns = true;
-  // Whether it is a product of an adapter. It has the name of the product that it is put on.
+  // Whether the operator is a product of an adapter. Such an operator has the name of the adapted
+  // product.
   bool adapts = false;
-  // Bytes of the largest matrix that each use of 4-bit weights writes in the products' format.
+  // Bytes of the largest 4-bit matrix of the operator, in the products' format. Each use of the
+  // matrix writes them.
   int64_t widened_bytes = 0;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }
   OperatorPass& pass(PassKind pass) { return passes[static_cast<size_t>(pass)]; }
 };
 
-// Returns whether the operator has the pass at all.
+// Returns whether the operator runs the pass at all.
 inline bool Runs(const Operator& op, PassKind pass) {
   switch (pass) {
     case PassKind::kForward:

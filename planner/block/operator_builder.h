@@ -1,5 +1,5 @@
-// OperatorBuilder assembles lists of operators. It holds what blocks, the embedding and the head
-// have in common.
+// OperatorBuilder assembles lists of operators. It holds the parts that blocks, the embedding and
+// the head share.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ OperatorParameter Vector(std::string_view name, int64_t size);
 OperatorParameter Whole(std::string_view name, int64_t rows, int64_t columns);
 // Returns the matrix of a column-parallel projection, divided by its rows, which are the outputs.
 OperatorParameter Rows(std::string_view name, int64_t rows, int64_t rank_rows, int64_t columns);
-// Returns the bias of a column-parallel projection, divided as its rows are.
+// Returns the bias of a column-parallel projection, divided like the rows of its matrix.
 OperatorParameter Bias(std::string_view name, int64_t size, int64_t rank_size);
 // Returns the matrix of a row-parallel projection, divided by its columns, which are the inputs.
 OperatorParameter Columns(std::string_view name, int64_t rows, int64_t columns,
@@ -46,18 +46,19 @@ class OperatorBuilder {
   static void Save(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName freed_by,
                    PassKind freed_in);
   // Saves the quantised copy of a product's input for the weight gradient of `product`. Does
-  // nothing unless Meshwright's worker quantises: there, the operator that makes the input also
-  // makes the copy. In frameworks the product makes the copy, and saves it itself.
+  // nothing unless Meshwright's worker quantises. In the worker, the operator that makes the input
+  // also makes the copy. In other frameworks, the product itself makes and saves the copy.
   void SaveNarrowed(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName product) const;
   void Norm(Operator& norm, std::string_view weight, std::string_view bias, double forward_bytes,
             double backward_bytes);
   void SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd);
   void SaveStatistics(Operator& norm, KeptTensor rstd);
-  // Adds a product over all tokens. `outputs` and `inputs` are those of the rank's part of the
-  // matrix.
+  // Adds a product over all tokens. `outputs` and `inputs` are the dimensions of the rank's part of
+  // the matrix.
   Operator& Matmul(OperatorName name, int64_t outputs, int64_t inputs);
-  // Adds a product of the block. If it is quantised, separate kernels make the copies: forward
-  // reads the input and writes one, backward reads the gradient and writes two.
+  // Adds a product of the block. If the product is quantised, separate kernels make the quantised
+  // copies: forward reads the input and writes one copy; backward reads the gradient and writes
+  // two.
   Operator& Projection(OperatorName name, int64_t outputs, int64_t inputs);
   // Marks a product over `rows` tokens as quantised and adds the traffic of quantising its factors.
   // Does nothing if the shape is not quantised.
@@ -67,7 +68,7 @@ class OperatorBuilder {
   int64_t KeptInputBytes(int64_t rows, int64_t width, int64_t groups = 1) const;
   // Returns the traffic of the FFN's activation, forward and backward.
   StreamShape ActivationStream(int64_t elements) const;
-  // Returns how many rows are kept of the norm output that a column-parallel product reads: the
+  // Returns the number of kept rows of the norm output that a column-parallel product reads: the
   // rank's share, or all tokens if gathered inputs are kept.
   int64_t NormOutputRows() const;
   int64_t NormOutputBytes() const { return NormOutputRows() * s_.hidden * s_.element_bytes; }
@@ -80,8 +81,8 @@ class OperatorBuilder {
   // sequence parallelism only backward communicates: it adds up the gradients of all ranks.
   void Enter(OperatorName name) { Enter(name, hidden_bytes_); }
   void Enter(OperatorName name, int64_t bytes);
-  // Adds the entry to a product of the block. If the worker keeps the input quantised, its numbers
-  // and scales are gathered for the weight gradient.
+  // Adds the entry to a product of the block. If the worker keeps the input quantised, the
+  // quantised numbers and their scales are gathered for the weight gradient.
   void EnterProjection(OperatorName name);
   // Adds the exit from row-parallel products, the reverse of Enter().
   void Leave(OperatorName name);
@@ -89,8 +90,8 @@ class OperatorBuilder {
   void Scatter(Operator& op, PassKind pass, int64_t bytes);
 
   const BlockShape& s_;
-  const int64_t hidden_bytes_;  // of an activation of all tokens
-  const int64_t stream_bytes_;  // of the rank's share of the residual stream
+  const int64_t hidden_bytes_;  // bytes of an activation of all tokens
+  const int64_t stream_bytes_;  // bytes of the rank's share of the residual stream
   const int64_t stream_elements_;
 
  private:

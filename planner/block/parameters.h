@@ -11,8 +11,8 @@
 
 namespace meshwright::planner {
 
-// The parameters that one TP rank holds of a unit. A unit is what is stored, reduced and gathered
-// as one: a block, the embedding, the final norm or the head.
+// Numbers of parameters of a unit on one TP rank. A unit is what is stored, reduced and gathered as
+// one: a block, the embedding, the final norm or the head.
 struct UnitParameters {
   int64_t all = 0;
   int64_t vectors = 0;  // the part of `all` whose gradients stay whole: norms, biases, routers
@@ -41,18 +41,18 @@ struct UnitParameters {
     return *this;
   }
 };
-// Parameters whose weights are gathered, or whose gradients are reduced, as one.
+// Parameters whose weights are gathered together, or whose gradients are reduced together.
 struct TransitParameters {
   TransitParameters() = default;
   explicit TransitParameters(const UnitParameters& unit)
       : wide(unit.all - unit.four_bit), four_bit(unit.four_bit), trained(unit.trained()) {}
 
-  int64_t wide = 0;      // in the weights' format
-  int64_t four_bit = 0;  // in 4 bits, besides
+  int64_t wide = 0;      // parameters held in the weights' format
+  int64_t four_bit = 0;  // parameters held in 4 bits; not part of `wide`
   int64_t trained = 0;
 
-  // Takes over the weights of `other` if they take more bytes, and its trained parameters if there
-  // are more of them.
+  // Takes over the weights of `other` if they take more bytes, and the trained parameters of
+  // `other` if they are more.
   void Include(const TransitParameters& other) {
     // Four weights of 4 bits take about as many bytes as one of 16.
     if (4 * other.wide + other.four_bit > 4 * wide + four_bit) {
@@ -61,7 +61,8 @@ struct TransitParameters {
     }
     trained = std::max(trained, other.trained);
   }
-  // Returns the parts of the rank's parameters that one of `chunks` equal chunks has.
+  // Returns the parameters of one chunk if the rank's parameters are divided into `chunks` equal
+  // chunks.
   TransitParameters OfChunk(int64_t chunks) const {
     TransitParameters chunk;
     chunk.wide = wide / chunks;
@@ -74,8 +75,8 @@ struct TransitParameters {
 UnitParameters RankParameters(const OperatorList& operators);
 UnitParameters RankParameters(const Operator& op);
 
-// Return parameters of the undivided model: those of a layer of `group`, and those of that layer's
-// matrix products, biases included.
+// Return numbers of parameters of the undivided model: all parameters of a layer of `group`, and
+// the parameters of the layer's matrix products, biases included.
 int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group);
 // Returns the parameters of the embedding's matrix, vocab x hidden.
@@ -83,23 +84,23 @@ int64_t EmbeddingParameters(const ModelSpec& model);
 // Returns the parameters before the first layer: the embedding's matrix, and a table of positions
 // and a norm if the model has them.
 int64_t EntryParameters(const ModelSpec& model);
-// Returns all parameters, those of towers included; tied embeddings count once. Layers that predict
-// further tokens do not count, as no publisher counts them.
+// Returns all parameters, including towers; tied embeddings count once. Multi-token-prediction
+// (MTP) layers do not count, because no publisher counts them.
 int64_t Parameters(const ModelSpec& model);
-// Returns the parameters that a token passes. Of the experts, only those that it goes to count.
+// Returns the parameters that one token uses. Only the experts that the token goes to count.
 int64_t ActiveParameters(const ModelSpec& model);
-// Returns the parameters that train, adapters included and counted as Parameters() counts.
+// Returns the parameters that train, including adapters. They are counted as in Parameters().
 int64_t TrainableParameters(const ModelSpec& model, const TrainedParts& parts);
-// Returns the parameters of the layers that predict further tokens, which Parameters() leaves out.
+// Returns the parameters of the multi-token-prediction (MTP) layers, which Parameters() leaves out.
 int64_t MtpParameters(const ModelSpec& model);
 
-// Model FLOPs of one step. Both counts have those of towers as they run.
+// Model FLOPs of one step. Both counts include the FLOPs that towers run.
 struct StepFlops {
   // PaLM's count, tokens * (6 N + 12 L a d s), for L layers, a heads of d elements and sequences of
   // s tokens. N is the number of active parameters, with the embedding's and the head's matrix even
   // if the two are tied. Of the 6 FLOPs of a parameter, 2 are for the gradient of the weights and 2
-  // for that of the input; a run that freezes parts has none of the former there, and below the
-  // first trained unit none of the latter.
+  // for the gradient of the input. Frozen parameters have no FLOPs for the gradient of the weights.
+  // Parameters before the first trained unit also have none for the gradient of the input.
   double palm = 0.0;
   // Megatron-LM's count: the matmuls of the layers, the causal half of attention, and the logits,
   // in the passes that run.

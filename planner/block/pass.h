@@ -11,7 +11,7 @@ namespace meshwright::planner {
 struct PassWork {
   // FLOPs of matrix products. Attention counts only the (query, key) pairs that its mask allows.
   double flops = 0.0;
-  double bytes = 0.0;  // read and written
+  double bytes = 0.0;  // bytes read from and written to device memory
 
   PassWork& operator+=(const PassWork& other) {
     flops += other.flops;
@@ -31,8 +31,8 @@ double CausalAttentionFlops(const AttentionShape& shape);
 // Returns the FLOPs of a pass of a kCore operator, without what its backward recomputes.
 double CoreFlops(const CoreShape& core, PassKind pass);
 
-// Memory traffic of the score matrix in the backward pass, divided by that in the forward pass.
-// Backward moves more, because it also reads saved intermediates.
+// Memory traffic of the score matrix in the backward pass, divided by the traffic in the forward
+// pass. Backward moves more, because it also reads saved intermediates.
 inline constexpr double kScoreBackwardRatio = 1.5;
 
 // Returns the product that a pass of a kMatmul operator computes: y = x W^T in forward, dx = dy W

@@ -1,6 +1,6 @@
-// Lists, in a single place, what a layer's backward recomputes. The planner edits a block's
-// operators accordingly, which determines bytes and time. Meshwright's worker frees the listed
-// tensors after the forward and recomputes them before the backward.
+// Lists in a single place the operators that a layer's backward recomputes. The planner edits a
+// block's operators accordingly, which determines bytes and time. Meshwright's worker frees the
+// listed tensors after the forward and recomputes them before the backward.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// What one layer recomputes. Mode kBlock stands for a layer that is recomputed as a whole.
+// The recompute of one layer. Mode kBlock stands for a layer that is recomputed as a whole.
 struct LayerRecompute {
   Recompute mode = Recompute::kNone;
   RecomputeModules modules = {};  // only for kModules
@@ -26,7 +26,7 @@ LayerRecompute RecomputeOf(const Layout& layout, int64_t layer);
 struct RecomputedParts {
   EnumSet<KeptTensor> frees;   // tensors that operators no longer save
   EnumSet<OperatorName> runs;  // operators whose forward is recomputed
-  // Whether what follows the last tensor that backward reads is not recomputed after all.
+  // Whether recompute leaves out the operators after the last tensor that backward reads.
   bool stops_early = false;
 
   // Returns whether the input of the block's second half is freed, so that the first half has to
@@ -37,12 +37,12 @@ struct RecomputedParts {
 };
 
 // Returns what one module (planner/layout/recompute.h) recomputes, as in Megatron-Core's selective
-// recompute. A part without products is freed after its last reader, and recomputed as far as
-// backward needs it. An FFN is recomputed as a whole, including its down projection and its
-// collectives.
+// recompute. The tensors of a module without products are freed after their last reader, and are
+// recomputed as far as backward needs them. An FFN is recomputed as a whole, including its down
+// projection and its collectives.
 //
-// Norms that Transformer Engine fuses with the projection behind them are not modules. They are the
-// norms before attention without latents and before dense FFNs. Their outputs are kept, except that
+// Norms that Transformer Engine fuses with the projection after them are not modules. These are
+// the norms before dense FFNs and before attention without latents. Their outputs are kept; only
 // `mlp` also recomputes the norm before its FFN.
 RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 
@@ -53,16 +53,17 @@ RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 // the FFN's activation. With selective_alternates_products it recomputes all but attention and
 // every second product (SelectiveRecompute::kAlternateProducts).
 //
-// kFull and kBlock recompute the whole block from its input. This includes the down projection and
-// what follows it, although backward needs none of their results: a checkpoint that calls the block
-// as one function, as Megatron-LM's does, executes them. PyTorch's non-reentrant checkpoint does
-// not (recompute_stops_early). Nor does Meshwright's worker, for which recompute_s is too high; its
-// memory is exact, as planner/worker_memory/liveness.h stops where the worker stops.
+// kFull and kBlock recompute the whole block from its input. They recompute even the down
+// projection and the operators after it, although backward needs none of their results:
+// Megatron-LM's checkpoint calls the block as one function, and so executes all its operators.
+// PyTorch's non-reentrant checkpoint does not execute them (recompute_stops_early). Meshwright's
+// worker does not execute them either, so recompute_s is too high for it. The worker's memory is
+// exact, because planner/worker_memory/liveness.h stops where the worker stops.
 RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
 
-// Edits the operators of a block: they no longer save what is freed, and those that are recomputed
-// are marked. A product that makes several tensors of which some are kept is recomputed in part; a
-// block without a backward recomputes nothing.
+// Edits the operators of a block: removes the saved tensors that are freed, and marks the operators
+// that are recomputed. A product is recomputed in part if it makes several tensors of which some
+// are kept. A block without a backward recomputes nothing.
 void Apply(const RecomputedParts& parts, OperatorList& block);
 
 }  // namespace meshwright::planner

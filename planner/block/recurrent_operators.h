@@ -7,8 +7,8 @@
 namespace meshwright::planner {
 
 // Appends the operators from the norm's output to the input of the residual addition, without the
-// collectives of tensor parallelism around them. Beside attention, which keeps the norm's output,
-// the recurrence does not keep it again. REQUIRES: shape.recurrence.exists().
+// collectives of tensor parallelism around them. If the layer also has attention, only attention
+// keeps the norm's output. REQUIRES: shape.recurrence.exists().
 void AddRecurrence(const BlockShape& shape, OperatorList& operators);
 
 }  // namespace meshwright::planner

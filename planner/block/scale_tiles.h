@@ -18,7 +18,8 @@ constexpr int64_t RowTiledBytes(int64_t rows, int64_t columns) {
 }
 
 // Returns an upper bound of the rows of scales of `groups` experts that have `rows` rows together.
-// It holds however the rows are divided among the experts, each of which begins a new tile.
+// The bound holds for every division of the rows among the experts. The rows of each expert begin a
+// new tile.
 constexpr int64_t TileRowsOf(int64_t rows, int64_t groups) {
   return (rows + (kScaleTile - 1) * groups) / kScaleTile;
 }

@@ -23,9 +23,9 @@ struct StageLayers {
   bool has_head = false;
 };
 
-// How a framework distributes layers, embedding and head over the stages. A layout that names its
-// stages (Layout::stages) overrides it; the embedding is then on the first stage and the head on
-// the last.
+// The way in which a framework distributes layers, embedding and head over the stages. A layout
+// that names its stages (Layout::stages) overrides this; the embedding is then on the first stage
+// and the head on the last.
 enum class StagePartition : uint8_t {
   // Each stage has L / stages of the L layers. The embedding is on the first stage, the final norm
   // and the head on the last. If L / stages leaves a remainder, embedding and head each count as a
@@ -42,21 +42,21 @@ enum class StagePartition : uint8_t {
 
 // The stages of a layout, computed once for callers that need many of them.
 struct StageTable {
-  std::vector<StageLayers> stages;  // pp * vpp of them
-  // By stage, the number of its layers of each shape that it has, in the order in which the shapes
-  // first appear on the stage.
+  std::vector<StageLayers> stages;  // one entry for each of the pp * vpp stages
+  // For each stage, the number of its layers of each shape. The shapes are in the order in which
+  // they first appear on the stage.
   std::vector<absl::InlinedVector<ShapeRun, 4>> shapes;
-  // For each pipeline rank, the first rank whose chunks hold the same: layers of the same shapes in
-  // the same order, and the same of embedding and head.
+  // For each pipeline rank, the first rank with equal contents. The chunks of both ranks hold
+  // layers of the same shapes in the same order, and the same of embedding and head.
   std::vector<int32_t> alike;
 };
 
 // Returns the table of a layout. `shapes` are those of `model`. Each thread caches its last few
-// tables, because a search comes back to them. Thread-safe. REQUIRES: CanPartition().
+// tables, because a search asks for the same ones again. Thread-safe. REQUIRES: CanPartition().
 std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerShapes& shapes,
                                            const Layout& layout, StagePartition partition);
 
-// Returns stage `stage` of pp * vpp. REQUIRES: CanPartition().
+// Returns the layers and ends of stage `stage`, of pp * vpp stages. REQUIRES: CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
@@ -65,8 +65,8 @@ StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition
 // the model's `layers` layers.
 bool CanPartition(int64_t layers, const Layout& layout, StagePartition partition);
 
-// Calls visit(shape, layers) for each layer group that has layers on the stage, in order, with its
-// shape and the number of these layers.
+// Calls visit(shape, layers) for each layer group that has layers on the stage, in order, with the
+// group's shape and the number of its layers on the stage.
 template <typename Visit>
 void ForEachRun(const LayerShapes& shapes, const StageLayers& stage, const Visit& visit) {
   const int64_t stage_end = stage.first_layer + stage.layer_count;

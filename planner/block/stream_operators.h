@@ -1,5 +1,5 @@
-// Lists the operators that work on the residual stream beside norms and additions: the mixes of
-// hyper-connections and Gemma 4's per-layer inputs.
+// Lists the operators that work on the residual stream, other than norms and additions: the mixes
+// of hyper-connections and Gemma 4's per-layer inputs.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -7,9 +7,9 @@
 
 namespace meshwright::planner {
 
-// Appends the mix of n residual streams into one half of a layer (arXiv 2409.19606): weights of the
-// streams that the half reads, writes and keeps come from a product of all streams.
-// REQUIRES: shape.residual_streams > 1; `name` is kAttentionStreams or kFfnStreams.
+// Appends the mix of n residual streams into one half of a layer (arXiv 2409.19606). A product of
+// all streams gives the weights with which the half reads, writes and keeps each stream. REQUIRES:
+// shape.residual_streams > 1; `name` is kAttentionStreams or kFfnStreams.
 void AddStreamMix(const BlockShape& shape, OperatorName name, OperatorList& operators);
 
 // Appends Gemma 4's per-layer input: the hidden state gates the layer's own embedding, and the

@@ -1,5 +1,5 @@
-// Lists the operators of a tower (planner/spec/tower.h) on one rank: those of a block, which is a
-// block of a transformer whose tokens are patches, and those of the tower's ends.
+// Lists the operators of a tower (planner/spec/tower.h) on one rank. A tower has blocks, which are
+// transformer blocks whose tokens are patches, and further operators before and after the blocks.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ BlockShape TowerBlockShape(const Tower& tower, const TrainedParts& parts = {});
 // under Megatron-LM.
 bool DividesTower(const Tower& tower, int64_t tp);
 
-// Returns the operators before and behind the blocks: the product over patches, the norms outside
+// Returns the operators before and after the blocks: the product over patches, the norms outside
 // of the blocks, and the projector, which works on `tokens` tokens of the language model. `patches`
 // is the shape of a block on the same rank. Every rank holds these operators whole. The projector
-// keeps the inputs of its products; what its activation keeps is left out. It trains as
-// patches.training says of a head.
+// keeps the inputs of its products; the kept tensors of its activation are left out. The projector
+// trains like a head under patches.training.
 OperatorList TowerEndOperators(const Tower& tower, const BlockShape& patches, int64_t tokens);
 
 }  // namespace meshwright::planner

@@ -1,13 +1,13 @@
-// Edits operators to what a run trains (planner/spec/trained_parts.h). It is the only place that
-// knows what frozen weights and adapters change: parameters, FLOPs, time, kept tensors and traffic
-// are sums over the edited lists.
+// Edits operators to what a run trains (planner/spec/trained_parts.h). Only this file knows what
+// frozen weights and adapters change: parameters, FLOPs, time, kept tensors and traffic are sums
+// over the edited lists.
 //
 // A frozen product has no gradient of its weights and keeps no input for it, unless an adapter
-// reads that input too. An adapter is two products behind the one that it is put on; tensor
-// parallelism divides the side that it divides of that product. Of the sides that it does not
-// divide, the ranks' gradients are parts of a sum; adding them up is not counted. Dropout of the
-// adapter's input, which would keep it once more, is 0, as it is by default in PEFT, torchtune and
-// Megatron-Bridge.
+// reads that input too. An adapter is two products after the product that it adapts. Tensor
+// parallelism divides the adapter on the side on which it divides the adapted product. On the other
+// side, the ranks' gradients are partial sums; the collective that adds them up is not counted.
+// Dropout of the adapter's input, which would keep this input once more, is 0, the default of PEFT,
+// torchtune and Megatron-Bridge.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -18,7 +18,7 @@ namespace meshwright::planner {
 // Edits an operator of a unit that has no adapters.
 void ApplyTraining(const BlockShape& shape, UnitTraining training, Operator& op);
 
-// Edits the operators of a block to shape.training, and adds the adapters' own.
+// Edits the operators of a block to shape.training, and adds the operators of adapters.
 void ApplyTraining(const BlockShape& shape, OperatorList& block);
 
 }  // namespace meshwright::planner

@@ -11,9 +11,9 @@ namespace meshwright::planner {
 // Bytes that a framework holds while a layer's backward runs (KeptActivations of a
 // FrameworkProfile).
 struct WorkspaceRates {
-  double hidden_bytes = 0.0;  // per token and hidden element
-  double ffn_bytes = 0.0;     // per token and FFN element
-  double score_bytes = 0.0;   // per score, if the score matrix is written out
+  double hidden_bytes = 0.0;  // bytes per token and hidden element
+  double ffn_bytes = 0.0;     // bytes per token and FFN element
+  double score_bytes = 0.0;   // bytes per score, if the score matrix is written out
 
   friend bool operator==(const WorkspaceRates&, const WorkspaceRates&) = default;
 };
@@ -21,7 +21,7 @@ struct WorkspaceRates {
 // The workspace of one micro-batch on one rank.
 struct Workspace {
   int64_t working_bytes = 0;  // gradients, receive buffers of the ring, recomputed tensors
-  int64_t score_bytes = 0;    // score matrices, in addition
+  int64_t score_bytes = 0;    // score matrices; not part of working_bytes
 
   Workspace& operator+=(const Workspace& other) {
     working_bytes += other.working_bytes;
@@ -40,8 +40,8 @@ struct KeptForBackward {
   int64_t all_bytes = 0;
   int64_t score_bytes = 0;  // the part of all_bytes that score matrices take
 };
-// Returns what recompute adds to the workspace: the tensors that `block` keeps and `edited` does
-// not. `edited` is the same block after Apply() (planner/block/recompute.h).
+// Returns the bytes that recompute adds to the workspace: those of the tensors that `block` keeps
+// and `edited` does not. `edited` is the same block after Apply() (planner/block/recompute.h).
 Workspace RecomputedBytes(const KeptForBackward& block, const KeptForBackward& edited);
 
 }  // namespace meshwright::planner

@@ -24,12 +24,12 @@ struct CalibrationRequest {
 
 struct CalibrationResult {
   FitResult fit;
-  std::vector<FitRow> rows;         // the rows that took part; they point to the request's profile
+  std::vector<FitRow> rows;         // the rows that took part; they refer to request.profile
   std::vector<std::string> sweeps;  // the sweep of each of `rows`
   // The rows that did not take part, by cause.
-  int64_t other_rows = 0;       // of another device, framework or sweep
-  int64_t unmeasured_rows = 0;  // without a step time
-  Refusals refusals;            // not modelled or unreadable, with the reasons
+  int64_t other_rows = 0;       // rows of another device, framework or sweep
+  int64_t unmeasured_rows = 0;  // rows without a step time
+  Refusals refusals;            // rows that are not modelled or unreadable, with the reasons
 
   int64_t unmodelled_rows() const;
   int64_t unreadable_rows() const { return static_cast<int64_t>(refusals.unreadable.size()); }
@@ -40,9 +40,9 @@ struct CalibrationResult {
 std::string DescribeLeftOut(const CalibrationResult& result);
 
 // Fits the constants to the rows whose columns name the request's framework and the device of its
-// cluster; with FitOptions::on_row_clusters the device does not matter. The request's cluster and
-// profile take precedence over presets. Returns InvalidArgument if there is no such row, and says
-// what was left out and why. Every other error of FitConstants() is returned as it is.
+// cluster. With FitOptions::on_row_clusters, rows of all devices count. The request's cluster and
+// profile take precedence over presets. If there is no such row, returns InvalidArgument, which
+// says which rows were left out and why. Every other error of FitConstants() is returned as it is.
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request);
 
 }  // namespace meshwright::planner

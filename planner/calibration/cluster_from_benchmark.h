@@ -15,19 +15,19 @@
 
 namespace meshwright::planner {
 
-// The cluster that supplies what one host can't measure: links between hosts, attention, the spread
-// of step times.
+// The cluster that supplies the figures that a benchmark of one host can't measure: links between
+// hosts, attention, the spread of step times.
 struct BenchmarkBase {
   ClusterSpec cluster;
-  // Whether the cluster describes the device that was measured. Its data-sheet peaks are then kept,
-  // and efficiencies are the measured shares of these peaks.
+  // Whether the cluster describes the device that was measured. If so, the cluster's data-sheet
+  // peaks are kept, and efficiencies are the measured shares of these peaks.
   bool same_device = false;
 };
 
-// Returns the base among the clusters of `known` that have the benchmark's kind of device. It is
-// the cluster with the longest GPU name that the device's name contains. If several clusters have
-// such a name of the same length, or none has one, the nearest memory decides. Returns NotFound if
-// no cluster has that kind of device.
+// Returns the base among the clusters of `known` that have the benchmark's kind of device. The base
+// is the cluster with the longest GPU name that the device's name contains. If several clusters
+// have such a name of the same length, or none has one, the cluster with the nearest memory size is
+// the base. Returns NotFound if no cluster has that kind of device.
 absl::StatusOr<BenchmarkBase> BaseFor(const DeviceBenchmark& benchmark,
                                       const std::vector<ClusterSpec>& known);
 

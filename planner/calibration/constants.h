@@ -3,7 +3,7 @@
 // Before any fit, a constant's prior is the value that data sheets, micro-benchmarks or counted
 // bytes give. The prior's standard deviation says how far real runs stray from that value. A
 // profile that was fitted before has two priors for each constant. The fitted value is the prior
-// for rows that had no part in that fit. The prior that the profile records is for repeating the
+// for rows that were not part of that fit. The prior that the profile records serves to repeat the
 // fit with all of its rows, which gives the same result.
 #pragma once
 
@@ -20,18 +20,19 @@ namespace meshwright::planner {
 
 struct CalibrationConstant {
   std::string_view name;
-  double prior_sigma = 0.0;   // of the logarithm
+  double prior_sigma = 0.0;   // standard deviation of the logarithm
   double low = 0.0;           // least value
   double high = 0.0;          // largest value
-  bool of_framework = false;  // whether it belongs to the framework; otherwise to the cluster
+  bool of_framework = false;  // whether it is a constant of the framework, not of the cluster
   double* (*field)(ClusterSpec&, FrameworkProfile&) = nullptr;
-  // Whether it is a framework's factor on a constant of the cluster. It is fitted only if the
-  // cluster's constants are not, because a step time shows only the product of the two.
+  // Whether the constant is a framework's factor on a constant of the cluster. Such a factor is
+  // fitted only if the cluster's constants are not fitted, because a step time shows only the
+  // product of factor and constant.
   bool share_of_cluster = false;
 };
 
 // Returns all constants: shares of peak and bandwidth that kernels and links reach, the traffic of
-// un-fused operators, and what the host adds.
+// un-fused operators, and times that the host adds.
 const std::vector<CalibrationConstant>& CalibrationConstants();
 
 // The prior to take from a profile that was fitted before: the fitted value, or the prior that the
@@ -40,12 +41,12 @@ enum class PriorSource : uint8_t { kFit, kRecorded };
 
 struct ConstantPrior {
   double value = 0.0;  // 0 if the profile does not use the constant
-  double sigma = 0.0;  // of the logarithm
+  double sigma = 0.0;  // standard deviation of the logarithm
 };
 
-// Returns the prior of `constant` for this cluster and profile. With kFit the value is the fitted
-// one. Its uncertainty is what the fit left, increased by how much machines of one kind differ, but
-// never larger than without a fit.
+// Returns the prior of `constant` for this cluster and profile. With kFit its value is the fitted
+// value. Its standard deviation is then the one that the fit left, increased by the spread between
+// machines of one kind, but never larger than without a fit.
 ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                       const FrameworkProfile& profile, PriorSource source);
 
@@ -53,9 +54,9 @@ ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cl
 // least halved its variance.
 bool RowsDecided(const CalibratedConstant& constant);
 
-// Returns whether a fit moved a constant more than 3 % from its prior, which is how much machines
-// of one kind differ. Rows that disagree strongly also move constants that they do not determine:
-// an unchanged uncertainty does not imply an unchanged value.
+// Returns whether a fit moved a constant more than 3 % from its prior; machines of one kind differ
+// by that much. Rows that disagree strongly also move constants that they do not determine: an
+// unchanged uncertainty does not imply an unchanged value.
 bool Moved(const CalibratedConstant& constant);
 
 }  // namespace meshwright::planner

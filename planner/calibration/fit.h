@@ -1,12 +1,12 @@
 // Fits constants to measured step times: the physical constants of a cluster, and the constants of
 // a framework that depend on its kernels and on the host.
 //
-// The fit minimises the squares of log(predicted / measured), first with a soft-L1 loss and from
-// there with Cauchy's loss, so that a run on a faulty node hardly counts. Each constant has bounds,
-// and a Gaussian prior on its logarithm. A constant that the rows say nothing about stays at its
-// prior, with the prior's uncertainty. If the profiles were fitted before, the fit starts from
-// their constants (planner/calibration/constants.h) and from their spread of errors
-// (planner/calibration/spread.h).
+// The fit minimises the squares of log(predicted / measured), first under a soft-L1 loss. It
+// continues from the result under Cauchy's loss, so that a run on a faulty node hardly counts. Each
+// constant has bounds, and a Gaussian prior on its logarithm. If the rows say nothing about a
+// constant, it stays at its prior, with the prior's uncertainty. If the profiles were fitted
+// before, the fit starts from their constants (planner/calibration/constants.h) and from their
+// spread of errors (planner/calibration/spread.h).
 #pragma once
 
 #include <cstdint>
@@ -22,35 +22,36 @@
 
 namespace meshwright::planner {
 
-// One measured step. The fitted cluster and profile replace the row's own, of which only the
-// devices per node are used. With FitOptions::on_row_clusters the row keeps its own cluster.
+// One measured step. The fitted cluster and profile replace the row's own, except for the devices
+// per node. With FitOptions::on_row_clusters the row keeps its own cluster.
 struct FitRow {
   PlannedRow planned;
   Layout layout;
   double step_s = 0.0;
-  double fraction_of_device = 0.0;  // share of memory, predicted; no constant under fit changes it
+  // Predicted share of the device's memory; independent of the constants.
+  double fraction_of_device = 0.0;
 };
 
 struct FitOptions {
   bool fit_cluster = true;
   bool fit_framework = true;
-  // Whether each row keeps its own cluster. The fit then finds what the framework has in common on
-  // all of them.
+  // Whether each row keeps its own cluster. The fit then finds framework constants that all
+  // clusters share.
   bool on_row_clusters = false;
   PriorSource priors = PriorSource::kFit;
   // Scale of the errors of ln(step time). A row hardly counts (Cauchy's loss) if its error is much
-  // larger than this and than the median row's error.
+  // larger than both this scale and the median row's error.
   double loss_scale = 0.03;
 };
 
 struct FitResult {
-  // The cluster and the profile carry their calibration, with an empty command, if they were
-  // fitted. Otherwise they are unchanged.
+  // A fitted cluster or profile carries its calibration, with an empty command. A cluster or
+  // profile that was not fitted is unchanged.
   ClusterSpec cluster;
   FrameworkProfile profile;
   std::vector<double> residuals;  // log(predicted / measured), by row
-  // Standard deviation of ln(step time) of the next run like these: the spread of errors, and what
-  // the uncertainty of the constants adds to it.
+  // Standard deviation of ln(step time) of the next run of this kind. It includes the spread of
+  // errors and the uncertainty of the constants.
   double step_time_sigma = 0.0;
 };
 

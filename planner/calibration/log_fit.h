@@ -1,7 +1,8 @@
 // Fits positive constants of a model to measured times.
 //
-// The fit minimises the squares of log(predicted / measured), so that a time of a microsecond
-// counts as much as one of a second. A soft-L1 loss limits how much a disturbed measurement counts.
+// The fit minimises the squares of log(predicted / measured), so that a relative error counts
+// equally for times of a microsecond and of a second. A soft-L1 loss limits how much a disturbed
+// measurement counts.
 #pragma once
 
 #include <functional>

@@ -3,8 +3,8 @@
 //
 // The errors are taken to be normal with an unknown variance. The variance has a scaled inverse
 // chi-square prior, which counts as the errors of a number of earlier rows. The next run then
-// follows a t distribution. It is wide while rows are few, and has the rows' own spread once they
-// are many.
+// follows a t distribution. This distribution is wide if there are few rows, and has the rows' own
+// spread if there are many.
 #pragma once
 
 #include <cstddef>
@@ -22,22 +22,22 @@ struct SpreadPrior {
   double rows = 0.0;
 };
 
-// Returns the spread of estimates with this cluster and profile. It counts for as many rows as it
-// was fitted to, up to a limit that a few dozen new rows outweigh.
+// Returns the spread of estimates with this cluster and profile. The spread's weight is the number
+// of rows that it was fitted to, up to a limit that a few dozen new rows outweigh.
 SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 struct FitErrors {
   std::vector<double> errors;       // log(predicted / measured), by row
-  size_t constants = 0;             // how many constants the fit was free to choose
+  size_t constants = 0;             // number of constants that the fit chose
   double constants_variance = 0.0;  // mean variance that the constants' uncertainty adds to a row
   double error_sigma = 0.0;         // standard deviation that the fit assumed for a row's error
 };
 
 // Returns the standard deviation of ln(step time), chosen so that 80 % of the next runs lie within
 // kEightyPercentSigmas standard deviations of the prediction. If there are no more rows than
-// constants, the result is at least the prior's, because that many constants fit so few rows
-// whatever the spread is. Without a prior the rows alone decide, and few rows say little. REQUIRES:
-// `fit.errors` is not empty.
+// constants, the result is at least the prior's, because so many constants can fit so few rows
+// exactly. Without a prior, only the rows decide, and few rows say little. REQUIRES: `fit.errors`
+// is not empty.
 double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& prior);
 
 // Returns the quantile of `values` at `share`. REQUIRES: `values` is not empty.

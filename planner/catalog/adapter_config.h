@@ -11,10 +11,10 @@
 namespace meshwright::planner {
 
 struct AdapterConfig {
-  std::string base;                  // the model that it adapts: a Hub id, or a folder
+  std::string base;                  // the adapted model: a Hub id, or a folder
   std::string kind;                  // peft_type, such as "LORA"
-  int64_t rank = 0;                  // of a LoRA's matrices; 0 if the file has none
-  std::vector<std::string> targets;  // modules that it adapts; empty if the file lists none
+  int64_t rank = 0;                  // rank of a LoRA's matrices; 0 if the file has none
+  std::vector<std::string> targets;  // adapted modules; empty if the file lists none
   bool has_magnitudes = false;       // `use_dora`
 };
 
@@ -24,9 +24,10 @@ bool IsAdapter(std::string_view text);
 // Returns InvalidArgument, with the key and its value, if the file names no base model.
 absl::StatusOr<AdapterConfig> ReadAdapterConfig(std::string_view text);
 
-// Returns what the adapter trains as ParseTrainedParts() takes it, such as "lora:16:q_proj,v_proj".
-// A fused module stands for what it computes. "" if the adapter is not planned: if it is no LoRA,
-// or adapts modules that are no products of a block.
+// Returns what the adapter trains, as ParseTrainedParts() takes it, such as
+// "lora:16:q_proj,v_proj". A fused module stands for all products that it computes. Returns "" if
+// the planner can't plan the adapter, because it is no LoRA or adapts modules that are no products
+// of a block.
 std::string TrainTextOf(const AdapterConfig& adapter);
 
 // Says in one sentence that the base model is planned, with the adapter or with all weights

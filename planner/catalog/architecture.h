@@ -1,5 +1,5 @@
-// Architecture says how the block of a config.json is built: what its family's name tells
-// (planner/data/architectures.json), changed by what its keys tell.
+// Architecture says how the block of a config.json is built. The family's name gives the defaults
+// (planner/data/architectures.json), which the keys of the config.json change.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace meshwright::planner {
 
-// A decoder. Anything not given is as in Llama: RMSNorm, rotary embedding, grouped queries, SwiGLU,
+// A decoder. The defaults are those of Llama: RMSNorm, rotary embedding, grouped queries, SwiGLU,
 // no biases, no experts.
 struct Architecture {
   std::string model_type;
-  bool is_listed = true;            // otherwise the keys alone told how the block is built
+  bool is_listed = true;            // false if only the config's keys tell how the block is built
   double norm_epsilon = 0.0;        // default if config.json has none
-  std::optional<int64_t> head_dim;  // likewise; without it, hidden_size / num_attention_heads
-  bool rounds_head_dim = false;     // down, where num_attention_heads does not divide hidden_size
+  std::optional<int64_t> head_dim;  // default; if unset, hidden_size / heads
+  bool rounds_head_dim = false;     // rounds down if heads do not divide hidden_size
   bool qkv_bias = false;
   bool qk_norm = false;
   bool qk_norm_over_width = false;
@@ -34,12 +34,12 @@ struct Architecture {
   StreamNorm norm = StreamNorm::kRms;
   Arrangement arrangement = Arrangement::kSequential;
   Positions positions = Positions::kRotary;
-  double rotary_share = 1.0;    // default if config.json has none
-  int64_t position_offset = 0;  // rows of learned positions in addition to those that are used
-  std::optional<int64_t> ffn_multiple;  // of hidden_size, if config.json has no width
+  double rotary_share = 1.0;            // default if config.json has none
+  int64_t position_offset = 0;          // rows of learned positions that no token uses
+  std::optional<int64_t> ffn_multiple;  // FFN width / hidden_size, if config.json has no width
   std::optional<int64_t> kv_heads;      // overrides config.json
   std::vector<SetAsideKey> set_aside;
-  // Keys with their values that change neither memory nor step time, and are no part of the model.
+  // Keys, with their values, that change neither memory nor step time and are no part of the model.
   std::vector<std::string> without_effect;
   // Whether sliding_window counts only if use_sliding_window is set, and then only for layers from
   // max_window_layers on.
@@ -47,7 +47,7 @@ struct Architecture {
   bool sinks = false;
   bool latent = false;  // multi-head latent attention
   bool has_experts = false;
-  std::string dense_width_key;  // for layers without experts
+  std::string dense_width_key;  // key of the FFN width of layers without experts
   std::string expert_width_key;
   int64_t shared_experts = 0;  // default if config.json has no number
   bool shared_gate = false;
@@ -58,17 +58,18 @@ struct Architecture {
   AttentionGate attention_gate = AttentionGate::kNone;
   bool value_norm = false;
   bool index_from_hidden = false;
-  bool index_by_name = false;   // in a list of layers; otherwise all have it if none is named
+  bool index_by_name = false;   // only layers that a list names have an index
   bool compressed = false;      // DeepSeek-V4's attention
-  bool merges_streams = false;  // behind the last layer
+  bool merges_streams = false;  // a product merges the streams after the last layer
   bool latent_norms = false;
-  bool layers_in_halves = false;      // LongCat-Flash: a layer of the file is planned as two
-  bool dense_beside_experts = false;  // a layer with experts has the dense FFN too
-  int64_t ffn_divisor = 1;            // of the dense width
+  // LongCat-Flash: one layer of the file becomes two planned layers.
+  bool layers_in_halves = false;
+  bool dense_beside_experts = false;  // layers with experts also have the dense FFN
+  int64_t ffn_divisor = 1;            // divides the width of the dense FFN
   // The recurrence of the layers that have one.
   RecurrenceKind recurrence = RecurrenceKind::kNone;
   bool beside_attention = false;   // every layer has the recurrence and attention
-  bool recurs_by_default = false;  // every layer has it alone if config.json does not say
+  bool recurs_by_default = false;  // if no key says otherwise, every layer has only the recurrence
   bool ranked_gates = false;       // Kimi delta attention: gates pass a latent as wide as a head
   bool inner_norms = false;
   bool projection_bias = false;

@@ -1,9 +1,9 @@
-// ArchitectureTable is what planner/data/architectures.json says about families of models and about
+// ArchitectureTable holds planner/data/architectures.json: facts about families of models and about
 // the keys of their config.json.
 //
-// A family's entry has what only its name tells: the defaults of absent keys, and what its class
-// adds. What a key tells in every family is read from the key (`names`, `structure`,
-// `activations`).
+// A family's entry has what only the family's name tells: the defaults of absent keys, and what its
+// class adds. Keys that mean the same in every family are interpreted by `names`, `structure` and
+// `activations`.
 #pragma once
 
 #include <map>
@@ -28,10 +28,11 @@ struct ArchitectureTable {
   nlohmann::json unknown;                         // the entry of a family that is not listed
   // Names of a key in other families' files, by the name that Llama's files have for it.
   std::map<std::string, std::vector<std::string>> names;
-  // Values of absent keys by model_type: those of transformers' classes (5.24).
+  // Default values of absent keys in the classes of transformers 5.24, by model_type.
   nlohmann::json class_defaults;
-  nlohmann::json lifted;       // objects whose keys are those of the config, by their new names
-  nlohmann::json layer_kinds;  // what a layer holds, by its name in a list of layers
+  nlohmann::json lifted;       // nested objects whose keys move to the config, and their names
+                               // there
+  nlohmann::json layer_kinds;  // contents of a layer, by its name in a list of layers
   nlohmann::json structure;    // switches of every family
   nlohmann::json activations;  // kinds of FFNs by their activation, with a gate and without
   std::map<std::string, MissingPart> missing;
@@ -39,15 +40,16 @@ struct ArchitectureTable {
   std::map<std::string, std::vector<std::string>> families;  // model_type -> ids of missing parts
   std::vector<std::string> language_models;  // objects that hold the language model of a wrapper
   std::vector<std::string> towers;           // keys that hold a tower, or name one
-  std::vector<std::string> ignored_endings;  // of keys that change nothing
-  // Keys that no getter asks for: of which every family's meaning is known, or some family's.
+  std::vector<std::string> ignored_endings;  // endings of keys that change nothing
+  // Keys that no getter reads. The planner knows the meaning of such a key in every family or in
+  // some families.
   std::set<std::string, std::less<>> general_keys;
   std::set<std::string, std::less<>> family_keys;
 };
 
 const ArchitectureTable& Architectures();
 
-// Returns the entry of a planned family; null where none has the name.
+// Returns the entry of a planned family; null if no entry has the name.
 const nlohmann::json* PlannedEntry(const std::string& model_type);
 
 }  // namespace meshwright::planner

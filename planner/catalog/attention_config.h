@@ -15,14 +15,14 @@ namespace meshwright::planner {
 
 // Returns the attention of each of `layers.size()` layers of a canonical config
 // (CanonicalConfig()), whose fields are `fields`, for sequences of `seq_len` tokens. A window at
-// least as long as the sequence counts as none. The result is kNoAttention where a layer has none.
+// least as long as the sequence counts as none. A layer without attention gets kNoAttention.
 absl::StatusOr<std::vector<Attention>> ReadAttentions(JsonFields& fields,
                                                       const nlohmann::json& config,
                                                       const Architecture& architecture,
                                                       int64_t hidden, int64_t seq_len,
                                                       const std::vector<LayerParts>& layers);
 
-// Returns how many of the last of `layers` layers use the keys and values of an earlier one.
+// Returns how many of the last of `layers` layers use the keys and values of an earlier layer.
 absl::StatusOr<int64_t> ReadSharingLayers(JsonFields& fields, int64_t layers);
 
 }  // namespace meshwright::planner

@@ -2,9 +2,9 @@
 // framework, "based_on": "h100" names the preset, and the preset supplies every key that the file
 // lacks. A preset may itself be based on another one, and so on for a few steps.
 //
-// The names that measurement files use for the preset are not inherited. A key that is null in the
-// file takes its default. For example, "calibration": null is for a file to which the preset's fit
-// does not apply.
+// A file does not inherit the names that measurement files use for the preset. A key that is null
+// in the file takes its default. For example, "calibration": null is for a file to which the
+// preset's fit does not apply.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ namespace meshwright::planner {
 // Returns the JSON text of the preset with this name.
 using FindText = absl::FunctionRef<absl::StatusOr<std::string>(std::string_view name)>;
 
-// Returns `object` merged over its base, and that over its own. Without "based_on" it is returned
-// unchanged. `what` is "cluster" or "framework". Returns the error of `find_base`, naming based_on,
-// if there is no such preset. Returns InvalidArgument, also naming based_on, if the bases go round
-// or are more than eight.
+// Returns `object` merged over its base, which is first merged over its own base. An object without
+// "based_on" is returned unchanged. `what` is "cluster" or "framework". Returns the error of
+// `find_base`, naming based_on, if there is no such preset. Returns InvalidArgument, also naming
+// based_on, if the bases form a cycle or are more than eight.
 absl::StatusOr<nlohmann::json> OnItsBase(std::string_view what, nlohmann::json object,
                                          FindText find_base);
 

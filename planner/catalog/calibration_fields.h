@@ -1,4 +1,4 @@
-// The fields of a calibration (planner/codec/fields.h), inside cluster and framework files.
+// Lists the fields of a calibration (planner/codec/fields.h) in cluster and framework files.
 #pragma once
 
 #include "planner/codec/fields.h"
@@ -30,8 +30,8 @@ void VisitFields(Fit& fit, Visitor& visit) {
   visit(ByName({"constants", "By name of the constant"}), fit.constants);
 }
 
-// Returns the key of a calibration in a file. The key is absent if nothing was fitted. Keys inside
-// it that are not known, such as those of a newer fit, are ignored.
+// Returns the key of a calibration in a file. The key is absent if nothing was fitted. Unknown keys
+// inside it, such as those of a newer fit, are ignored.
 inline Field CalibrationKey(const Calibration& fit) {
   return OnlyIf(
       !fit.command.empty(),

@@ -1,14 +1,14 @@
-// Brings the keys of a config.json into the form of Llama's.
+// Brings the keys of a config.json into the form of Llama's config.json.
 #pragma once
 
 #include "nlohmann/json.hpp"
 
 namespace meshwright::planner {
 
-// Returns the config of a language model (FindLanguageModel()) in Llama's terms. Keys that its
-// family, or several families, name otherwise have Llama's names, absent keys have the family's
-// defaults, and keys that the family ignores are removed. `is_inside` says whether the config is
-// part of a wrapper, where sizes have defaults too.
+// Returns the config of a language model (FindLanguageModel()) in Llama's terms. Keys that have
+// other names in one or several families get Llama's names, absent keys get the family's defaults,
+// and keys that the family ignores are removed. `is_inside` says whether the config is part of a
+// wrapper, where sizes have defaults too.
 nlohmann::json CanonicalConfig(nlohmann::json config, bool is_inside);
 
 }  // namespace meshwright::planner

@@ -18,7 +18,7 @@ std::vector<std::string> ClusterNames();
 std::vector<std::string> ProfileNames();
 
 // Return the JSON text of a preset, unchanged from its file in planner/data, so that users can
-// start their own file from it. They accept the other names of a preset too
+// start their own file from it. The functions also accept the other names of a preset
 // (planner/catalog/{model,cluster,profile}_names.h). For an unknown name they return NotFound, and
 // the message lists the nearest names.
 absl::StatusOr<std::string_view> ModelText(std::string_view name);
@@ -37,8 +37,8 @@ absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);
 absl::StatusOr<ModelSpec> ModelFromConfig(std::string_view name, std::string_view json,
                                           int64_t seq_len);
 // Return the cluster or the profile that the JSON text of a file describes. If the file is based on
-// a preset (planner/catalog/based_on.h), `find_base` returns the preset's text; without `find_base`
-// it is one of the presets above.
+// a preset (planner/catalog/based_on.h), `find_base` returns the preset's text. The forms without
+// `find_base` look it up among the presets above.
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores);
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores,
                                             FindText find_base);

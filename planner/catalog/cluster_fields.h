@@ -1,4 +1,4 @@
-// The fields of a cluster file (planner/codec/fields.h).
+// Lists the fields of a cluster file (planner/codec/fields.h).
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Knows which cluster a device's name stands for, such as "4090" for rtx-4090. The names are in
+// Maps names of devices to clusters, such as "4090" to rtx-4090. The names are in
 // planner/data/cluster_names.json.
 #pragma once
 
@@ -15,7 +15,7 @@ std::string ClusterNamed(std::string_view name);
 // Returns the cluster with this name or another name of it, whatever its case, or an empty text.
 std::string ClusterPresetOf(std::string_view name);
 
-// Returns the names that stand for the cluster beside its own.
+// Returns all names of the cluster except its own.
 std::vector<std::string> OtherNamesOfCluster(std::string_view cluster);
 
 }  // namespace meshwright::planner

@@ -3,10 +3,10 @@
 //
 //   NAME[:DEVICES[xNODES]][,WORD=AMOUNT]...
 //
-// NAME is a preset or another name of one (planner/catalog/cluster_names.h). DEVICES are those of a
-// node; without NODES there is one. An amount is a rate, one way, in Gb (gigabits per second) or GB
-// (gigabytes per second), such as 200Gb or 25GB, or a size in GB or TB. The words are also keys of
-// a cluster's file, with the amount as a text.
+// NAME is a preset or another name of one (planner/catalog/cluster_names.h). DEVICES is the number
+// of devices per node; NODES is 1 if it is left out. An amount is a rate, one way, in Gb (gigabits
+// per second) or GB (gigabytes per second), such as 200Gb or 25GB, or a size in GB or TB. The words
+// are also keys of a cluster's file, with the amount as a text.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace meshwright::planner {
 
-// What stands behind a word. The devices of a node share a rate of the node.
+// The kind of a word's amount. A kRateOfNode is shared by the devices of a node.
 enum class WordAmount : uint8_t { kRate, kRateOfNode, kSize };
 
 struct ClusterWord {
@@ -35,23 +35,23 @@ inline constexpr std::array<ClusterWord, 5> kClusterWords = {{
     // All interfaces of a node together, with InfiniBand or Ethernet between nodes.
     {"ib", "scale_out", "bytes_per_s", WordAmount::kRateOfNode},
     {"eth", "scale_out", "bytes_per_s", WordAmount::kRateOfNode},
-    // What links one device to the others of its node, and bridges between two of them.
+    // The links from one device to the others of its node, and bridges between two devices.
     {"link", "scale_up", "bytes_per_s", WordAmount::kRate},
     {"pairs", "scale_up", "pair_bytes_per_s", WordAmount::kRate},
-    // Of a node's host.
+    // The memory of a node's host.
     {"ram", "host", "memory_bytes", WordAmount::kSize},
 }};
 
-// Returns whether the text is a cluster in words: it has ":" or "," behind the name of a preset.
+// Returns whether the text is a cluster in words: it has ":" or "," after the name of a preset.
 bool IsInClusterWords(std::string_view text);
 
 // Returns the cluster's file: based_on, name, devices_per_node, nodes and the words. Returns
-// InvalidArgument about `cluster` if the text is not as above.
+// InvalidArgument about `cluster` if the text does not follow this grammar.
 absl::StatusOr<nlohmann::json> ClusterInWords(std::string_view text);
 
-// Replaces the words of a cluster's file, whose base is merged in, by what they stand for. `own` is
-// the file without its base. Returns InvalidArgument about the word if its amount can't be read, or
-// if the file gives the same amount in another key too.
+// Replaces the words in a cluster's file by the keys that they stand for. The file's base is
+// already merged into `merged`. `own` is the file without its base. Returns InvalidArgument about
+// the word if its amount can't be read, or if the file gives the same amount in another key too.
 absl::Status ReplaceClusterWords(const nlohmann::json& own, nlohmann::json& merged);
 
 }  // namespace meshwright::planner

@@ -1,6 +1,6 @@
 // ConfigKeys is the list of all keys of a config.json that the planner knows
-// (planner/data/config_keys.json). A row says of its keys what an estimate, a trial and each export
-// do with them, so that none drops what changes the model.
+// (planner/data/config_keys.json). A row says what an estimate, a trial and each export do with the
+// row's keys. None of them may drop a key that changes the model.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ inline constexpr size_t kKeyUsers = 4;
 
 enum class KeyEffect : uint8_t {
   kNothing,  // the key changes nothing here
-  kNotes,    // an estimate says that it leaves the key aside
+  kNotes,    // an estimate has a note that it ignores the key
   kCounts,   // a member of ModelSpec holds the value
   kRuns,     // a trial runs it
-  kWrites,   // an export says it, in code of its own, or refuses the value
-  kFlags,    // an export says it by these flags, in which $0 is the value
+  kWrites,   // an export's own code writes the key or refuses its value
+  kFlags,    // an export writes these flags, in which $0 is the value
   kRefuses,  // a refusal names the key
-  kWith,     // only models have it that are refused by another key
+  kWith,     // only models that another key refuses have the key
 };
 
 struct KeyUse {
@@ -36,18 +36,18 @@ struct KeyUse {
 };
 
 struct KeyRow {
-  KeyRule rule;  // of its keys; the values that it allows change nothing
+  KeyRule rule;  // the row's keys; values that the rule allows change nothing
   // For each key a value that changes the model; null if there is none.
   std::vector<nlohmann::json> examples;
   std::string of;                       // the model_type that the example is about
-  std::optional<int64_t> beyond = {};   // the key changes nothing in sequences of at most this
-  std::vector<std::string> parts = {};  // parts of a model that these keys ask for
-  bool of_families = false;             // only families that are listed give the key this meaning
-  bool is_spare = false;                // files have it where nothing reads it
+  std::optional<int64_t> beyond = {};   // up to this many tokens, the key changes nothing
+  std::vector<std::string> parts = {};  // model parts that these keys ask for
+  bool of_families = false;             // only listed families give the key this meaning
+  bool is_spare = false;                // files have the key, but nothing reads it
   std::array<KeyUse, kKeyUsers> uses;
 
   const KeyUse& For(KeyUser user) const { return uses[static_cast<size_t>(user)]; }
-  // Returns whether ModelSpec::set_aside holds the key, for the exports' sake.
+  // Returns whether ModelSpec::set_aside holds the key, because exports need it.
   bool IsSetAside() const;
 };
 

@@ -13,7 +13,7 @@
 namespace meshwright::planner {
 
 // Returns the FFN of each of `layers.size()` layers of a canonical config (CanonicalConfig()),
-// whose fields are `fields`. The result is kNoFfn where a layer has none.
+// whose fields are `fields`. A layer without an FFN gets kNoFfn.
 absl::StatusOr<std::vector<Ffn>> ReadFfns(JsonFields& fields, const nlohmann::json& config,
                                           const Architecture& architecture, int64_t hidden,
                                           const std::vector<LayerParts>& layers);

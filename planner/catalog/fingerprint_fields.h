@@ -1,4 +1,5 @@
-// The fields of a fingerprint (planner/codec/fields.h), in cluster files and device benchmarks.
+// Lists the fields of a fingerprint (planner/codec/fields.h), in cluster files and device
+// benchmarks.
 #pragma once
 
 #include "planner/codec/fields.h"

@@ -19,18 +19,18 @@ std::string ShownValue(const nlohmann::json& value);
 // Returns the beginning of a text as a message shows it, cut at the end of a UTF-8 character.
 std::string ShortenedName(std::string_view text);
 
-// A value that switches its key off is accepted, unless it is false and the rule lists values. Of
-// the members that are set, the first decides about any other value.
+// A value that switches its key off is accepted, unless it is false and the rule lists values. Any
+// other value is decided by the first member that is set.
 struct KeyRule {
   std::vector<std::string> keys;
-  bool is_scalar = false;                  // neither a list nor an object
+  bool is_scalar = false;                  // accepts anything but a list or an object
   std::optional<double> at_most = {};      // a number that is at most this
   std::vector<nlohmann::json> items = {};  // a list of these values
   std::string same_as = {};                // the value of this key of the same config
   std::vector<nlohmann::json> one_of = {};
 
   bool Allows(const nlohmann::json& config, const nlohmann::json& value) const;
-  // Returns the first key whose value in `config` is not accepted; "" where there is none.
+  // Returns the first key whose value in `config` is not accepted; "" if all values are accepted.
   std::string BrokenKey(const nlohmann::json& config) const;
   // Returns in words which values are accepted.
   std::string Accepted() const;

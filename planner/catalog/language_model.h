@@ -1,5 +1,5 @@
-// Finds the language model in a config.json. The file of a multimodal model keeps it in an object
-// of its own, beside those of the towers.
+// Finds the language model in a config.json. The file of a multimodal model keeps the language
+// model in one object and the towers in others.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct LanguageModel {
   std::vector<nlohmann::json> wrappers;  // the objects around it, the outermost first
 };
 
-// Returns the innermost language model of `config`. Where no model_type names the family,
-// `architectures` does. Returns InvalidArgument about model_type if neither does.
+// Returns the innermost language model of `config`. If no model_type names the family, the key
+// `architectures` does. Returns InvalidArgument about model_type if neither of them does.
 absl::StatusOr<LanguageModel> FindLanguageModel(nlohmann::json config);
 
 }  // namespace meshwright::planner

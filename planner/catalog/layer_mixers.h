@@ -15,10 +15,10 @@ struct LayerParts {
   bool attention = true;
   bool recurrence = false;
   bool ffn = true;
-  // Nemotron-H: the list of layers says of each FFN whether it consists of experts, which other
-  // files say by keys of their own.
+  // Nemotron-H: whether the list of layers says that the layer's FFN consists of experts. Other
+  // files say so by other keys.
   bool is_expert_layer = false;
-  bool is_indexed = true;  // its attention is sparse where the file has an index
+  bool is_indexed = true;  // whether its attention is sparse if the file has an index
 };
 
 // Returns whether the list of layers says which FFNs consist of experts.
@@ -29,8 +29,8 @@ bool SaysWhichHaveExperts(const std::vector<LayerParts>& layers);
 absl::StatusOr<int64_t> ReadLayerCount(JsonFields& fields, const nlohmann::json& config);
 
 // Returns the parts of each of `layers` layers of a canonical config, whose fields are `fields`.
-// Returns InvalidArgument, naming the key, if a layer is of a kind that this family has not, or if
-// the family has a recurrence and no key says which layers do.
+// Returns InvalidArgument, naming the key, if a layer is of a kind that this family does not have,
+// or if the family has a recurrence and no key says which layers have it.
 absl::StatusOr<std::vector<LayerParts>> ReadLayerParts(JsonFields& fields,
                                                        const nlohmann::json& config,
                                                        const Architecture& architecture,

@@ -1,4 +1,4 @@
-// Sizes that single layers of a model have in place of those that its other keys say.
+// Reads the sizes that single layers of a model have instead of the sizes that its other keys give.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace meshwright::planner {
 
-// Applies `per_layer_config`, which transformers 5 writes: an object of sizes by a layer's number,
-// counted from 0; and `num_attention_heads_per_layer` (Laguna). The lists have an item for each
-// layer. Returns InvalidArgument, with the key, its value and what is accepted, if it names
-// anything else.
+// Applies `per_layer_config`, which transformers 5 writes: an object with the sizes of single
+// layers, keyed by the layer's number, from 0. Also applies `num_attention_heads_per_layer`
+// (Laguna). The lists have an item for each layer. Returns InvalidArgument, with the key, its value
+// and what is accepted, if one of these keys names anything else.
 absl::Status ApplyLayerOverrides(JsonFields& fields, std::vector<Attention>& attentions,
                                  std::vector<Ffn>& ffns);
 

@@ -10,10 +10,12 @@
 
 namespace meshwright::planner {
 
-// Far above every model; it keeps a file from requesting more than memory holds.
+// The largest number of layers in a readable model file. It is far above every model, and keeps a
+// file from requesting more memory than there is.
 inline constexpr int64_t kMostLayers = 1 << 14;
 
-// The keys that a layer's queries see: the newest tokens, or those of their own chunk; 0: all.
+// The keys that a layer's queries see: the newest `tokens` keys, or the keys of the query's own
+// chunk. 0: all keys.
 struct LayerWindow {
   int64_t tokens = 0;
   bool chunked = false;

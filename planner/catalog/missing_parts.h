@@ -11,8 +11,8 @@ namespace meshwright::planner {
 
 // Returns OK if a canonical config (CanonicalConfig()) of the family `model_type` needs nothing
 // that the planner lacks. `has` are the ids of parts that the family has. Otherwise returns
-// InvalidArgument, which names everything that is missing, each with the key that asks for it and
-// its value.
+// InvalidArgument, which names every missing part, with the key that asks for it and the key's
+// value.
 absl::Status CheckPlanned(const std::string& model_type, const std::vector<std::string>& has,
                           const nlohmann::json& config);
 

@@ -19,11 +19,11 @@ namespace meshwright::planner {
 struct ModelConfig {
   ModelSpec model;
   std::vector<std::string> unknown_keys;  // keys that the planner ignored
-  // Keys with their values that are no part of the model. Those that are, and change neither memory
-  // nor step time, are in ModelSpec::set_aside.
+  // Keys, with their values, that are no part of the model. ModelSpec::set_aside has the keys that
+  // are part of the model but change neither memory nor step time.
   std::vector<std::string> without_effect;
   std::vector<std::string> towers;   // keys of towers that `model` lacks
-  std::vector<std::string> remarks;  // how the file's layers are planned, where not as they stand
+  std::vector<std::string> remarks;  // how the planned layers differ from the file's layers
   std::string unlisted_type;         // the model_type if the planner does not know it
   // Tokens of the longest sequence that the file names (max_position_embeddings).
   std::optional<int64_t> context_tokens;

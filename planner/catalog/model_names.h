@@ -1,9 +1,9 @@
-// Knows which preset a model's name stands for, however it is spelt.
+// Maps the name of a model, however it is spelt, to a preset.
 //
 // Case, and what stands between words, makes no difference: "Qwen2.5_7B", "qwen 2.5 7b" and
-// "qwen2-5-7b" are one name. Nor does a last word that says how a model was trained, such as
-// "Instruct". Other names of a preset's shape are in planner/data/model_names.json. Flags and rows
-// of measurements go by the same names.
+// "qwen2-5-7b" are one name. A last word that says how a model was trained, such as "Instruct",
+// makes no difference either. Other names of a preset's shape are in planner/data/model_names.json.
+// Flags and rows of measurements use the same names.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 namespace meshwright::planner {
 
 struct ModelName {
-  std::string name;    // as the preset's file or the table spells it
+  std::string name;    // the name as the preset's file or the table spells it
   std::string preset;  // the preset whose shape it has
 };
 
@@ -22,12 +22,12 @@ struct ModelName {
 // organisation before it, as on the Hub, is no name of a preset.
 std::optional<ModelName> ModelNamed(std::string_view name);
 
-// Does the same for what a row of measurements calls its model. An organisation before the name
-// makes no difference here, nor does how many layers of the model a run used ("-proxy-8L"), which
-// columns of the row say.
+// Does the same for the name of a model in a row of measurements. Here an organisation before the
+// name makes no difference. A suffix such as "-proxy-8L" makes no difference either: it says how
+// many layers of the model a run used, and columns of the row give that number.
 std::optional<ModelName> ModelOfRow(std::string_view name);
 
-// Returns the names that stand for the preset's file beside its own.
+// Returns all names of the preset's file except its own.
 std::vector<std::string> OtherNamesOf(std::string_view preset);
 
 }  // namespace meshwright::planner

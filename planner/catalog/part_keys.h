@@ -6,8 +6,8 @@
 
 namespace meshwright::planner {
 
-// Returns which keys of the language model's config, as its file spells them, ask for which parts
-// (KeyRow::parts).
+// Returns, for each part (KeyRow::parts) of the language model, the key of its config that asks for
+// the part, as the file spells it.
 FileKeys ReadFileKeys(const nlohmann::json& config);
 
 }  // namespace meshwright::planner

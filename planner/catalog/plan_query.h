@@ -1,5 +1,5 @@
-// PlanQuery is a question to the planner as its user puts it, with presets by name. Resolve() turns
-// it into specs.
+// PlanQuery is a query to the planner in the user's terms, with presets by name. Resolve() turns it
+// into specs.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace meshwright::planner {
 struct SpecSource {
   std::string name;
   std::string json;                     // if empty, `name` is a preset
-  std::vector<std::string> notes = {};  // on a model: what its reader should know beside its file
-  // On a model that an adapter's file names: what that file trains, as ParseTrainedParts() takes
-  // it.
+  std::vector<std::string> notes = {};  // for a model: notes for the reader
+  // For the base model of an adapter's file: the parts that the file trains, in the syntax of
+  // ParseTrainedParts().
   std::string train = {};
 
   friend bool operator==(const SpecSource&, const SpecSource&) = default;
@@ -34,15 +34,15 @@ struct PlanQuery {
   // many tokens an image has, and none otherwise.
   std::optional<int64_t> media_tokens = std::nullopt;
   int32_t top = 10;
-  std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
+  std::optional<double> max_oom_probability = std::nullopt;  // SearchRequest::max_oom_probability
   std::string offload = {};  // text of SearchRequest::offloads, for ParseOffloads()
   std::string where = {};    // text of SearchRequest::where, for ParseLayoutCondition()
-  std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
+  std::optional<double> time_limit_s = std::nullopt;  // SearchRequest::time_limit_s
   std::string objective = {};  // text for ParseObjective(); if empty, the objective is MFU
   std::string pareto = {};     // text for ParseMerits(); if empty, there is no front
   std::string best_per = {};   // text of SearchRequest::best_per, for ParseGroupFields()
   // Text of the layout whose rank is asked for, if any. Words such as "loss=chunked:8" may follow
-  // it, with blanks between them: its options where they are not the query's own.
+  // it, with blanks between them: the options of this layout that differ from the query's own.
   std::string mine = {};
   std::vector<std::string> search = {};  // texts of SearchRequest::choices
                                          // (planner/spec/option_choice.h)
@@ -55,39 +55,40 @@ struct PlanQuery {
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len);
 
 // Returns what a reader of figures about this model should know: the source's notes, and which keys
-// of its config.json the planner ignored. Of a preset's file only what is not planned is noted. The
+// of its config.json the planner ignored. For a preset, the notes only say what is not planned. The
 // list is empty for models that ResolveModel() rejects.
 std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 
 // Returns the cluster of a source. `host_cores` means the same as in FindCluster().
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);
 
-// Returns the number of devices of a cluster that says how many nodes it has. Returns
-// InvalidArgument about `gpus` if it does not say so.
+// Returns the number of devices of a cluster. Returns InvalidArgument about `gpus` if the cluster
+// does not say how many nodes it has.
 absl::StatusOr<int64_t> DevicesOf(const SpecSource& cluster);
 
-// Returns InvalidArgument about `gpus` if a cluster that says how many nodes it has does not have
-// so many devices.
+// Returns InvalidArgument about `gpus` if the cluster says how many nodes it has and these do not
+// have exactly `devices` devices.
 absl::Status CheckDevices(const ClusterSpec& cluster, int64_t devices);
 
-// Returns InvalidArgument, naming the option, if the framework does not train with the training's
-// options.
+// Returns InvalidArgument, naming the option, if the framework does not support an option of the
+// training.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training);
-// Returns InvalidArgument about `train` if the model does not have what the training freezes or
+// Returns InvalidArgument about `train` if the model lacks a part that the training freezes or
 // adapts.
 absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training);
 
 // Returns the search that the query asks for, after looking up presets and parsing texts. The
 // profile's attention kernel becomes the one that layouts without a kernel get on this cluster
 // (planner/profile/attention_default.h). `host_cores` means the same as in FindCluster(). Returns
-// NotFound for an unknown preset, and InvalidArgument, naming the field, for what can't be used.
+// NotFound for an unknown preset, and InvalidArgument, naming the field, for a value that can't be
+// used.
 //
-// A search over options leaves out what the framework does not have. It is an error if that is a
-// value that the query names itself, or if nothing is left.
+// A search over options leaves out values that the framework does not have. The query is in error
+// if it names such a value itself, or if no value is left.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
-// Returns why the search of `request`, which Resolve() returned for the query, leaves out values
-// that the query does not name itself: one sentence for each.
+// Returns one sentence for each value that the query does not name itself and that the search of
+// `request` leaves out, with the reason. REQUIRES: Resolve() returned `request` for the query.
 std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request);
 
 }  // namespace meshwright::planner

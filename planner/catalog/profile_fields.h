@@ -1,5 +1,5 @@
-// The fields of a framework profile (planner/codec/fields.h). Its file is flat: a member's name is
-// a key of the file, whichever struct holds the member.
+// Lists the fields of a framework profile (planner/codec/fields.h). A profile's file is flat: a
+// member's name is a key of the file, whichever struct holds the member.
 #pragma once
 
 #include <type_traits>

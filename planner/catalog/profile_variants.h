@@ -1,6 +1,7 @@
 // Finds the profile that describes a framework under the options of a run: compiled or eager, with
-// or without CUDA graphs, with one dispatcher or another. These change what operators keep, how fast
-// they are and what communication hides, and each has its own evidence, so each is a profile.
+// or without CUDA graphs, with one dispatcher or another. These options change what operators keep,
+// how fast they are and what communication hides. Each combination has its own evidence, and is
+// therefore a profile of its own.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -10,7 +11,7 @@
 namespace meshwright::planner {
 
 // Returns the profile itself if the options name no other. Returns InvalidArgument, which names the
-// option and the values that the framework has, where the profile has no such variant.
+// option and the values that the framework has, if the profile has no such variant.
 absl::StatusOr<FrameworkProfile> VariantOf(FrameworkProfile profile, const RunOptions& options);
 
 }  // namespace meshwright::planner

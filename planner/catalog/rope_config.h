@@ -15,14 +15,14 @@ namespace meshwright::planner {
 
 struct RopeConfig {
   double theta = 10000.0;
-  std::optional<double> rotary_share;  // where the object has it
+  std::optional<double> rotary_share;  // if the object has it
   RopeScaling scaling;
-  // Scalings that the planner does not know, and the embeddings of layers that have another one.
+  // Scalings that the planner does not know, and embeddings that only some kinds of layers have.
   std::vector<SetAsideKey> set_aside;
   std::vector<std::string> unknown_keys;  // within the objects
 };
 
-// Reads the keys. Returns InvalidArgument, which names the key, if they contradict each other.
+// Reads the keys. Returns InvalidArgument, which names the key, if keys contradict each other.
 absl::StatusOr<RopeConfig> ReadRopeConfig(JsonFields& config);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// The fields of specs that are stored and sent unchanged (planner/codec/fields.h).
+// Lists the fields of specs that are stored and sent unchanged (planner/codec/fields.h).
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -1,4 +1,5 @@
-// Says what a file or a name describes if it was given for something else.
+// Recognises the kind of spec that a file or a name describes, for errors about a spec of the wrong
+// kind.
 #pragma once
 
 #include <string>

@@ -10,7 +10,8 @@
 
 namespace meshwright::planner {
 
-// Far above every tower so far; keeps products of sizes within 64 bits.
+// The largest size that is read. It is far above every tower so far, and keeps products of sizes
+// within 64 bits.
 inline constexpr int64_t kMaxTowerSize = int64_t{1} << 20;
 
 // TowerFields reads sizes from a tower's object. A size that is absent or out of range makes the
@@ -36,7 +37,7 @@ class TowerFields {
     const auto value = config_.find(key);
     return value != config_.end() && value->is_number_integer() ? value->get<int64_t>() : otherwise;
   }
-  // Returns whether the key is true; where it is absent or null, `otherwise`.
+  // Returns whether the key is true, or `otherwise` if it is absent or null.
   bool IsOnOr(const char* key, bool otherwise) const {
     const auto value = config_.find(key);
     return value != config_.end() && value->is_boolean() ? value->get<bool>() : otherwise;

@@ -1,4 +1,4 @@
-// The kinds of towers: what each has beside its blocks, and what projects its results.
+// Reads the parts of each kind of tower besides its blocks, such as its projector.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace meshwright::planner {
 
-// Sets all of `tower` but the sizes of its blocks, which are read already. `fields` are those of
-// the tower's object in `wrapper`; they become unreadable if the kind is not known, or lacks a key.
-// `hidden` is the hidden width of the language model.
+// Sets all of `tower` except the sizes of its blocks, which the caller has read. `fields` are those
+// of the tower's object in `wrapper`; they become unreadable if the kind is not known or lacks a
+// key. `hidden` is the hidden width of the language model.
 void ReadTowerKind(const nlohmann::json& wrapper, int64_t hidden, TowerFields& fields,
                    Tower& tower);
 

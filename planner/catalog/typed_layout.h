@@ -1,10 +1,10 @@
-// TypedLayout is a layout as its user wrote it, completed as the framework completes it.
+// TypedLayout is a layout that a user wrote, completed with the framework's defaults.
 //
 // A framework has defaults for keys that the text leaves out: Megatron-LM sets
-// --expert-tensor-parallel-size to the tensor-parallel size unless told otherwise. And every
-// framework accepts a ZeRO stage on a single data-parallel rank, where there is nothing to shard,
-// so it means zero0. Layouts that the planner lists, stores and exports give both keys as they take
-// effect.
+// --expert-tensor-parallel-size to the tensor-parallel size unless told otherwise. Every framework
+// also accepts a ZeRO stage on a single data-parallel rank. Such a rank has nothing to shard, so
+// the stage means zero0. Layouts that the planner lists, stores and exports give both keys with the
+// values that take effect.
 #pragma once
 
 #include <string>

@@ -15,8 +15,9 @@
 //     visit.Derived({"mass_g", "What it weighs, grams"}, cat.mass_kg * 1000);
 //   }
 //
-// A field is described in one place, from which docs/schema is written. That is the comment of the
-// message's field or, if the message has no such field, the text beside the name, as for `mass_g`.
+// A field is described in one place, from which docs/schema is written. This place is the comment
+// of the message's field or, if the message has no such field, the text beside the name, as for
+// `mass_g`.
 //
 // A field is a bool, an int32_t, int64_t or uint64_t, a double, a std::string, or a struct with
 // fields. It may also be an optional, a vector or a map of one of these. The keys of a map are
@@ -46,12 +47,12 @@ namespace meshwright::planner {
 template <typename T, typename Struct>
 concept ConstOr = std::same_as<std::remove_const_t<T>, Struct>;
 
-// A map with texts as keys, which it keeps in this order. No key occurs twice.
+// A map from texts to values that keeps the order of its keys. No key occurs twice.
 template <typename T>
 using OrderedMap = std::vector<std::pair<std::string, T>>;
 
-// A struct's text may be split into parts, each an object with some of the fields (WithParts()).
-// This is one of the parts: the key of its object, and what the object is.
+// A struct's text may be split into parts, each an object with some of the fields (WithParts()). A
+// TextPart is one of them: the key of its object, and a sentence about the object.
 struct TextPart {
   std::string_view name;
   std::string_view sentence;
@@ -61,8 +62,8 @@ struct TextPart {
 using TextParts = uint8_t;
 inline constexpr TextParts kAllParts = 0xff;
 
-// A field's name and description, and what its value does not tell about its JSON form. Messages
-// use only the names and `only_text`.
+// A field's name, its description, and properties of its JSON form. Messages use only the names and
+// `only_text`.
 struct Field {
   // NOLINTNEXTLINE(google-explicit-constructor): most fields are a name and nothing else
   constexpr Field(const char* field_name) : name(field_name) {}
@@ -71,12 +72,13 @@ struct Field {
   constexpr Field(std::string_view field_name, std::string_view what)
       : name(field_name), sentence(what) {}
 
-  std::string_view name;           // must live until the visitor returns
-  std::string_view sentence = {};  // its description, with the unit, if no message has it
+  std::string_view name;  // must live until the visitor returns
+  // The field's description, with the unit, if no message has the field.
+  std::string_view sentence = {};
   // The field's name in a message, if it differs from the key. Protobuf refuses "steps" beside
   // "step_s", for example, because it takes the two for the same name.
   std::string_view message_name = {};
-  bool needed = false;     // reading fails if it is absent
+  bool needed = false;     // whether reading fails if the field is absent
   bool present = true;     // whether there is something to write
   bool optional = false;   // `present` may be false
   bool or_null = false;    // written as null, not left out, if there is nothing to write
@@ -85,8 +87,8 @@ struct Field {
   bool open = false;       // of a struct: keys that it does not know are ignored
   bool by_name = false;    // of a vector of structs: an object with their `name`s as keys
   bool closed = false;     // of a struct: no version will add keys
-  bool only_text = false;  // messages do not have it
-  bool only_wire = false;  // only messages have it
+  bool only_text = false;  // only texts have the field, not messages
+  bool only_wire = false;  // only messages have the field
   TextParts parts = kAllParts;
   // Of a struct whose text is split into parts: the parts, in order.
   std::span<const TextPart> text_parts = {};
@@ -136,8 +138,8 @@ constexpr Field Inside(Field field) {
   return field;
 }
 
-// Returns `field`, whose struct may have keys that are not known. They are ignored, even by a
-// reader that refuses unknown keys elsewhere.
+// Returns `field`, whose struct may have keys that are not known. Unknown keys of this struct are
+// ignored, even by a reader that refuses unknown keys elsewhere.
 constexpr Field Open(Field field) {
   field.open = true;
   return field;
@@ -162,14 +164,14 @@ constexpr Field ByName(Field field) {
   return field;
 }
 
-// Returns `field`, which messages leave out. They express it in another way, or the program that
-// prints the text knows it by itself.
+// Returns `field`, which messages leave out. Messages express it in another way, or the program
+// that prints the text knows it by itself.
 constexpr Field OnlyInText(Field field) {
   field.only_text = true;
   return field;
 }
 
-// Returns `field`, which texts leave out. They express it in another way, or contain it elsewhere.
+// Returns `field`, which texts leave out. Texts express it in another way, or contain it elsewhere.
 constexpr Field OnlyOnWire(Field field) {
   field.only_wire = true;
   return field;
@@ -193,7 +195,7 @@ constexpr Field InParts(TextParts parts, Field field) {
   return field;
 }
 
-// Stands for the value of a field that only messages have, if the visited struct does not hold that
+// Stands for the value of a field that only messages have, if the visited struct does not hold this
 // value.
 struct NoValue {};
 
@@ -216,7 +218,7 @@ template <typename ToText, typename Parse, typename T>
 std::string TextBy(const TextForm<ToText, Parse>& form, const T& value) {
   return std::string(form.to_text(value));
 }
-// Return the value of a text, by its names or by its text form. An error calls the field `path`.
+// Return the value of a text, by its names or by its text form. An error names the field as `path`.
 template <typename T, size_t kCount>
 absl::StatusOr<T> ParseBy(const EnumNames<T, kCount>& names, std::string_view path,
                           std::string_view text) {

@@ -259,7 +259,8 @@ class JsonReader {
 
   // Returns the field's value, or null if it is absent.
   const nlohmann::json* Lookup(const Field& field);
-  // Notes that the fields `inside` a needed one are absent or, if there are none, that it is.
+  // Notes that the needed field is absent. If the field has needed fields `inside`, notes these
+  // instead.
   void NoteAbsent(const Field& field, const std::vector<std::string>& inside);
   // Returns the field's value, or null if it is absent. An absent field that is needed is noted.
   const nlohmann::json* Find(const Field& field);
@@ -419,11 +420,12 @@ nlohmann::ordered_json WriteOrderedJson(const T& value) {
   return object;
 }
 
-// What to do about keys that no field has. Such a key comes from a newer version, or is misspelt.
+// The treatment of keys that no field has. Such a key comes from a newer version, or is misspelt.
 enum class UnknownKeys : uint8_t { kPassOver, kRefuse };
 
-// Reads `json`, which an error calls `what` if it is no object. `prefix`, such as "plan.", begins
-// field paths. Returns InvalidArgument for the first problem; `value` is then of no use.
+// Reads `json`. If the JSON value is no object, the error names it as `what`. `prefix`, such as
+// "plan.", begins field paths. Returns InvalidArgument for the first problem; `value` is then of no
+// use.
 template <HasFields T>
 absl::Status ReadJson(std::string_view what, const nlohmann::json& json, UnknownKeys unknown,
                       T& value, std::string_view prefix = "") {

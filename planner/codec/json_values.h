@@ -14,14 +14,15 @@
 namespace meshwright::planner {
 
 // JsonProblem keeps the first problem that was found while a text was read. Absent keys are
-// collected instead, so that their user learns of all of them at once.
+// collected instead, so that the user learns of all of them at once.
 class JsonProblem {
  public:
   // Returns whether there is a problem other than absent keys.
   bool found() const { return !status_.ok(); }
   // Returns the first problem or, if there is none, that keys are absent.
   absl::Status status() const;
-  // Keeps `status` if it is the first problem. The other functions fail by calling this.
+  // Keeps `status` if it is the first problem. The other functions report their errors through this
+  // function.
   void Fail(absl::Status status);
   // Notes that a needed key is absent.
   void Absent(const FieldPath& path);
@@ -31,8 +32,8 @@ class JsonProblem {
   bool CheckContainer(const nlohmann::json& value, const FieldPath& path, bool list);
   // Returns whether `value` is a list of `entries` entries. Fails if it is not.
   bool CheckList(const nlohmann::json& value, const FieldPath& path, size_t entries);
-  // Fails on the first key of `object` that is not in `known`, and names the nearest known keys. A
-  // misspelt key would otherwise silently keep its default.
+  // Fails on the first key of `object` that is not in `known`; the error names the nearest known
+  // keys. A misspelt key would otherwise silently keep its default.
   void RefuseUnknown(const nlohmann::json& object, const FieldPath& path,
                      const std::vector<std::string>& known);
 

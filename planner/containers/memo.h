@@ -7,10 +7,10 @@
 
 namespace meshwright::planner {
 
-// Enough for the shapes that a search of layouts comes back to: those of one mesh with each of its
+// Enough values for the shapes that a search uses repeatedly: those of one mesh under each of its
 // schedules.
 inline constexpr size_t kShapesOfASearch = 64;
-// Enough for the layer groups of a model.
+// Enough values for the layer groups of a model.
 inline constexpr size_t kShapesOfAModel = 4;
 
 // Remembers the values of the last N different keys. Not thread-safe.
@@ -18,7 +18,8 @@ template <typename Key, typename Value, size_t N>
 class Memo {
  public:
   // Returns the value of `key`, and calls make() for it if it is not known. The reference is valid
-  // until the next call. `key` is a Key, or what compares with one and makes one.
+  // until the next call. `key` is a Key, or a value that can be compared with a Key and converted
+  // to one.
   template <typename Query = Key, typename Make>
   const Value& Get(const Query& key, const Make& make) {
     for (size_t age = 1; age <= size_; ++age) {

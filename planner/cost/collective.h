@@ -2,12 +2,14 @@
 // of the group among the nodes decides which links it uses.
 //
 // Ranks fill nodes in order. If a group's span does not divide a node, some groups lie across a
-// border between nodes. The slowest of them is the one with the fewest ranks beyond the border.
+// border between nodes. The slowest of these groups is the one with the fewest ranks beyond the
+// border.
 //
 // A time is latency + volume / bandwidth. A ring all-reduce of S bytes over N ranks takes 2 (N - 1)
-// steps and moves 2 S (N - 1) / N bytes through each rank. An all-gather and a reduce-scatter take
-// half of both. If the cluster's library is NCCL, the cheapest of its algorithms and protocols
-// (planner/cost/nccl_tuning.h) counts, with the latencies that the cluster's network adds.
+// steps and moves 2 S (N - 1) / N bytes through each rank. An all-gather and a reduce-scatter each
+// take half the steps and move half the bytes. If the cluster's library is NCCL, the cheapest of
+// its algorithms and protocols (planner/cost/nccl_tuning.h) counts, with the latencies that the
+// cluster's network adds.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,8 @@ namespace meshwright::planner {
 // A cluster's links, at the speed that runs of one framework reach.
 struct Network {
   const ClusterSpec& cluster;
-  double share = 1.0;       // Communication::network_share, of the bandwidth between nodes
+  // Reached share of the bandwidth between nodes (Communication::network_share).
+  double share = 1.0;
   double contention = 0.0;  // Communication::network_contention
   int64_t devices = 0;      // devices of the run, or 0 if the group is all of it
   double step_s = 0.0;      // Communication::network_step_s
@@ -42,13 +45,13 @@ double AllReduceTime(const Network& network, const RankGroup& group, double byte
 double AllGatherTime(const Network& network, const RankGroup& group, double bytes);
 double ReduceScatterTime(const Network& network, const RankGroup& group, double bytes);
 
-// The rows of an all-to-all: each rank of a group sends as many to each of the others.
+// The rows of an all-to-all, in which each rank of a group sends equally many rows to every rank.
 struct AllToAllRows {
-  double bytes = 0.0;     // of the rows that a rank sends, those to itself included
+  double bytes = 0.0;     // bytes of the rows that a rank sends, including those to itself
   int64_t per_token = 1;  // rows of each token, all equal: one for each of its experts
-  // Whether a token crosses the network only once for all of its rows that go to the same node, and
-  // the links inside a node only once for all that go to the same rank. The nodes and ranks that it
-  // goes to are counted as if drawn at random, `per_token` times.
+  // Whether a token is de-duplicated: it crosses the network once per node, and the links inside a
+  // node once per rank, however many of its rows go there. The nodes and ranks of a token are
+  // counted as if `per_token` of them were drawn at random.
   bool deduplicated = false;
   int64_t most_nodes = 0;  // most nodes that a de-duplicated token goes to; 0 for no limit
 };

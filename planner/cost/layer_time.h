@@ -1,10 +1,10 @@
 // Estimates the seconds of one transformer layer, of the head and of the embedding, for one
 // micro-batch on one rank.
 //
-// Each is a sum over the operators of planner/block/block.h, which run one after another. Matmuls
-// are timed by shape, attention by kernel, and everything else by the bytes that it streams.
-// Compute waits for tensor-parallel collectives. It also waits for those of experts, except for the
-// share that it can hide according to the profile.
+// Each time is a sum over the operators of planner/block/block.h, which run one after another.
+// Matmuls are timed by shape, attention by kernel, and everything else by the bytes that it
+// streams. Compute waits for tensor-parallel collectives. Compute also waits for the collectives of
+// experts, except for the share that the profile lets compute hide.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace meshwright::planner {
 
 // Seconds. A backward pass has an input-gradient and a weight-gradient part. Norms, attention and
-// activations have only the former.
+// activations have only the input-gradient part.
 struct LayerTime {
   double forward_s = 0.0;
   double input_gradient_s = 0.0;
@@ -32,7 +32,8 @@ struct LayerTime {
 
   double compute_s() const { return forward_s + input_gradient_s + weight_gradient_s; }
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
-  // Returns whether a backward runs at all: frozen layers that nothing trained precedes have none.
+  // Returns whether a backward runs at all. A frozen layer without a trained unit before it has no
+  // backward.
   bool has_backward() const {
     return backward_s() + tp_backward_s + cp_backward_s + ep_backward_s > 0.0;
   }
@@ -47,8 +48,9 @@ LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower);
 // Returns the time of a tower's patches and projector.
 LayerTime EstimateTowerEnds(const StepShape& step, const TowerSums& tower);
 
-// Returns the time of the same layer under full recompute, which repeats its forward if there is a
-// backward, but for what the framework leaves out (BlockSums::skipped_cost).
+// Returns the time of `layer` under full recompute. If the layer has a backward, its forward runs
+// again before the backward, without the operators that the framework leaves out
+// (BlockSums::skipped_cost).
 LayerTime Recomputed(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
 // Returns the time of the final norm, the output projection and the cross entropy.
@@ -56,8 +58,8 @@ LayerTime EstimateHead(const StepShape& step);
 
 LayerTime EstimateEmbedding(const StepShape& step);
 
-// Returns the time that a layer which predicts further tokens takes in addition to a usual layer
-// and a head.
+// Returns the time that a multi-token-prediction (MTP) layer adds to the time of a usual layer and
+// a head.
 LayerTime EstimateMtp(const StepShape& step);
 
 }  // namespace meshwright::planner

@@ -1,6 +1,6 @@
 // Composes the time of a step from measurements of single ranks, each run alone, and from the
-// modelled time of their communication. Slice trials use it: they tell from one device how a
-// cluster would do.
+// modelled time of their communication. Slice trials use it to predict from one device the step
+// time of a cluster.
 //
 // Each pipeline rank's computation of one micro-batch and its optimizer are measured. Everything
 // that takes more than one rank is modelled. The pipeline's schedule is simulated with the sums of
@@ -17,9 +17,9 @@
 
 namespace meshwright::planner {
 
-// Seconds of one micro-batch in one chunk. Compute is measured; tp, cp and dp are modelled and hold
-// only what compute does not hide. A backward pass that is not split is in input_gradient, and
-// weight_gradient is 0.
+// Seconds of one micro-batch in one chunk. Compute is measured. tp, cp and dp are modelled; they
+// count only the time that compute does not hide. A backward pass that is not split is in
+// input_gradient, and weight_gradient is 0.
 struct MeasuredChunk {
   TimeParts forward;
   TimeParts input_gradient;
@@ -28,8 +28,9 @@ struct MeasuredChunk {
 
 struct MeasuredRank {
   std::vector<MeasuredChunk> chunks;  // one for each of the rank's vpp chunks
-  double dp_behind_s = 0.0;           // modelled: exposed reductions after the last action
-  double optimizer_s = 0.0;           // measured
+  // Modelled seconds of exposed reductions after the last action.
+  double dp_behind_s = 0.0;
+  double optimizer_s = 0.0;  // measured seconds of the optimizer
 };
 
 // The parts of a composed step that are measured.

@@ -15,11 +15,11 @@ namespace meshwright::planner {
 // One protocol of one algorithm. Times are in seconds. `bandwidth` is the share of the bus
 // bandwidth that is left to the payload.
 struct NcclProtocol {
-  double base_s;         // start of a collective
-  double inside_hop_s;   // one hop inside a node
-  double network_hop_s;  // one hop between nodes
+  double base_s;         // seconds to start a collective
+  double inside_hop_s;   // seconds of one hop inside a node
+  double network_hop_s;  // seconds of one hop between nodes
   double bandwidth;
-  double interface_passes;  // how often a message passes an interface: Simple also flushes it
+  double interface_passes;  // times that a message passes an interface: Simple also flushes it
   double host_steps;        // host steps for one step of a ring
 };
 

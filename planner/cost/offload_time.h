@@ -1,4 +1,4 @@
-// Estimates the time of what a layout moves to the hosts (Layout::offload).
+// Estimates the time that a layout's offload (Layout::offload) takes.
 //
 // Copies run concurrently with compute, one lane in each direction. While a layer computes, the
 // copy of the previous layer is under way, with memory for two layers
@@ -28,19 +28,20 @@ struct CopyTime {
   double backward_s = 0.0;
 };
 
-// Returns the wait for a layer whose activations are moved to the host. It is 0 if the layout moves
-// none.
+// Returns the wait for a layer whose activations are moved to the host. The wait is 0 if the layout
+// moves no activations.
 CopyTime ExposedCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
-// Returns the wait for a layer whose weights are on the host, and its gradients if these move too.
-// Every pass brings the rank's shard of the weights. It is 0 if the layout moves no weights.
+// Returns the wait for a layer whose weights are on the host, and perhaps its gradients too. Every
+// pass copies the rank's shard of the weights to the device. The wait is 0 if the layout moves no
+// weights.
 CopyTime ExposedWeightCopies(const StepShape& step, const BlockSums& block, const LayerTime& layer);
 
 // An update on the host, of the parameters whose states one device owns.
 struct HostUpdate {
   double update_s = 0.0;
-  double copied_bytes = 0.0;      // gradients to the host and weights back
-  double exposed_copies_s = 0.0;  // by which the copies take longer than the update
+  double copied_bytes = 0.0;      // bytes of gradients to the host plus weights back
+  double exposed_copies_s = 0.0;  // seconds by which the copies take longer than the update
 };
 
 // Returns the update of this many parameters.

@@ -32,14 +32,14 @@ double MatmulEfficiency(const HardwareProfile& device, const MatmulShape& produc
 
 // Return the seconds of a product whose factors have the format `inputs`; the second form takes the
 // format of forward passes. A product in fp8 or fp4 reaches narrow_matmul_ratio times the share of
-// the peak that one in bf16 reaches, and its half_k is longer in proportion to the peak. REQUIRES:
-// the device has products in this format.
+// the peak that a product in bf16 reaches, and its half_k is longer in proportion to the peak.
+// REQUIRES: the device has products in this format.
 double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulShape& product);
 double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 
-// Returns the seconds of a recurrence's core, or of an index's scores, of `flops`. Kernels work on
-// small tiles in bf16: kCoreShare, the share of the rate of large products that they reach, is
-// chosen, as no measured rates are published.
+// Returns the seconds of `flops` FLOPs of a recurrence's core, or of an index's scores. Kernels
+// work on small tiles in bf16. They reach the share kCoreShare of the rate of large products; this
+// share is chosen, because no measured rates are published.
 double CoreTime(const DeviceShare& device, double flops);
 inline constexpr double kCoreShare = 0.5;
 

@@ -21,12 +21,12 @@ struct TimeEstimate : TimeParts {
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// Times of a pipeline's ranks, for one micro-batch each.
+// Times of one micro-batch on the ranks of a pipeline.
 struct PipelineRanks {
   StageTime slowest;
-  double slowest_s = 0.0;  // its total
-  TimeParts sum;           // over all ranks
-  double sum_s = 0.0;      // its total
+  double slowest_s = 0.0;  // total seconds of `slowest`
+  TimeParts sum;           // sum over all ranks
+  double sum_s = 0.0;      // total seconds of `sum`
 
   // Adds `ranks` ranks. Each takes the time `rank`, whose total is `rank_s`.
   void Add(const StageTime& rank, double rank_s, int32_t ranks) {
@@ -38,22 +38,22 @@ struct PipelineRanks {
   }
 };
 
-// What a pipeline's time depends on in addition to its ranks.
+// Quantities on which a pipeline's time depends, besides the times of its ranks.
 struct PipelineLinks {
   double core_share = 1.0;        // the share of a device that a rank has (ThroughputShare())
-  double hop_s = 0.0;             // of one activation to the next stage
+  double hop_s = 0.0;             // seconds to send one activation to the next stage
   double straggler_factor = 1.0;  // StragglerFactor() of all devices
 };
 
-// Returns the time without the parts of data parallelism, the optimizer and allocator pressure.
+// Returns the step time without data-parallel communication, the optimizer and allocator pressure.
 TimeEstimate PipelineTime(const FrameworkProfile& profile, const Layout& layout,
                           const PipelineRanks& ranks, int64_t micro_batches,
                           const PipelineLinks& links);
 
 // Returns the time that is lost near the device's capacity, as a share of PipelineTime(). If
 // micro-batches overlap in a pipeline, tensors are not freed in the reverse order of their
-// allocation. The caching allocator then returns blocks and requests others, which stops the
-// device.
+// allocation. The caching allocator then returns memory blocks to the device and requests others,
+// and the device waits meanwhile.
 inline double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
                                 double fraction_of_device) {
   if (layout.pp == 1) return 0.0;

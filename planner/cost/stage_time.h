@@ -16,7 +16,7 @@ namespace meshwright::planner {
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
   TimeParts parts;           // compute, recompute, tp, cp, ep and offload
-  StageDurations durations;  // by part of the schedule; input_gradient_s includes recompute
+  StageDurations durations;  // input_gradient_s includes recompute
 
   double total_s() const { return parts.total_s(); }
   // Adds `count` times `other`.
@@ -28,13 +28,13 @@ struct StageTime {
   }
 };
 
-// The times of the units that a layout's stages consist of, one of each.
+// The times of one unit of each kind: layers by shape, the head, the embedding, towers.
 struct UnitTimes {
   explicit UnitTimes(const StepShape& step);
 
   // Adds to `time` the embedding, and the towers before it.
   void AddEmbedding(StageTime& time) const;
-  // Adds to `time` the head, and the layers that predict further tokens.
+  // Adds to `time` the head and the multi-token-prediction (MTP) layers.
   void AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const;
 
   absl::InlinedVector<StageTime, 4> layers;      // by shape, as PlannedLayout::blocks()
@@ -43,18 +43,18 @@ struct UnitTimes {
   absl::InlinedVector<StageTime, 4> weight_copies;  // by shape: the same for offloaded weights
   StageTime head;
   StageTime embedding;
-  size_t further_shape = 0;  // of the layers that predict further tokens
-  StageTime mtp;             // only of models that predict further tokens
-  StageTime towers;          // of all towers, blocks and ends
+  size_t further_shape = 0;  // shape of the MTP layers
+  StageTime mtp;             // only for models with MTP layers
+  StageTime towers;          // all towers, blocks and ends together
 };
 
-// The times of a layout's stages. What the stages have in common is computed once. REQUIRES: the
+// The times of a layout's stages. Times of units that stages share are computed once. REQUIRES: the
 // shape outlives this object.
 class StageTimes {
  public:
   explicit StageTimes(const StepShape& step) : step_(step), units_(step) {}
 
-  // Return the time of stage `stage` of pp * vpp, and of all chunks of pipeline rank `rank`.
+  // Return the time of stage `stage`, and of all chunks of pipeline rank `rank`.
   StageTime OfStage(int32_t stage) const;
   StageTime OfRank(int32_t rank) const;
 

@@ -15,7 +15,8 @@
 
 namespace meshwright::planner {
 
-// Returns the share of a device that one rank has. It is 1 unless ranks share processor cores.
+// Returns the share of a device that one rank has. The share is 1 unless ranks share processor
+// cores.
 inline double CoreShare(const ClusterSpec& cluster, int64_t devices) {
   return ThroughputShare(cluster, FillNodes(devices, cluster.devices_per_node).per_node);
 }
@@ -47,7 +48,7 @@ struct StepShape {
   const Layout& layout;
   DeviceShare device;
   Network network;
-  int64_t tokens;     // of one micro-batch on one rank
+  int64_t tokens;     // tokens of one micro-batch on one rank
   double wire_bytes;  // bytes per element of an activation between ranks
   RankGroup tp_group;
   RankGroup cp_group;
@@ -56,8 +57,8 @@ struct StepShape {
   ExpertGroups experts;
   ShardGroups expert_zero;  // how the replicas of the same experts divide their states
   RankGroup pipeline_group;
-  // A rank of the first stage and one of the last. They are taken to be half of all devices apart,
-  // so that they are on one node if all devices are.
+  // A rank of the first stage and one of the last. Their distance is taken to be half of all
+  // devices, so that they are on one node if all devices are.
   RankGroup ends_group;
 
  private:

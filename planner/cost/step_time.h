@@ -7,8 +7,8 @@
 
 namespace meshwright::planner {
 
-// Returns the estimate. `fraction_of_device` is the share of its memory that the fullest device
-// fills.
+// Returns the estimate. `fraction_of_device` is the share of memory that is filled on the fullest
+// device.
 TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_device);
 inline TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
                                      double fraction_of_device) {

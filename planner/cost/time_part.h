@@ -1,5 +1,5 @@
-// TimePart names the parts of a step's time. Every breakdown that is estimated, measured, stored,
-// sent or shown uses this enumeration and its names.
+// TimePart names the parts of a step's time. All breakdowns of step times, estimated and measured,
+// use this enumeration and its names.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ namespace meshwright::planner {
 enum class TimePart : uint8_t {
   kCompute,    // matmuls, attention and memory-bound operators
   kRecompute,  // forward passes that are recomputed (planner/block/recompute.h)
-  kTp,         // kTp to kDp: exposed communication, which compute does not hide, by axis
+  kTp,         // kTp to kDp: communication by axis that compute does not hide
   kCp,
-  kEp,  // tokens to experts and back
+  kEp,  // all-to-alls of tokens to experts and back
   kPp,
   kDp,
   kOffload,    // copies between devices and hosts, beyond what compute or the update hides

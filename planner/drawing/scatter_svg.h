@@ -14,7 +14,7 @@
 
 namespace meshwright::planner {
 
-// The eight sweeps with the most rows have a colour each; the others share a grey.
+// Each of the eight sweeps with the most rows has its own colour; the others share a grey.
 std::string ScatterSvg(absl::Span<const RowPrediction> rows);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,6 @@
-// Provides what the reports' pictures share: colours, a style that follows the reader's light or
-// dark setting, and text that is safe inside markup. The pictures are self-contained files.
+// Provides the parts that the reports' pictures share: colours, a style that follows the reader's
+// light or dark setting, and text that is safe inside markup. The pictures are self-contained
+// files.
 #pragma once
 
 #include <array>

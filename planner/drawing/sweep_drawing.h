@@ -1,4 +1,4 @@
-// Draws how a sweep converged, and its measurements against its predictions.
+// Draws the convergence of a sweep, and the sweep's measurements against its predictions.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Estimates one layout: bytes of memory on the fullest device, seconds of one step, and MFU.
 //
 // The functions are pure in (model, cluster, training, layout, profile). They use no clock and no
-// randomness and allocate nothing for shapes that they have seen before, so that a search can call
-// them for every point.
+// randomness. For shapes that they have seen before they allocate nothing, so that a search can
+// call them for every point.
 #pragma once
 
 #include "planner/cost/step_time.h"
@@ -14,11 +14,11 @@ namespace meshwright::planner {
 
 struct Estimate {
   MemoryEstimate memory;
-  double fraction_of_device = 0.0;  // memory.total_bytes() over the device's memory
-  // Bytes of host memory that the layout fills on the node where it fills the most.
+  double fraction_of_device = 0.0;  // memory.total_bytes() / memory of the device
+  // Bytes of host memory that the layout fills on the node where this is the most.
   int64_t host_node_bytes = 0;
   TimeEstimate time;
-  double mfu = 0.0;         // PaLM's definition: full attention, both embeddings count
+  double mfu = 0.0;         // PaLM's definition: full attention; embedding and head both count
   double mfu_causal = 0.0;  // Megatron-LM's: half of the attention, the logits counted once
   double tokens_per_s = 0.0;
   // Model TFLOP/s of one device, by the definitions of mfu and of mfu_causal.
@@ -39,9 +39,9 @@ struct Estimate {
 
 // Returns the probability that a run goes out of memory. It is a logistic function of the share of
 // the device that the estimate fills: 1/2 at profile.kept.oom_center, and 0.73 one oom_width above
-// it. No formula covers fragmentation and the timing of buffers. Of published runs that fill the
-// same share of a device, some therefore fit and some do not (Hagemann et al., arXiv 2311.05610:
-// about 14 % either side of 93 %).
+// it. No formula covers fragmentation and the timing of buffers. Some published runs that fill the
+// same share of a device therefore fit, and some do not (Hagemann et al., arXiv 2311.05610: about
+// 14 % on either side of 93 %).
 double OomProbability(const FrameworkProfile& profile, double fraction_of_device);
 
 // Returns the estimate of a layout. REQUIRES: CheckLayout() accepts the layout.
@@ -49,7 +49,7 @@ Estimate EstimateLayout(const PlannedLayout& planned);
 inline Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
   return EstimateLayout(PlannedLayout(context, layout));
 }
-// Returns the same estimate. `memory` is EstimateMemory(planned), for callers that have it already.
+// Does the same for callers that already have `memory`, which is EstimateMemory(planned).
 Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memory);
 
 }  // namespace meshwright::planner

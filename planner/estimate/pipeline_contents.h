@@ -1,4 +1,4 @@
-// PipelineContents lists what the ranks of a pipeline hold, in layers and chunks and not in bytes.
+// PipelineContents lists what the ranks of a pipeline hold, in layers and chunks instead of bytes.
 // Ranks with the same contents share one entry. HoldsAs() compares the contents of two pipelines,
 // whatever their schedules.
 #pragma once
@@ -17,11 +17,11 @@ namespace meshwright::planner {
 
 // Chunks with the same number of layers of the same shape.
 struct HeldLayers {
-  size_t shape = 0;    // a number of EstimateContext::shapes
-  int64_t layers = 0;  // of each chunk
+  size_t shape = 0;    // an index into EstimateContext::shapes
+  int64_t layers = 0;  // layers of this shape in each chunk
   int64_t chunks = 0;
   // For each N up to the layers of a chunk, how many of its first N layers have the shape. Empty if
-  // all have it.
+  // all layers of the chunk have the shape.
   std::vector<int32_t> among_first = {};
 
   // Returns how many of a chunk's layers of this shape keep only their input.
@@ -47,9 +47,9 @@ struct RankContents {
 // A rank that may be the fullest, and the number of micro-batches that it keeps at its peak.
 struct RankInFlight {
   size_t contents = 0;              // index in PipelineContents::ranks()
-  std::vector<int64_t> in_flight;   // of each entry of RankContents::layers, over all of its chunks
-  int64_t embedding_in_flight = 0;  // of the chunk with the embedding and the towers
-  int64_t head_in_flight = 0;       // of the chunk with the head
+  std::vector<int64_t> in_flight;   // micro-batches of each entry of RankContents::layers
+  int64_t embedding_in_flight = 0;  // micro-batches of the chunk with the embedding and the towers
+  int64_t head_in_flight = 0;       // micro-batches of the chunk with the head
 };
 
 class PipelineContents {
@@ -66,9 +66,9 @@ class PipelineContents {
   // pipelines or in neither.
   bool HoldsAs(const PipelineContents& other) const;
 
-  // Returns a set of ranks that includes the fullest, however many bytes a layer takes. It leaves
-  // out a rank if another rank with the same contents keeps at least as many micro-batches of
-  // everything. The reference is valid until the next call.
+  // Returns a set of ranks that includes the fullest rank, however many bytes a layer takes. A rank
+  // is left out if another rank with the same contents keeps at least as many micro-batches in each
+  // of its parts. The reference is valid until the next call.
   const std::vector<RankInFlight>& Fullest(const Layout& layout, int64_t micro_batches);
 
  private:
@@ -82,7 +82,8 @@ class PipelineContents {
   RankInFlight InFlight(const Layout& layout, int32_t rank, int64_t micro_batches) const;
 
   const std::shared_ptr<const StageTable> stages_;
-  // By stage, the places in its rank's RankContents::layers of the layers that it holds.
+  // For each stage, the entries of its rank's RankContents::layers that the stage's layers belong
+  // to.
   std::vector<absl::InlinedVector<size_t, 4>> entries_;
   const size_t shape_count_;
   std::vector<RankContents> ranks_;

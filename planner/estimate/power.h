@@ -1,10 +1,10 @@
 // Estimates a run's power and tokens per joule from what its devices do in a step.
 //
-// A device is in one of three states. It computes in forward, backward, recompute and the
+// A device is in one of three states. It is computing in forward, backward, recompute and the
 // optimizer. It is exposed while it waits for communication, host copies, the pipeline's bubble or
-// slower devices; the kernel of a collective runs meanwhile. It is idle while the allocator on the
-// host holds it up. Exposed time draws nearly as much power as compute: Fernandez et al. (arXiv
-// 2411.13055) measured 5.87 % less power at 37.22 % less throughput per device.
+// slower devices; meanwhile the kernel of a collective runs. It is idle while it waits for the
+// allocator on the host. Exposed time draws nearly as much power as compute: Fernandez et al.
+// (arXiv 2411.13055) measured 5.87 % less power at 37.22 % less throughput per device.
 #pragma once
 
 #include <cstdint>

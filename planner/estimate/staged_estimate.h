@@ -1,18 +1,19 @@
 // StagedEstimate computes memory and step time of many consecutive layouts of a search. A value
-// that depends only on some of the axes is computed once for them and kept in flat arrays.
+// that depends only on some axes is computed once for all layouts that share these axes.
 //
 // There are four levels:
 // - For a mesh: its layers under each micro-batch, sequence parallelism and recompute. Meshes with
-//   the same tp, cp and division of experts share them.
+//   the same tp, cp and division of experts share these.
 // - For a mesh, the contents of its pipeline and a way to divide states (a ZeRO stage and hs=): the
 //   bytes of states, the gradient traffic and the optimizer's time.
-// - For a cell, which is a pipeline, a micro-batch and sequence parallelism on or off, and for each
-//   recompute: what the fullest ranks keep, and the time of the micro-batches.
-// - For a layout: a few sums of the above.
+// - For a cell and each recompute mode: what the fullest ranks keep, and the time of the
+//   micro-batches. A cell is a pipeline, a micro-batch and sequence parallelism on or off.
+// - For a layout: a few sums of these values.
 //
 // MemoryBytes() equals EstimateMemory().total_bytes(). Times differ from EstimateStepTime() by at
-// most the relative error kStagedError. Frameworks are covered if their memory follows from their
-// profile, and layouts if they move nothing to the hosts. REQUIRES: layouts name no kernel.
+// most the relative error kStagedError. Covers() says which frameworks and layouts are covered: the
+// memory of the framework must follow from its profile, and the layout must move nothing to the
+// hosts. REQUIRES: layouts name no kernel.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ namespace meshwright::planner {
 // The largest relative difference of times from EstimateStepTime(), which sums in another order.
 inline constexpr double kStagedError = 1e-12;
 
-// Refers to the context's specs, which must outlive it.
+// The specs of the context must outlive this object.
 class StagedEstimate {
  public:
   StagedEstimate(const EstimateContext& context, int64_t devices);
@@ -41,11 +42,11 @@ class StagedEstimate {
     return context.profile.engine != Engine::kWorker && !layout.offload.any();
   }
 
-  // Moves on to another mesh. It has `ways_to_divide` ways to divide states, which the caller
-  // numbers from 0.
+  // Moves on to another mesh, which has `ways_to_divide` ways to divide states. The caller numbers
+  // these ways from 0.
   void EnterMesh(size_t ways_to_divide);
-  // Moves on to another cell of the mesh: that of `layout`. `pipeline` is the pipeline's number
-  // among those with `layout.pp` ranks, the same in every mesh. REQUIRES: CheckLayout() accepts the
+  // Moves on to the cell of `layout` in the current mesh. `pipeline` is the pipeline's number among
+  // those with `layout.pp` ranks, the same in every mesh. REQUIRES: CheckLayout() accepts the
   // layout.
   void EnterCell(const Layout& layout, size_t pipeline);
 
@@ -66,8 +67,8 @@ class StagedEstimate {
     ShapeSums sums;
     std::vector<std::shared_ptr<const TowerSums>> towers;
     double hop_bytes = 0.0;
-    // Times of a pipeline's ranks, by Pipeline::number. Not used under rc=block:N, as the times
-    // then depend on N.
+    // Times of a pipeline's ranks, by Pipeline::number. Not used under rc=block:N, because the
+    // times then depend on N.
     std::vector<std::unique_ptr<const PipelineRanks>> ranks;
   };
   struct Batch {
@@ -75,7 +76,7 @@ class StagedEstimate {
     bool sequence_parallel = false;
     std::vector<std::unique_ptr<Blocks>> blocks;  // by RecomputeNumber()
   };
-  // What layers depend on in addition to micro-batch, sequence parallelism and recompute.
+  // The quantities on which layers depend, besides micro-batch, sequence parallelism and recompute.
   struct LayerMesh {
     int32_t tp = 1;
     int32_t cp = 1;
@@ -97,20 +98,21 @@ class StagedEstimate {
   };
   struct Pipeline {
     std::unique_ptr<PipelineContents> contents;
-    size_t number = 0;  // pipelines that hold the same have the same number
+    size_t number = 0;  // pipelines with equal contents have the same number
   };
-  // The states of a pipeline's contents under one way to divide them.
+  // The states of a pipeline's contents under one way to divide states.
   struct States {
     struct Rank {
-      int64_t fixed_bytes = 0;           // held throughout the step
-      int64_t optimizer_step_bytes = 0;  // while no activations are held
+      int64_t fixed_bytes = 0;           // bytes held throughout the step
+      int64_t optimizer_step_bytes = 0;  // bytes held only while no activations are held
       TransitParameters parameters;
     };
-    uint64_t mesh = 0;        // the mesh that it was computed for
+    uint64_t mesh = 0;        // the mesh for which this was computed
     std::vector<Rank> ranks;  // by PipelineContents::ranks()
     TransitParameters largest_unit;
     StateTraffic traffic;
-    double apart_s = 0.0;  // optimizer, and reductions of tied embeddings and selection biases
+    // Seconds of optimizer and of reductions of tied embeddings and selection biases.
+    double apart_s = 0.0;
   };
   // Memory and time of a cell's layouts under one mode of recompute.
   struct Kept {
@@ -119,12 +121,12 @@ class StagedEstimate {
       int64_t bytes = 0;  // activations, loss and workspace, without gathered states
       int64_t fragmentation_bytes = 0;
     };
-    uint64_t cell = 0;   // the cell that it was computed for
+    uint64_t cell = 0;   // the cell for which this was computed
     int32_t layers = 0;  // N of rc=block:N
     std::vector<Rank> ranks;
     double pipeline_s = 0.0;  // PipelineTime()
-    double backward_s = 0.0;  // backward of one micro-batch on the slowest rank
-    double slowest_s = 0.0;   // forward and backward of one micro-batch on that rank
+    double backward_s = 0.0;  // seconds of one micro-batch's backward on the slowest rank
+    double slowest_s = 0.0;   // seconds of its forward and backward on that rank
   };
 
   Pipeline& PipelineOf(const Layout& layout, size_t pipeline);
@@ -147,7 +149,7 @@ class StagedEstimate {
   }
   const States& FillStates(const Layout& layout, size_t place);
   const Kept& FillKept(const Layout& layout, size_t number);
-  // Returns the layout's Recompute as a number. Each set of named modules has a number of its own.
+  // Returns the layout's Recompute as a number. Each set of named modules has its own number.
   size_t RecomputeNumber(const Layout& layout) {
     return layout.recompute == Recompute::kModules ? NumberOf(layout.recompute_modules)
                                                    : static_cast<size_t>(layout.recompute);
@@ -158,12 +160,13 @@ class StagedEstimate {
 
   const EstimateContext context_;
   const Network network_;
-  const double mfu_seconds_;  // a step at an MFU of 1
+  const double mfu_seconds_;  // seconds of a step at an MFU of 1
   PipelineLinks links_;
 
-  std::vector<std::vector<Pipeline>> pipelines_;          // by pp, then by the caller's number
-  std::vector<const PipelineContents*> different_;        // by Pipeline::number
-  std::vector<std::unique_ptr<LayerMesh>> layer_meshes_;  // with the tp and cp of the current mesh
+  std::vector<std::vector<Pipeline>> pipelines_;    // by pp, then by the caller's number
+  std::vector<const PipelineContents*> different_;  // by Pipeline::number
+  // Layers under the tp and cp of the current mesh.
+  std::vector<std::unique_ptr<LayerMesh>> layer_meshes_;
   std::vector<States> states_;  // by Pipeline::number, then by way to divide
 
   uint64_t mesh_number_ = 0;
@@ -177,7 +180,7 @@ class StagedEstimate {
   Batch* batch_ = nullptr;
   const std::vector<RankInFlight>* fullest_ = nullptr;
   int64_t micro_batches_ = 0;
-  std::vector<RecomputeModules> module_sets_;  // the sets that were asked for so far
+  std::vector<RecomputeModules> module_sets_;  // the sets of modules seen so far
   std::vector<Kept> kept_;                     // by RecomputeNumber()
 };
 

@@ -13,7 +13,7 @@
 
 namespace meshwright::planner {
 
-// What the values of a field are.
+// The type of a field's values.
 enum class ValueType : uint8_t {
   kWhole,  // whole numbers
   kReal,   // numbers
@@ -28,7 +28,7 @@ struct ConditionField {
   std::vector<std::string_view> words = {};
   std::vector<std::string_view> also = {};  // other names of the field
   // Only for a kText field whose values have a syntax. `read` returns the normal form of any
-  // spelling of a value. Errors quote `accepts` as what the field accepts. If `read` is null, the
+  // spelling of a value. Errors quote `accepts` as the accepted values. If `read` is null, the
   // field accepts any text.
   absl::StatusOr<std::string> (*read)(std::string_view field, std::string_view text) = nullptr;
   std::string accepts = {};
@@ -62,7 +62,7 @@ enum class ConditionForm : uint8_t {
 struct Condition {
   ConditionForm form = ConditionForm::kAll;
   std::vector<Condition> parts = {};
-  // Only for kCompare. kIn may have several values, the other comparisons have one.
+  // Only for kCompare. kIn may have several values; the other comparisons have one.
   size_t field = 0;  // index among the fields
   Comparison comparison = Comparison::kEqual;
   std::vector<ConditionValue> values = {};

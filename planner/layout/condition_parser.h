@@ -33,8 +33,8 @@ bool IsConditionText(char c);
 absl::StatusOr<Condition> ParseCondition(std::string_view name, std::string_view text,
                                          const ConditionFields& fields);
 
-// Returns the condition that fields have the values of `text`, such as "tp=8,pp=4". The errors are
-// those of ParseCondition().
+// Returns the condition that all fields in `text`, such as "tp=8,pp=4", have the given values. The
+// errors are those of ParseCondition().
 absl::StatusOr<Condition> ParseValues(std::string_view name, std::string_view text,
                                       const ConditionFields& fields);
 

@@ -8,7 +8,7 @@
 
 namespace meshwright::planner {
 
-// Why ranks form a group.
+// The reason why ranks form a group.
 enum class GroupRole : uint8_t {
   kWorld,    // all ranks of the run
   kTensor,   // the ranks that share every layer's matrices
@@ -24,7 +24,7 @@ enum class GroupRole : uint8_t {
   kModelEnds,
   kExperts,       // the ranks that hold different experts and send each other tokens
   kExpertTensor,  // the ranks that share the matrices of the same experts
-  // The holders of the same parts of experts. They are to experts what kReplicas are to other
+  // The holders of the same parts of experts. Their role for experts is that of kReplicas for other
   // parameters.
   kExpertReplicas
 };

@@ -1,9 +1,9 @@
-// kLayoutKeys is the table of a layout's keys. Whatever is done for every key loops over it.
+// kLayoutKeys is the table of a layout's keys. Code that handles every key loops over this table.
 //
 // A row determines the key's part of the text form, its JSON axis, its conditions and groups, the
-// description of a change of it, its coordinates for the policy, its part in "simplest", and its
-// columns in measurements and in the store. What a search enumerates, and how each key changes
-// memory and time, is elsewhere.
+// description of its changes, its coordinates for the policy, its part in a layout's complexity
+// (planner/search/ties.h), and its columns in measurements and in the store. Which values a search
+// enumerates, and how each key changes memory and time, is decided elsewhere.
 //
 // The keys are in the order of the text form.
 #pragma once
@@ -30,28 +30,28 @@ enum class KeyKind : uint8_t {
   kText     // a text with a syntax of its own
 };
 
-// When the text form has the key, and what a text without it means.
+// The rule for when the text form has the key, and the meaning of a text without the key.
 enum class KeyText : uint8_t {
-  kNeeded,        // always; a text without it is refused
-  kPrinted,       // always; a text without it means the default
-  kWithExperts,   // if experts are divided; a text without it means the default
-  kUnlessDefault  // if it does not have its default
+  kNeeded,        // always; a text without the key is refused
+  kPrinted,       // always; in a text without the key, it has its default
+  kWithExperts,   // if experts are divided; in a text without the key, it has its default
+  kUnlessDefault  // if the key does not have its default
 };
 
-// How the policy measures the distance of two values (planner/policy/trial_point.h).
+// The way in which the policy measures the distance of two values (planner/policy/trial_point.h).
 enum class KeyDistance : uint8_t {
-  kOctaves,   // by factors of two between them
-  kSteps,     // by their difference
-  kPresence,  // by whether only one of them is the default
+  kOctaves,   // by the number of factors of two between the values
+  kSteps,     // by the difference of the values
+  kPresence,  // by whether exactly one of the values is the default
   kWords      // any two words are equally far apart
 };
 
-// What makes a layout less simple, the most important first (planner/search/ties.h).
+// Properties that make a layout less simple, the most important first (planner/search/ties.h).
 enum class Burden : uint8_t { kAxes, kChunks, kRecompute, kZero, kSchedule, kNone };
 inline constexpr size_t kBurdens = static_cast<size_t>(Burden::kNone);
 
 struct LayoutKey {
-  std::string_view name;       // in texts, JSON, conditions and the store
+  std::string_view name;       // the name in texts, JSON, conditions and the store
   std::string_view also = {};  // another name in conditions
   KeyKind kind = KeyKind::kCount;
   KeyText text = KeyText::kUnlessDefault;
@@ -61,9 +61,9 @@ struct LayoutKey {
   int32_t low = 1;
   int32_t high = kMaxAxis;
   std::span<const std::string_view> words = {};
-  // Only for a text: what a condition accepts in addition to "none", the default.
+  // Only for a kText: what a condition accepts in addition to "none", the default.
   std::string_view accepts = {};
-  // What sentences write in place of an empty value.
+  // The words that sentences write for an empty value.
   std::string_view absent = {};
   // The role of the groups whose size the key is.
   std::optional<GroupRole> role = std::nullopt;
@@ -71,10 +71,10 @@ struct LayoutKey {
   bool divides_devices = false;
   KeyDistance distance = KeyDistance::kPresence;
   Burden burden = Burden::kNone;
-  // Returns how large the burden is. If null, it is 1 unless the key has its default.
+  // Returns how large the burden is. If null, the burden is 1 unless the key has its default.
   int32_t (*burden_of)(const Layout& layout) = nullptr;
-  // The place among described changes. With `beside`, the change stands in parentheses behind the
-  // previous one if both places are in the same ten, as 30 and 31 are.
+  // The key's position among described changes. With `beside`, the change is written in parentheses
+  // after the previous one if both positions are in the same ten, as 30 and 31 are.
   int32_t change_order = 0;
   bool beside = false;
   // The key's column in measurements (planner/measurement/measurement.h). With `column_in_words`,
@@ -84,13 +84,14 @@ struct LayoutKey {
   std::string_view help;
 
   // The makers of rows fill in the next four members. The number of a word is its index in `words`.
-  // The number of a text is 1 unless the key has its default.
+  // The number of a text is 0 for the default and 1 otherwise.
   int32_t Layout::*count = nullptr;  // only for a count
   int64_t (*number)(const Layout& layout) = nullptr;
   bool (*same)(const Layout& a, const Layout& b) = nullptr;
   void (*set_number)(int64_t number, Layout& layout) = nullptr;  // not for a text
-  // Only for words and texts: `value` returns the value as the text form has it, and `read` sets
-  // it. `read` returns InvalidArgument, which says what would be accepted, if the text is wrong.
+  // Only for words and texts: `value` returns the value in the syntax of the text form, and `read`
+  // sets it. `read` returns InvalidArgument, which says what would be accepted, if the text is
+  // wrong.
   std::string (*value)(const Layout& layout) = nullptr;
   absl::Status (*read)(std::string_view value, Layout& layout) = nullptr;
 };
@@ -155,7 +156,8 @@ constexpr LayoutKey Text(LayoutKey row) {
   return Of<kMember>(KeyKind::kText, row);
 }
 
-// Makes the row of rc=. Its value is a word, and some words have numbers or modules behind them.
+// Makes the row of rc=. The value of rc= is a word, and some words are followed by numbers or
+// modules.
 constexpr LayoutKey RecomputeKey(LayoutKey row) {
   row = Word<&Layout::recompute>(row);
   row.same = [](const Layout& a, const Layout& b) {
@@ -346,12 +348,12 @@ constexpr size_t IndexOf(const LayoutKey& key) {
 
 bool HasDefault(const LayoutKey& key, const Layout& layout);
 
-// Returns the value as the text form has it behind the name: "4", "1f1b", "act:8". Returns an empty
+// Returns the value that the text form has after the name: "4", "1f1b", "act:8". Returns an empty
 // text for the default of a kernel, `stages` or `offload`, which the text form does not name.
 std::string ValueText(const LayoutKey& key, const Layout& layout);
-// Returns the value as conditions, JSON axes and the store's columns have it. A count is a number.
-// A word is one of `words`: "default" is the framework's kernel, "block" any number of layers. A
-// text is "none" for the default.
+// Returns the value in the form of conditions, JSON axes and the store's columns. A count is a
+// number. A word is one of `words`: "default" is the framework's kernel, "block" any number of
+// layers. A text is "none" for the default.
 std::string ConditionText(const LayoutKey& key, const Layout& layout);
 
 // Sets the key from a text such as ValueText() returns. Returns InvalidArgument, which says what

@@ -1,8 +1,8 @@
 // Layout says how a model is laid out over devices for one training step. It is one point of the
 // search space.
 //
-// Its text form is tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b. The other keys of
-// planner/layout/keys.h are in it if they do not have their default.
+// Its text form is tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b. The text also has every
+// other key of planner/layout/keys.h that is not at its default.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,8 @@ struct Layout {
   // HSDP: ZeRO divides states inside groups of this many ranks, and the groups hold copies. 0: ZeRO
   // divides states over all dp * cp ranks.
   int32_t shard_ranks = 0;
-  // Layers of each virtual stage. If empty, the framework distributes them (StagePartition).
+  // Layers of each virtual stage. If this is empty, the framework distributes the layers
+  // (StagePartition).
   StageSplit stages = {};
   Offload offload = {};
 
@@ -74,7 +75,7 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// Returns whether a backward's input gradients and weight gradients are separate actions.
+// Returns whether the schedule runs the input gradient and the weight gradient as separate actions.
 inline bool HasWeightActions(ScheduleKind schedule) {
   return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV;
 }

@@ -1,6 +1,6 @@
 // Reads, writes and evaluates conditions on layouts, such as `tp <= 8 and sched in (1f1b,
-// interleaved) and stages = none`. The fields are the keys of planner/layout/keys.h, the grammar is
-// that of planner/layout/condition_parser.h.
+// interleaved) and stages = none`. The fields are the keys of planner/layout/keys.h.
+// planner/layout/condition_parser.h has the grammar.
 //
 // Counts and switches are compared with numbers: `hs = 0` means a layout without hs=. Words are
 // compared with words: `attn = default` means the framework's kernel, and `rc = block` any number
@@ -23,19 +23,20 @@ namespace meshwright::planner {
 // Returns the keys as fields, in the order of kLayoutKeys.
 const ConditionFields& LayoutFields();
 
-// Returns the condition that `text` states; every layout meets that of an empty text. Returns
-// InvalidArgument about the field `name` if the text is wrong. The message says where it is wrong
-// and what would be accepted there.
+// Returns the condition that `text` states; every layout meets the condition of an empty text.
+// Returns InvalidArgument about the field `name` if the text is wrong. The message says where it is
+// wrong and what would be accepted there.
 absl::StatusOr<Condition> ParseLayoutCondition(std::string_view name, std::string_view text);
 
-// Returns the condition that a layout has the values of `text`, such as "tp=8,pp=4". The errors are
-// those of ParseLayoutCondition().
+// Returns the condition that a layout's keys have the values given in `text`, such as "tp=8,pp=4".
+// The errors are those of ParseLayoutCondition().
 absl::StatusOr<Condition> ParseFixed(std::string_view name, std::string_view text);
 
 // Returns a text that ParseLayoutCondition() reads as the same condition.
 std::string FormatLayoutCondition(const Condition& condition);
 
-// Returns the value that conditions compare: that of the key at index `field` of LayoutFields().
+// Returns the layout's value of the key at index `field` of LayoutFields(), as conditions compare
+// it.
 ConditionValue ConditionValueOf(size_t field, const Layout& layout);
 
 // LayoutMatcher is a condition compiled for many layouts: its texts are parsed, and each comparison
@@ -46,8 +47,8 @@ class LayoutMatcher {
   explicit LayoutMatcher(const Condition& condition);
 
   bool holds_always() const { return form_ == ConditionForm::kAll && parts_.empty() && !negated_; }
-  // Returns whether the layout meets the condition. Allocates nothing, as a search calls it for
-  // every layout that can run.
+  // Returns whether the layout meets the condition. Allocates nothing, because a search calls it
+  // for every layout that can run.
   bool Matches(const Layout& layout) const {
     return (form_ == ConditionForm::kCompare ? HasValue(layout) : MatchesParts(layout)) != negated_;
   }
@@ -57,7 +58,7 @@ class LayoutMatcher {
   bool HasValue(const Layout& layout) const;
   bool MatchesParts(const Layout& layout) const;
 
-  ConditionForm form_;  // of the condition, or of its part if it is a kNot
+  ConditionForm form_;  // form of the condition, or of its part if it is a kNot
   bool negated_ = false;
   bool is_text_ = false;
   size_t key_;

@@ -1,5 +1,5 @@
 // Mesh places the ranks of a layout along its axes. It gives the place of a rank on each axis and
-// the groups of ranks that communicate. Every number of ranks and every group is computed here.
+// the groups of ranks that communicate. No other code computes numbers of ranks or groups.
 //
 // The axes have an order, in which the first one runs fastest over the ranks. The default is
 // Megatron-LM's, tp-cp-dp-pp; a framework's profile may name another. All functions are pure, and
@@ -93,23 +93,24 @@ constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
 }
 
 // Returns the number of ranks among which ZeRO divides the states of the same experts. Under HSDP
-// the replicas of one shard group divide them, so that a group of hs * tp ranks holds all experts
-// once. REQUIRES: ep * etp divides hs * tp.
+// the replicas within one shard group divide these states, so that a group of hs * tp ranks holds
+// all experts once. REQUIRES: ep * etp divides hs * tp.
 constexpr int64_t ExpertShardRanks(const Layout& layout) {
   if (layout.shard_ranks == 0) return GroupSize(GroupRole::kExpertReplicas, layout);
   return int64_t{layout.shard_ranks} * layout.tp / (int64_t{layout.ep} * layout.etp);
 }
 
-// How the replicas divide states: neighbours have different shards, and ranks with the same shard
-// add up their gradients.
+// The way in which replicas divide states: neighbours have different shards, and ranks with the
+// same shard add up their gradients.
 struct ShardGroups {
   RankGroup shards;
   RankGroup copies;  // one rank if all replicas divide states
 };
 
-// How the ranks of a stage divide experts. Neighbours share the matrices of the same experts
-// (`tensor`). At larger distances ranks hold other experts (`experts`), and at the largest ones
-// copies (`replicas`). This is Megatron Core's order (arXiv 2504.14960).
+// The way in which the ranks of a stage divide experts. Neighbours share the matrices of the same
+// experts (`tensor`). At larger distances ranks hold other experts (`experts`), and at the largest
+// distances copies of the same experts (`replicas`). Megatron Core has the same order (arXiv
+// 2504.14960).
 struct ExpertGroups {
   RankGroup tensor;
   RankGroup experts;
@@ -132,8 +133,8 @@ class Mesh {
 
   // Returns how the replicas divide states among `shard_ranks` neighbours. Returns nullopt if such
   // neighbours do not form groups of one shape. `shard_ranks` must divide the number of replicas.
-  // If other axes lie between cp and dp in the mesh's order, it must also divide the faster one of
-  // these two, or be a multiple of it.
+  // If other axes lie between cp and dp in the mesh's order, `shard_ranks` must also divide the
+  // size of the faster one of cp and dp, or be a multiple of it.
   std::optional<ShardGroups> ShardGroupsOf(int64_t shard_ranks) const;
 
   // Returns how the ranks of a stage divide experts. Returns nullopt if ep * etp neighbours do not
@@ -149,7 +150,8 @@ class Mesh {
   int32_t PlaceOf(int32_t rank, Axis axis) const {
     return static_cast<int32_t>(rank / stride(axis) % size(axis));
   }
-  // Returns the rank whose place on the axis is `place` and whose other places are those of `rank`.
+  // Returns the rank whose place on the axis is `place` and whose places on the other axes equal
+  // those of `rank`.
   int32_t Moved(int32_t rank, Axis axis, int32_t place) const {
     return rank + static_cast<int32_t>((place - PlaceOf(rank, axis)) * stride(axis));
   }

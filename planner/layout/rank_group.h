@@ -3,8 +3,9 @@
 //
 // A RankGroup is a list of digits. A digit of size n and stride s stands for n ranks that are s
 // apart. If there are several digits, a group holds every combination of them, and the first digit
-// runs fastest. A digit need not be a whole axis: dp 8 can be cut into groups of 4 neighbours. A
-// RankGroup is the shape of all these groups, and every rank of a run is in one of them.
+// runs fastest. A digit need not be a whole axis: dp 8 can be cut into groups of 4 neighbours. One
+// RankGroup describes all groups of this shape; every rank of a run is in exactly one of these
+// groups.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +55,7 @@ class RankGroup {
   }
   // Returns the distance between neighbours of the first digit, in ranks.
   constexpr int64_t stride() const { return digits_[0].stride; }
-  // Returns how many consecutive ranks contain a whole group.
+  // Returns the number of consecutive ranks that contain a whole group.
   constexpr int64_t span() const {
     const RankDigit& last = digits_[count_ - 1];
     return last.size * last.stride;

@@ -1,6 +1,6 @@
-// Recompute is what a layout's backward recomputes so that the forward need not keep it. It is the
-// value of rc= in the layout's text: "none", "selective", "full", "block:4", or modules such as
-// "layernorm+mla_up_proj".
+// Recompute says which tensors a layout's backward recomputes so that the forward need not keep
+// them. It is the value of rc= in the layout's text: "none", "selective", "full", "block:4", or
+// modules such as "layernorm+mla_up_proj".
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace meshwright::planner {
 
 enum class Recompute : uint8_t {
   kNone,
-  kSelective,  // what the framework's profile says, in every layer
+  kSelective,  // in every layer, the operators that the framework's profile names
   kFull,       // every layer from its input
   kBlock,      // the first layers of each chunk, each from its input
   kModules,    // named parts of every layer
@@ -30,13 +30,13 @@ inline constexpr EnumNames<Recompute, 5> kRecomputeNames = {{
 }};
 
 // Parts of a layer, named as in Megatron-Core's --recompute-modules. Modules that free the most
-// bytes for each FLOP of recompute come first. Norms and activations run at the memory's speed. The
-// up-projection of DeepSeek-V3 costs 0.8 kFLOP per byte, and a dense FFN as many FLOPs per byte as
-// the model is wide. Experts also repeat their all-to-alls.
+// bytes for each FLOP of recompute come first. Norms and activations are bound by memory bandwidth.
+// The up-projection of DeepSeek-V3 costs 0.8 kFLOP per byte, and a dense FFN as many FLOPs per byte
+// as the model is wide. Experts also repeat their all-to-alls.
 enum class RecomputeModule : uint8_t {
   kLayerNorm,      // norms that are separate modules: before latent attention and experts
   kMoeAct,         // the experts' activation
-  kMlaUpProj,      // from latents to queries, keys and values, with their norms and RoPE
+  kMlaUpProj,      // up-projection from latents to queries, keys and values, with norms and RoPE
   kSharedExperts,  // the FFN beside the experts
   kMlp,            // the FFN of layers without experts
   kMoe,            // router, experts and shared experts
@@ -61,8 +61,8 @@ std::string_view RecomputeModuleName(RecomputeModule module);
 // Returns the names of all modules: "layernorm, moe_act, ...".
 std::string AllRecomputeModules();
 
-// Returns the modules of a text: names divided by +, blanks or commas. Returns InvalidArgument,
-// which says what would be accepted, if a name is unknown or there is none.
+// Returns the modules of a text: names separated by +, blanks or commas. Returns InvalidArgument,
+// which says what would be accepted, if a name is unknown or the text has no name.
 absl::StatusOr<RecomputeModules> ParseRecomputeModules(std::string_view text);
 
 }  // namespace meshwright::planner

@@ -1,8 +1,8 @@
 // SequencePiecesOf() says which positions of a sequence a rank of context parallelism holds.
 //
-// In causal attention a token costs more the more tokens come before it. The sequence is therefore
-// cut into 2 * cp pieces, and rank i holds the i-th from the front and the i-th from the back. All
-// ranks then have the same work (as in Megatron-LM and in Llama 3, arXiv 2407.21783).
+// In causal attention later tokens cost more, because more tokens come before them. The sequence is
+// therefore cut into 2 * cp pieces, and rank i holds the i-th from the front and the i-th from the
+// back. All ranks then have the same work (as in Megatron-LM and in Llama 3, arXiv 2407.21783).
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// `count` positions from `begin`.
+// The positions [begin, begin + count) of a sequence.
 struct SequencePiece {
   int64_t begin = 0;
   int64_t count = 0;

@@ -17,13 +17,13 @@ namespace meshwright::planner {
 // Neighbouring stages with the same number of layers.
 struct StageRun {
   uint16_t stages = 0;
-  uint16_t layers = 0;  // of each stage
+  uint16_t layers = 0;  // layers of each stage
 
   friend bool operator==(const StageRun&, const StageRun&) = default;
 };
 
 // An empty split leaves the stages to the framework. Equal splits compare equal however they were
-// written. The object is small, as every layout of a search carries one.
+// written. The object is small, because every layout of a search has one.
 class StageSplit {
  public:
   static constexpr size_t kMaxRuns = 6;
@@ -53,8 +53,9 @@ std::string FormatStageSplit(const StageSplit& split);
 
 // Returns a split into `stages` stages of the same number of layers. If the layers do not divide
 // evenly, the ends, which also have embedding and head, are shorter. The missing layers are taken
-// from the last and the first stage in turn, at most two from each, and then one each from the
-// stages before the last. Returns an empty split if a stage between the ends would have no layers.
+// alternately from the last and the first stage, at most two from each. Further missing layers are
+// taken from the stages before the last, one from each. Returns an empty split if a stage between
+// the ends would have no layers.
 // REQUIRES: stages >= 2.
 StageSplit SplitWithShortEnds(int64_t layers, int64_t stages);
 

@@ -10,12 +10,12 @@
 namespace meshwright::planner {
 
 struct CsvRecord {
-  int64_t line = 0;  // of its beginning, from 1
+  int64_t line = 0;  // line on which the record begins, from 1
   std::vector<std::string> cells;
 };
 
-// Returns the records of `text`, without a byte order mark at its beginning. Blanks around a cell
-// are left out, but not those inside its quotes. A quote that is never closed is an ordinary
+// Returns the records of `text`; a byte order mark at its beginning is skipped. Blanks around a
+// cell are left out, but not those inside its quotes. A quote that is never closed is an ordinary
 // character. Records whose cells are all empty are left out.
 std::vector<CsvRecord> ParseCsv(std::string_view text);
 

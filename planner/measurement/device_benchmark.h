@@ -1,8 +1,8 @@
 // DeviceBenchmark holds what micro-benchmarks measured on the devices of one host: matrix products,
 // memory copies and collectives.
 //
-// It is plain data with a JSON form. Several ranks may run an operation simultaneously; its time is
-// that of the slowest rank.
+// DeviceBenchmark is plain data with a JSON form. If several ranks run an operation simultaneously,
+// the time of the operation is that of the slowest rank.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace meshwright::planner {
 
-// Times of one operation. Operations run in windows of many, and each window gives their mean.
+// Times of one operation. Each window runs many operations and gives their mean time.
 struct Timing {
-  double median_s = 0.0;  // of all windows
-  double best_s = 0.0;    // of all windows
+  double median_s = 0.0;  // median over the windows
+  double best_s = 0.0;    // best of the windows
 
   friend bool operator==(const Timing&, const Timing&) = default;
 };
@@ -43,8 +43,8 @@ struct MatmulTiming {
   friend bool operator==(const MatmulTiming&, const MatmulTiming&) = default;
 };
 
-// A copy within the memory of a device, on each of `ranks` devices simultaneously. It reads `bytes`
-// and writes `bytes`.
+// A copy within the memory of a device, on each of `ranks` devices simultaneously. The copy reads
+// `bytes` and writes `bytes`.
 struct CopyTiming {
   int64_t bytes = 0;
   int32_t ranks = 1;
@@ -53,9 +53,9 @@ struct CopyTiming {
   friend bool operator==(const CopyTiming&, const CopyTiming&) = default;
 };
 
-// A collective of `ranks` ranks, in each of `groups` groups simultaneously. It is an all-reduce, an
-// all-gather, a reduce-scatter, or a kSend, which is one message in one direction. `bytes` is the
-// full buffer: before a reduction, after a gather.
+// A collective of `ranks` ranks, in each of `groups` groups simultaneously. The collective is an
+// all-reduce, an all-gather, a reduce-scatter, or a kSend, which is one message in one direction.
+// `bytes` is the size of the full buffer: before a reduction, after a gather.
 struct CollectiveTiming {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   int64_t bytes = 0;
@@ -69,13 +69,13 @@ struct CollectiveTiming {
 struct DeviceBenchmark {
   std::string host;
   std::string worker_version;
-  std::string date;         // of the measurement, YYYY-MM-DD
-  std::string device_name;  // as the driver reports it; for a CPU, as the host's kernel does
-  int32_t devices = 0;      // devices, or processes on a CPU, that took part; one rank each
+  std::string date;         // date of the measurement, YYYY-MM-DD
+  std::string device_name;  // name from the driver or, for a CPU, from the host's kernel
+  int32_t devices = 0;      // devices that took part, or processes on a CPU; each is one rank
   // Cores that the ranks share if they are processes on a CPU; 0 if each rank has a device.
   int32_t physical_cores = 0;
-  int64_t memory_bytes = 0;   // of one device; on a CPU, a rank's share
-  int32_t compute_units = 1;  // of one device
+  int64_t memory_bytes = 0;   // memory of one device; on a CPU, a rank's share
+  int32_t compute_units = 1;  // compute units of one device
   MachineFacts machine = {};
   std::vector<MatmulTiming> matmuls;
   std::vector<CopyTiming> copies;

@@ -12,14 +12,14 @@
 
 namespace meshwright::planner {
 
-// Returns the model of a row with experts. If `known` has experts, it is `known` with the row's
-// number of layers. Otherwise the notes and the row's columns give its shape. Returns
+// Returns the model of a row with experts. If `known` has experts, the model is `known` with the
+// row's number of layers. Otherwise the notes and the row's columns give the model's shape. Returns
 // InvalidArgument, which names the column, if a size is missing or contradicts `known`.
 absl::StatusOr<ModelSpec> ExpertModelOf(const Measurement& row, ModelSpec known);
 
-// Returns the number of ranks that share each expert. If a row does not give it, it is 1 for notes
-// on parallel folding or if the row has not as many ranks as ep * tp needs, and otherwise tp,
-// Megatron-LM's default.
+// Returns the number of ranks that share each expert. If the row does not give it, the default is
+// tp, as in Megatron-LM. The default is 1 if the notes say parallel folding or if the row has fewer
+// ranks than ep * tp needs.
 int64_t ExpertTensorRanksOf(const Measurement& row);
 
 }  // namespace meshwright::planner

@@ -17,11 +17,11 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 // smallest batch that the run can have had. An empty `mbs` counts as 1.
 absl::StatusOr<int64_t> LeastGlobalBatch(const Measurement& row);
 
-// Returns the layout of the run. It is not checked against the rules.
+// Returns the layout of the run. The layout is not checked against the rules.
 //
 // - Empty cells: cp, vpp and the micro-batch are 1, nothing is recomputed, kernels are the
-//   framework's default, and dp is what the devices leave. ZeRO is 3 under FSDP and `unsaid_zero`
-//   otherwise. The schedule is interleaved if vpp > 1, and 1F1B otherwise.
+//   framework's default, and dp follows from the number of devices. ZeRO is 3 under FSDP and
+//   `unsaid_zero` otherwise. The schedule is interleaved if vpp > 1, and 1F1B otherwise.
 // - Settings without effect are left out, as in the planner's own layouts: sequence parallelism
 //   without tp, ZeRO without ranks to shard over, and recomputed modules that the model does not
 //   have.

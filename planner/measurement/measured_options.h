@@ -10,10 +10,10 @@
 
 namespace meshwright::planner {
 
-// Returns what the row states of an option, in lower case, as sources write "dispatcher=DeepEP";
-// empty if it states nothing. The column of the option's name decides. If it is empty, a word
-// NAME=VALUE in the notes does, as "loss=chunked:8", and else the words that sources use
-// (NotedOption()).
+// Returns the value of an option that the row states, in lower case, such as "deepep"; empty if the
+// row states none. The column with the option's name comes first. If that column is empty, a word
+// NAME=VALUE in the notes counts, such as "loss=chunked:8", and otherwise the words that sources
+// use (NotedOption()).
 std::string StatedOption(const Measurement& row, std::string_view option);
 
 // Sets the options that the row states, and leaves the others as they are. Returns InvalidArgument,

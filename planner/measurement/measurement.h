@@ -2,9 +2,9 @@
 //
 // The CSV has a header line that names the columns in any order. Unknown columns are ignored, and
 // missing ones are empty. Callers may rely on each number being possible for a run: counts are at
-// least one, times and sizes are positive. Whether the numbers of a row agree with each other is
-// not checked: the planner can't model a row that makes no sense, but such a row is no reason to
-// refuse the file.
+// least one, times and sizes are positive. The parser does not check whether the numbers of a row
+// agree with each other. The planner can't model a row that makes no sense, but such a row is no
+// reason to refuse the file.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace meshwright::planner {
 
-// How a training run ended, as far as its row tells.
+// The end of a training run, as far as its row tells.
 enum class RunOutcome : uint8_t {
   kUnknown,  // the cell is empty
   kOk,
   kOom,
-  kError,  // failed for another reason than memory
+  kError,  // the run failed for another reason than memory
 };
 
 using OptionalInt = std::optional<int64_t>;
@@ -33,7 +33,7 @@ using OptionalNumber = std::optional<double>;
 // Texts are as the source wrote them. An empty text and a number without a value are unknown.
 struct Measurement {
   std::string source;
-  std::string sweep;  // the same for rows that vary one layout; reports group rows by it
+  std::string sweep;  // rows that vary one layout have the same sweep; reports group rows by it
   std::string model;
   OptionalInt layers;
   OptionalInt hidden;
@@ -63,7 +63,7 @@ struct Measurement {
   OptionalInt zero_stage;
   OptionalInt hs;       // HSDP: ranks among which ZeRO divides states; empty: all of dp * cp
   std::string stages;   // layers of each virtual stage; empty: the framework's own split
-  std::string offload;  // as a layout's text has it; empty: nothing is moved
+  std::string offload;  // in the syntax of a layout's text; empty: nothing is moved
   std::string schedule;
   std::string framework;
   RunOutcome outcome = RunOutcome::kUnknown;
@@ -76,15 +76,15 @@ struct Measurement {
   // Cells of the layout keys (planner/layout/keys.h) and of a run's options
   // (planner/spec/option_choice.h) that have no member above, by column.
   std::map<std::string, std::string, std::less<>> other_cells;
-  std::string file;  // of the row, for messages; the caller of ParseMeasurements() sets it
-  int64_t line = 0;  // of the row in its file, from 1
+  std::string file;  // the row's file, for messages; the caller of ParseMeasurements() sets it
+  int64_t line = 0;  // line of the row in its file, from 1
   // Describes the first cell that could not be read or that no run can have, with its column; empty
   // if there is none. A row with a problem is kept but not modelled.
   std::string problem;
 };
 
-// Returns the columns of the format in the order of a header. After those of the layout come a
-// run's options (planner/spec/option_choice.h).
+// Returns the columns of the format in the order of a header. The columns of a run's options follow
+// the columns of the layout (planner/spec/option_choice.h).
 std::vector<std::string> MeasurementColumnNames();
 
 // Returns the cell of a column as FormatMeasurements() writes it; empty if it is unknown. REQUIRES:
@@ -97,31 +97,31 @@ OptionalInt WholeCell(const Measurement& row, std::string_view column);
 absl::Status SetCell(std::string_view column, std::string_view text, Measurement& row);
 
 // The largest MFU that a row may have. An understated peak can lift an MFU above 1, but not this
-// far. A larger one was given in percent, or its row's time is not the run's.
+// far. A larger MFU was given in percent, or the time of its row is not the run's.
 inline constexpr double kMostMfu = 5.0;
 
-// Returns one measurement for each record behind the header, as ParseCsv() reads them. A row with a
-// cell that can't be read keeps its other cells and has a `problem`. So has a row with cells beyond
-// the header that are not empty. Returns InvalidArgument if the header has no known column or has
-// one twice.
+// Returns one measurement for each record after the header, as ParseCsv() reads them. A row with a
+// cell that can't be read keeps its other cells and has a `problem`. A row with non-empty cells
+// beyond the header also has a `problem`. Returns InvalidArgument if the header has no known column
+// or has a column twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
 
-// Returns the columns of the text's header that are not of the format, each with the columns that
-// it may stand for: "step_s (nearest: step_time_s)".
+// Returns the columns of the text's header that the format does not have. Each comes with the
+// columns that it may stand for: "step_s (nearest: step_time_s)".
 std::vector<std::string> UnknownColumns(std::string_view text);
 
-// Fills empty columns of a model's shape (layers, hidden, ffn, heads, vocab), as a table often
-// gives them only once. The value comes from other rows of the same source and model, if all rows
-// that have one agree.
+// Fills empty columns of a model's shape (layers, hidden, ffn, heads, vocab), because a table often
+// gives them only once. The value comes from other rows of the same source and model. All rows that
+// give the value must agree on it.
 void FillShapes(std::vector<Measurement>& rows);
 
 // Returns a header with every column and one line for each row, which ParseMeasurements() reads
-// again. Texts with commas are quoted. Quotes become ' and line ends become blanks, as the format
-// has no room for them. Control characters, which a terminal would obey, are escaped.
+// again. Texts with commas are quoted. Quotes become ' and line ends become blanks, because the
+// format can't hold them. Control characters, which a terminal would obey, are escaped.
 std::string FormatMeasurements(const std::vector<Measurement>& rows);
 
-// Returns what the row says, as a text that tells rows apart. A program whose format has more
-// columns returns the same text for a row that does not fill them in.
+// Returns a text that identifies the row: two rows with the same text have the same contents. A
+// program whose format has more columns returns the same text for a row that does not fill them in.
 std::string IdentityOf(const Measurement& row);
 
 }  // namespace meshwright::planner

@@ -1,6 +1,6 @@
 // Computes statistics of predictions against measurements. All functions are pure.
 //
-// A figure may not exist: there are no values, one class only, or no spread. The function then
+// A figure may not exist: there may be no values, only one class, or no spread. The function then
 // returns nullopt, so that a report can leave the figure open instead of printing a zero.
 #pragma once
 
@@ -38,8 +38,9 @@ struct Forecast {
 // Returns the share of forecasts on the right side of 0.5. A probability of 0.5 forecasts the
 // event.
 std::optional<double> Accuracy(absl::Span<const Forecast> forecasts);
-// Returns the area under the ROC curve: how often an event has a higher probability than a
-// non-event, with ties counting half. Returns nullopt unless there are both events and non-events.
+// Returns the area under the ROC curve: the share of pairs in which an event has a higher
+// probability than a non-event. Ties count half. Returns nullopt unless there are both events and
+// non-events.
 std::optional<double> AreaUnderCurve(absl::Span<const Forecast> forecasts);
 
 }  // namespace meshwright::planner

@@ -1,8 +1,8 @@
-// Tells what a model's name or a row's notes say if no column of a measurement does: gated or plain
-// FFN, tied embeddings, vocabulary, experts, training of adapters alone.
+// Finds properties of a model in its name or in the row's notes if no column of a measurement gives
+// them: gated or plain FFN, tied embeddings, vocabulary, experts, training of only adapters.
 //
-// What names imply is in a data file (planner/data/families.json). What the notes of a row say
-// takes precedence.
+// A data file lists what names imply (planner/data/families.json). The notes of a row take
+// precedence over its model's name.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ struct ModelFamily {
   std::string match;  // a part of the lower-case names of its models
   std::optional<bool> gated;
   std::optional<bool> tied;
-  std::optional<int64_t> vocab;  // of its tokenizer
+  std::optional<int64_t> vocab;  // vocabulary size of its tokenizer
 };
 
 struct ModelFamilies {
   std::vector<std::string> experts;   // lower-case parts of names of models with experts
-  std::vector<std::string> adapters;  // lower-case words in notes on runs that train adapters alone
-  std::vector<ModelFamily> families;  // for each property the first that matches and has it decides
+  std::vector<std::string> adapters;  // lower-case words in notes on runs that train only adapters
+  std::vector<ModelFamily> families;  // the first match that has a property decides it
 };
 
 absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view json);

@@ -1,5 +1,5 @@
-// Finds what a row's notes say as NAME=VALUE. Remarks in notes are divided by ';', and words by
-// blanks.
+// Finds values that a row's notes give as NAME=VALUE. Remarks in notes are separated by ';', and
+// words by blanks.
 #pragma once
 
 #include <string_view>

@@ -19,15 +19,15 @@ struct PlannedRow {
   ModelSpec model;
   ClusterSpec cluster;
   TrainingSpec training;
-  const FrameworkProfile* profile = nullptr;  // one of the presets'
+  const FrameworkProfile* profile = nullptr;  // points to one of the presets
   int64_t devices = 0;
 
   EstimateContext context() const { return {model, cluster, training, *profile}; }
 };
 
 struct RowPlan {
-  // Set if model, hardware and batch are known. They are enough to compute the MFU of what was
-  // measured.
+  // Set if model, hardware and batch are known. These three suffice to compute the MFU of the
+  // measured step.
   std::optional<PlannedRow> row;
   // Set if CheckLayout() accepts the layout, so that the estimate applies.
   std::optional<Layout> layout;
@@ -42,10 +42,10 @@ inline constexpr std::string_view kUnreadable = "unreadable";
 // Returns the reason of such a row: `problem` with the line of the row in its file.
 std::string AtLine(const Measurement& row, std::string_view problem);
 
-// Returns the plan of a row. Micro-batch and recompute that the row does not say are chosen
-// (planner/measurement/unsaid_choices.h). The global batch may be empty if the row has no pipeline and
-// gives no speed. It is then the smallest possible one, as the memory of such a run does not depend
-// on it.
+// Returns the plan of a row. The plan chooses the micro-batch and the recompute that the row does
+// not state (planner/measurement/unsaid_choices.h). The global batch may be empty if the row has no
+// pipeline and gives no speed. The plan then takes the smallest possible batch, because the memory
+// of such a run does not depend on the batch.
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets);
 
 }  // namespace meshwright::planner

@@ -16,8 +16,8 @@ struct Refusal {
   std::string cause;  // "column: what it must be", or the name of the rule that layouts break
   bool is_rule = false;
   int64_t rows = 0;
-  // What stood in the column, or the sentences that say how layouts break the rule. Each has its
-  // number of rows; the most frequent comes first.
+  // The values of the column, or the sentences that say how layouts break the rule. Each value
+  // comes with its number of rows; the most frequent value comes first.
   std::vector<std::pair<std::string, int64_t>> values;
 };
 

@@ -1,7 +1,8 @@
-// RowPrediction is one measured run beside what the planner predicts for it, in comparable units.
+// RowPrediction holds the measured figures of one run and the planner's predictions for it, in
+// comparable units.
 //
 // Measured figures are computed from the same shape and definitions as predicted ones. A difference
-// is therefore the estimate's and not due to the source's way of counting.
+// is therefore an error of the estimate, not an effect of how the source counts.
 #pragma once
 
 #include <cstdint>
@@ -16,39 +17,39 @@
 namespace meshwright::planner {
 
 struct Prediction {
-  int64_t peak_bytes = 0;           // of the figure that the source reports as peak_mem_gib
-  double fraction_of_device = 0.0;  // of its memory that the fullest device fills, with overheads
+  int64_t peak_bytes = 0;           // the peak that the source reports as peak_mem_gib
+  double fraction_of_device = 0.0;  // filled share of the fullest device's memory, with overheads
   double oom_probability = 0.0;
   double step_s = 0.0;
   double step_low_s = 0.0;
   double step_high_s = 0.0;
   double mfu = 0.0;                      // PaLM's definition
-  double tokens_per_s_per_device = 0.0;  // decides which row is faster, as batches may differ
+  double tokens_per_s_per_device = 0.0;  // ranks rows, because batches may differ
 };
 
 struct RowPrediction {
   int64_t row = 0;   // number of the data line, from 0 over all files in the order given
-  std::string file;  // as in Measurement
+  std::string file;  // Measurement::file
   int64_t line = 0;
   std::string sweep;
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
-  std::optional<Layout> layout;  // the layout of `predicted`; set if that is
+  std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
   std::string reason;            // why there is no prediction; empty if there is one
   std::string subject;           // what the reason is about: a column, a rule or kUnreadable
 
-  // The rest is set only for runs that succeeded (kOk).
+  // The following members are set only for runs that succeeded (kOk).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu or tflops_per_gpu
   OptionalNumber tokens_per_s_per_device;
-  // Set if model, cluster and batch are known. It follows from the step time by PaLM's definition;
-  // if the source gives no time, it is the source's own figure.
+  // Set if model, cluster and batch are known. This MFU is computed from the step time by PaLM's
+  // definition. If the source gives no time, the MFU is the source's own.
   OptionalNumber mfu;
   OptionalNumber peak_bytes;
 };
 
 // Returns the measured figures of a row, without a prediction. `plan` is PlanRow() of the row. If
-// the run would be faster than kMostMfu allows, the row is refused as unreadable: its time is that
-// of something else or in another unit.
+// the measured MFU would exceed kMostMfu, the row is refused as unreadable: its time is in another
+// unit or is not that of a step.
 RowPrediction FiguresOfRow(int64_t row, const Measurement& measured, const RowPlan& plan);
 
 // Returns the measured figures and the prediction of a row.

@@ -23,7 +23,7 @@ struct MeasuredRun {
   std::optional<int64_t> peak_bytes;
 };
 
-// What the runs have in common.
+// The specs that all runs share.
 struct RunSpecs {
   std::string_view sweep;
   std::string_view framework;  // name of its profile
@@ -33,9 +33,10 @@ struct RunSpecs {
 };
 
 // Returns a header with all columns of the format and one line for each run. PlanRow() reads the
-// same layouts, batches and options from the lines. It reads the same model as far as columns
-// describe it; biases, norms of heads and a head_dim that is not hidden / heads are only in the
-// notes. `gpu` is the first GPU name of the cluster, or the cluster's own name if there is none.
+// same layouts, batches and options from the lines. It reads the same model only as far as columns
+// describe the model; biases, norms of heads and a head_dim that is not hidden / heads are only in
+// the notes. `gpu` is the first GPU name of the cluster, or the cluster's own name if there is
+// none.
 std::string RunsToCsv(const RunSpecs& specs, absl::Span<const MeasuredRun> runs);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// Translates what sources of measurements call schedules, kernels, recompute, options of the run
-// and the rank of a memory peak.
+// Translates the words that sources of measurements use for schedules, kernels, recompute, options
+// of the run and the rank of a memory peak.
 //
 // Names are compared after PlainWords(), so that spelling, case and remarks in parentheses make no
 // difference.
@@ -16,20 +16,20 @@
 
 namespace meshwright::planner {
 
-// Returns the text in lower case and without what stands in parentheses. Each run of blanks, '-',
-// '_' and '/' becomes one blank: "1F1B (DeepSpeed)" becomes "1f1b".
+// Returns the text in lower case and without parts in parentheses. Each run of blanks, '-', '_' and
+// '/' becomes one blank: "1F1B (DeepSpeed)" becomes "1f1b".
 std::string PlainWords(std::string_view text);
 
 struct ScheduleMeaning {
   std::optional<ScheduleKind> kind;
-  // What the schedule is, if it is known but not modelled; empty otherwise.
+  // A description of the schedule if it is known but not modelled; empty otherwise.
   std::string_view known_as = {};
 };
 
-// Returns what a name of a schedule means. If the name is unknown, the meaning has neither a kind
+// Returns the meaning of a schedule's name. If the name is unknown, the meaning has neither a kind
 // nor a description.
 ScheduleMeaning MeaningOfSchedule(std::string_view text);
-// Returns whether the name is that of data parallelism that shards weights, without a pipeline.
+// Returns whether the name stands for data parallelism that shards weights, without a pipeline.
 bool NamesFsdp(std::string_view schedule);
 // Returns whether NamesFsdp(), and weights are sharded within groups of ranks that replicate each
 // other.
@@ -38,7 +38,7 @@ bool NamesHsdp(std::string_view schedule);
 bool RecomputesEveryNthBlock(std::string_view notes);
 
 // Return the kernel that a name means; nullopt if the name is unknown. kDefault means that the name
-// does not single out a kernel, as "sdpa" does not.
+// stands for no particular kernel, such as "sdpa".
 std::optional<AttentionKernel> MeaningOfAttention(std::string_view text);
 std::optional<NormKernel> MeaningOfNorm(std::string_view text);
 
@@ -53,8 +53,8 @@ std::optional<bool> MeaningOfSwitch(std::string_view text);
 std::string_view NotedOption(std::string_view option, std::string_view notes);
 
 // Returns the pipeline rank whose memory the source reports, or nullopt if the notes do not name
-// it. Remarks in the notes are divided by ';', and one about memory may name the rank: "memory is
-// of the last rank".
+// it. Remarks in the notes are separated by ';'. A remark about memory may name the rank: "memory
+// is of the last rank".
 std::optional<PeakRank> MeaningOfPeakRank(std::string_view notes);
 
 }  // namespace meshwright::planner

@@ -1,17 +1,17 @@
 // Reports how well the planner's predictions agree with measured runs, per sweep and over all of
 // them.
 //
-// - `rows`, `ok`, `oom` and `error` count all rows, and `modelled` those with a prediction. Other
-//   figures take only rows that have a prediction and whose outcome is ok or oom.
+// - `rows`, `ok`, `oom` and `error` count all rows, and `modelled` those with a prediction. All
+//   other figures cover only rows that have a prediction and whose outcome is ok or oom.
 // - Errors and shares are fractions. MFU errors and regrets are percentage points of MFU.
 // - A figure is nullopt if it does not exist for a sweep: nothing was measured, or all outcomes are
 //   alike.
 //
-// Regret: a sweep is a choice between its layouts. A rule admits some of its rows and picks the one
-// with the fastest prediction, in tokens per second and device. The regret is the best MFU measured
-// in the sweep less the MFU measured for the pick. A pick that ran out of memory costs the full
-// best MFU. Rows that succeeded can't be picked if their MFU is unknown. The best MFU may be that
-// of a row that the planner could not model.
+// Regret: a sweep is a choice between its layouts. A rule admits some of its rows and picks the
+// admitted row with the fastest prediction, in tokens per second and device. The regret is the best
+// MFU measured in the sweep minus the MFU measured for the pick. A pick that ran out of memory
+// costs the full best MFU. Rows that succeeded can't be picked if their MFU is unknown. The best
+// MFU may be that of a row that the planner could not model.
 #pragma once
 
 #include <cstdint>
@@ -38,24 +38,24 @@ struct SweepReport {
   int64_t error = 0;
   int64_t modelled = 0;  // rows with a prediction, of any outcome
 
-  // Outcomes under the 80 % rule, which expects a run below kSafeFraction to fit. Runs that went
-  // out of memory above it were caught, and those below it missed. Runs that succeeded below it
-  // were kept, and those above it rejected.
+  // Outcomes under the 80 % rule, which expects a run to fit if it fills less than kSafeFraction.
+  // Runs that ran out of memory were caught at or above this share, and missed below it. Runs that
+  // succeeded were kept below this share, and rejected at or above it.
   int64_t oom_caught = 0;
   int64_t oom_missed = 0;
   int64_t ok_kept = 0;
   int64_t ok_rejected = 0;
 
-  OptionalNumber oom_accuracy;  // of the OOM probability, at 0.5
+  OptionalNumber oom_accuracy;  // accuracy of the OOM probability, at 0.5
   OptionalNumber oom_auc;
   OptionalNumber memory_median_error;  // median of |predicted / measured - 1| of the peak
   OptionalNumber mfu_mae_points;       // mean of |predicted - measured|
   OptionalNumber step_time_mape;       // mean of |predicted / measured - 1|
-  OptionalNumber spearman;             // of tokens per second and device
+  OptionalNumber spearman;             // rank correlation of tokens per second and device
   OptionalNumber inside_interval;      // share of step times inside the predicted interval
 
-  OptionalNumber regret_safe_points;    // of the fastest prediction below kSafeFraction
-  OptionalNumber regret_likely_points;  // of the fastest prediction below kLikelyProbability
+  OptionalNumber regret_safe_points;    // regret of the fastest prediction below kSafeFraction
+  OptionalNumber regret_likely_points;  // regret of the fastest prediction below kLikelyProbability
   OptionalInt pick_safe;                // RowPrediction::row of that pick
   OptionalInt pick_likely;              // RowPrediction::row of that pick
 };
@@ -65,7 +65,7 @@ struct ValidationReport {
   // All rows together. `spearman` is the mean over sweeps with at least 15 modelled rows that
   // succeeded. The regrets are means over sweeps in which at least two rows could be picked.
   SweepReport total;
-  OptionalNumber spearman_pooled;  // of all rows in one ranking
+  OptionalNumber spearman_pooled;  // rank correlation of all rows in one ranking
   OptionalNumber regret_safe_points_max;
   OptionalNumber regret_likely_points_max;
 };

@@ -46,8 +46,8 @@ class ChunksInFlight {
   int64_t left_;
 };
 
-// Returns how many of `layers` layers keep only their input. The layers are a whole chunk, or those
-// beside the head, and have one shape.
+// Returns how many of `layers` layers keep only their input. The layers are a whole chunk, or the
+// multi-token-prediction layers, and have one shape.
 inline int64_t RecomputedLayers(const Layout& layout, int64_t layers) {
   if (layout.recompute == Recompute::kFull) return layers;
   if (layout.recompute != Recompute::kBlock) return 0;
@@ -55,7 +55,7 @@ inline int64_t RecomputedLayers(const Layout& layout, int64_t layers) {
 }
 
 // FirstLayers counts off the first layers of one chunk. Callers ask for the layers of the chunk in
-// order, group by group.
+// order, one group of layers after another.
 class FirstLayers {
  public:
   explicit FirstLayers(int64_t count) : left_(count) {}
@@ -68,7 +68,7 @@ class FirstLayers {
     return FirstLayers(RecomputedLayers(layout, std::numeric_limits<int64_t>::max()));
   }
 
-  // Returns how many of the chunk's next `layers` layers are among the first ones.
+  // Returns how many of the chunk's next `layers` layers are still among the counted first layers.
   int64_t Of(int64_t layers) {
     const int64_t taken = std::min(left_, layers);
     left_ -= taken;

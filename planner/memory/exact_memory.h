@@ -1,7 +1,7 @@
 // ExactMemory computes the memory of a layout that Meshwright's own worker runs, to the byte. It
 // follows the worker's allocations in the order of its operators
 // (planner/worker_memory/worker_block.h) and of its schedule's actions
-// (planner/worker_memory/worker_peak.h), cuts model states into units as the worker does, and
+// (planner/worker_memory/worker_peak.h). It divides model states into the worker's units, and
 // counts the communicators that the worker opens.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace meshwright::planner {
 
-// Refers to the planned layout, which must outlive it.
+// The planned layout must outlive this object.
 class ExactMemory final : public MemoryModel {
  public:
   explicit ExactMemory(const PlannedLayout& planned);
@@ -52,14 +52,16 @@ class ExactMemory final : public MemoryModel {
   WorkerRank RankOf(int32_t pipeline_rank) const;
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
-  // Returns the bytes that updates after the step's last action hold, in addition to the sums of
-  // the norm. It is the larger of the updates of matrices and of selection biases.
+  // Returns the bytes that updates after the step's last action hold, in addition to the bytes of
+  // the gradient norm. The larger of two updates counts: that of matrices, or that of selection
+  // biases.
   int64_t UpdateBytes(int32_t pipeline_rank) const;
-  // Returns the bytes of the optimizer's update of matrices; 0 if it does not need them whole.
+  // Returns the bytes of the optimizer's update of matrices; 0 if it needs no whole matrices.
   int64_t MatrixUpdateBytes(int32_t pipeline_rank) const;
-  // Returns the bytes of the selection biases that are updated. They are held throughout.
+  // Returns the bytes of the selection biases that are updated. These biases are held throughout
+  // the run.
   int64_t SelectionBiasBytes(int32_t pipeline_rank) const;
-  // Returns the bytes on the host while it updates units one after another.
+  // Returns the bytes that the host holds while it updates units one after another.
   int64_t HostUpdateBytes(int32_t pipeline_rank) const;
 
   const PlannedLayout& planned_;

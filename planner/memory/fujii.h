@@ -2,7 +2,7 @@
 // precision, Adam, FlashAttention, GQA, SwiGLU, RMSNorm, and tensor parallelism with sequence
 // parallelism.
 //
-// These functions are the paper's own terms. The estimate of a layout
+// The functions below are the paper's own terms. The estimate of a layout
 // (planner/memory/rank_memory.h) has more terms, and must agree with these if no other term
 // applies.
 #pragma once
@@ -25,8 +25,8 @@ double FujiiStateBytesPerParameter(bool distributed_optimizer, int64_t sharding_
 double FujiiActivationBytesPerLayer(const ModelSpec& model, const LayerGroup& group,
                                     const Layout& layout, int64_t seq_len);
 
-// Returns the bytes of activations on the first stage under 1F1B. It has 1 / pp of the layers and
-// holds up to pp micro-batches.
+// Returns the bytes of activations on the first stage under 1F1B. The stage has 1 / pp of the
+// layers and holds up to pp micro-batches.
 double FujiiFirstStageActivationBytes(const ModelSpec& model, const Layout& layout,
                                       const TrainingSpec& training);
 

@@ -3,9 +3,9 @@
 //
 // There are two models. ProfileMemory estimates a framework's memory from its profile. ExactMemory
 // follows the allocations of Meshwright's own worker to the byte. A model is made for one layout
-// and computes once what the layout's ranks have in common. It does not allocate on the heap for
-// models with layers of up to four shapes. planner/memory/rank_memory.h chooses the model and adds
-// up a rank's memory.
+// and computes once the figures that the layout's ranks share. Making a model does not allocate on
+// the heap for models with layers of up to four shapes. planner/memory/rank_memory.h chooses the
+// model and adds up a rank's memory.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace meshwright::planner {
 // The bytes that a rank holds at its peak in addition to the model states.
 struct ActivationBytes {
   int64_t kept_bytes = 0;       // activations of the layers, for all micro-batches in flight
-  int64_t loss_bytes = 0;       // logits and what the cross entropy holds
+  int64_t loss_bytes = 0;       // logits and tensors of the cross entropy
   int64_t workspace_bytes = 0;  // recomputed tensors, gradients, receive buffers
-  int64_t host_bytes = 0;       // moved to the host's memory; not part of the total
+  int64_t host_bytes = 0;       // bytes moved to the host's memory; not part of the total
 
   int64_t total_bytes() const { return kept_bytes + loss_bytes + workspace_bytes; }
 

@@ -21,8 +21,8 @@ struct HeldParameters {
   // The parts of `whole` and of `shard` in matrices of blocks (Optimizer::matrices).
   int64_t matrices = 0;
   int64_t matrices_shard = 0;
-  // The parts of `whole` and of `shard` that do not train, and of these in turn those that are held
-  // in 4 bits. The matrices above train.
+  // The parts of `whole` and of `shard` that do not train, and the parts of these that are held in
+  // 4 bits. None of them is in `matrices`.
   int64_t frozen = 0;
   int64_t frozen_shard = 0;
   int64_t four_bit = 0;
@@ -40,10 +40,10 @@ struct ModelStateBytes {
   int64_t total_bytes() const { return weights_bytes + gradients_bytes + optimizer_bytes; }
 };
 
-// Bytes that are held for each parameter beside its weight, as the run's options, the profile and
-// the precision say.
+// Bytes that are held for each parameter besides its weight. The run's options, the profile and the
+// precision decide these bytes.
 struct StateWidths {
-  double master = 0.0;  // 0 if there is no copy of the weights
+  double master = 0.0;  // master copy of the weights; 0 if there is none
   double gradient = 0.0;
   double first_moment = 0.0;
   double second_moment = 0.0;
@@ -56,12 +56,12 @@ struct StateWidths {
 };
 StateWidths StateWidthsOf(const EstimateContext& context);
 
-// Returns the bytes that an update of a parameter under `rule` reads and writes. It is
-// UpdateRule::traffic_bytes less what narrower states save.
+// Returns the bytes that an update of a parameter under `rule` reads and writes:
+// UpdateRule::traffic_bytes minus the bytes that narrower states save.
 double UpdateTrafficBytes(const EstimateContext& context, const UpdateRule& rule);
 
-// Returns the bytes of one parameter's main gradient. A second copy is not needed if gradients are
-// as wide as the optimizer's states.
+// Returns the bytes of one parameter's main gradient. Without master weights, the gradient that
+// backward writes is the main gradient by default.
 int64_t GradientBytes(const EstimateContext& context);
 
 // Returns the bytes of weights, of which `four_bit` are held in 4 bits and `wide` in the training's

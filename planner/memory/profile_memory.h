@@ -5,7 +5,8 @@
 // Under offload=act:N the first N layers of each chunk keep their activations on the host. Two
 // buffers suffice for the copies: while a layer computes, its neighbour's copy is under way. If the
 // copy takes longer, the next layer waits (planner/cost/offload_time.h counts the wait). A pass
-// over a chunk therefore holds what its other layers keep, or two layers if that is more.
+// over a chunk therefore holds the activations of the chunk's other layers, or of two layers if
+// these take more bytes.
 #pragma once
 
 #include <cstdint>
@@ -25,27 +26,29 @@ inline int64_t KeptBytes(const BlockSums& block, int64_t layers, int64_t recompu
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 
-// Returns the bytes of a layer whose activations move to the host: what it keeps, or its input
-// under rc=full.
+// Returns the bytes that a layer moves to the host if its activations move: its kept tensors, or
+// only its input under rc=full.
 inline int64_t OffloadedBytes(const BlockSums& block, const Layout& layout) {
   return layout.recompute == Recompute::kFull ? block.checkpoint_bytes : block.kept_bytes;
 }
 
 // Returns the bytes of the loss on the rank of the last stage, over all micro-batches whose
-// backward has not begun there. Each holds its logits, one of them at the peak of the cross
-// entropy, and the input and output of the final norm. Under loss=chunked:N the logits are those of
-// one part, and the gradient of the head's input is held. `ends` are the sums of the model's ends.
+// backward has not begun there. Each micro-batch holds its logits and the input and output of the
+// final norm. One micro-batch is at the peak of the cross entropy. Under loss=chunked:N only the
+// logits of one part are held, and in addition the gradient of the head's input. `ends` are the
+// sums of the model's ends.
 int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
                   const BlockSums& ends);
 
-// Returns the bytes in transit on a rank with the parameters `rank`. They are the gradients of one
-// unit, or of a chunk if several micro-batches are reduced together. ZeRO-2 adds its buckets,
-// and ZeRO-3 the weights of two units, or of a chunk and one unit under layered accumulation, or
-// what the framework keeps gathered if that is more. REQUIRES: ZeRO-2 or 3.
+// Returns the bytes of unreduced gradients and gathered weights on a rank with the parameters
+// `rank`. The gradients are those of one unit, or of a chunk if several micro-batches are reduced
+// together. Under ZeRO-2 the bytes include its buckets. Under ZeRO-3 they include the weights of
+// two units, or of a chunk and one unit under layered accumulation. If the framework keeps more
+// weights gathered than that, all these weights count instead. REQUIRES: ZeRO-2 or 3.
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout,
                       const TransitParameters& largest_unit, const TransitParameters& rank);
 
-// Refers to the planned layout, which must outlive it.
+// The planned layout must outlive this object.
 class ProfileMemory final : public MemoryModel {
  public:
   explicit ProfileMemory(const PlannedLayout& planned);
@@ -65,12 +68,12 @@ class ProfileMemory final : public MemoryModel {
   const EstimateContext& context_;
   const Layout& layout_;
   int64_t micro_batches_;
-  int64_t boundary_bytes_;  // of an activation between two stages
+  int64_t boundary_bytes_;  // bytes of an activation between two stages
 };
 
 // Returns the parts of MemoryEstimate::activations_bytes that experts and latent attention keep, on
-// one device of `pipeline_rank` and as a framework's profile counts them. REQUIRES: CheckLayout()
-// accepts the layout.
+// one device of `pipeline_rank`. The parts are counted as in a framework's profile. REQUIRES:
+// CheckLayout() accepts the layout.
 KeptShares KeptSharesOnRank(const EstimateContext& context, const Layout& layout,
                             int32_t pipeline_rank);
 

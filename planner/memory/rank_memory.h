@@ -3,7 +3,7 @@
 //
 // The estimate extends Fujii's (planner/memory/fujii.h) by the real contents of each stage, loss
 // and logits, recompute, ZeRO 2 and 3, interleaving, working buffers, memory outside the allocator,
-// and what a layout moves to the host.
+// and offload to the host.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,14 @@ struct MemoryEstimate {
   int64_t weights_bytes = 0;
   int64_t gradients_bytes = 0;
   int64_t optimizer_bytes = 0;
-  int64_t activations_bytes = 0;    // kept by the layers, for all micro-batches in flight
-  int64_t loss_bytes = 0;           // logits and what the cross entropy holds
-  int64_t workspace_bytes = 0;      // recomputed layer, gathered weights, working buffers
-  int64_t fragmentation_bytes = 0;  // reserved by the caching allocator and not handed out
-  int64_t overhead_bytes = 0;       // outside the allocator: device context, communicators
-  int64_t host_bytes = 0;           // in the host's memory; not part of the sums below
-  int32_t pipeline_rank = 0;        // of the device
+  int64_t activations_bytes = 0;  // bytes that the layers keep for all micro-batches in flight
+  int64_t loss_bytes = 0;         // logits and tensors of the cross entropy
+  int64_t workspace_bytes = 0;    // recomputed layer, gathered weights, working buffers
+  // Bytes that the caching allocator reserves and does not hand out.
+  int64_t fragmentation_bytes = 0;
+  int64_t overhead_bytes = 0;  // bytes outside the allocator: device context, communicators
+  int64_t host_bytes = 0;      // bytes in the host's memory; not part of the sums below
+  int32_t pipeline_rank = 0;   // pipeline rank of the device
 
   // Returns the bytes that the device's allocator has handed out.
   int64_t allocator_bytes() const {
@@ -48,8 +49,8 @@ MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& 
 
 // Returns EstimateRankMemory() of Meshwright's own worker for a step whose tokens went to experts
 // as `rows` says. There must be one entry for each layer with experts in each forward action of the
-// rank's schedule, in the order in which they ran. Returns InvalidArgument if there are more or
-// fewer.
+// rank's schedule, in the order in which they ran. Returns InvalidArgument if the number of entries
+// is wrong.
 absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& context,
                                                         const Layout& layout, int32_t pipeline_rank,
                                                         absl::Span<const ExpertRows> rows);
@@ -72,13 +73,13 @@ inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layou
 }
 
 // Returns the bytes that the caching allocator reserves and can't hand out on a rank that keeps
-// `activations_bytes`. Without a pipeline there are none: micro-batches run one after another, take
-// and return the same blocks in a stack's order, and leave no gaps.
+// `activations_bytes`. Without a pipeline the result is 0: micro-batches run one after another,
+// take and return the same blocks in a stack's order, and leave no gaps.
 int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
                            int64_t activations_bytes);
 
-// Returns the bytes that the optimizer step of `parameters` parameters holds for itself. It runs
-// when activations are freed, so the larger of the two counts.
+// Returns the bytes that the optimizer step of `parameters` parameters holds only while it runs.
+// Activations are freed by then, so a rank's peak has the larger of activations and these bytes.
 int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters);
 
 // Lower and upper bounds of the bytes that the fullest device holds.
@@ -96,13 +97,13 @@ inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& la
   return BoundMemory(PlannedLayout(context, layout));
 }
 
-// Returns a lower bound of EstimateMemory().total_bytes() that is above `allowed_bytes` if and only
-// if the estimate is. For the worker's exact memory, only ranks whose bounds do not decide are
-// computed, until one is above `allowed_bytes`.
+// Returns a lower bound of EstimateMemory().total_bytes(). The bound is above `allowed_bytes` if
+// and only if the estimate is. For the worker's exact memory, only ranks whose bounds do not decide
+// are computed exactly, and only until one of them is above `allowed_bytes`.
 int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes);
 
-// Returns the bytes of host memory that the devices of one node hold together, on the node where
-// this is the most.
+// Returns the bytes of host memory that the devices of one node hold together, for the node that
+// holds the most.
 int64_t HostBytesOfNode(const PlannedLayout& planned);
 
 // Returns the bytes that the framework's own memory figure would show for this layout on the rank

@@ -1,10 +1,10 @@
 // Models the probability that a sweep's layouts run out of memory, given which of them fitted so
 // far.
 //
-// A layout runs out of memory if its predicted excess plus an error is above 0. The error has mean
-// 0 and standard deviation 1, and all layouts of a sweep share a part of its variance. A layout
-// that ran out of memory therefore makes the others less likely to fit, and a layout that fits
-// makes them more likely to fit.
+// A layout runs out of memory if its predicted excess of memory plus an error is above 0. Excess
+// and error are in units of the error's standard deviation; the error has mean 0. All layouts of a
+// sweep share a part of the error's variance. A layout that ran out of memory therefore makes the
+// others less likely to fit, and a layout that fits makes them more likely to fit.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ struct FitFinding {
   bool fits = false;
 };
 
-// Returns the probabilities of running out of memory given `findings`. `before` are the
-// probabilities before any run. `common_share` is the share of the error's variance that layouts
-// have in common, from 0 to below 1.
+// Returns each layout's probability of running out of memory given `findings`. `before` holds the
+// probabilities before any run. `common_share` is the share of the error's variance that all
+// layouts have in common, from 0 to below 1.
 std::vector<double> OomProbabilitiesGiven(absl::Span<const double> before,
                                           absl::Span<const FitFinding> findings,
                                           double common_share);

@@ -1,4 +1,4 @@
-// Functions of the standard normal distribution.
+// Computes functions of the standard normal distribution.
 #pragma once
 
 namespace meshwright::planner {

@@ -1,11 +1,11 @@
-// RelatedSweeps holds the results of other sweeps that inform this one, and how closely they
-// relate.
+// RelatedSweeps holds the results of other sweeps from which a sweep can learn, and the traits that
+// tell how closely each of them relates to this sweep.
 //
-// The relation of two sweeps is exp(-distance). The distance has a term for being different sweeps,
-// a term for the ratio of each size, and a term for each name and each option of the run that
-// differs. Each term gives a valid covariance, and so does the product of all. The residual model's
-// matrix is therefore a valid covariance for any set of sweeps (Rasmussen and Williams 2006,
-// section 4.2).
+// The relation of two sweeps is exp(-distance). The distance is a sum of a constant for any two
+// different sweeps, a term for the ratio of each size, and a term for each name and each run option
+// that differs. Each term gives a valid covariance, and so does the product of all. The residual
+// model's matrix is therefore a valid covariance for any set of sweeps (Rasmussen and Williams
+// 2006, section 4.2).
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace meshwright::planner {
 
-// What a sweep trains, and on what. An unknown size is 1, and an unknown name is empty.
+// The problem that a sweep runs. An unknown size is 1, and an unknown name is empty.
 struct SweepTraits {
   int64_t hidden = 1;
   int64_t layers = 1;
-  int64_t experts = 1;  // per layer; 1 if one FFN serves all tokens
+  int64_t experts = 1;  // experts per layer; 1 if one FFN serves all tokens
   int64_t seq_len = 1;
   int64_t global_batch = 1;
   int64_t devices = 1;
@@ -29,7 +29,7 @@ struct SweepTraits {
   std::string cluster;    // the cluster whose constants the estimates use
   std::string framework;  // the profile that the estimates use
   std::string precision;
-  OptionValues options = {};  // of the run, those that do not have their default
+  OptionValues options = {};  // the run's options that differ from their defaults
 };
 
 // Returns the distance between two different sweeps.
@@ -37,10 +37,10 @@ double SweepDistance(const SweepTraits& a, const SweepTraits& b);
 
 // A measured step time.
 struct RelatedResult {
-  TrialPoint point;       // PointOf() its layout
+  TrialPoint point;       // PointOf() the measured layout
   double residual = 0.0;  // ln(measured / predicted)
-  double step_s = 0.0;    // measured
-  double noise = 0.0;     // as in MeasuredResidual
+  double step_s = 0.0;    // measured step time
+  double noise = 0.0;     // MeasuredResidual::noise
 };
 
 struct RelatedSweep {
@@ -50,15 +50,15 @@ struct RelatedSweep {
 };
 
 struct RelatedSweeps {
-  SweepTraits own;  // of the sweep that the others relate to
+  SweepTraits own;  // traits of the sweep that learns from the others
   std::vector<RelatedSweep> sweeps;
 
   int64_t results() const;
 };
 
-// The most results of one related sweep, and of all related sweeps. A related sweep contributes its
-// fastest results, as its own trials would have found them. The nearest sweep contributes first.
-// The time of a choice grows with the cube of the number of results.
+// The most results that one related sweep contributes, and that all of them contribute together. A
+// related sweep contributes its fastest results. The nearest sweep contributes first. The time to
+// choose a trial grows with the cube of the number of results.
 inline constexpr size_t kMostResultsOfARelative = 8;
 inline constexpr size_t kMostRelatedResults = 64;
 

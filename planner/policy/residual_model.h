@@ -3,14 +3,14 @@
 //
 // ln(measured / predicted) is a Gaussian process over the layouts' points. It is the sum of a part
 // common to all layouts, a slope along each axis, a local part that only nearby layouts share, and
-// a measurement's noise (from run to run, and what the measurement states itself). The scale of the
-// slope and local kernels differs between sweeps. It has a log-normal prior; predictions are
-// averaged over it, weighted by marginal likelihood (Rasmussen and Williams 2006, chapter 2 and
-// section 5.2). The scale is 1 until there are two measurements.
+// noise: the scatter from run to run, and the error that the measurement itself states. The scale
+// of the slope and local kernels differs between sweeps. This scale has a log-normal prior;
+// predictions are averaged over the scale, weighted by marginal likelihood (Rasmussen and Williams
+// 2006, chapter 2 and section 5.2). The scale is 1 until there are two measurements.
 //
-// Results of related sweeps (planner/policy/related_prior.h) shift the sweep's prior if they apply
-// to it at all. Whether they do is a second variable that predictions are averaged over, weighted
-// by the likelihood of the sweep's own measurements.
+// Results of related sweeps (planner/policy/related_prior.h) either apply to the sweep, and then
+// shift its prior, or say nothing about it. Predictions are averaged over both cases, weighted by
+// the likelihood of the sweep's own measurements.
 #pragma once
 
 #include <cstddef>
@@ -26,36 +26,36 @@ namespace meshwright::planner {
 
 struct Residual {
   double mean = 0.0;
-  double sd = 0.0;  // without measurement noise
+  double sd = 0.0;  // standard deviation without measurement noise
 };
 
 struct MeasuredResidual {
   size_t layout = 0;  // index among the points
   double value = 0.0;
-  // Standard deviation in addition to ResidualPriors::noise.
+  // The standard deviation that the measurement states, in addition to ResidualPriors::noise.
   double noise = 0.0;
 };
 
-// The posterior of the layouts' residuals once some layouts were measured or are running: a mixture
-// of components.
+// The posterior of the layouts' residuals, given the layouts that were measured or are running. The
+// posterior is a mixture of components.
 class ResidualPosterior {
  public:
-  // The posterior at one value of the factor, with or without the related results.
+  // The posterior at one value of the scale factor, with or without the related results.
   struct Component {
     double weight = 0.0;  // weights of all components add up to 1
     std::vector<Residual> residuals;
-    // L and V, in column-major order. L L' is the covariance of what was seen; a column of V, one
-    // for each layout, is L^-1 times the layout's noise-free covariances with what was seen.
+    // L and V, in column-major order. L L' is the covariance of the layouts in `seen`. V has one
+    // column per layout: L^-1 times the layout's noise-free covariances with the layouts in `seen`.
     std::vector<double> root;
     std::vector<double> explained;
   };
 
-  // `seen` are the layouts that were measured or are running, in the order of the components' rows.
+  // `seen` are the layouts that were measured or are running, in the order of the rows of L and V.
   ResidualPosterior(std::vector<Component> components, std::vector<size_t> seen);
 
   const std::vector<Residual>& residuals() const { return residuals_; }
-  // Returns the covariance of each layout's residual with that of `layout`. REQUIRES: `layout` was
-  // measured or is running.
+  // Returns the covariance of each layout's residual with the residual of `layout`. REQUIRES:
+  // `layout` was measured or is running.
   std::vector<double> CovariancesWith(size_t layout) const;
 
  private:
@@ -71,20 +71,20 @@ class ResidualModel {
 
   // Returns the posterior given `measured` residuals and trials that are `running`. The result of a
   // running trial is not known, so the trial reduces variances and leaves means as they are.
-  // `noise` is that of the running trials, as in MeasuredResidual.
+  // `noise` is the MeasuredResidual::noise that is assumed for running trials.
   ResidualPosterior Given(absl::Span<const MeasuredResidual> measured,
                           absl::Span<const size_t> running, double noise = 0.0) const;
 
  private:
   struct Seen;
   class Prior;  // the distribution before any measurement of the sweep
-  // Returns the component at one value of the factor. Its weight is the log marginal likelihood of
-  // the measurements, up to a constant that is the same for all factors.
+  // Returns the component at one value of the scale factor. The component's weight is the log
+  // marginal likelihood of the measurements, up to a constant that is the same for all factors.
   ResidualPosterior::Component At(double factor, bool relatives_speak, const Seen& seen) const;
 
   const ResidualPriors priors_;
   TrialPoint middle_;               // the mean of the points
-  std::vector<TrialPoint> points_;  // less `middle_`
+  std::vector<TrialPoint> points_;  // the points minus `middle_`
   RelatedPrior related_;
 };
 

@@ -1,6 +1,6 @@
-// TrialPoint is a layout as a point: the distance of two points says how different their layouts
-// are. The distance is 1 for a factor of two on an axis. For another word, another setting of a
-// switch or the next stage of ZeRO it is half of that, as these change less.
+// TrialPoint is a layout as a point in space. The distance of two points says how different their
+// layouts are: 1 for a factor of two on one axis; 0.5 for another word, another setting of a
+// switch, or the next ZeRO stage, because these change less.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,9 @@ namespace meshwright::planner {
 
 using TrialPoint = std::vector<double>;
 
-// Returns the point of a layout. All points have the same number of coordinates. They tell whether
-// a layout chooses the layers of its stages and the modules to recompute, but not which ones.
+// Returns the point of a layout. All points have the same number of coordinates. Two coordinates
+// tell whether the layout lists the layers of its stages and the modules to recompute; the lists'
+// contents do not count.
 TrialPoint PointOf(const Layout& layout);
 
 // REQUIRES, for both: points of the same length.

@@ -3,15 +3,15 @@
 // Each result corrects the estimates of the layouts that have not run
 // (planner/policy/residual_model.h and fit_belief.h). Results of related sweeps correct them before
 // the first trial. The next trial is the layout with the largest expected improvement on the best
-// believed step time, among those that are more likely to fit than not. Until a trial was measured
-// or is running, it is the layout with the fastest estimate.
+// believed step time, among the layouts that are more likely to fit than not. As long as no trial
+// was measured or is running, the next trial is the layout with the fastest estimate.
 //
-// This is expected improvement (Jones, Schonlau and Welch 1998) with the spread that a noisy
-// measurement removes (the knowledge gradient of Frazier, Powell and Dayanik 2009, one layout at a
-// time). A trial is worth nothing if steps scatter so much that the trial would not tell layouts
-// apart. Near-duplicates of the best need no special case: their variance, and so their expected
-// improvement, is already small. A sweep stops if no layout's expected improvement reaches the
-// least gain that is worth a trial.
+// Expected improvement is that of Jones, Schonlau and Welch (1998). Its standard deviation is the
+// part of a layout's uncertainty that one noisy measurement removes, as in the knowledge gradient
+// (Frazier, Powell and Dayanik 2009). A trial is worth nothing if steps scatter so much that the
+// trial would not tell layouts apart. Near-duplicates of the best need no special case: their
+// variance, and so their expected improvement, is already small. A sweep stops if no layout's
+// expected improvement reaches the least gain that is worth a trial.
 //
 // The choice is a pure function: the same candidates and findings give the same trial.
 #pragma once
@@ -31,23 +31,23 @@ namespace meshwright::planner {
 
 // A layout that a sweep may run, with its estimate. All candidates of a sweep have the same batch.
 struct TrialCandidate {
-  TrialPoint point;              // PointOf() its layout
-  double step_s = 0.0;           // estimated, above 0
+  TrialPoint point;              // PointOf() the layout
+  double step_s = 0.0;           // estimated seconds, above 0
   double oom_probability = 0.0;  // probability of running out of memory
 };
 
 enum class TrialEnd : uint8_t {
   kMeasured,
   kOutOfMemory,
-  kFailed,   // for another reason, which says nothing about time and memory
-  kRunning,  // not ended; counts as if it measured the believed step time
+  kFailed,   // failed for another reason, which says nothing about time and memory
+  kRunning,  // has not ended; counts as if it had measured the believed step time
 };
 
 struct TrialFinding {
   size_t candidate = 0;
   TrialEnd end = TrialEnd::kMeasured;
-  double step_s = 0.0;  // only for kMeasured: the median, above 0
-  // Only for kMeasured: the standard deviation of ln(step_s) that its own steps give; 0: unknown.
+  double step_s = 0.0;  // median seconds, above 0; only for kMeasured
+  // Only for kMeasured: standard deviation of ln(step_s), from the trial's own steps; 0 if unknown.
   double noise = 0.0;
 };
 
@@ -56,18 +56,18 @@ struct TrialPolicyOptions {
   double min_gain = 0.01;  // the least gain (TrialBelief::gain) that is worth a trial
   int32_t max_trials = 10;
   double most_oom_probability = 0.5;
-  // The share of the variance of memory estimates' errors that layouts have in common.
+  // The share of the variance of memory errors that all layouts have in common.
   double common_memory_share = 0.5;
   ResidualPriors residuals = {};
 };
 
 // The belief about a candidate, given the findings.
 struct TrialBelief {
-  double step_s = 0.0;  // median
+  double step_s = 0.0;  // median seconds
   double spread = 0.0;  // standard deviation of ln(step time)
   double oom_probability = 0.0;
   // Expected improvement that a trial would reveal, as a share of the best believed step time among
-  // the layouts that were measured or are running. 0 if there is none.
+  // the layouts that were measured or are running. 0 if no layout was measured or is running.
   double gain = 0.0;
 };
 
@@ -83,13 +83,14 @@ enum class TrialStop : uint8_t {
 struct TrialChoice {
   std::optional<size_t> next;  // a candidate that has not begun
   TrialStop stop = TrialStop::kNone;
-  // The gain of `next`, or the largest gain that is left. nullopt until a trial was measured or is
-  // running.
+  // The gain of `next`; if the sweep stops, the largest gain among the remaining candidates.
+  // nullopt until a trial was measured or is running.
   std::optional<double> gain;
-  // The standard deviation of ln(median step time) that a trial's own steps are expected to give.
-  // It is taken from the trials that ran; 0 if none of them states its noise.
+  // Standard deviation of ln(median step time) that the next trial's own steps are expected to
+  // give. The value is estimated from the trials that ran; it is 0 if none of them states its
+  // noise.
   double own_noise = 0.0;
-  std::vector<TrialBelief> beliefs;  // of each candidate, whether it ran or not
+  std::vector<TrialBelief> beliefs;  // one belief per candidate, whether it ran or not
 };
 
 // Returns the next trial, or why the sweep stops. REQUIRES: the findings are of different
@@ -98,14 +99,14 @@ TrialChoice ChooseTrial(absl::Span<const TrialCandidate> candidates,
                         absl::Span<const TrialFinding> findings, const TrialPolicyOptions& options,
                         const RelatedSweeps& relatives = {});
 
-// Returns trials for up to `most` agents. Each one is chosen as if the trials before it were
-// running. If the sweep stops, the last choice says so.
+// Returns trials for up to `most` agents. Each trial is chosen as if the trials before it were
+// running. If the sweep stops, the last choice gives the reason.
 std::vector<TrialChoice> ChooseTrials(absl::Span<const TrialCandidate> candidates,
                                       std::vector<TrialFinding> findings,
                                       const TrialPolicyOptions& options, int32_t most,
                                       const RelatedSweeps& relatives = {});
 
-// Returns one sentence with the numbers that decided.
+// Returns one sentence that explains the choice, with the numbers that decided it.
 std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& options);
 
 }  // namespace meshwright::planner

@@ -8,9 +8,10 @@
 
 namespace meshwright::planner {
 
-// Returns the profile's kernel, unless it picks the fastest and activations are bf16 on a GPU. The
-// function then returns the kernel that the cluster's device names as the fastest for the model's
-// head size, if all layers have that size and no part of the model needs flash2.
+// Returns the attention kernel of a layout that names none. The result is the profile's kernel,
+// unless the profile picks the fastest kernel and activations are bf16 on a GPU. The result is then
+// the fastest kernel that the cluster's device names for the model's head size, if all layers have
+// this size and no part of the model needs flash2.
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision);
 

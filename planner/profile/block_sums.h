@@ -1,5 +1,5 @@
-// BlockSums holds the sums of planner/block's operator lists on one rank of a layout: those of a
-// layer and of the model's ends. A layout's memory and time are computed from them.
+// BlockSums holds the sums of planner/block's operator lists on one rank of a layout: the sums for
+// a layer and for the model's ends. A layout's memory and time are computed from them.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace meshwright::planner {
 // The parts of a layer's kept bytes that an explanation names.
 struct KeptShares {
   int64_t experts_bytes = 0;    // rows of tokens for their experts, and the experts' results
-  int64_t projected_bytes = 0;  // of latent attention: queries, keys and values of all heads
-  int64_t latent_bytes = 0;     // of latent attention: the latents
+  int64_t projected_bytes = 0;  // queries, keys and values of all heads, under latent attention
+  int64_t latent_bytes = 0;     // the latents of latent attention
 
   friend bool operator==(const KeptShares&, const KeptShares&) = default;
 };
@@ -27,38 +27,38 @@ struct KeptShares {
 struct BlockSums {
   BlockShape shape;
 
-  // Parameters of a rank.
+  // Parameters of one rank.
   UnitParameters embedding;
   UnitParameters layer;
   UnitParameters head;
   UnitParameters final_norm;
-  UnitParameters mtp;  // of a layer that predicts further tokens, in addition to a layer
+  UnitParameters mtp;  // a multi-token-prediction (MTP) layer, without its block
   UnitMatrices layer_matrices;
   UnitMatrices mtp_matrices;
 
-  // For one micro-batch in one layer. `kept_bytes` applies if the layer is not recomputed as a
-  // whole, and excludes what selective recompute and modules recompute.
+  // The following figures are for one micro-batch in one layer. `kept_bytes` applies if the layer
+  // is not recomputed as a whole, and excludes what selective recompute and modules recompute.
   int64_t kept_bytes = 0;
-  KeptShares kept_shares;        // of kept_bytes
-  int64_t checkpoint_bytes = 0;  // kept if the layer is recomputed as a whole
-  int64_t boundary_bytes = 0;    // of the activation that enters the layer
-  Workspace workspace;           // of its backward, including what it recomputes
-  double logits = 0.0;           // of the model's head
-  bool keeps_head_input = true;  // for the gradient of the head's matrix
-  // What a layer that predicts further tokens keeps in addition to a layer and a head.
+  KeptShares kept_shares;        // parts of kept_bytes
+  int64_t checkpoint_bytes = 0;  // bytes kept if the layer is recomputed as a whole
+  int64_t boundary_bytes = 0;    // bytes of the activation that enters the layer
+  Workspace workspace;           // workspace of the layer's backward, including what it recomputes
+  double logits = 0.0;           // number of logits of the model's head
+  bool keeps_head_input = true;  // whether the head's input is kept for its weight gradient
+  // Bytes that an MTP layer keeps in addition to a layer and a head.
   int64_t mtp_kept_bytes = 0;
 
-  ListCost layer_cost;  // including what selective recompute and modules rerun
-  // The operators that do not run again where the layer is recomputed as a whole. Only their
-  // forward passes count.
+  ListCost layer_cost;  // includes operators that selective recompute and modules rerun
+  // The operators that do not run again if the layer is recomputed as a whole. Only their forward
+  // passes count.
   ListCost skipped_cost;
   ListCost head_cost;
   ListCost embedding_cost;
   ListCost mtp_cost;
 };
 
-// Returns the sums of a shape. Caches the last shapes, because a search returns to them for each
-// schedule and number of replicas. Thread-safe.
+// Returns the sums of a shape. Caches the last shapes, because a search asks for the same shapes
+// with each schedule and number of replicas. Thread-safe.
 std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape,
                                              const LayerRecompute& recompute,
                                              const WorkspaceRates& rates);

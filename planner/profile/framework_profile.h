@@ -24,20 +24,21 @@ namespace meshwright::planner {
 // Whether the input of a column-parallel product is kept un-sharded under sequence parallelism.
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
-// What selective recompute reruns: the core of attention, so that its score matrix need not be kept
-// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation, or all but attention
-// and every second product. The last is PyTorch's checkpoint by operator as torchtitan uses it: it
-// keeps the results of attention and of a layer's first, third, fifth … product (aten.mm), and runs
-// again all else, such as products by group (aten._grouped_mm), indexing and sums.
+// The operators that selective recompute reruns. kCoreAttention reruns the core of attention, so
+// that its score matrix need not be kept (Korthikanti et al., arXiv 2205.05198).
+// kNormsAndActivation reruns norms and the FFN's activation. kAlternateProducts is PyTorch's
+// checkpoint by operator as torchtitan uses it. It keeps the results of attention and of a layer's
+// first, third, fifth … product (aten.mm), and reruns all other operators, such as products by
+// group (aten._grouped_mm), indexing and sums.
 enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation, kAlternateProducts };
 
 // The rank whose peak a framework's memory figure reports.
 enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
-// The memory that this figure counts: all that the caching allocator handed out, or all that it
-// reserved.
+// The memory that the framework's figure counts: all that the caching allocator handed out, or all
+// that it reserved.
 enum class PeakKind : uint8_t { kAllocated, kReserved };
 
-// The program that a profile describes, and with it the memory model that applies.
+// The program that a profile describes. The memory model depends on it.
 enum class Engine : uint8_t {
   // A framework that is known by its published runs. Memory follows the profile's figures alone.
   kFramework,
@@ -48,16 +49,17 @@ enum class Engine : uint8_t {
 
 // Bytes per parameter of weights, gradients and optimizer under bf16 training.
 struct ModelStates {
-  int32_t gradient_bytes = 4;        // main gradients
-  int32_t optimizer_bytes = 12;      // of AdamW: fp32 master weights and two moments
-  int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
-  int32_t shard_buffer_bytes = 0;    // in addition to the optimizer's states, sharded like them
-  int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
-  // The gathered weights that ZeRO-3 holds at most, so as not to gather them again soon, in
-  // parameters. 0: those of two units.
+  int32_t gradient_bytes = 4;    // bytes of main gradients
+  int32_t optimizer_bytes = 12;  // bytes of AdamW's states: fp32 master weights and two moments
+  // Bytes of a second copy of the gradients, which backward writes.
+  int32_t local_gradient_bytes = 0;
+  int32_t shard_buffer_bytes = 0;  // further bytes that are sharded like the optimizer's states
+  int32_t zero3_state_bytes = 18;  // weights, gradients and optimizer under ZeRO-3 (FSDP)
+  // The most gathered weights that ZeRO-3 keeps to avoid gathering them again, in parameters. 0:
+  // the weights of two units.
   int64_t zero3_live_parameters = 0;
-  // What offload=opt holds on the host beside the states, per parameter whose states moved: copies
-  // of gradients and weights, and pinned buffers.
+  // Bytes that offload=opt holds on the host in addition to the states, per parameter whose states
+  // moved: copies of gradients and weights, and pinned buffers.
   int32_t host_copy_bytes = 0;
   // Under ZeRO-3 with a pipeline, bytes per parameter of the stage that stay whole until the last
   // micro-batch: gathered weights, and gradients that are not reduced before.
@@ -65,23 +67,24 @@ struct ModelStates {
   // Whether weights of blocks have no 16-bit copy under fp8 with one scale per tensor or with mxfp8
   // (Megatron-Core's fp8_param_gather).
   bool narrow_weights_alone = false;
-  // Buckets in which ZeRO-2 reduces gradients and gathers weights, in addition to one unit's
-  // gradients.
+  // Bytes of the buckets in which ZeRO-2 reduces gradients and gathers weights, in addition to one
+  // unit's gradients.
   int64_t zero2_bucket_bytes = 0;
-  // Un-scaled or gathered copies, held only during the optimizer step, per parameter of the rank.
+  // Bytes of un-scaled or gathered copies per parameter of the rank, only during the optimizer
+  // step.
   double step_bytes_per_parameter = 0.0;
 
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
 };
 
-// What a rank holds in addition to the model states, and at which peaks a device slows down or runs
-// out of memory.
+// The bytes that a rank holds in addition to the model states, and the peaks at which a device
+// slows down or runs out of memory.
 struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
-  double loss_peak_bytes_per_logit = 8;  // while the loss is computed
-  double loss_kept_bytes_per_logit = 4;  // until the micro-batch's backward begins
-  // Replaces loss_peak_bytes_per_logit if the logits are divided over TP ranks. 0: that value
-  // applies there too.
+  double loss_peak_bytes_per_logit = 8;  // bytes while the loss is computed
+  double loss_kept_bytes_per_logit = 4;  // bytes until the micro-batch's backward begins
+  // Replaces loss_peak_bytes_per_logit if the logits are divided over TP ranks. If this value is 0,
+  // nothing is replaced.
   double parallel_loss_peak_bytes_per_logit = 0;
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
@@ -89,31 +92,32 @@ struct KeptActivations {
   // Whether the product of silu(gate) and up is kept; otherwise backward recomputes it.
   bool keeps_ffn_product = true;
   // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
-  // only the input is, and backward recomputes the output.
+  // only the input is kept, and backward recomputes the output.
   bool keeps_head_norm_input = true;
   // Whether a layer that is recomputed as a whole runs again only up to the last tensor that its
-  // backward reads (PyTorch's non-reentrant checkpoint), and not its last product.
+  // backward reads (PyTorch's non-reentrant checkpoint). Its last product then does not run again.
   bool recompute_stops_early = false;
   // For latent attention: whether keys are kept with the rotated part in every head. Otherwise that
   // part is kept once, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
-  // Bytes kept per token and expert to which it is sent: the router's weight and the token's
-  // origin.
+  // Bytes kept per token and per expert to which the token is sent: the router's weight and the
+  // token's origin.
   double routing_bytes = 12.0;
-  // Whether the experts' outputs are kept. They are if the router's weights are applied to them,
-  // not to the input of the down projection.
+  // Whether the experts' outputs are kept. They are kept if the router's weights are applied to
+  // them, not to the input of the down projection.
   bool keeps_expert_output = false;
   // Bytes kept in addition to the tensors that every framework keeps, per token and hidden element:
-  double eager_norm_bytes = 8.0;  // by both norms of a layer together, if they are not fused
+  double eager_norm_bytes = 8.0;  // both norms of a layer together, if they are not fused
   double extra_kept_bytes = 0.0;  // dropout masks, biases and copies
   // Bytes kept per element of the score matrix by attention that writes it out:
   double fused_softmax_bytes = 2.0;
   double eager_attention_bytes = 6.0;
   // Bytes that a layer's backward takes in addition to what the layer keeps:
-  double hidden_work_bytes = 4.0;  // per token and hidden element
-  double ffn_work_bytes = 6.0;     // per token and FFN element
-  double score_work_bytes = 4.0;   // per element of the score matrix
-  int64_t fixed_bytes = 0;         // library workspaces and tables, the same for every layout
+  double hidden_work_bytes = 4.0;  // bytes per token and hidden element
+  double ffn_work_bytes = 6.0;     // bytes per token and FFN element
+  double score_work_bytes = 4.0;   // bytes per element of the score matrix
+  // Bytes of library workspaces and tables, the same for every layout.
+  int64_t fixed_bytes = 0;
 
   // The peak that a measurement of this framework reports:
   PeakRank peak_rank = PeakRank::kFullest;
@@ -122,7 +126,8 @@ struct KeptActivations {
   // share of the activations kept for these micro-batches.
   double fragmentation = 0.0;
   // With a pipeline, a step gets slower once more than the share `pressure_from` of the device's
-  // memory is filled: by pressure_slope times the excess over that share.
+  // memory is filled. The step time then grows by the share pressure_slope * (filled share -
+  // pressure_from).
   double pressure_from = 0.7;
   double pressure_slope = 0.0;
 
@@ -135,7 +140,7 @@ struct KeptActivations {
   friend bool operator==(const KeptActivations&, const KeptActivations&) = default;
 };
 
-// Speed of operators relative to what the device can reach, and what the host adds to a step.
+// Speed of operators relative to the device's limits, and times that the host adds to a step.
 struct OperatorTraffic {
   // Share of the device's matmul rate that this framework's products reach. Split projections,
   // copies around them and collectives that run at the same time lower it.
@@ -147,44 +152,46 @@ struct OperatorTraffic {
   double eager_attention_traffic_bytes = 20.0;  // forward of attention, per score
   double loss_traffic_bytes = 10.0;             // forward and backward of the loss, per logit
   double rope_traffic_bytes = 4.0;              // RoPE, in each direction
-  // Per parameter and micro-batch, if adding up gradients is a separate operator.
+  // Bytes per parameter and micro-batch, if a separate operator adds up gradients.
   double accumulate_traffic_bytes = 0.0;
-  // Forward of the activation in experts with biases, per element of its result; backward takes 1.5
-  // times as much. 0 if it is fused, as the activation in experts without biases is.
+  // Forward of the activation in experts with biases, in bytes per element of its result; backward
+  // takes 1.5 times as much. The value is 0 if this activation is fused. The activation in experts
+  // without biases is always fused.
   double expert_bias_traffic_bytes = 0.0;
 
   // The least time of a product or a streaming operator. An eager framework's host needs this long
   // to launch the next operator. 0 if a kernel's own launch is the only limit.
   double operator_host_s = 0.0;
-  // The time in which this framework's host issues an operator of a layer, as a share of the
-  // cluster's host.operator_s. No pass of a layer takes less time than its operators and collectives
-  // take to issue. 0 if CUDA graphs issue them.
+  // Seconds in which this framework's host issues an operator of a layer, as a share of the
+  // cluster's host.operator_s. No pass of a layer takes less time than issuing its operators and
+  // collectives. 0 if CUDA graphs issue them.
   double host_share = 0.0;
-  // The time that one launch for one expert adds to that of the operators, if products, and casts with
-  // scales by block, are launched for one expert after another. 0 if one kernel does them for all
-  // experts, or graphs hide the launches.
+  // Seconds that each launch for a single expert adds to that, if products and casts with
+  // block scales are launched expert by expert. 0 if one kernel serves all experts, or graphs hide
+  // the launches.
   double expert_launch_s = 0.0;
   // Cost of a step in addition to its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
   // Standard deviation of the logarithm of measured over predicted step times of this framework. If
-  // it is 0, the cluster's is used.
+  // this value is 0, the cluster's value is used.
   double step_time_sigma = 0.0;
 
   friend bool operator==(const OperatorTraffic&, const OperatorTraffic&) = default;
 };
 
 struct Communication {
-  // How ranks are numbered over the axes.
+  // The order in which ranks are numbered over the axes.
   MeshOrder mesh_order = kDefaultMeshOrder;
-  // The largest share of the data-parallel communication that compute can hide. The rest is exposed
-  // although it overlaps, as compute and collectives share memory and cores.
+  // The largest share of the data-parallel communication that compute can hide. The rest of that
+  // communication is exposed although it overlaps, because compute and collectives share memory and
+  // cores.
   double data_parallel_overlap = 0.0;
   // The number of collectives for a layer's gradients, each with its own latency. Under ZeRO-0 they
-  // all-reduce whole gradients; under ZeRO-1 they reduce and gather shards. 0: one for all layers
-  // of a rank.
+  // all-reduce whole gradients; under ZeRO-1 they reduce and gather shards. 0: one collective for
+  // all layers of a rank.
   double all_reduces_per_layer = 0.0;
   double shard_collectives_per_layer = 0.0;
-  double reduce_bytes = 4.0;  // sent per gradient element
+  double reduce_bytes = 4.0;  // bytes sent per gradient element
   // Bytes per element of the gradients that ring attention passes on, under bf16 training.
   int32_t ring_gradient_bytes = 2;
   bool zero1_all_reduce = false;  // ZeRO-1 all-reduces whole gradients instead of scattering them
@@ -200,8 +207,9 @@ struct Communication {
   // cluster's own least time applies if it is longer.
   double network_step_s = 0.0;
   bool tree_all_reduce = true;  // whether all-reduces also use trees
-  // Whether a token is sent once to each node, and there once to each rank, for all of its experts
-  // there (DeepEP, HybridEP). Otherwise it is sent once for each expert (NCCL's all-to-all).
+  // Whether a token is sent only once to a node for all of its experts on the node, and only once
+  // to a rank for all of its experts on the rank (DeepEP, HybridEP). Otherwise it is sent once for
+  // each expert (NCCL's all-to-all).
   bool deduplicates_tokens = false;
   // The largest share of the experts' all-to-alls that compute can hide: inside a node, and across
   // nodes.
@@ -214,20 +222,20 @@ struct Communication {
   // The largest share of the tensor-parallel collectives of layers that compute hides, as products
   // that are split into chunks do (Transformer Engine's user buffers).
   double tensor_parallel_overlap = 0.0;
-  double tp_hop_s = 0.0;        // added by the host to each step of a tensor-parallel ring
-  double pipeline_hop_s = 0.0;  // added by the host to each hop of the pipeline
+  double tp_hop_s = 0.0;        // host time per step of a tensor-parallel ring
+  double pipeline_hop_s = 0.0;  // host time per hop of the pipeline
 
   friend bool operator==(const Communication&, const Communication&) = default;
 };
 
-// What the framework can run, and what it runs if a layout or a measurement does not say.
+// The features of the framework, and its defaults where a layout or a measurement names none.
 struct Supports {
   StagePartition stage_partition = StagePartition::kEqual;
-  // Defaults: the kernels of layouts and measurements that name none, and the FFN and embeddings of
-  // measured models whose source does not say.
+  // Defaults: the kernels of layouts and measurements that name none. Measured models whose source
+  // does not say have the default FFN and embeddings.
   AttentionKernel attention = AttentionKernel::kFlash2;
-  // Whether the kernel is the device's fastest for the model's heads, as PyTorch's
-  // scaled_dot_product_attention picks it, where the cluster names one.
+  // Whether the default attention kernel is the fastest that the cluster names for the model's head
+  // size, as PyTorch's scaled_dot_product_attention picks it.
   bool picks_fastest_attention = false;
   NormKernel norm = NormKernel::kFused;
   bool gated_mlp = true;
@@ -250,12 +258,12 @@ struct Supports {
   RecomputeModules recompute_modules = {};  // the modules that rc= may name
   bool has_hsdp = false;                    // hs=: ZeRO inside groups of ranks, which hold copies
   bool has_stages = false;                  // stages=: the layers of each stage
-  // Whether it runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
+  // Whether the framework runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
-  bool etp_follows_tp = false;  // whether an etp that a user does not say is tp, and not 1
-  bool has_muon = false;        // in addition to AdamW, which all frameworks have
-  // Whether it runs offload=act:N, and whether that combines with pipeline parallelism and with
+  bool etp_follows_tp = false;  // whether etp defaults to tp; otherwise it defaults to 1
+  bool has_muon = false;        // Muon in addition to AdamW, which all frameworks have
+  // Whether the framework runs offload=act:N, and whether also with pipeline parallelism and with
   // recompute.
   bool has_activation_offload = false;
   bool activation_offload_with_pipeline = false;
@@ -265,11 +273,11 @@ struct Supports {
   bool has_parameter_offload = false;  // offload=opt+param
   bool has_gradient_offload = false;   // offload=opt+param+grad
   bool tp_needs_sequence_parallel = false;
-  int32_t min_zero = 0;  // the least stage if there are ranks to shard over and axes other than dp
-  bool zero3_with_tp = true;          // whether ZeRO 3 runs with tp > 1
+  int32_t min_zero = 0;       // the least ZeRO stage with ranks to shard over and axes besides dp
+  bool zero3_with_tp = true;  // whether ZeRO 3 runs with tp > 1
   bool zero23_with_pipeline = false;  // whether ZeRO 2 and 3 run with pp > 1
-  bool kv_replication = false;        // tp may exceed kv_heads; K/V weights are then replicated
-  // The vocabulary is padded to a multiple of this times tp. 0: it is not padded, and tp must
+  bool kv_replication = false;        // whether tp may exceed kv_heads, with replicated K/V weights
+  // The vocabulary is padded to a multiple of vocab_multiple * tp. 0: it is not padded, and tp must
   // divide it.
   int32_t vocab_multiple = 0;
   KernelSupport kernels;
@@ -279,19 +287,20 @@ struct Supports {
 
 struct FrameworkProfile {
   std::string name;
-  std::vector<std::string> aliases;  // its names in measurement files
-  // Texts divided by "|". If not empty, the profile describes a version of a framework, or a way to
-  // run it, that measurement files tell only in their notes. Its aliases then count only for rows
-  // whose notes contain one of the texts. If several such profiles match a row, the one with the
-  // longest text found applies.
+  std::vector<std::string> aliases;  // the framework's names in measurement files
+  // Texts divided by "|". If not empty, the profile describes a version or a mode of a framework
+  // that measurement files tell only in their notes. The aliases then count only for rows whose
+  // notes contain one of the texts. If several such profiles match a row, the one with the longest
+  // matching text applies.
   std::string notes_contain;
   // Conditions of measured rows that this profile describes (planner/measurement/row_condition.h).
   // They go before names; among profiles whose conditions hold, the one with the most comparisons
   // applies.
   std::vector<std::string> rows;
-  // Which profile describes the framework under an option of a run
-  // (planner/spec/run_option_table.h) that chooses one: pairs such as "compile=off" and
-  // "torchtitan-eager". The pair with the profile's own name says what it describes.
+  // The profiles of one framework under the values of a run option
+  // (planner/spec/run_option_table.h): pairs of an option's value and a profile's name, such as
+  // "compile=off" and "torchtitan-eager". The pair with this profile's own name tells the value
+  // that this profile describes.
   std::vector<std::pair<std::string, std::string>> variants;
   Engine engine = Engine::kFramework;
 
@@ -315,8 +324,8 @@ struct FrameworkProfile {
     return kept.gathered_inputs == GatheredInputs::kAlways ||
            (kept.gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
   }
-  // Returns whether a layer's gradients are reduced once for all micro-batches, and ZeRO-3 gathers
-  // a layer once per pass.
+  // Returns whether gradients are accumulated layer by layer: a layer's gradients are reduced once
+  // for all micro-batches, and ZeRO-3 gathers a layer once per pass.
   bool AccumulatesByLayer(const Layout& layout) const {
     return supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst;
   }

@@ -1,6 +1,6 @@
 // KernelSupport lists what the layers and kernels of a program can run. Only the profile of
-// Meshwright's worker has it. Nothing is known of other frameworks, so nothing is rejected for
-// them.
+// Meshwright's worker gives it. The profiles of other frameworks leave it empty, so no layout of
+// theirs is rejected because of it.
 #pragma once
 
 #include <cstdint>

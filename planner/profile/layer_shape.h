@@ -11,18 +11,19 @@
 
 namespace meshwright::planner {
 
-// Returns the shape of a layer of `group` that the run trains as `training` says. It also serves
-// for the embedding and the head, which do not depend on the group.
+// Returns the shape of a layer of `group` whose training is `training`. The shape also serves for
+// the embedding and the head, which do not depend on the group.
 BlockShape LayerShape(const EstimateContext& context, const Layout& layout, const LayerGroup& group,
                       UnitTraining training = UnitTraining::kTrained);
 
-// Returns the shape of a tower's block. The block works in bf16 or wider whatever the recipe of the
-// products is, on all images of a micro-batch: context parallelism divides the text alone, and
-// tensor parallelism divides the block if DividesTower() says so.
+// Returns the shape of a tower's block. The block works in bf16 or wider, whatever the recipe of
+// the products is. Each context-parallel rank runs it on all images of a micro-batch, because
+// context parallelism divides only the text. Tensor parallelism divides the block if DividesTower()
+// says so.
 BlockShape TowerLayerShape(const EstimateContext& context, const Layout& layout,
                            const Tower& tower);
 
-// Returns what a framework's backward holds beside what is kept.
+// Returns the rates of the bytes that a framework's backward holds in addition to kept activations.
 WorkspaceRates WorkspaceRatesOf(const FrameworkProfile& profile);
 
 // Returns whether the layout's attention keeps its score matrix for the backward. Flash kernels

@@ -1,5 +1,5 @@
-// ModelPart names the parts of a model's blocks and ends that a program may or may not have a layer
-// for. Attention and FFNs without special features are not among them.
+// ModelPart names the parts of a model's blocks and ends that some programs have no layer for.
+// Plain attention and plain FFNs are no ModelPart.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,29 @@ enum class ModelPart : uint8_t {
   kNoPositions,
   kRmsNorm,
   kLayerNorm,
-  kPlainLayerNorm,  // with neither weight nor bias
+  kPlainLayerNorm,  // LayerNorm with neither weight nor bias
   kEmbeddingNorm,
   kQkNormOverWidth,
   kParallelBlock,
-  kNormBehind,     // norms behind attention and the FFN
-  kSandwichNorms,  // norms before and behind both
-  kBiases,         // of attention's output and of the FFN
+  kNormBehind,     // norms after attention and after the FFN
+  kSandwichNorms,  // norms before and after both attention and the FFN
+  kBiases,         // biases of attention's output and of the FFN
   kHeadBias,
   kExperts,
-  kExpertsWithoutGate,  // whose activation is not SwiGLU
-  kExpertBiases,        // of the experts' own products
+  kExpertsWithoutGate,  // experts whose activation is not SwiGLU
+  kExpertBiases,        // biases of the experts' own products
   kClampedSwiGlu,
   kRouterBias,
   kExpertCapacity,  // experts drop tokens
   kSharedExpertGate,
   kLatentAttention,
-  kQueriesWithoutLatent,  // of latent attention, projected from the hidden state
-  kWideValues,            // of latent attention, wider than keys
-  kOtherValueWidth,       // of grouped queries: values are not as wide as keys
+  kQueriesWithoutLatent,  // latent attention with queries projected from the hidden state
+  kWideValues,            // latent attention with values wider than keys
+  kOtherValueWidth,       // grouped-query attention with values not as wide as keys
   kSlidingWindow,
   kChunkedAttention,
   kSinks,
-  kFurtherTokens,  // layers that predict tokens further ahead
+  kFurtherTokens,  // multi-token-prediction (MTP) layers
   kGatedDelta,     // this and the next six are kinds of recurrences
   kKimiDelta,
   kMamba2,
@@ -50,15 +50,15 @@ enum class ModelPart : uint8_t {
   kShortConvolution,
   kRgLru,
   kSingleParts,    // layers with a mixer alone or an FFN alone
-  kAttentionGate,  // as wide as the queries
+  kAttentionGate,  // a gate as wide as the queries
   kSparseIndex,
   kCompressedAttention,
-  kSharedKeys,       // keys and values of an earlier layer
+  kSharedKeys,       // layers that reuse keys and values of an earlier layer
   kValuesAreKeys,    // keys serve as values
-  kExpertLatent,     // experts on a latent
+  kExpertLatent,     // experts that work on a latent
   kResidualStreams,  // hyper-connections
   kTower,            // an encoder of images
-  kLayerInputs,      // an embedding of each layer's own
+  kLayerInputs,      // an embedding for each layer
   kHeadGate,         // a gate of each head's result
   kParallelMixers,   // attention and a recurrence on the same input
 };

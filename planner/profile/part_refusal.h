@@ -1,5 +1,5 @@
-// Refuses a model for parts that a program lacks, by the keys of the model's config.json that ask
-// for them.
+// Refuses a model that has parts which a program lacks. The error names the keys of the model's
+// config.json that ask for these parts.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@
 
 namespace meshwright::planner {
 
-// Parts of a model that are no ModelPart of their own.
+// Names of further parts of a model, which are not in ModelPart.
 inline constexpr const char* kFfnPart = "ffn";         // the kind of its FFNs
-inline constexpr const char* kQkNormPart = "qk_norm";  // of each head
+inline constexpr const char* kQkNormPart = "qk_norm";  // norms of each query and key head
 inline constexpr const char* kQkvBiasPart = "qkv_bias";
 inline constexpr const char* kShapesPart = "layer_shapes";  // layers of different shapes
 
@@ -27,8 +27,8 @@ std::vector<std::string> PartNames(const EnumSet<ModelPart>& parts);
 std::vector<std::string> LackingParts(const ModelSpec& model, const KernelSupport& has);
 
 // Returns InvalidArgument about the first part's key, with its value. The message names the keys of
-// all parts, and `keys` after them. `lacks` says what the program has not, such as "the worker has
-// no layer for", and `instead` what one can do. REQUIRES: there is a part or a key.
+// all parts, and then `keys`. `lacks` says what the program lacks, such as "the worker has no layer
+// for", and `instead` says what the user can do. REQUIRES: there is a part or a key.
 absl::Status RefuseParts(const ModelSpec& model, const std::vector<std::string>& parts,
                          const std::vector<SetAsideKey>& keys, std::string_view lacks,
                          std::string_view instead);

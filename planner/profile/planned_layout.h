@@ -1,9 +1,9 @@
-// PlannedLayout is a layout under a context. It computes once what the layout's memory and its time
-// have in common: which layers its stages hold, the sums of the layers' operators, and the
+// PlannedLayout is a layout under a context. It computes once the inputs that the estimates of
+// memory and time share: the layers of each stage, the sums of the layers' operators, and the
 // parameters of each rank.
 //
-// It refers to the context and the layout, which must outlive it. REQUIRES: CheckLayout() accepts
-// the layout.
+// PlannedLayout refers to the context and the layout, which must outlive it. REQUIRES:
+// CheckLayout() accepts the layout.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,14 @@
 
 namespace meshwright::planner {
 
-// The sums of a layer of each shape, as PlannedLayout::block() numbers them.
+// The sums of one layer of each shape, by the index that PlannedLayout::block() takes.
 using ShapeSums = absl::InlinedVector<std::shared_ptr<const BlockSums>, 4>;
 
 class PlannedLayout {
  public:
-  // The second form takes the layout's stages, and the third also the sums of its layers' shapes.
-  // Sums are the same under any pipeline and any division of states.
+  // The second constructor takes the layout's stages, and the third also the sums of its layers'
+  // shapes. Layouts that differ only in the pipeline or in how states are divided have the same
+  // sums.
   PlannedLayout(const EstimateContext& context, const Layout& layout);
   PlannedLayout(const EstimateContext& context, const Layout& layout,
                 std::shared_ptr<const StageTable> stages);
@@ -38,28 +39,29 @@ class PlannedLayout {
   const EstimateContext& context() const { return context_; }
   const Layout& layout() const { return layout_; }
 
-  // Returns stage `stage` of pp * vpp.
+  // Returns the layers and ends of stage `stage`.
   const StageLayers& Stage(int32_t stage) const {
     return stages_->stages[static_cast<size_t>(stage)];
   }
   const StageLayers& StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
     return Stage(StageOfChunk(layout_, pipeline_rank, chunk));
   }
-  // Returns the first pipeline rank that holds the same layers and ends of the model as this one.
+  // Returns the first pipeline rank that holds the same layers and ends of the model as
+  // `pipeline_rank`.
   int32_t FirstAlike(int32_t pipeline_rank) const {
     return stages_->alike[static_cast<size_t>(pipeline_rank)];
   }
 
-  // block() returns the sums of one layer of shape `shape`, an index into EstimateContext::shapes,
-  // and blocks() those of all shapes. If the multi-token-prediction (MTP) layers, which are beside
-  // the head, have a shape of their own, it comes last.
+  // block() returns the sums of one layer of shape `shape`, an index into EstimateContext::shapes.
+  // blocks() returns the sums of all shapes. If the multi-token-prediction (MTP) layers have a
+  // shape of their own, it comes last.
   const BlockSums& block(size_t shape) const { return *blocks_[shape]; }
   const ShapeSums& blocks() const { return blocks_; }
-  // Returns the shape of the multi-token-prediction layers: the last layer's, unless they have one
-  // of their own.
+  // Returns the shape of the multi-token-prediction layers, which is the last layer's shape unless
+  // they have one of their own.
   size_t further_shape() const { return further_shape_; }
   const BlockSums& further_block() const { return block(further_shape_); }
-  // Returns the sums from which to take the embedding and the head. These are the same in the sums
+  // Returns the sums from which to take the embedding and the head, which are the same in the sums
   // of every shape.
   const BlockSums& ends() const { return *blocks_.front(); }
 
@@ -72,14 +74,14 @@ class PlannedLayout {
   }
   // Returns the part of ParametersOnRank() that is in blocks.
   int64_t BlockParametersOnRank(int32_t pipeline_rank) const;
-  // Returns the parameters of a device of the rank that has the most.
+  // Returns the parameters of a device of the pipeline rank that has the most parameters.
   const UnitParameters& MostParameters() const {
     return *std::max_element(
         parameters_.begin(), parameters_.end(),
         [](const UnitParameters& a, const UnitParameters& b) { return a.all < b.all; });
   }
-  // Returns the parameters of a device of the rank that trains the most; of two that train as many,
-  // the one that has more.
+  // Returns the parameters of a device of the rank that trains the most parameters. Of ranks that
+  // train equally many, the rank with more parameters counts.
   const UnitParameters& MostTrained() const {
     return *std::max_element(parameters_.begin(), parameters_.end(),
                              [](const UnitParameters& a, const UnitParameters& b) {

@@ -1,5 +1,5 @@
 // TowerSums holds the sums of a tower's operator lists on one rank of a layout. A layout's memory
-// and time on the first stage are computed from them.
+// and time on the first stage are computed from these sums.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct TowerSums {
   int64_t layers = 0;
   std::shared_ptr<const BlockSums> block;
   UnitParameters ends;  // patches, positions, norms outside of the blocks, and the projector
-  int64_t ends_kept_bytes = 0;  // for one micro-batch
+  int64_t ends_kept_bytes = 0;  // kept bytes of the ends for one micro-batch
   ListCost ends_cost;
 };
 
-// Returns the sums of a tower. Recomputation treats its blocks as it treats the model's layers, but
-// for `rc=block:N`, which counts the model's layers alone. Caches the last sums. Thread-safe.
+// Returns the sums of a tower. Recompute treats the tower's blocks like the model's layers, except
+// that rc=block:N does not recompute them. Caches the last sums. Thread-safe.
 std::shared_ptr<const TowerSums> TowerSumsOf(const EstimateContext& context, const Layout& layout,
                                              const Tower& tower);
 

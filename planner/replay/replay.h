@@ -5,8 +5,8 @@
 // - A sweep is the rows of one `sweep` and one global batch. Its candidates are rows that the
 //   planner can model and whose outcome is known. If the outcome is kOk, the time and the MFU must
 //   be known too.
-// - The chooser sees the layout and the estimate of each candidate, and the result only of those
-//   that it ran. A row with outcome kError counts as a trial.
+// - The chooser sees the layout and the estimate of each candidate. The chooser sees results only
+// of the candidates that it ran. A row with outcome kError counts as a trial.
 // - Regret is in percentage points of MFU below the best measured in the sweep. The best may be
 //   that of a row that the planner could not model.
 #pragma once
@@ -40,14 +40,14 @@ struct ReplayCandidate {
   double oom_probability = 0.0;
 };
 
-// Returns the recorded result of the candidate at an index. It is called after the candidate was
-// chosen.
+// Returns the recorded result of the candidate at an index. The function is called after the
+// candidate was chosen.
 using RunRecorded = std::function<TrialFinding(size_t candidate)>;
 
-// The trials of a sweep, from the first to its end.
+// The trials of a sweep, from the first to the last.
 struct ChosenTrials {
   std::vector<size_t> candidates;    // in the order in which they ran
-  std::vector<std::string> reasons;  // of each candidate that ran
+  std::vector<std::string> reasons;  // reasons for each candidate that ran
   TrialStop stop = TrialStop::kNone;
   std::string stop_reason;
 };
@@ -57,9 +57,9 @@ using RunSweep =
     std::function<ChosenTrials(absl::Span<const ReplayCandidate> candidates, const RunRecorded& run,
                                const RelatedSweeps& relatives)>;
 
-// A sweep in the form in which another optimizer may search it.
+// A sweep as a search problem for another optimizer.
 struct OrderProblem {
-  std::vector<std::string> layouts;    // of the candidates, in their text form
+  std::vector<std::string> layouts;    // text forms of the candidates
   std::vector<OptionalNumber> step_s;  // nullopt if the run did not succeed
   std::vector<bool> good;              // within kFoundPoints of the sweep's best
 };
@@ -78,28 +78,28 @@ struct SweepReplay {
   OptionalNumber found_mfu;
   OptionalNumber found_regret_points;  // all of best_mfu if nothing was found
   OptionalInt trials_to_within_1_point;
-  std::vector<int64_t> trial_rows;   // RowPrediction::row, in the order in which they ran
-  std::vector<std::string> reasons;  // of each trial
+  std::vector<int64_t> trial_rows;   // RowPrediction::row of each trial, in the order of the trials
+  std::vector<std::string> reasons;  // reason for each trial
   TrialStop stop = TrialStop::kNone;
   std::string stop_reason;
-  // The related sweeps whose results it began with.
+  // The related sweeps whose results the replay began with.
   std::vector<std::string> related_sweeps = {};
   int64_t related_results = 0;
 
-  // Orders without feedback. predicted_order begins with the layouts that are more likely to fit
-  // than not, the fastest predicted first, and the others follow. random_order is the median of 200
-  // random orders.
+  // Replays of orders without feedback. predicted_order begins with the layouts that are more
+  // likely to fit than not, the fastest predicted first, and the others follow. random_order is the
+  // median of 200 random orders.
   OrderReplay predicted_order;
   OrderReplay random_order;
-  OrderReplay tpe_order;  // a tree-structured Parzen estimator's, if a caller has one
+  OrderReplay tpe_order;  // order of a tree-structured Parzen estimator, if a caller has one
 
   OrderProblem problem;
 };
 
 // Returns the replays of the sweeps, in the order of their first rows. `rows` are the predictions
 // of `measured`, in the same order. With `with_relatives`, every sweep is replayed twice: first
-// alone, then beginning with what the other sweeps found in their first replays. A sweep is never
-// its own relative.
+// alone, then beginning with the results that the other sweeps found in their first replays. A
+// sweep never learns from its own results in this way.
 std::vector<SweepReplay> ReplaySweeps(absl::Span<const Measurement> measured,
                                       absl::Span<const RowPrediction> rows, const RunSweep& run,
                                       bool with_relatives = false);

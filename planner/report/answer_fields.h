@@ -1,7 +1,7 @@
 // Names the fields of the planner's answers (planner/codec/fields.h).
 //
-// Messages have these fields, and commands print them. Commands also print the question and how
-// long they took (tools/cli/plan/answer_text.h).
+// Messages have these fields, and commands print them. Commands also print the question and the
+// time that the answer took (tools/cli/plan/answer_text.h).
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,8 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("sentence", rests_on.sentence);
 }
 
-// What limits a layout: the largest part of its memory, and the largest part of its step time
-// besides compute. It follows from the estimate, so it is written for readers of an answer but
+// The limits of a layout: the largest part of its memory, and the largest part of its step time
+// besides compute. Both follow from the estimate, so they are written for readers of an answer but
 // never read back.
 struct BindingReport {
   std::string memory_part;  // one of kMemoryPartNames

@@ -1,4 +1,4 @@
-// Answers of the planner as a user sees them, computed locally or by a server.
+// Computes the answers of the planner as a user sees them, for commands and for a server.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace meshwright::planner {
 
 struct RecommendAnswer {
   SearchResult result;
-  int64_t allowed_bytes = 0;       // per device under the query's memory criterion
-  std::vector<std::string> notes;  // what the reader should know about the figures
+  int64_t allowed_bytes = 0;       // bytes per device that the query's memory criterion allows
+  std::vector<std::string> notes;  // notes for readers of the figures
   ParameterCounts counts;
   RestsOn rests_on;
   std::optional<UserLayoutReport> mine;  // set if the query names a layout
@@ -31,13 +31,13 @@ struct RecommendAnswer {
 struct EstimateAnswer {
   Layout layout;
   Estimate estimate;
-  int64_t allowed_bytes = 0;  // per device under the 80 % rule
+  int64_t allowed_bytes = 0;  // bytes per device that the 80 % rule allows
   std::vector<std::string> notes;
   Explanation explanation;
   ParameterCounts counts;
-  int64_t parameters_per_gpu = 0;  // of the device that computes with the most
+  int64_t parameters_per_gpu = 0;  // parameters on the device that holds the most
   RestsOn rests_on;
-  int64_t micro_batches = 0;  // that a rank runs in a step, one after another
+  int64_t micro_batches = 0;  // micro-batches of a step on one rank, one after another
   int64_t tokens_per_step = 0;
 
   RankedLayout ranked() const { return {layout, estimate}; }
@@ -57,21 +57,21 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
 // `cancelled` returns true.
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
                                               int32_t host_cores, const Cancelled& cancelled = {});
-// Returns every preset. `host_cores` is that of FindCluster().
+// Returns every preset. `host_cores` means the same as in FindCluster().
 AllPresets AnswerPresets(int32_t host_cores);
 
-// Returns the evidence behind the cluster and the framework profile of a question. Both have the
-// names that the question uses.
+// Returns the evidence behind the cluster and the framework profile of a query. Both get the names
+// that the query uses.
 RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request);
 
 // Returns the name of the query's memory criterion in answers, such as "the 80 % memory rule".
 std::string MemoryCriterion(const PlanQuery& query);
 
-// Returns what a reader of the answer's figures should know about the model, the load of experts
-// and the cluster.
+// Returns notes for readers of the answer's figures about the model, the load of experts and the
+// cluster.
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request);
-// Returns a note on the cluster for each figure that is most likely in another unit, another if
-// ranks share processor cores, and another if the devices fill the last node only partly.
+// Returns notes on the cluster: one for each figure that is most likely in another unit, one if
+// ranks share processor cores, and one if the devices fill the last node only partly.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
 
 }  // namespace meshwright::planner

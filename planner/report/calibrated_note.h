@@ -1,5 +1,5 @@
-// Says what a preset predicts beside the cluster that was calibrated from it, so that readers see
-// what the calibration changes.
+// Compares an answer with the prediction of the preset from which its cluster was calibrated, so
+// that readers see what the calibration changes.
 #pragma once
 
 #include <optional>

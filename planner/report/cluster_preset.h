@@ -15,13 +15,13 @@ struct ClusterPreset {
   std::string name;
   std::string device;
   int64_t devices_per_node = 0;
-  int64_t memory_bytes = 0;      // of a device
-  double peak_bf16_flops = 0.0;  // 0 if it has no bf16
-  // Of a link in one direction, by the data sheet:
-  double scale_up_bytes_per_s = 0.0;   // inside a node
-  double scale_out_bytes_per_s = 0.0;  // between nodes
-  PresetEvidence evidence;             // has the name of the preset whose fit it is
-  std::optional<double> median_error;  // of the steps of the fit
+  int64_t memory_bytes = 0;      // memory of one device
+  double peak_bf16_flops = 0.0;  // FLOP/s; 0 if the device has no bf16 products
+  // Bandwidth of a link in one direction, by the data sheet:
+  double scale_up_bytes_per_s = 0.0;   // bandwidth inside a node
+  double scale_out_bytes_per_s = 0.0;  // bandwidth between nodes
+  PresetEvidence evidence;             // evidence, under the name of the preset that was fitted
+  std::optional<double> median_error;  // median error of the fit's step times, a fraction
   std::string based_on;                // empty if the file stands by itself
 
   friend bool operator==(const ClusterPreset&, const ClusterPreset&) = default;
@@ -41,7 +41,7 @@ void VisitFields(Preset& preset, Visitor& visit) {
   visit("based_on", preset.based_on);
 }
 
-// Returns every cluster preset, in the order of ClusterNames(). `host_cores` is that of
+// Returns every cluster preset, in the order of ClusterNames(). `host_cores` means the same as in
 // FindCluster().
 std::vector<ClusterPreset> ClusterPresets(int32_t host_cores);
 

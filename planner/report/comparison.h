@@ -1,5 +1,5 @@
-// Compares layouts for one question: the memory and time of each, which is the fastest, and which
-// parts of the step make the difference.
+// Compares layouts for one question: the memory and time of each layout, which layout is the
+// fastest, and which parts of the step make the difference.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ struct ComparedLayout {
   // set, no other field but `layout` and `sentence` is set.
   std::string rule;
   std::optional<RankedLayout> estimate;
-  bool fits = false;  // under the memory criterion of the question
+  bool fits = false;  // whether it fits under the query's memory criterion
   // Rank from 1, by step time among the layouts that fit; 0 if this one does not fit.
   int64_t place = 0;
-  double slower = 0.0;              // its step time over that of the fastest that fits, less 1
-  std::vector<SlowerPart> because;  // why it is slower than that one, largest part first
+  // Step time / step time of the fastest layout that fits, minus 1.
+  double slower = 0.0;
+  std::vector<SlowerPart> because;  // why it is slower than the fastest, largest part first
   std::string sentence;
 
   friend bool operator==(const ComparedLayout&, const ComparedLayout&) = default;
@@ -35,13 +36,14 @@ struct ComparedLayout {
 
 struct CompareAnswer {
   std::vector<ComparedLayout> layouts;  // in the order of the question
-  int64_t allowed_bytes = 0;            // per device under the memory criterion
-  // Layouts whose step times differ by at most this share tie: the estimate can't tell them apart.
+  int64_t allowed_bytes = 0;            // bytes per device that the memory criterion allows
+  // If the step times of two layouts differ by at most this share, they tie: the estimate can't
+  // tell them apart.
   double within = 0.0;
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model
+  int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
-  std::string sentence;  // which layout wins and why
+  std::string sentence;  // names the fastest layout and the reasons
 
   bool any_fits() const;
 };

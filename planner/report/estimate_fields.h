@@ -1,5 +1,5 @@
-// Names the fields of an estimate and of a search's counts (planner/codec/fields.h). They are the
-// same in what commands print, in the store and in messages.
+// Names the fields of an estimate and of a search's counts (planner/codec/fields.h). Commands, the
+// store and messages use the same fields.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ namespace meshwright::planner {
 
 inline constexpr TextForm kLayoutText{&FormatLayout, &ParseLayout};
 
-// A layout's axes one by one, in addition to its text form. The table of keys says what each axis
-// is (planner/layout/keys.h).
+// A layout's keys one by one, in addition to its text form. The table of keys describes each of
+// them (planner/layout/keys.h).
 struct LayoutAxes {
   Layout layout;
 };
 
-// Returns the value of a key whose value is a text or a word. Returns a word even if it is a
+// Returns the value of a key whose value is a text or a word. A word is returned even if it is a
 // default that the layout's text form leaves out.
 inline std::string AxisText(const LayoutKey& key, const Layout& layout) {
   const bool is_named = key.kind == KeyKind::kText || !HasDefault(key, layout);

@@ -1,4 +1,4 @@
-// Writes an estimate, and a search's counts, in the JSON form that the store keeps. Its fields are
+// Writes an estimate, and a search's counts, in the JSON form that the store keeps. The fields are
 // those that commands print (planner/report/estimate_fields.h).
 #pragma once
 

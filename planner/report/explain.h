@@ -1,7 +1,7 @@
-// Explains an estimate: what fills the fullest device, what takes time in a step in addition to
-// compute, what would change if the router spread tokens over experts differently, and what the
-// layout moves to the host. For a layout that does not fit, it also finds the smallest change that
-// makes it fit.
+// Explains an estimate: what fills the fullest device, what takes time in a step besides compute,
+// what would change if the router spread tokens over experts differently, and what the layout moves
+// to the host. If the layout does not fit, the explanation also has the smallest change that makes
+// it fit.
 //
 // The structs hold codes and numbers. The functions that return text turn them into sentences,
 // which are the same on a terminal, in JSON and from a server.
@@ -70,9 +70,9 @@ struct Explanation {
   // For models with experts: the effect of a different load of experts
   // (planner/report/imbalance.h).
   std::optional<ImbalanceEffect> other_imbalance;
-  std::optional<ExpertShare> experts;           // of models with experts
-  std::optional<LatentShare> latent_attention;  // of models with latent attention
-  std::optional<OffloadEffect> offload;         // of layouts that move something to the host
+  std::optional<ExpertShare> experts;           // for models with experts
+  std::optional<LatentShare> latent_attention;  // for models with latent attention
+  std::optional<OffloadEffect> offload;         // for layouts that move something to the host
 
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
@@ -89,8 +89,8 @@ Binding BindingOf(const Estimate& estimate);
 
 // Returns a sentence that says what fills the fullest device, with numbers.
 std::string MemorySentence(const Estimate& estimate);
-// Returns a sentence that says what the step spends most on apart from compute, and what would
-// shrink it.
+// Returns a sentence that names the part on which the step spends most time apart from compute, and
+// a change that would shrink this part.
 std::string TimeSentence(const RankedLayout& ranked);
 // Returns MemorySentence() and TimeSentence() together.
 std::string BindingSentence(const RankedLayout& ranked);

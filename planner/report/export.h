@@ -1,9 +1,9 @@
 // Exports a layout in a form that the user's own framework can launch: flags for Megatron-LM, a
 // TOML file for torchtitan.
 //
-// If the framework only approximates what was estimated, a comment in the exported text says so. If
-// the framework cannot express a part of the layout or of the model, the export fails with
-// InvalidArgument. The error names that part, or its key in the model's config.json, and what is
+// If the framework only approximates what was estimated, a comment in the exported text says so.
+// The export fails with InvalidArgument if the framework cannot express a part of the layout or of
+// the model. The error names that part, or its key in the model's config.json, and what is
 // accepted.
 #pragma once
 

@@ -1,5 +1,5 @@
-// ExportJob is what an exporter writes. This file also declares the exporter of each framework,
-// which planner/report/export.h chooses among, and the helpers that exporters share.
+// ExportJob is the input of an exporter. This file also declares the exporter of each framework,
+// among which planner/report/export.h chooses, and the helpers that exporters share.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,20 @@ struct ExportJob {
   std::vector<std::string> notes = {};  // for the reader, written as comments
 };
 
-// Returns a shell script that starts Megatron-LM's pretrain_gpt.py, or for a hybrid its
-// pretrain_hybrid.py, with flags as in megatron/training/arguments.py of Megatron-Core 0.20; those
-// of models without a recurrence, sparse attention or YaRN are in 0.14 too. The script passes its
-// own arguments on, because the user chooses data, tokenizer, learning rate and checkpoints.
-// Returns InvalidArgument if Megatron-LM lacks what the job uses, such as its schedule. REQUIRES:
-// the model, the training and `devices_per_node` passed the checks of Export().
+// Returns a shell script that starts Megatron-LM's pretrain_gpt.py, or pretrain_hybrid.py for a
+// hybrid. Flags are as in megatron/training/arguments.py of Megatron-Core 0.20. For models without
+// a recurrence, sparse attention or YaRN they are in 0.14 too. The script passes its own arguments
+// on, because the user chooses data, tokenizer, learning rate and checkpoints. Returns
+// InvalidArgument if Megatron-LM lacks what the job uses, such as its schedule. REQUIRES: the
+// model, the training and
+// `devices_per_node` passed the checks of Export().
 absl::StatusOr<std::string> ExportMegatron(const ExportJob& job);
 
 // Returns a configuration file of torchtitan, with keys as in torchtitan/config/job_config.py of
 // the releases that read TOML (0.2); later releases moved to Python, with the same names. Returns
-// InvalidArgument if torchtitan lacks what the job uses. Among what it lacks are ZeRO-1, recompute
-// of some layers only, tensor parallelism without sequence parallelism, zb_h1, and replicated data
-// parallelism combined with other axes.
+// InvalidArgument if torchtitan lacks what the job uses. Torchtitan lacks, among others, ZeRO-1,
+// recompute of only some layers, tensor parallelism without sequence parallelism, zb_h1, and
+// replicated data parallelism combined with other axes.
 // REQUIRES: the model, the training and `devices_per_node` passed the checks of Export().
 absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job);
 

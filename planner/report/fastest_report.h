@@ -1,5 +1,6 @@
-// The answer of `meshwright fastest`: the shortest time in which a model can be trained on a
-// cluster, with any number of its devices, and how layered gradient accumulation changes that time.
+// Computes the answer of `meshwright fastest`: the shortest time in which a model can be trained on
+// a cluster, with any number of its devices, and how layered gradient accumulation changes that
+// time.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +20,24 @@ struct FastestQuery {
   PlanQuery plan;  // its devices and batch are ignored
   DeviceRange devices;
   CriticalBatch critical;
-  double overlap = 1.0;  // as in ShortestRequest
+  double overlap = 1.0;  // ShortestRequest::overlap
 };
 
 // The abstract of Lamy-Poirier (arXiv 2106.02679) makes claims about the layered strategy without
-// giving thresholds. These three, which decide whether a claim holds, are chosen here.
+// giving thresholds. The following three thresholds, which decide whether a claim holds, are
+// chosen.
 //
 // The largest share of the contiguous strategy's time that counts as about half.
 inline constexpr double kAboutHalf = 0.6;
-// Up to this bandwidth per device, one way, a network between nodes counts as slow. It is 400 Gb/s
-// for a node of eight devices.
+// Up to this many bytes per second per device, one way, a network between nodes counts as slow. For
+// a node of eight devices this is 400 Gb/s.
 inline constexpr double kSlowBytesPerS = 6.25e9;
 // The largest share of a device's memory that counts as small.
 inline constexpr double kSmallShareOfMemory = 0.25;
 
 struct Claim {
   std::string name;  // such as "half_the_time"
-  std::string text;  // in words
+  std::string text;  // the claim in words
   Verdict verdict = Verdict::kOpen;
   std::string sentence = {};  // the verdict with its numbers
 };
@@ -44,9 +46,9 @@ struct FastestAnswer {
   std::vector<ShortestRun> strategies;  // in the order of kStrategyNames
   std::vector<Claim> claims;
   int64_t device_bytes = 0;          // memory of a device
-  double network_bytes_per_s = 0.0;  // per device between nodes, one way
+  double network_bytes_per_s = 0.0;  // bandwidth per device between nodes, one way
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model
+  int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
 
   bool any_fits() const;
@@ -54,8 +56,8 @@ struct FastestAnswer {
   const ShortestRun* Shortest() const;
 };
 
-// Returns InvalidArgument if a field of the query is out of range, and every error of Resolve() and
-// ShortestRuns() as it is.
+// Returns InvalidArgument if a field of the query is out of range. Returns every error of Resolve()
+// and ShortestRuns() as it is.
 absl::StatusOr<FastestAnswer> AnswerFastest(const FastestQuery& query, int32_t host_cores,
                                             SearchRun run = {},
                                             const ShortestProgress& progress = {});

@@ -1,6 +1,6 @@
 // Estimates a layout for a different load of experts: the tokens that the fullest rank's experts
 // take, as a multiple of the mean over ranks. How unevenly a router distributes tokens is known
-// only once a model trains, so an answer for one load also gives the cost of a second one.
+// only once a model trains, so an answer for one load also gives the cost under a second load.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace meshwright::planner {
 
-// The second load, with which an answer compares. If the question's own load is at least as high,
-// the answer compares with balanced routing instead.
+// The second load of experts in an answer. If the query's own load is at least as high, balanced
+// routing is the second load instead.
 inline constexpr double kOtherImbalance = 1.2;
 
 struct ImbalanceEffect {
   double imbalance = 1.0;   // the second load
-  int64_t total_bytes = 0;  // on the fullest device
+  int64_t total_bytes = 0;  // memory of the fullest device
   double oom_probability = 0.0;
   double step_s = 0.0;
-  std::string sentence;  // these figures compared with the layout's own
+  std::string sentence;  // compares these figures with the layout's own
 
   friend bool operator==(const ImbalanceEffect&, const ImbalanceEffect&) = default;
 };

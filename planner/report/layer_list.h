@@ -1,4 +1,4 @@
-// Writes a property of layers as a Python list, which Megatron-LM evaluates.
+// Writes which layers have a property as a Python list, which Megatron-LM evaluates.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,12 @@
 
 namespace meshwright::planner {
 
-// By layer as Megatron-LM counts them, whether it has the property.
+// For each layer, as Megatron-LM counts layers, whether it has the property.
 using LayerFlags = std::vector<bool>;
 
-// Returns how many of Megatron-LM's layers make one layer of the group: one in models whose layers
-// all have attention and an FFN, and in a hybrid one for each part.
+// Returns how many layers of Megatron-LM make one layer of the group. In a hybrid, each part of a
+// layer is one layer of Megatron-LM. In other models all layers have attention and an FFN, and each
+// is one layer of Megatron-LM.
 inline int64_t MegatronLayersOf(const LayerGroup& group, bool is_hybrid) {
   return is_hybrid ? int64_t{group.mixes()} + int64_t{group.ffn.exists()} : 1;
 }

@@ -1,5 +1,5 @@
-// The answer of `meshwright fit`: how large a micro-batch, a sequence and a model may be before
-// nothing fits.
+// Computes the answer of `meshwright fit`: how large a micro-batch, a sequence and a model may be
+// before nothing fits.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace meshwright::planner {
 
 struct FitAnswer {
   std::vector<Limit> limits;           // in the order of kLimitKindNames
-  int64_t allowed_bytes = 0;           // per device under the query's memory criterion
+  int64_t allowed_bytes = 0;           // bytes per device that the query's memory criterion allows
   std::vector<std::string> sentences;  // one for each limit
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model that was asked about
+  int64_t parameters = 0;  // parameters of the model in the query
   RestsOn rests_on;
 
   bool any_fits() const;
 };
 
 // Finds how large the problem may be for `layout`, given in text form, or for the layouts of a
-// search if `layout` is empty. Returns InvalidArgument if `layout` can't be read. Also returns it
-// if the query sets `where` or `offload` in addition to a layout, because both are about searches.
-// Returns every error of Resolve() and FindLimits() as it is.
+// search if `layout` is empty. Returns InvalidArgument if `layout` can't be read, or if the query
+// sets `where` or `offload` in addition to a layout, because both apply only to searches. Returns
+// every error of Resolve() and FindLimits() as it is.
 absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view layout,
                                     int32_t host_cores, SearchRun run = {});
 

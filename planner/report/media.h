@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// Returns notes for readers: how many tokens stand for images, and what is assumed of the images.
-// There is none for a model without a tower.
+// Returns notes for readers: how many tokens stand for images, and what is assumed of the images. A
+// model without a tower gets no notes.
 std::vector<std::string> MediaNotes(const ModelSpec& model, const TrainingSpec& training);
 
 }  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 namespace meshwright::planner {
 
 // Appends the flags of an FFN with experts. Returns InvalidArgument, which names the key of the
-// model's config, if Megatron-LM has no flags for them.
+// model's config, if Megatron-LM has no flags for these experts.
 absl::Status AddExperts(const ModelSpec& model, const Ffn& ffn, bool is_hybrid, AsideKeys& aside,
                         MegatronScript& script);
 

@@ -1,8 +1,10 @@
-// Writes a hybrid, whose layers have recurrences or a mixer or an FFN alone, as the layer pattern
-// of Megatron-LM's pretrain_hybrid.py (megatron/core/models/hybrid/hybrid_layer_allocation.py).
+// Writes a hybrid as the layer pattern of Megatron-LM's pretrain_hybrid.py
+// (megatron/core/models/hybrid/hybrid_layer_allocation.py). In a hybrid, layers have recurrences,
+// or only a mixer, or only an FFN.
 //
-// Each letter is a layer of Megatron-LM's: M Mamba-2, G gated delta net, * attention, - FFN, E
-// experts. | ends a pipeline stage, and / begins the layers that predict a further token.
+// Each letter is a layer of Megatron-LM: M Mamba-2, G gated delta net, * attention, - FFN, E
+// experts.
+//  ends a pipeline stage, and / begins the multi-token-prediction layers.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +24,8 @@ bool IsHybrid(const ModelSpec& model);
 // REQUIRES: IsHybrid(), and the model's parts are among kMegatronParts.
 std::string HybridPattern(const ModelSpec& model, const Layout& layout);
 
-// Returns how many of Megatron-LM's layers make one of the model's; nullopt if that differs by
-// layer.
+// Returns how many layers of Megatron-LM make one layer of the model; nullopt if the number differs
+// between layers.
 std::optional<int64_t> MegatronLayersEach(const ModelSpec& model);
 
 // Appends the flags of the recurrences. Returns InvalidArgument, which names the key of the model's

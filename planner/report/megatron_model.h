@@ -1,8 +1,8 @@
 // Writes a model as flags of Megatron-LM's pretrain_gpt.py, or of its pretrain_hybrid.py.
 //
 // Layers may differ only in whether they have experts, in whether attention has a window and in
-// whether it turns queries and keys. For these differences Megatron-LM takes a list of layers. For
-// the layers of a hybrid it takes a pattern (planner/report/megatron_hybrid.h).
+// whether it rotates queries and keys. Megatron-LM takes a list of layers for these differences.
+// Megatron-LM takes a pattern for the layers of a hybrid (planner/report/megatron_hybrid.h).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ inline constexpr EnumSet<ModelPart> kMegatronParts = {ModelPart::kRotaryPosition
                                                       ModelPart::kSparseIndex,
                                                       ModelPart::kExpertLatent};
 
-// The kinds of FFNs that it has flags for.
+// The kinds of FFNs that AddModel() has flags for.
 inline constexpr EnumSet<FfnKind> kMegatronFfns = {FfnKind::kSwiGlu, FfnKind::kGelu,
                                                    FfnKind::kReluSquared};
 

@@ -1,4 +1,4 @@
-// Writes how a model knows the tokens' positions as flags of Megatron-LM.
+// Writes how a model encodes the tokens' positions as flags of Megatron-LM.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// Appends the flags. Returns InvalidArgument, which names the key of the model's config, its value
-// and what Megatron-LM accepts, if it has no flags for the positions.
+// Appends the flags. If Megatron-LM has no flags for the positions, returns InvalidArgument, which
+// names the key of the model's config, its value and what Megatron-LM accepts.
 absl::Status AddPositions(const ModelSpec& model, bool is_hybrid, AsideKeys& aside,
                           std::vector<std::string>& flags);
 

@@ -1,4 +1,4 @@
-// MegatronScript is a script that starts Megatron-LM, while it is put together.
+// MegatronScript holds the parts of a script that starts Megatron-LM.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace meshwright::planner {
 
 struct MegatronScript {
   std::vector<std::string> comments;  // above the flags
-  std::vector<std::string> flags;     // in lines
+  std::vector<std::string> flags;     // each is one line of flags
 };
 
 }  // namespace meshwright::planner

@@ -16,7 +16,7 @@ struct ModelPreset {
   std::vector<std::string> other_names;  // names that stand for the same file
   std::string kind;                      // "dense", "experts" or "hybrid"
   ParameterCounts counts;
-  std::optional<int64_t> context_tokens;  // of the longest sequence that the file names
+  std::optional<int64_t> context_tokens;  // tokens of the longest sequence that the file names
 
   friend bool operator==(const ModelPreset&, const ModelPreset&) = default;
 };

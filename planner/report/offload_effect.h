@@ -1,5 +1,5 @@
-// Computes what a layout moves to the hosts' memory and what that costs, for the explanation of the
-// layout (planner/report/explain.h).
+// Computes what a layout moves to the hosts' memory and what the offload costs, for the explanation
+// of the layout (planner/report/explain.h).
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 
 namespace meshwright::planner {
 
-// Each figure is that of the device where it is largest.
+// Each figure is the largest over all devices.
 struct OffloadEffect {
-  int64_t moved_bytes = 0;        // activations of a micro-batch, which go to the host and back
-  int64_t update_bytes = 0;       // gradients to the host plus weights back, per step
-  double link_bytes_per_s = 0.0;  // the rate at which a device copies
-  double exposed_s = 0.0;         // copies of a step that nothing hides
-  int64_t host_bytes = 0;         // of one device, in its host's memory
+  // Bytes of a micro-batch's activations that go to the host and back.
+  int64_t moved_bytes = 0;
+  int64_t update_bytes = 0;       // bytes of gradients to the host plus weights back, per step
+  double link_bytes_per_s = 0.0;  // rate at which a device copies to or from the host
+  double exposed_s = 0.0;         // seconds of a step's copies that nothing hides
+  int64_t host_bytes = 0;         // host memory that one device fills
   std::string sentence;
 
   friend bool operator==(const OffloadEffect&, const OffloadEffect&) = default;

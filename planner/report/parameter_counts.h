@@ -10,11 +10,11 @@
 namespace meshwright::planner {
 
 struct ParameterCounts {
-  int64_t parameters = 0;         // of the language model and its towers; tied ones count once
-  int64_t active_parameters = 0;  // of `parameters`, without the experts that a token skips
-  int64_t tower_parameters = 0;   // of `parameters`, those of towers
-  int64_t mtp_parameters = 0;     // beside `parameters`: of the layers that predict further tokens
-  // Of `parameters` and of adapters, those that train; 0 where all of `parameters` do.
+  int64_t parameters = 0;         // language model and towers; tied parameters count once
+  int64_t active_parameters = 0;  // `parameters` without those of the experts that a token skips
+  int64_t tower_parameters = 0;   // the part of `parameters` in towers
+  int64_t mtp_parameters = 0;     // multi-token-prediction layers; not in `parameters`
+  // The parameters that train, adapters included; 0 if all of `parameters` train.
   int64_t trainable_parameters = 0;
 
   friend bool operator==(const ParameterCounts&, const ParameterCounts&) = default;

@@ -1,4 +1,4 @@
-// PresetEvidence says what a cluster or a framework profile rests on: measured runs and who
+// PresetEvidence is the evidence for a cluster or a framework profile: measured runs and who
 // measured them, a benchmark, a data sheet, or only an assumption.
 #pragma once
 
@@ -42,11 +42,11 @@ struct FittedPreset {
   Calibration fit;
 };
 
-// Returns what a preset's file is based on, or nullopt if the file stands by itself.
+// Returns the preset on which a preset's file is based, or nullopt if the file stands by itself.
 using FindFittedBase = absl::FunctionRef<std::optional<FittedPreset>(std::string_view name)>;
 
-// Returns the name of the preset that the fit was made of. It is the preset itself, or the base
-// from which it has its fit.
+// Returns the name of the preset for which the fit was made: the preset itself, or the base from
+// which it takes its fit.
 std::string OwnerOfFit(FittedPreset preset, FindFittedBase base_of);
 
 // Returns the median error of the fit, or nullopt if there is no fit.

@@ -14,13 +14,13 @@ namespace meshwright::planner {
 struct ProfilePreset {
   std::string name;
   std::vector<std::string> other_names;  // names that stand for the same file
-  std::string framework;                 // which program it describes, in a few words
-  std::vector<std::string> axes;         // keys of a layout that the framework divides a run by
+  std::string framework;                 // the program that it describes, in a few words
+  std::vector<std::string> axes;         // keys of a layout that this framework can divide a run by
   int64_t min_zero = 0;
   int64_t max_zero = 0;
   std::vector<std::string> schedules;  // empty if it has no pipeline
-  PresetEvidence evidence;             // has the name of the preset whose fit it is
-  std::optional<double> median_error;  // of the steps of the fit
+  PresetEvidence evidence;             // evidence, under the name of the preset that was fitted
+  std::optional<double> median_error;  // median error of the fit's step times, a fraction
   std::string based_on;                // empty if the file stands by itself
 
   friend bool operator==(const ProfilePreset&, const ProfilePreset&) = default;

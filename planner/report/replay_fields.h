@@ -16,7 +16,7 @@ inline constexpr EnumNames<TrialStop, 4> kTrialStopNames = {{
     {TrialStop::kAllRan, "all_ran"},
 }};
 
-// A replayed sweep, and whether to show the results of related sweeps with which it began.
+// A replayed sweep, and whether to show the results of related sweeps with which the replay began.
 struct ReplayRow {
   SweepReplay sweep;
   bool with_relatives = false;

@@ -1,4 +1,4 @@
-// The JSON form of replayed sweeps, for scripts.
+// Writes the JSON form of replayed sweeps, for scripts.
 #pragma once
 
 #include "absl/types/span.h"

@@ -14,8 +14,8 @@ namespace meshwright::planner {
 struct RestsOn {
   PresetEvidence cluster;
   PresetEvidence framework;
-  double step_time_sigma = 0.0;  // standard deviation of ln(step time), behind the interval
-  std::string sentence;          // all of this in one line
+  double step_time_sigma = 0.0;  // standard deviation of ln(step time), which sets the interval
+  std::string sentence;          // all other members in one line
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;
 };

@@ -1,5 +1,5 @@
-// The answer of `meshwright scale`, and of `meshwright recommend` for a range of numbers of
-// devices: what adding devices gains, in numbers and words.
+// Computes the answer of `meshwright scale`, and of `meshwright recommend` for a range of numbers
+// of devices: the gain from additional devices, in numbers and words.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@ namespace meshwright::planner {
 struct ScaleQuery {
   PlanQuery plan;  // `devices` is ignored
   DeviceRange devices;
-  // If set, the batch grows with the devices (weak scaling). The plan's batch is then that of the
-  // smallest size.
+  // If set, the batch grows with the number of devices (weak scaling). The plan's batch is then the
+  // batch at the smallest size.
   bool weak = false;
-  // If set, PointsForBudget() also tries sizes between those of the range, and `weak` is ignored.
+  // If set, PointsForBudget() also tries sizes between the sizes of the range, and `weak` is
+  // ignored.
   bool refine = false;
   Budget budget;
 };
@@ -32,7 +33,7 @@ struct ScaleAnswer {
   BudgetAnswer answer;
   std::vector<std::string> sentences;  // findings about the points
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model
+  int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
 
   bool any_fits() const { return answer.fewest_that_fit.has_value(); }

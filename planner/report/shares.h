@@ -12,17 +12,18 @@
 namespace meshwright::planner {
 
 struct ExpertShare {
-  int64_t activations_bytes = 0;  // kept by experts on the fullest device
-  double exposed_s = 0.0;         // the experts' all-to-alls of a step that compute does not hide
+  int64_t activations_bytes = 0;  // bytes that experts keep on the fullest device
+  // Seconds of a step's expert all-to-alls that compute does not hide.
+  double exposed_s = 0.0;
   std::string sentence;
 
   friend bool operator==(const ExpertShare&, const ExpertShare&) = default;
 };
 
-// Parts of the fullest device's activations.
+// Bytes of the fullest device's activations.
 struct LatentShare {
-  int64_t projected_bytes = 0;  // queries, keys and values of all heads
-  int64_t latent_bytes = 0;     // the latents that these are projected from
+  int64_t projected_bytes = 0;  // bytes of queries, keys and values of all heads
+  int64_t latent_bytes = 0;     // bytes of the latents from which these are projected
   std::string sentence;
 
   friend bool operator==(const LatentShare&, const LatentShare&) = default;

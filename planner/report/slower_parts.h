@@ -1,5 +1,5 @@
-// Says why one step takes longer than another: which of its parts take longer, and a clause that
-// names them.
+// Explains why one step takes longer than another: lists the parts that take longer, and writes a
+// clause about them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The answer of `meshwright study`: what published recommendations about layouts are worth for one
-// model and cluster.
+// Computes the answer of `meshwright study`: how much published recommendations about layouts gain
+// for one model and cluster.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct StudyAnswer {
   std::vector<Ablation> ablations;
   double within = 0.0;  // a difference of throughput up to this share is a tie
   std::vector<std::string> notes;
-  int64_t parameters = 0;  // of the model
+  int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
   std::string sentence;  // states how many of the recommendations hold
 

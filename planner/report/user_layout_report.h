@@ -1,4 +1,4 @@
-// Reports where the reader's own layout would rank, and why it is slower than the best.
+// Reports the rank of the user's own layout, and why it is slower than the best layout.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace meshwright::planner {
 struct UserLayoutReport {
   std::string layout;
   std::string rule;   // the rule that it breaks, such as "heads_division"; empty if it can run
-  bool fits = false;  // under the memory criterion of the search
+  bool fits = false;  // whether it fits under the memory criterion
   int64_t total_bytes = 0;
-  int64_t over_bytes = 0;  // in excess of what a device may hold; 0 if it fits
+  int64_t over_bytes = 0;  // bytes beyond the allowed memory of a device; 0 if it fits
   double oom_probability = 0.0;
   double step_s = 0.0;
   double mfu = 0.0;
@@ -26,8 +26,8 @@ struct UserLayoutReport {
   // with more memory.
   int64_t rank = 0;
   int64_t of = 0;  // layouts that were ranked
-  // Its step time over that of the best layout, less 1. Negative if it is faster than the best but
-  // does not fit; 0 if nothing fits.
+  // Its step time divided by the best layout's step time, minus 1. Negative if it is faster than
+  // the best layout but does not fit; 0 if nothing fits.
   double slower = 0.0;
   std::vector<SlowerPart> because;  // why it is slower, largest part first
   std::string sentence;

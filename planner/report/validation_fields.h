@@ -44,7 +44,8 @@ void VisitFields(const SweepReport& report, Visitor& visit) {
         report.inside_interval);
 }
 
-// The figures of all rows together: those that a sweep has, and those that exist only for all rows.
+// The figures of all rows together: the figures of a sweep, and figures that exist only for all
+// rows.
 struct TotalText {
   ValidationReport report;
 };

@@ -43,7 +43,8 @@ inline bool ExpertsLackSequenceParallel(const RuleInput& input, const Layout& la
   return Broken(layout.tp, 0, operands);
 }
 
-// A group that divides states holds all experts once. The worker divides them over all ranks alone.
+// Each HSDP group holds all experts once. Meshwright's worker can divide the states of experts only
+// among all ranks, so it runs no such layout.
 inline bool ExpertsUnderHsdp(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.shard_ranks == 0 || !input.model.has_experts()) return false;
   const int64_t ranks = int64_t{layout.shard_ranks} * layout.tp;
@@ -51,7 +52,7 @@ inline bool ExpertsUnderHsdp(const RuleInput& input, const Layout& layout, Opera
   if (input.profile.engine == Engine::kWorker) return Broken(ranks, divided, operands);
   if (DoesNotDivide(ranks, divided, operands)) return true;
   const Mesh mesh(layout, input.profile.communication.mesh_order);
-  // Another rule is about experts that ranks can't divide at all.
+  // Rule::kExpertMesh reports ranks that can't be divided into groups of experts.
   if (!mesh.expert_groups() || mesh.ExpertShardGroupsOf(ranks / divided)) return false;
   return Broken(ranks, divided, operands);
 }

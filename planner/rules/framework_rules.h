@@ -1,4 +1,4 @@
-// The rule that a framework must have what a layout uses, such as its ZeRO stage, schedule,
+// Defines the rule that a framework supports what a layout uses, such as its ZeRO stage, schedule,
 // recompute mode and axes.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace meshwright::planner {
 
-// What a framework may lack. Stored in Operands::value.
+// A feature that a framework may lack. It is stored in Operands::value.
 enum class FrameworkPart : int64_t {
   kZeroStage,
   kZeroMinimum,
@@ -51,16 +51,17 @@ inline bool HasSchedule(const Supports& supports, ScheduleKind schedule) {
   return SchedulesOf(supports).Has(schedule);
 }
 
-// Stores `part` as what the framework lacks, and `bound` as a number for the rule's sentence.
-// Returns true.
+// Stores `part` as the lacking feature, and `bound` as a number for the rule's sentence. Returns
+// true.
 inline bool Lacks(FrameworkPart part, int64_t bound, Operands& operands) {
   return Broken(static_cast<int64_t>(part), bound, operands);
 }
 
-// The parts of the rule. Each returns whether the framework lacks something that the model or some
-// of the layout's axes need. They are separate so that each depends on few axes (RuleLevel).
+// The functions below are the parts of the rule. Each returns whether the framework lacks something
+// that the model or some axes of the layout need. The functions are separate so that each depends
+// on few axes (RuleLevel).
 
-// What a framework can move of the model's states.
+// The kinds of model states that a framework may be able to move to the host.
 enum class StateOffload : uint8_t { kOptimizer, kParameters, kGradients };
 
 inline EnumSet<StateOffload> OffloadsOf(const Supports& has) {
@@ -124,8 +125,9 @@ inline bool LacksContextParallel(const RuleInput& input, const Layout& layout, O
          Lacks(FrameworkPart::kContext, 0, operands);
 }
 
-// Returns whether the framework lacks a module that the layout recomputes. If core_attn is lacking
-// because the framework's attention keeps no scores, the sentence gives this as the reason.
+// Returns whether the framework can't recompute a module that the layout recomputes. If core_attn
+// is missing because the framework's attention keeps no scores, the sentence gives this as the
+// reason.
 inline bool LacksModules(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.recompute != Recompute::kModules) return false;
   const RecomputeModules has = input.profile.supports.recompute_modules;
@@ -147,7 +149,8 @@ inline bool LacksRecompute(const RuleInput& input, const Layout& layout, Operand
           Lacks(FrameworkPart::kRecompute, 0, operands));
 }
 
-// Returns whether the framework lacks what the layout moves of the model's states.
+// Returns whether the framework can't move to the host the model states that the layout moves
+// there.
 inline bool LacksStateOffload(const Supports& has, const Offload& offload, Operands& operands) {
   const bool runs = !offload.optimizer   ? true
                     : offload.gradients  ? has.has_gradient_offload
@@ -186,7 +189,7 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
          LacksSchedule(input, layout, operands);
 }
 
-// Returns a sentence that says what the framework lacks and what it has instead.
+// Returns a sentence that names the lacking feature and the framework's alternatives.
 std::string DescribeFramework(const Operands& operands);
 
 }  // namespace meshwright::planner

@@ -11,9 +11,9 @@
 
 namespace meshwright::planner {
 
-// Returns whether `device` lacks `kind`. An empty set of kinds means that the device has all of
-// them. Operands::divisor gets the kinds of both devices, so that the sentence can say whether the
-// other device has `kind`.
+// Returns whether `device` lacks `kind`. An empty set of kinds means that the device has all kinds.
+// Operands::divisor gets the kinds of both devices, so that the sentence can say whether the other
+// device has `kind`.
 template <typename Kind>
 bool Lacks(Kind kind, DeviceKind device, const EnumSet<Kind>& on_cpu, const EnumSet<Kind>& on_cuda,
            Operands& operands) {
@@ -41,7 +41,7 @@ inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operan
   });
 }
 
-// Where a part of the model can run instead, if it can't run on this device as the layout asks.
+// A device or kernel with which a part of the model can run, if it can't run as the layout asks.
 enum class RunsPart : int64_t { kNowhere, kOnCpu, kWithFlash2 };
 
 inline bool LacksModelPart(const RuleInput& input, const Layout& layout, Operands& operands) {
@@ -84,8 +84,8 @@ inline bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*
   });
 }
 
-// In bf16, flash2 pads the values of latent attention to the keys' width, so only that width
-// counts. Other kernels take values of their own width.
+// In bf16, flash2 pads the values of latent attention to the width of the keys, so only the keys'
+// width counts. Other kernels must also take the width of the values.
 inline bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (input.device != DeviceKind::kCuda) return false;
   const AttentionKernel attention = input.profile.AttentionOf(layout);
@@ -118,8 +118,8 @@ inline bool LacksPrecision(const RuleInput& input, const Layout& /*layout*/, Ope
                operands);
 }
 
-// This rule and the next apply only to kernels that the layout names. A layout that names none gets
-// the framework's own.
+// This rule and the next apply only to kernels that the layout names. Otherwise the framework runs
+// its own kernels.
 inline bool LacksAttention(const RuleInput& input, const Layout& layout, Operands& operands) {
   const AttentionKernel named = layout.attention;
   if (named == AttentionKernel::kDefault) return false;

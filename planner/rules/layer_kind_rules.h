@@ -1,6 +1,6 @@
-// Rules about layers other than attention with an FFN: how a layout divides a recurrence, and where
-// layers stand that share keys. Each function returns whether the layout breaks its rule
-// (planner/rules/rule.h).
+// Rules about recurrences and about layers that share keys: whether ranks can divide a recurrence,
+// and on which stages the sharing layers may be. Each function returns whether the layout breaks
+// its rule (planner/rules/rule.h).
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace meshwright::planner {
 
-// Tensor parallelism divides the heads of a recurrence, and context parallelism divides those of a
-// rank once more. Mamba-2's groups may be fewer than cp ranks, which then repeat them (Megatron-LM,
-// core/ssm/mamba_context_parallel.py).
+// Tensor parallelism divides the heads of a recurrence, and context parallelism divides the heads
+// of each TP rank once more. If a TP rank has fewer Mamba-2 groups than cp, several CP ranks hold
+// the same group (Megatron-LM, core/ssm/mamba_context_parallel.py).
 inline bool RecurrenceDoesNotDivide(const RuleInput& input, const Layout& layout,
                                     Operands& operands) {
   const int64_t ranks = int64_t{layout.tp} * layout.cp;
@@ -32,8 +32,9 @@ inline bool RecurrenceDoesNotDivide(const RuleInput& input, const Layout& layout
   });
 }
 
-// Returns the first of the layers whose keys later layers share; layers() if none do. Layers with a
-// window share those of the last layer with one, and the others those of the last without.
+// Returns the index of the first layer whose keys later layers share, or model.layers() if there is
+// none. Layers with a window share the keys of the last layer that has a window and its own keys.
+// Layers without a window share the keys of the last layer without a window that has its own keys.
 inline int64_t FirstOwnerOfSharedKeys(const ModelSpec& model) {
   int64_t first = model.layers();
   int64_t last_of[2] = {0, 0};
@@ -52,7 +53,8 @@ inline int64_t FirstOwnerOfSharedKeys(const ModelSpec& model) {
 
 inline bool SharesKeys(const LayerGroup& group) { return group.attention.shares_keys; }
 
-// Keys do not travel between stages, so a stage that has a layer with shared keys has their owner.
+// Keys are not sent between stages, so a stage with a layer that shares keys must also hold the
+// layer that owns these keys.
 inline bool SharedKeysCrossStages(const RuleInput& input, const Layout& layout,
                                   Operands& operands) {
   if (layout.pp == 1 || !AnyGroup(input, SharesKeys)) return false;

@@ -37,8 +37,8 @@ inline bool DeviceLacksFormat(const RuleInput& input, const Layout&, Operands& o
          Broken(static_cast<int64_t>(input.training.precision), 0, operands);
 }
 
-// Returns a sentence that names the figure of the cluster that is 0: the device's peak FLOP/s in
-// the precision's format.
+// Returns a sentence that names the cluster's figure whose value 0 breaks the rule: the device's
+// peak FLOP/s in the precision's format.
 std::string DescribeDeviceFormat(const Operands& operands);
 
 inline bool IsOver(int32_t value, int32_t most, Operands& operands) {

@@ -18,7 +18,7 @@ inline bool DevicesDiffer(const RuleInput& input, const Layout& layout, Operands
   return Broken(layout.devices(), input.devices, operands);
 }
 
-// What is wrong with the stages that a layout names. Stored in Operands::value.
+// The problem with the stages that a layout names. It is stored in Operands::value.
 enum class StagesProblem : int64_t { kCount, kLayers, kEmptyStage };
 
 inline bool StagesDoNotFit(const RuleInput& input, const Layout& layout, Operands& operands) {
@@ -130,15 +130,15 @@ inline bool ReplicasDoNotDivide(const RuleInput& input, const Layout& layout, Op
   return Broken(GroupSize(GroupRole::kReplicas, layout), layout.shard_ranks, operands);
 }
 
-// The rules below are about the global batch. They are checked last, because a layout that breaks
-// only these could run with another batch.
+// The rules below are about the global batch. These rules are checked last, because a layout that
+// breaks only them could run with another batch.
 
 inline bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   return DoesNotDivide(input.training.global_batch, int64_t{layout.dp} * layout.micro_batch,
                        operands);
 }
 
-// REQUIRES, for this rule and the next: the layout keeps the rule of BatchDoesNotDivide().
+// REQUIRES (also in the next rule): BatchDoesNotDivide() is false.
 inline bool TooFewMicroBatches(const RuleInput& input, const Layout& layout, Operands& operands) {
   const int64_t least = LeastMicroBatches(NeedsOf(layout.schedule), layout.pp);
   if (least == 0) return false;

@@ -9,11 +9,11 @@
 
 namespace meshwright::planner {
 
-// A figure of the host that a cluster may leave out. Stored in Operands::value.
+// A figure of the host that a cluster may leave out. It is stored in Operands::value.
 enum class HostFigure : int64_t { kLink, kMemory, kMemoryRate };
 
-// Every offload needs the rate of the link and the size of the host's memory. An update on the host
-// also needs the memory's rate.
+// Every offload needs the rate of the link between device and host and the size of the host's
+// memory. An optimizer update on the host also needs the rate of the host's memory.
 inline bool LacksHostFigures(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!layout.offload.any() || input.cluster == nullptr) return false;
   const HostProfile& host = input.cluster->host;
@@ -29,12 +29,12 @@ inline bool LacksHostFigures(const RuleInput& input, const Layout& layout, Opera
 // Returns a sentence that names the missing key of a cluster.
 std::string DescribeHostFigures(const Operands& operands);
 
-// Compares the offloaded layers with those of the fullest chunk. Chunks with fewer layers offload
-// all of theirs.
+// Returns whether the layout offloads the activations of more layers than the largest chunk has. A
+// chunk with fewer layers offloads all of its layers.
 bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands);
 
-// Under rc=block:N the first N layers keep their input alone, and these are the ones that would
-// move.
+// Under rc=block:N the first N layers of a chunk keep only their inputs, and offload would move the
+// activations of these same layers.
 inline bool OffloadsRecomputed(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.offload.activation_layers == 0) return false;
   const bool stays =
@@ -43,7 +43,8 @@ inline bool OffloadsRecomputed(const RuleInput& input, const Layout& layout, Ope
   return stays && Broken(layout.offload.activation_layers, 0, operands);
 }
 
-// ZeRO-3 alone gathers weights before a layer needs them, so that their shards may be elsewhere.
+// Only ZeRO-3 gathers weights before each layer, so only then may the shards be in the host's
+// memory.
 inline bool OffloadsWholeWeights(const RuleInput&, const Layout& layout, Operands& operands) {
   return layout.offload.parameters && layout.zero < 3 && Broken(layout.zero, 3, operands);
 }
@@ -54,8 +55,8 @@ inline bool OffloadsOrthogonalised(const RuleInput& input, const Layout& layout,
          Broken(1, 0, operands);
 }
 
-// Returns whether the devices of a node move more to their host than its memory holds. Estimates
-// the layout's memory unless the layout moves nothing.
+// Returns whether the devices of a node move more bytes to their host than its memory holds. The
+// function estimates the layout's memory unless the layout moves nothing.
 // REQUIRES: the layout keeps all rules that come before this one in the list.
 bool OverfillsHost(const RuleInput& input, const Layout& layout, Operands& operands);
 

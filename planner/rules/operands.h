@@ -1,4 +1,4 @@
-// Helpers for rules that fill in their operands.
+// Provides helpers for rules that fill in their operands.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
   return value % divisor != 0 && Broken(value, divisor, operands);
 }
 
-// Returns whether breaks(group) is true for any layer group of the model. Asks once for each shape.
+// Returns whether breaks(group) is true for any layer group of the model. Calls breaks once per
+// shape.
 template <typename Breaks>
 bool AnyGroup(const RuleInput& input, const Breaks& breaks) {
   return input.shapes.Any(input.model, breaks);

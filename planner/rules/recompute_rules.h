@@ -42,7 +42,8 @@ inline bool RecomputesUnderDelayedScales(const RuleInput& input, const Layout& l
 
 // Returns whether a simpler layout takes no more memory and is faster. Searches drop a layout for
 // which this holds, although it can run. Selective recompute of attention exists to avoid keeping
-// the score matrix. If the attention kernel keeps none, it frees nothing and costs time.
+// the score matrix. If the attention kernel keeps no scores, selective recompute frees nothing and
+// costs time.
 inline bool IsDominated(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (!input.drops_dominated || layout.recompute != Recompute::kSelective) return false;
   const bool only_scores =
@@ -50,7 +51,7 @@ inline bool IsDominated(const RuleInput& input, const Layout& layout, Operands& 
   return only_scores && !KeepsScores(input.profile, layout) && Broken(0, 0, operands);
 }
 
-// Each returns a sentence with the modules' names.
+// Each of these functions returns a sentence with the modules' names.
 std::string DescribeMissingModules(const Operands& operands);
 std::string DescribeTwice(const Operands& operands);
 std::string DescribeDelayedScales(const Operands& operands);

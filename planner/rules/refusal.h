@@ -1,4 +1,4 @@
-// Says as an error why a layout of a model can't run.
+// Turns a broken rule into an error that says why a layout of a model can't run.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,12 +9,12 @@
 
 namespace meshwright::planner {
 
-// Returns whether the program of this profile has no layer for a part of the model, whatever the
-// layout.
+// Returns whether the violation is that the program has no layer for a part of the model. Such a
+// violation holds for every layout.
 bool IsAboutParts(const Violation& violation);
 
 // Returns InvalidArgument. If the program lacks layers for parts of the model, the error is about
-// the keys of the model's config.json that ask for them, and else about the layout.
+// the keys of the model's config.json that ask for these parts; otherwise it is about the layout.
 absl::Status RefusalOf(const ModelSpec& model, const FrameworkProfile& profile,
                        const Layout& layout, const Violation& violation);
 

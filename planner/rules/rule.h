@@ -1,8 +1,8 @@
-// A Rule decides whether layouts can run. Its RuleEntry has its name, its test, and the sentence
-// for a layout that breaks it.
+// A Rule is a condition that a layout must meet to run. Its RuleEntry has its name, its test, and
+// the sentence for a layout that breaks it.
 //
-// A search checks these rules at millions of points, so tests allocate nothing. A broken rule
-// stores numbers, which become a sentence only when someone reads it.
+// A search checks these rules at millions of points, so tests allocate nothing. The test of a
+// broken rule stores numbers; Describe() turns them into a sentence only when someone reads it.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 
 namespace meshwright::planner {
 
-// Each comment says what is wrong with a layout that breaks the rule. The order is the one in which
-// counts by rule are shown.
+// Each comment describes a layout that breaks the rule. Reports list the counts by rule in this
+// order.
 enum class Rule : uint8_t {
   kDevices,                   // tp * cp * pp * dp is not the number of devices
   kStages,                    // stages= does not match pp * vpp or the model's layers
@@ -37,7 +37,7 @@ enum class Rule : uint8_t {
   kExpertMesh,                // tp * cp * dp ranks can't be divided into groups of ep * etp
   kExpertSequenceParallel,    // experts and tp without sequence parallelism
   kExpertHsdp,                // hs= with experts
-  kVocabDivision,             // the vocabulary is not a multiple of tp and is not padded to one
+  kVocabDivision,             // the vocabulary, after any padding, is not a multiple of tp
   kContextDivision,           // seq_len is not a multiple of 2 * cp
   kSequenceParallelTp,        // sequence parallelism without tp
   kSequenceParallelDivision,  // seq_len is not a multiple of tp * cp
@@ -55,9 +55,9 @@ enum class Rule : uint8_t {
   kHostFigures,               // offload= without the cluster's figures of its host
   kOffloadLayers,             // more offloaded layers than a chunk has
   kOffloadRecompute,          // offloaded activations of layers that keep none
-  kOffloadOptimizer,          // an offloaded optimizer that no host runs
-  kOffloadWeights,            // offloaded weights that no rank gathers
-  kDeviceFormat,              // the device has no products in the precision's format
+  kOffloadOptimizer,          // an offloaded optimizer that orthogonalises its updates
+  kOffloadWeights,            // offloaded weights without ZeRO-3
+  kDeviceFormat,              // the device can't multiply in the precision's format
   kFramework,                 // the framework lacks what the layout uses
   kTooLarge,                  // sizes beyond what the planner can count
   kMaxCp,                     // more context-parallel ranks than the program can run
@@ -74,23 +74,25 @@ enum class Rule : uint8_t {
   kNarrowedPart,              // a part of the model that has no quantised products
   kWidthTiles,                // a width on a rank that cuts scale tiles (tile_rules.h)
   kTokenTiles,                // a number of tokens on a rank that cuts scale tiles
-  kHostMemory,                // more in the host's memory than it holds
-  kDominated,                 // a simpler layout is faster, in no more memory; only for searches
+  kHostMemory,                // more bytes moved to the host's memory than it holds
+  // A simpler layout is faster and needs no more memory; only for searches.
+  kDominated,
   kCount,
 };
 
 inline constexpr size_t kRuleCount = static_cast<size_t>(Rule::kCount);
 
-// What a rule may look at in addition to the layout.
+// The input of a rule besides the layout.
 struct RuleInput {
   const ModelSpec& model;
   const TrainingSpec& training;
-  const FrameworkProfile& profile;  // of the program that runs the layout
+  const FrameworkProfile& profile;  // profile of the program that runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
-  // Whether the device multiplies in the formats of the training's products.
+  // Whether the device can multiply in the number formats of the training.
   bool device_has_products = true;
-  // Null if the cluster is not known, as in an export. Rules about its hosts are then skipped.
+  // Null if the cluster is not known, as in an export. Rules about the cluster's hosts are then
+  // skipped.
   const ClusterSpec* cluster = nullptr;
   // Whether Rule::kDominated is checked, as in a search.
   bool drops_dominated = false;
@@ -100,8 +102,8 @@ struct RuleInput {
 // The numbers of a broken rule.
 struct Operands {
   int64_t value = 0;              // the value that breaks the rule
-  int64_t divisor = 0;            // its required divisor or its bound; 0 if there is none
-  std::array<int64_t, 3> more{};  // other numbers of the sentence
+  int64_t divisor = 0;            // required divisor of `value`, or its bound; 0 if there is none
+  std::array<int64_t, 3> more{};  // other numbers in the refusal's sentence
 
   friend bool operator==(const Operands&, const Operands&) = default;
 };
@@ -111,15 +113,15 @@ struct Violation {
   Operands operands;
 };
 
-// The level of a rule names the axes that decide whether a layout breaks it. This holds for layouts
-// without offload, named kernels and rc=block:N; only kLayout takes these into account. The levels
-// are in the order in which a search fixes the axes.
+// The level of a rule names the axes that decide whether a layout breaks the rule. Levels are valid
+// for layouts without offload, named kernels and rc=block:N; only rules of kLayout take these three
+// into account. The levels are in the order in which a search fixes the axes.
 enum class RuleLevel : uint8_t {
   kMesh,        // the axes of the mesh, ep and etp
-  kPipeline,    // those of kMesh, schedule, vpp and stages=
-  kMicroBatch,  // those of kPipeline and the micro-batch
-  kSequence,    // those of kMicroBatch and sequence parallelism
-  kStates,      // those of kMesh, ZeRO and hs=
+  kPipeline,    // the axes of kMesh, schedule, vpp and stages=
+  kMicroBatch,  // the axes of kPipeline and the micro-batch
+  kSequence,    // the axes of kMicroBatch and sequence parallelism
+  kStates,      // the axes of kMesh, ZeRO and hs=
   kRecompute,   // recompute alone
   kLayout,      // all axes
 };

@@ -1,10 +1,10 @@
-// The single list of rules about which layouts can run, given a model, a batch and the profile of
-// the program that runs them. The search, estimates, exports, validation and the programs that run
-// trials all check this list.
+// Holds the single list of rules that decide which layouts can run, given a model, a batch and the
+// profile of the program that runs them. The search, estimates, exports, validation and the
+// programs that run trials all check this list.
 //
-// No rule names a framework. What a framework, or the project's own worker, can run is data in its
-// profile. What a schedule needs of a pipeline comes from planner/schedule/schedule_needs.h, which
-// the generators of schedule lists read as well.
+// No rule names a framework: the profile of a framework, or of the project's own worker, says what
+// it can run. The requirements of schedules come from planner/schedule/schedule_needs.h, which the
+// generators of schedule lists read as well.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ const std::array<RuleEntry, kRuleCount>& Rules();
 
 std::string_view RuleName(Rule rule);
 
-// Returns one sentence that says with numbers what is wrong.
+// Returns one sentence that explains the violation with numbers.
 std::string Describe(const Violation& violation);
 
 // Returns the first rule that `layout` breaks, or nullopt if it can run. Allocates nothing.
@@ -45,8 +45,8 @@ RuleVerdict CheckLevel(RuleLevel level, const RuleInput& input, const Layout& la
 // Returns the index of the level's first rule in Rules(), or kRuleCount if it has none.
 size_t FirstPlaceOf(RuleLevel level);
 
-// Returns the rules' input for layouts on `devices` devices. It refers to the specs of `context`,
-// which must outlive it.
+// Returns the rules' input for layouts on `devices` devices. The input refers to the specs of
+// `context`, which must outlive it.
 RuleInput RuleInputOf(const EstimateContext& context, int64_t devices);
 
 // Returns the first rule that `layout` breaks on `devices` devices under the specs of `context`, or

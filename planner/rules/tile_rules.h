@@ -4,7 +4,7 @@
 //
 // The widths and the numbers of tokens on a rank must be multiples of 128. Tensor parallelism cuts
 // the rows or columns of a matrix into consecutive parts. Tokens are cut into sequences. Context
-// parallelism gives a rank two blocks of each sequence, and sequence parallelism gives it a share
+// parallelism gives a rank two blocks of each sequence. Sequence parallelism gives a rank a share
 // of the micro-batch. No rule covers an expert's tokens, because the router decides their number
 // (executor/worker/model/projection.h).
 #pragma once

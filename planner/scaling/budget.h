@@ -14,9 +14,9 @@
 namespace meshwright::planner {
 
 struct Budget {
-  std::optional<double> tokens;                       // of the whole run
+  std::optional<double> tokens;                       // tokens of the whole run
   std::optional<double> within_s;                     // deadline in seconds; needs tokens
-  std::optional<double> price_per_h;                  // of one device, in any currency
+  std::optional<double> price_per_h;                  // price of one device-hour, in any currency
   std::optional<Objective> objective = std::nullopt;  // ranks the sizes
 };
 
@@ -41,8 +41,8 @@ struct RunCost {
 // no tokens.
 RunCost CostOfRun(const ScalePoint& point, const Budget& budget);
 
-// Each answer is an index into the list of points. It is not set if no point qualifies, or if the
-// budget does not ask for it.
+// Each answer is an index into the list of points. An answer is not set if no point qualifies, or
+// if the budget does not ask for that answer.
 struct BudgetAnswer {
   std::optional<int64_t> fewest_that_fit;
   std::optional<int64_t> fewest_in_time;
@@ -64,10 +64,10 @@ BudgetAnswer Answer(const std::vector<ScalePoint>& points, const Budget& budget)
 inline constexpr int64_t kMostBetween = 15;
 
 // Returns the points of the range's sizes under strong scaling, and of some sizes between them. If
-// a size of the range is the smallest that fits, a size between it and the one before may fit as
-// well. Such sizes are tried in ascending order until one fits. They are whole nodes, evenly
-// spread. The same is done for the smallest size that finishes in time. Sizes in between without a
-// layout are left out. Returns every error of ScaleCurve() as it is.
+// a size of the range is the smallest that fits, a size between this size and the previous one may
+// fit as well. Such sizes are tried in ascending order until one fits. These sizes are whole nodes
+// and evenly spread. The same is done for the smallest size that finishes in time. Of these sizes,
+// those without a layout are left out. Returns every error of ScaleCurve() as it is.
 absl::StatusOr<std::vector<ScalePoint>> PointsForBudget(const SearchRequest& request,
                                                         const DeviceRange& range,
                                                         const Budget& budget,

@@ -25,30 +25,32 @@ struct Limit {
   std::optional<int64_t> asked;      // the value asked for; not set if a search chooses it
   std::optional<int64_t> largest;    // not set if nothing that was tried fits
   std::optional<RankedLayout> best;  // the best layout at `largest`, by the request's objective
-  int64_t parameters = 0;            // of the model at `largest`
+  int64_t parameters = 0;            // parameters of the model at `largest`
   std::optional<int64_t> next;       // smallest tried value that does not fit; not set if all fit
-  // By how much the nearest layout at `next` is over; not set if no layout can run there.
+  // Bytes by which the nearest layout at `next` exceeds the allowed memory; not set if no layout
+  // can run there.
   std::optional<int64_t> over_bytes;
   // Why no layout can run at `next`, or why nothing larger was tried. Otherwise empty.
   std::string problem;
 };
 
-// Sequence lengths are tried in steps of a power of two. It is the largest that divides the length
-// asked for, up to this maximum.
+// Sequence lengths are tried in steps of a power of two: the largest power that divides the
+// requested length, but at most this many tokens.
 inline constexpr int64_t kMostSequenceStep = 1024;
 // A search tries depths in steps of this many layers from the model's own depth, because few
-// pipelines divide other depths. If the model's layers repeat a pattern, every step is whole
-// patterns.
+// pipelines divide other depths. If the model's layers repeat a pattern, every step is a whole
+// number of patterns.
 inline constexpr int64_t kDepthStep = 8;
 
 // Returns one limit of each kind. Micro-batches are tried from the largest down until one fits.
-// Sequence lengths and depths are tried in two passes: first the doublings and halvings of the
-// value asked for, from the largest down until one fits; then the interval above that one is
-// bisected. A larger value that was passed over may fit as well, if layouts divide it better.
+// Sequence lengths and depths are tried in two passes. The first pass tries doublings and halvings
+// of the requested value, from the largest down until one fits. The second pass bisects the
+// interval above this value. A larger value that was passed over may fit as well, if layouts divide
+// it better.
 //
-// If `layout` is set, only this layout is tried; for the largest micro-batch, with other
-// micro-batches. An error of Search() that is about one tried value becomes the limit's `problem`.
-// Returns every other error as it is.
+// If `layout` is set, only this layout is tried; for the largest micro-batch, it is tried with
+// other micro-batches. An error of Search() that is about one tried value becomes the limit's
+// `problem`. Every other error is returned as it is.
 absl::StatusOr<std::vector<Limit>> FindLimits(const SearchRequest& request,
                                               const std::optional<Layout>& layout);
 

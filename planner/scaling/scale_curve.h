@@ -1,5 +1,5 @@
 // Computes a scaling curve: the best layout of a model on one cluster at several numbers of
-// devices, and how much throughput added devices gain (Fernandez et al., arXiv 2411.13055).
+// devices, and how much throughput additional devices gain (Fernandez et al., arXiv 2411.13055).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshwright::planner {
 
-// Whether the batch stays the same (strong) or grows with the devices (weak).
+// Strong scaling keeps the batch; weak scaling lets it grow with the number of devices.
 enum class ScalingMode : uint8_t { kStrong, kWeak };
 
 struct ScalePoint {
@@ -28,20 +28,20 @@ struct ScalePoint {
   // Exposed communication, bubble and waiting, as a share of the step.
   double exposed = 0.0;
   // The relative gain in throughput since the previous point that fits, divided by the relative
-  // gain in devices. 1 is perfect scaling. Not set for the first point that fits.
+  // gain in devices. The value 1 means perfect scaling. Not set for the first point that fits.
   std::optional<double> marginal_return;
-  // How the kind of the layout changed since the previous point that fits, such as
-  // "FSDP -> tp + FSDP". Empty if the kind is the same.
+  // The change of the layout's kind since the previous point that fits, such as "FSDP -> tp +
+  // FSDP". Empty if the kind is the same.
   std::string change;
 };
 
 // Called before each search: `done` of `of` sizes are finished, and the next has `devices` devices.
 using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
-// Searches once for each of `sizes`, numbers of devices in ascending order that replace
-// `request.devices`. Under weak scaling the request's global batch is that of the first size. An
-// error of Search() that is about one size or its batch becomes the point's `problem`. Returns
-// every other error unchanged, and Cancelled if the request is cancelled.
+// Searches once for each of `sizes`, which are numbers of devices in ascending order and replace
+// `request.devices`. Under weak scaling the request's global batch belongs to the first size. An
+// error of Search() that is about one size or its batch becomes the point's `problem`. Every other
+// error is returned as it is. Returns Cancelled if the request is cancelled.
 absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const std::vector<int64_t>& sizes,
                                                    ScalingMode mode,

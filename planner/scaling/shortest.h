@@ -1,10 +1,10 @@
 // Finds the shortest time in which a model can be trained on a cluster, over numbers of devices and
-// batches. A strategy is how micro-batches pass the layers; each has its own shortest time
-// (Lamy-Poirier, arXiv 2106.02679).
+// batches. A strategy is a way in which micro-batches pass the layers. Each strategy has its own
+// shortest time (Lamy-Poirier, arXiv 2106.02679).
 //
 // More devices need a larger batch to be busy, and a larger batch needs more tokens for the same
 // loss. A run therefore has a shortest time, however many devices there are. This time depends on
-// how far a batch can be divided, and with which pipelines.
+// how finely layouts can divide a batch, and with which pipelines.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace meshwright::planner {
 
-// How micro-batches pass the layers.
+// The way in which micro-batches pass the layers.
 enum class Strategy : uint8_t {
   // One stage of consecutive layers per pipeline rank.
   kContiguous,
@@ -36,10 +36,10 @@ inline constexpr EnumNames<Strategy, 3> kStrategyNames = {{
     {Strategy::kLayered, "layered"},
 }};
 
-// How many tokens a run with batches of B sequences takes to reach the same loss: E(B) = E_min (1 +
-// B / B_c), of McCandlish et al. (arXiv 1812.06162) as Lamy-Poirier uses it.
+// The number of tokens that a run with batches of B sequences takes to reach the same loss: E(B) =
+// E_min (1 + B / B_c), of McCandlish et al. (arXiv 1812.06162) as Lamy-Poirier uses it.
 struct CriticalBatch {
-  double tokens = 0.0;  // E_min, the tokens with the smallest batches
+  double tokens = 0.0;  // E_min, the tokens of a run with the smallest batches
   // B_c in sequences. A run with this batch takes twice the fewest tokens and twice the fewest
   // steps.
   double batch = 0.0;
@@ -53,8 +53,8 @@ struct ShortestRequest {
   SearchRequest search;  // its devices and batch are ignored
   std::vector<int64_t> sizes;
   CriticalBatch critical;
-  // The largest share of data-parallel communication that compute hides. It replaces the profile's
-  // figure for every strategy. The paper assumes 1.
+  // The largest share of data-parallel communication that compute hides. This share replaces the
+  // profile's figure for every strategy. The paper assumes 1.
   double overlap = 1.0;
 };
 
@@ -64,13 +64,13 @@ struct SizedRun {
   int64_t global_batch = 0;
   std::optional<RankedLayout> best;  // not set if nothing fits; `problem` then says why
   std::string problem;
-  double seconds = 0.0;  // of the whole run
-  // The least bandwidth between nodes, per device and one way, with which a run is at most
-  // kNearShortest longer. The run has these devices and this batch, but may have another layout. 0
-  // if the smallest bandwidth that was tried suffices.
+  double seconds = 0.0;  // duration of the whole run
+  // The least bandwidth between nodes, in bytes per second per device and one way, with which the
+  // run is at most kNearShortest longer. The run keeps these devices and this batch, but may have
+  // another layout. 0 if the smallest bandwidth that was tried suffices.
   double network_bytes_per_s = 0.0;
-  // The time on the slow network (kSlowNetwork) over that on the cluster's own, with these devices
-  // and this batch.
+  // The time of the run on the slow network (kSlowNetwork) divided by its time on the cluster's own
+  // network, with these devices and this batch.
   double slow_network_factor = 1.0;
 };
 
@@ -90,23 +90,23 @@ struct ShortestRun {
   }
 };
 
-// Returns batches around the critical one: powers of two and three times powers of two, from a 64th
-// of the critical batch to four times it.
+// Returns batches around the critical batch: powers of two and three times powers of two, from a
+// 64th of the critical batch to four times it.
 std::vector<int64_t> BatchesAround(double critical_batch);
 
 // Returns BatchesAround() and, for each of its batches, the nearest multiple of the largest odd
-// divisor of `devices`. Such a batch can be divided over pipelines and replicas whose numbers have
-// that divisor.
+// divisor of `devices`. Such a multiple can be divided over pipelines and replicas whose numbers
+// have that odd divisor.
 std::vector<int64_t> BatchesFor(int64_t devices, double critical_batch);
 
-// Called before each size of each strategy: `done` of `of` are finished, and the next has `devices`
-// devices.
+// Called before each size of each strategy: `done` of `of` searches are finished, and the next has
+// `devices` devices.
 using ShortestProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
 // Returns the shortest run of each strategy. Returns InvalidArgument if the critical batch, its
-// tokens or the overlap is out of range. An error of Search() that is about one size or batch
-// becomes that run's `problem`, but is returned if no search has a valid layout. Returns every
-// other error as it is, and Cancelled once the request's run says so.
+// tokens or the overlap is out of range. If Search() fails because of one size or batch, the error
+// becomes that run's `problem`. If no search has a valid layout, the error is returned. Every other
+// error is returned as it is. Returns Cancelled once the request's run is cancelled.
 absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& request,
                                                       const ShortestProgress& progress = {});
 

@@ -1,4 +1,5 @@
-// Closed forms of the costs of a pipeline schedule: idle seconds, chunks in flight, exposed hops.
+// Gives closed forms of the costs of a pipeline schedule: idle seconds, chunks in flight, exposed
+// hops.
 //
 // A search uses them because it evaluates many layouts. Tests compare every form with the schedule
 // lists and the simulator. p = pipeline ranks, v = chunks per rank, m = micro-batches, r = rank. F,
@@ -6,8 +7,8 @@
 // micro-batch on one rank, all of its chunks together.
 //
 // Sources: GPipe (arXiv 1811.06965); 1F1B and interleaved 1F1B (arXiv 2104.04473); breadth-first
-// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241). A form that none of them
-// states is marked as derived.
+// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241). Forms marked as derived are in
+// none of these papers.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +25,20 @@ namespace meshwright::planner {
 // Exact for the generated lists.
 int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches);
 
-// Returns the most chunks held, by memory: the input part of a split backward frees all of a chunk
-// except the share `kept_after_input`. Exact for zb_h1 and for schedules that don't split the
-// backward; an upper bound for zb_v.
+// Returns the most chunks whose activations the rank holds, weighted by memory: after the input
+// part of a split backward, a chunk counts only as `kept_after_input`. Exact for zb_h1 and for
+// schedules that don't split the backward; an upper bound for zb_v.
 double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
                       double kept_after_input);
 
-// Returns what OpenSendsNeeded() of planner/schedule/synchronous_sends.h finds. Derived; exact.
+// Returns the result of OpenSendsNeeded() (planner/schedule/synchronous_sends.h). Derived; exact.
 int64_t OpenSends(const Layout& layout, int64_t micro_batches);
 
 // Returns the idle seconds of a step whose ranks are all alike and whose hops are free. The step
-// takes m (F + B + W) plus these. Exact for zb_h1 if m >= p, for zb_v if F = B = W and
-// m >= 2p - 1, and always for the other schedules. For zb_v the idle time is the cost of a barrier
-// before the optimizer; without a barrier there is none. If F, B and W differ, simulate zb_v.
+// takes m (F + B + W) plus these seconds. Exact for zb_h1 if m >= p, for zb_v if F = B = W and m >=
+// 2p - 1, and always for the other schedules. For zb_v the idle time is the cost of a barrier
+// before the optimizer; without a barrier there is no idle time. If F, B and W differ, simulate
+// zb_v.
 double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurations& rank);
 
 // Returns the number of exposed point-to-point hops of a step. A hop is one send of a micro-batch's

@@ -1,6 +1,6 @@
 // Visits the actions of schedule lists in an order that respects their dependencies, without a
 // clock. Every rank works through its own list, and an action waits until the actions that it
-// depends on are done. The checker and the simulator share this.
+// depends on are done. The checker and the simulator share this code.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class DoneActions {
   }
 
   void Finish(ActionKind kind, int32_t stage, int32_t micro_batch) {
-    if (kind == ActionKind::kBackwardWeight) return;  // nothing waits for it
+    if (kind == ActionKind::kBackwardWeight) return;  // no action waits for a weight gradient
     done_[Index(stage, micro_batch)] |= kind == ActionKind::kForward ? kForwardDone : kInputDone;
   }
 
@@ -56,10 +56,10 @@ class DoneActions {
   std::vector<uint8_t> done_;
 };
 
-// Calls visit(rank, stage, action) for every action that can be reached. An action comes after all
-// actions that it depends on, and the actions of a rank come in the order of its list. Returns how
-// many actions of each rank were visited. If lists block each other, these are fewer than the list
-// has. Takes time linear in the number of actions.
+// Calls visit(rank, stage, action) for every action that can run. An action comes after all actions
+// that it depends on, and the actions of a rank come in the order of its list. Returns the number
+// of visited actions of each rank. If lists block each other, this is less than the length of the
+// list. Takes time linear in the number of actions.
 // REQUIRES: one list per rank, with chunks and micro-batches in range.
 template <typename Visit>
 std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_batches,

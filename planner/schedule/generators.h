@@ -1,5 +1,5 @@
-// The generators behind MakeSchedule(), one per schedule. They are pure functions and take time
-// linear in the number of actions.
+// Generates the lists of MakeSchedule(), with one function per schedule. The functions are pure and
+// take time linear in the number of actions.
 //
 // p = pipeline_ranks, r = rank, m = micro_batches, v = chunks. planner/schedule/placement.h says
 // which stage a chunk is.
@@ -13,8 +13,8 @@
 
 namespace meshwright::planner {
 
-// Returns all forwards, then all backwards, the same on every rank (arXiv 1811.06965). Up to m
-// micro-batches are in flight.
+// Returns all forwards, then all backwards (GPipe, arXiv 1811.06965). The list is the same on every
+// rank. Up to m micro-batches are in flight.
 std::vector<Action> ScheduleGpipe(int32_t micro_batches);
 
 // Returns one-forward-one-backward (PipeDream-flush). Rank r warms up with min(m, p - r - 1)
@@ -39,8 +39,8 @@ std::vector<Action> ScheduleZbH1(int32_t pipeline_ranks, int32_t rank, int32_t m
 
 // Returns ZB-V (arXiv 2401.10241, section 6; arXiv 2405.15362): two chunks per rank in V placement,
 // in the order for F = B = W (planner/schedule/closed_forms.h). At most 2p chunks are in flight, as
-// many as p whole micro-batches. If m < 2p - 1, which no valid layout has, the order is that of
-// 2p - 1 micro-batches with the missing ones left out.
+// many as p whole micro-batches. If m < 2p - 1, which no valid layout has, the list is that of 2p -
+// 1 micro-batches without the actions of the missing micro-batches.
 std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
 }  // namespace meshwright::planner

@@ -1,21 +1,22 @@
 // Plans how a pipeline rank carries out its schedule list: the list's actions, and the sends and
 // receives around them. The plan is a pure function of the list. The worker executes it, the memory
-// estimate adds up the messages that it holds, and planner/schedule/synchronous_sends.h times it.
+// estimate adds up the messages that the plan holds, and planner/schedule/synchronous_sends.h times
+// the plan.
 //
 // A message moves on a lane, which carries either activations or gradients from one rank to
 // another. Lanes don't wait for each other. On one lane, messages are received in the order in
-// which they are sent. A message is done once both ranks have issued their side and the message
-// before it is done.
+// which they are sent. A message is done once both ranks have issued their side of it and the
+// previous message of the lane is done.
 //
 // Before an action computes, the rank posts the receive of the next message that its list needs, so
-// that the sender need not wait for this rank. Only one receive is posted ahead. This can't cause a
-// deadlock. A rank's sends never wait for its receives, because these are on other lanes, and
-// receives after the posted one belong to later actions.
+// that the sender need not wait for this rank. Only one receive is posted ahead. This limit can't
+// cause a deadlock. A rank's sends never wait for its receives, because these are on other lanes,
+// and receives after the posted one belong to later actions.
 //
-// The result of an action is sent right after it, once fewer than `open_sends` messages of its lane
-// are open. A message is open from its send until the rank has waited for it. A rank waits for its
-// sends only to make room for another on the same lane, and at the end of its list. How long it
-// holds a message therefore follows from its own actions.
+// The result of an action is sent right after the action, once fewer than `open_sends` messages of
+// its lane are open. A message is open from its send until the rank has waited for it. A rank waits
+// for its sends only to make room for another message on the same lane, and at the end of its list.
+// The time for which a rank holds a message therefore depends only on its own actions.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@
 
 namespace meshwright::planner {
 
-// Where an action's input comes from, or where its output goes.
+// The origin of an action's input, or the destination of its output.
 enum class Way : uint8_t {
   kNone,  // no other stage: at an end of the model, and for a weight gradient
   kOwn,   // another chunk of the same rank
@@ -38,10 +39,10 @@ enum class Way : uint8_t {
 // The other end of an action's input or output.
 struct MessageEnd {
   Way way = Way::kNone;
-  int32_t stage = 0;  // at the other end
+  int32_t stage = 0;  // the stage at the other end
   int32_t rank = 0;   // the rank that holds this stage
 
-  // Returns whether a message moves, which is so if the other end is on another rank.
+  // Returns whether the other end is on another rank, so that a message moves.
   bool on_lane() const { return way == Way::kUp || way == Way::kDown; }
 };
 
@@ -83,10 +84,11 @@ struct Lane {
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
-// Calls visit(lane) for the lanes on which `rank` sends or receives. For activations and for
-// gradients, up and down, it sends on at most one lane and receives on at most one. Both ends of a
-// lane may wait for each other to set it up: the order of the lanes prevents a deadlock and lets
-// lanes without a common rank be set up simultaneously. Does not allocate.
+// Calls visit(lane) for the lanes on which `rank` sends or receives. For activations up,
+// activations down, gradients up and gradients down, the rank sends on at most one lane and
+// receives on at most one. Both ends of a lane may wait for each other to set it up: the order of
+// the lanes prevents a deadlock and lets lanes without a common rank be set up simultaneously. Does
+// not allocate.
 template <typename Visit>
 void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   if (layout.pp == 1) return;

@@ -18,18 +18,18 @@
 
 namespace meshwright::planner {
 
-// What a communicator carries: collectives and messages, or messages alone.
+// The traffic of a communicator: collectives and messages, or messages alone.
 enum class Traffic : uint8_t { kCollectives, kMessages };
 
 struct OpenGroup {
   GroupRole role = GroupRole::kWorld;
   Traffic traffic = Traffic::kCollectives;
-  // The sender and the receiver, as pipeline ranks. Set only for the role kPipeline, whose groups
-  // are such pairs.
+  // The sender and the receiver, as pipeline ranks. Set only for the role kPipeline, each group of
+  // which is one lane.
   std::optional<Lane> lane = {};
 };
 
-// The properties of the model that decide which groups there are.
+// The properties of the model that decide which groups exist.
 struct GroupNeeds {
   bool tied_embeddings = false;
   bool experts = false;
@@ -42,16 +42,17 @@ using meshwright::NameOf;  // keeps the overloads for enumerators visible
 // its sends and one for its receives.
 std::string_view NameOf(const OpenGroup& group);
 
-// Returns whether `name` is that of a pipeline lane in records.
+// Returns whether `name` is the name of a pipeline lane in records.
 bool IsLaneName(std::string_view name);
 
 // Returns the ranks of the group to which `rank` belongs. For a lane these are the sender and then
 // the receiver.
 std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t rank);
 
-// Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens, in
-// the order in which all ranks open theirs. The replicas of dense parameters are one group, or two
-// if HSDP keeps copies of the shards. The replicas of experts are another group. Does not allocate.
+// Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens.
+// All ranks open their groups in the same order. The replicas of dense parameters are one group, or
+// two if HSDP keeps copies of the shards. The replicas of experts are another group. Does not
+// allocate.
 template <typename Visit>
 void ForEachOpenGroup(const Layout& layout, const GroupNeeds& needs, int32_t pipeline_rank,
                       const Visit& visit) {

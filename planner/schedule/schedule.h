@@ -1,12 +1,12 @@
-// Pipeline schedules as data: for each pipeline rank, a list of the actions that it computes, in
-// order.
+// Defines pipeline schedules as data: for each pipeline rank, a list of the actions that it
+// computes, in order.
 //
 // The worker executes exactly these lists, the simulator times them, and tests compare the
 // planner's figures for micro-batches in flight with them. Sends and receives follow from a list. A
 // forward takes its input from the stage before and sends its output to the stage after; a backward
 // does the opposite. planner/schedule/placement.h says which rank holds a stage. Messages of one
 // kind between two ranks are received in the order in which they are sent, so channels need no
-// tags. planner/schedule/messages.h plans when they are sent and received.
+// tags. planner/schedule/messages.h plans when messages are sent and received.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// ScheduleNeeds is what each schedule requires of a pipeline, as data. The generators of lists and
-// the rules about layouts both read it here, so that they accept the same layouts.
+// ScheduleNeeds holds what a schedule requires of a pipeline, as data. The generators of lists and
+// the rules about layouts both read this data, so that they accept the same layouts.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct ScheduleNeeds {
   int32_t least_chunks = 1;  // chunks per pipeline rank
   int32_t most_chunks = 1;
   // The least number of micro-batches is micro_batches_per_rank * pp + more_micro_batches. With
-  // fewer, splitting the backward does not hide the bubble.
+  // fewer micro-batches, splitting the backward does not hide the bubble.
   int32_t micro_batches_per_rank = 0;
   int32_t more_micro_batches = 0;
   bool whole_rounds = false;  // the number of micro-batches must be a multiple of pp

@@ -23,16 +23,17 @@ enum class HopMode : uint8_t {
 
 // Times of one step. Vectors over stages are in the order of planner/schedule/placement.h.
 struct PipelineTimes {
-  std::vector<StageDurations> stages;  // of one micro-batch on each of the pp * vpp stages
+  std::vector<StageDurations> stages;  // times of one micro-batch on each of the pp * vpp stages
 
   // The time of a message from each stage to the next, or one value for all. If empty, messages
   // take no time. A hop between two stages of one rank is always free.
   std::vector<double> hop_s;
   HopMode hop_mode = HopMode::kOverlapped;
 
-  std::vector<double> reduction_s;  // gradient reduction of each stage; empty if there is none
-  double optimizer_s = 0.0;         // of each rank, once its gradients are reduced
-  bool optimizer_barrier = false;   // whether every optimizer waits for the gradients of all ranks
+  std::vector<double> reduction_s;  // seconds of each stage's gradient reduction; empty if none
+  // Seconds of a rank's optimizer, which begins once its gradients are reduced.
+  double optimizer_s = 0.0;
+  bool optimizer_barrier = false;  // whether every optimizer waits for the gradients of all ranks
 };
 
 struct TimedAction {
@@ -51,8 +52,8 @@ struct TimedReduction {
 
 struct RankTimeline {
   double first_start_s = 0.0;    // start of the first action
-  double busy_s = 0.0;           // spent in actions
-  double transfer_s = 0.0;       // spent in blocking sends and receives
+  double busy_s = 0.0;           // seconds in actions
+  double transfer_s = 0.0;       // seconds in blocking sends and receives
   double compute_end_s = 0.0;    // end of the last action, with its send
   double reduction_end_s = 0.0;  // end of the last reduction; 0 if there is none
   double end_s = 0.0;            // end of the optimizer
@@ -62,8 +63,8 @@ struct RankTimeline {
 struct Timeline {
   double makespan_s = 0.0;
   std::vector<RankTimeline> ranks;
-  std::vector<TimedAction> actions;        // those of one rank in order; ranks interleave
-  std::vector<TimedReduction> reductions;  // those of one rank in order; ranks interleave
+  std::vector<TimedAction> actions;        // in order within each rank; ranks interleave
+  std::vector<TimedReduction> reductions;  // in order within each rank; ranks interleave
 
   // Returns the share of all ranks' time up to the makespan in which no action runs.
   double BubbleShare() const;
@@ -71,8 +72,8 @@ struct Timeline {
   double BubbleShare(int32_t rank) const;
 
   // Returns the seconds from one step to the next if steps follow each other without a barrier. A
-  // rank may then begin the next step while others finish this one, so the longest span of a rank
-  // counts.
+  // rank may then begin the next step while others finish the current step, so the longest span of
+  // a rank counts.
   double RepeatedStepTime() const;
 };
 

@@ -7,8 +7,8 @@ namespace meshwright::planner {
 
 struct StageDurations {
   double forward_s = 0.0;
-  double input_gradient_s = 0.0;   // the part of a backward pass that the stage before waits for
-  double weight_gradient_s = 0.0;  // the part that nothing waits for
+  double input_gradient_s = 0.0;   // the part of a backward pass that the previous stage waits for
+  double weight_gradient_s = 0.0;  // the part that no other stage waits for
 
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
   double total_s() const { return forward_s + backward_s(); }

@@ -16,13 +16,13 @@
 namespace meshwright::planner {
 
 struct SynchronousTimes {
-  std::vector<StageDurations> stages;  // of one micro-batch on each of the pp * vpp stages
-  double hop_s = 0.0;                  // of a message, from when both sides have issued it
+  std::vector<StageDurations> stages;  // times of one micro-batch on each of the pp * vpp stages
+  double hop_s = 0.0;                  // seconds of a message once both sides have issued it
 };
 
-// Returns the seconds until every rank has computed its last action and everything that was sent is
-// received, or nullopt if the ranks block each other. `open_sends` is that of
-// planner/schedule/messages.h. Takes time linear in the number of actions.
+// Returns the seconds until every rank has computed its last action and every message is received,
+// or nullopt if the ranks block each other. `open_sends` is the most open messages of a lane
+// (planner/schedule/messages.h). Takes time linear in the number of actions.
 // REQUIRES: one list per rank, with chunks and micro-batches in range, and open_sends >= 1.
 std::optional<double> TimeWithSynchronousSends(const Layout& layout, const ScheduleLists& lists,
                                                const SynchronousTimes& times, int64_t open_sends);

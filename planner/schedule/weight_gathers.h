@@ -1,10 +1,10 @@
 // Plans when a rank that holds shards of its weights (ZeRO-3) gathers and releases them. The plan
 // is a pure function of the order in which the rank computes.
 //
-// The weights of a computation are gathered while the computation before it runs. They are released
-// after it unless the next computation needs them as well. At most one computation's weights are
-// gathered ahead. Layered gradient accumulation (arXiv 2106.02679) keeps the weights of a chunk for
-// all micro-batches of its pass.
+// The weights of a computation are gathered while the computation before it runs. The weights are
+// released after their computation unless the next computation needs them as well. At most one
+// computation's weights are gathered ahead. Layered gradient accumulation (arXiv 2106.02679) keeps
+// the weights of a chunk for all micro-batches of its pass.
 //
 // The worker executes the plan, and the memory estimate adds up its bytes.
 #pragma once
@@ -39,9 +39,9 @@ std::vector<WeightUse> WeightUses(const std::vector<Action>& actions,
 
 // The gathers and releases around one use. Every unit that is gathered is used, and later released.
 struct GatherStep {
-  UnitGroup gather;    // before this use, units that no earlier step could prefetch
-  UnitGroup prefetch;  // for a later use, once this use's weights are gathered
-  UnitGroup release;   // once the computation is over
+  UnitGroup gather;    // gathered before this use: no earlier step could prefetch them
+  UnitGroup prefetch;  // units for a later use, gathered once this use's weights are gathered
+  UnitGroup release;   // units released after the computation
 };
 
 // Returns one step per use.

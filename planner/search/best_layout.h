@@ -17,7 +17,7 @@ struct BestLayout {
   std::optional<RankedLayout> best;  // by the request's objective
   absl::Status refused;              // Search()'s error if no layout can run
   std::string problem;               // why there is no layout; empty if there is one
-  // By how much the nearest layout exceeds the allowed memory; set if layouts can run but none
+  // Bytes by which the nearest layout exceeds the allowed memory; set if layouts can run but none
   // fits.
   std::optional<int64_t> over_bytes;
 };
@@ -29,7 +29,7 @@ absl::StatusOr<SearchRequest> Narrowed(SearchRequest request, std::string_view w
 // Returns whether `status` is InvalidArgument about one of `fields`.
 bool IsAbout(const absl::Status& status, absl::Span<const std::string_view> fields);
 
-// Searches for one layout, whatever `top` says. If Search() returns InvalidArgument about one of
+// Searches for one layout; `top` is ignored. If Search() returns InvalidArgument about one of
 // `fields`, the result has no layout and `refused` is that error. Every other error is returned as
 // it is.
 absl::StatusOr<BestLayout> FindBest(SearchRequest request,

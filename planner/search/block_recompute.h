@@ -1,7 +1,7 @@
 // Finds how many layers of each chunk to recompute so that a layout just fits.
 //
-// Each further recomputed layer costs time and frees memory, so the only rc=block:N worth
-// estimating has the smallest N that fits.
+// Each further recomputed layer costs time and frees memory. Of all rc=block:N, only the one with
+// the smallest N that fits is therefore worth an estimate.
 #pragma once
 
 #include <algorithm>

@@ -10,19 +10,19 @@
 
 namespace meshwright::planner {
 
-// Of equal layouts the first in the order of the search space stays. The threads that share a
-// search therefore find the same front as one thread would.
+// Of equal layouts, the front keeps the first in the order of the search space. The threads that
+// share a search therefore find the same front as one thread would.
 class Front {
  public:
   // If `merits` is empty, the front takes no layout.
   explicit Front(std::vector<Merit> merits) : merits_(std::move(merits)) {}
 
   bool wanted() const { return !merits_.empty(); }
-  // Returns whether a layout may belong to the front, if its scores are at most `most` and it comes
-  // after all layouts that were offered.
+  // Returns whether a layout may belong to the front. `most` are upper bounds of its scores. The
+  // layout must follow all offered layouts in the order of the search space.
   bool Takes(const Scores& most) const { return wanted() && !IsBeaten(most); }
   void Offer(const RankedLayout& ranked, PointOrder order);
-  // Adds what another part of the same search found.
+  // Adds the front of another part of the same search.
   void Merge(const Front& other);
 
   // Returns the front. The best layout by the first merit comes first.

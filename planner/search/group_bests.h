@@ -20,16 +20,16 @@ namespace meshwright::planner {
 // The most keys by which layouts can be grouped.
 inline constexpr size_t kMostGroupFields = 4;
 
-// Parses a list of keys such as "tp,offload", one to kMostGroupFields, all different. A key of
-// kLayoutKeys (planner/layout/keys.h) is given by its index there. Behind them come the options of
-// SearchableOptions(), of which `choices` tells those that are searched. Returns InvalidArgument
-// about `field`, with what would be accepted, if `text` is no such list.
+// Parses a list of one to kMostGroupFields different keys, such as "tp,offload". A key of
+// kLayoutKeys (planner/layout/keys.h) is returned as its index there. The indices after them stand
+// for the options of SearchableOptions(); only an option that `choices` vary is accepted. Returns
+// InvalidArgument about `field`, with the accepted keys, if `text` is no such list.
 absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field, std::string_view text,
                                                      const std::vector<OptionChoice>& choices = {});
 
 struct GroupBest {
-  // The condition that the group's layouts meet, as ParseLayoutCondition() reads it but for
-  // options.
+  // The condition that the group's layouts meet, in the syntax of ParseLayoutCondition(), except
+  // for the parts about options.
   std::string group;
   int64_t fit = 0;  // layouts of the group that fit
   RankedLayout best;
@@ -39,25 +39,24 @@ struct GroupBest {
 
 class GroupBests {
  public:
-  // If `keys` is empty, no layout is taken. All layouts have these options.
+  // All offered layouts have these `options`. If `keys` is empty, no layout is taken.
   GroupBests(std::vector<size_t> keys, Merit merit, const OptionValues& options = {});
 
   // Counts `layout`, which fits, in its group.
   void Count(const Layout& layout);
-  // Returns whether `layout` may be the best of its group, if its scores are at most `most` and it
-  // comes after all layouts that were offered.
+  // Returns whether `layout` may be the best of its group. `most` are upper bounds of its scores.
+  // The layout must follow all offered layouts in the order of the search space.
   bool Takes(const Layout& layout, const Scores& most) const;
   void Offer(const RankedLayout& ranked, PointOrder order);
-  // Adds what another part of the same search found.
+  // Adds the groups of another part of the same search.
   void Merge(GroupBests&& other);
 
   // Returns at most `most` groups. The group of the best layout comes first.
   std::vector<GroupBest> Take(size_t most);
 
  private:
-  // The values that the layouts of a group have in common: a text for each option and for each key
-  // whose values are texts, a number for every other key. The texts are short enough to need no
-  // heap allocation.
+  // The values that all layouts of a group share. Options, and keys whose values are texts, have a
+  // text; every other key has a number. The texts are short enough to need no heap allocation.
   struct Key {
     std::array<int64_t, kMostGroupFields> numbers{};
     std::array<std::string, kMostGroupFields> texts{};

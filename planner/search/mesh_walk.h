@@ -1,11 +1,12 @@
-// MeshWalk visits the points of a search space mesh by mesh, and checks each rule once for all
-// points on which it must give the same answer.
+// MeshWalk visits the points of a search space mesh by mesh. It checks a rule once for a group of
+// points that must give the rule the same answer.
 //
 // Rules have levels (planner/rules/rule.h). If a few axes already determine a layout's first broken
-// rule, all points that share these axes are counted and none is visited. The counts equal those of
-// a loop that calls CheckLayout() on every point.
+// rule, the walk counts all points that share these axes and visits none of them. The counts equal
+// those of a loop that calls CheckLayout() on every point.
 //
-// A cell is the set of points that differ only in recompute and in the way to divide states.
+// A cell is the set of points that differ only in recompute and in the way to divide states (ZeRO
+// stage and HSDP group).
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct ValidPoint {
   size_t way;        // index among SearchSpace::WaysToDivide() of its mesh
   size_t recompute;  // index of its recompute in kSearchedRecomputes
   bool is_first;     // whether it is the first valid point of its cell
-  PointOrder order;  // grows by at least 3 from point to point
+  PointOrder order;  // position in the search; grows by at least 3 from point to point
 };
 
 // MeshWalk reports its points to a Sink, which has
@@ -38,9 +39,9 @@ struct ValidPoint {
 //   int64_t Visit(const ValidPoint& point);
 //   bool GoesOn(int64_t points);
 // EnterMesh() takes the number of the mesh's ways to divide states. Drop() takes the number of
-// points that break the same rule. Visit() returns its work, measured in points. GoesOn() is called
-// once the work of kPointsPerPoll points is done. It takes the number of points seen since its last
-// call, and returns whether to go on.
+// points that break the same rule. Visit() returns its work, measured in points. The walk calls
+// GoesOn() each time that the work of kPointsPerPoll points is done. GoesOn() takes the number of
+// points seen since its last call, and returns whether to go on.
 template <typename Sink>
 class MeshWalk {
  public:
@@ -144,8 +145,8 @@ class MeshWalk {
     return true;
   }
 
-  // Visits the points of a cell one by one, without levels. An offload may break a rule at any
-  // level.
+  // Visits the points of a cell one by one, without levels, because an offload may break a rule at
+  // any level.
   bool VisitEach() {
     bool is_first = true;
     for (size_t way = 0; way < ways_.size(); ++way) {
@@ -214,11 +215,10 @@ class MeshWalk {
   static int64_t Count(const List& list) {
     return static_cast<int64_t>(list.size());
   }
-  // Returns the number of points of one micro-batch and offload, without and with sequence
-  // parallelism.
+  // Returns the number of points that share one micro-batch and one offload.
   int64_t PointsOfBatch() const { return 2 * Count(ways_) * Count(kSearchedRecomputes); }
 
-  // Leaves numbers for the points that a sink adds after a point of the space.
+  // The orders in between are for the points that a sink adds after a point of the space.
   static constexpr PointOrder kOrderStep = 3;
 
   const RuleInput& rules_;
@@ -229,9 +229,9 @@ class MeshWalk {
   const std::vector<int32_t>* micro_batches_ = nullptr;
   std::vector<DividedStates> ways_;
   std::vector<RuleVerdict> of_ways_;                                  // by index in ways_
-  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // by mode of recompute
-  size_t least_recompute_ = kRuleCount;  // the first rule of its level that any mode breaks
-  size_t least_inner_ = kRuleCount;      // the first that any mode or way to divide breaks
+  std::array<RuleVerdict, kSearchedRecomputes.size()> of_recompute_;  // indexed by recompute mode
+  size_t least_recompute_ = kRuleCount;  // lowest index of a rule that any recompute mode breaks
+  size_t least_inner_ = kRuleCount;      // lowest over recompute modes and ways to divide states
   size_t pipeline_ = 0;
   int64_t seen_ = 0;     // points since the last GoesOn()
   int64_t unasked_ = 0;  // work since the last GoesOn(), in points

@@ -1,7 +1,7 @@
 // Selects which modules of a layer to recompute so that a layout just fits.
 //
-// Modules are added in the order of RecomputeModule, which starts with those that free the most
-// bytes for their time. There are too many sets of modules to rank them all.
+// Modules are added in the order of RecomputeModule, which starts with the modules that free the
+// most bytes per second of recompute. There are too many sets of modules to rank them all.
 #pragma once
 
 #include "planner/layout/layout.h"
@@ -10,8 +10,8 @@
 namespace meshwright::planner {
 
 // Returns the modules that a search considers: those that the framework can recompute and the model
-// has. Attention alone is left out, because Recompute::kSelective covers it. Modules that can't be
-// recomputed under delayed scales are left out too.
+// has. Attention alone is left out, because Recompute::kSelective covers it. Under delayed FP8
+// scales, modules that can't be recomputed with such scales are left out too.
 inline RecomputeModules SearchedModules(const RuleInput& input) {
   RecomputeModules modules =
       RecomputeModulesOf(input.model).And(input.profile.supports.recompute_modules);
@@ -39,8 +39,8 @@ inline void AddModule(RecomputeModule module, RecomputeModules& modules) {
   modules.Add(module);
 }
 
-// Calls visit with the layout that also recomputes the first of the modules of `all` that `layout`
-// lacks, then the first two, and so on, until visit returns false.
+// Calls visit with `layout` plus the first module of `all` that it lacks, then plus the first two,
+// and so on, until visit returns false.
 template <typename Visit>
 void ForEachMoreModules(const Layout& layout, const RecomputeModules& all, const Visit& visit) {
   RecomputeModules modules = layout.recompute_modules;
@@ -65,8 +65,9 @@ inline Layout WithAllModules(const Layout& layout, const RecomputeModules& all) 
   return most;
 }
 
-// Adds modules of `all` in order until fits(layout) is true, and then removes those without which
-// it stays true. Returns the resulting layout. REQUIRES: fits is true with all modules of `all`.
+// Adds modules of `all` in order until fits(layout) is true. Then removes each module without which
+// fits(layout) stays true. Returns the resulting layout. REQUIRES: fits is true with all modules of
+// `all`.
 template <typename Fits>
 Layout LeastModules(const Layout& layout, const RecomputeModules& all, const Fits& fits) {
   RecomputeModules least;

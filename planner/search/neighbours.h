@@ -1,14 +1,14 @@
-// Finds the small change that makes a layout fit and costs the least time. It looks at the layouts
-// that differ in one axis or in two.
+// Finds the small change that makes a layout fit and costs the least time. The search tries layouts
+// that differ from the given one in one or two axes.
 //
 // A neighbour fills the same number of devices and passes CheckLayout(). Every change saves memory:
 // more ranks of tp, cp or pp in place of dp; experts over more ranks, or whole experts in place of
 // parts; 1F1B in place of chunks; a smaller micro-batch; sequence parallelism; a higher ZeRO stage;
-// more recompute; what moves to the host; options of the run, such as a loss in chunks.
+// more recompute; more offload to the host; options of the run, such as a loss in chunks.
 //
-// The size of a change is the number of axes that differ, not how far they move, and one more if an
-// option changes the training's result. A larger change is taken only if it saves kWorthAnAxis of
-// the step's time.
+// The size of a change is the number of axes and options that differ, not how far they move. An
+// option that changes the training's result counts as two. A larger change is taken only if it
+// saves the share kWorthAnAxis of the step time.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@
 
 namespace meshwright::planner {
 
-// Chosen: what a reader would change one thing more for.
+// The share of the step time that is worth one more changed axis. The value is chosen, not derived.
 inline constexpr double kWorthAnAxis = 0.05;
 
 struct NeighbourSearch {
   int64_t tried = 0;  // neighbours that can run
-  // Its `options` are those that change.
+  // The chosen neighbour, if any neighbour fits. Its `options` are the options that change.
   std::optional<RankedLayout> smallest;
 
   friend bool operator==(const NeighbourSearch&, const NeighbourSearch&) = default;
 };
 
 // Returns the smallest change of `layout`. Stops once `cancelled` returns true. `savings` are the
-// options that may change, each a choice of one value that the framework has; of an option the
-// first value with which a layout is the best so far is taken. REQUIRES: CheckLayout() accepts
-// `layout` on layout.devices().
+// options that may change; each entry is a choice of one value that the framework has. Of the
+// values of one option, the first that makes a layout the best so far is taken. REQUIRES:
+// CheckLayout() accepts `layout` on layout.devices().
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
                                    int64_t allowed_bytes, const Cancelled& cancelled = {},
                                    const std::vector<OptionSaving>& savings = {});
@@ -42,7 +42,7 @@ NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout&
 // Returns what differs between two layouts, one entry per axis, such as "mb 4 -> 2" or
 // "tp 2 -> 4 (dp 8 -> 4)".
 std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to);
-// The same with the options that change, such as "loss plain -> chunked:8".
+// Returns the same list with the options that change, such as "loss plain -> chunked:8".
 std::vector<std::string> DescribeChanges(const Layout& from, const RankedLayout& to);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// Objective is what a search ranks layouts by: speed, energy, memory, or a figure that follows from
-// them.
+// Objective is the figure by which a search ranks layouts: speed, energy, memory, or a figure that
+// follows from them.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ namespace meshwright::planner {
 
 enum class Objective : uint8_t {
   kMfu,
-  kTokensPerS,  // of all devices
+  kTokensPerS,  // tokens per second of all devices
   kCost,        // device-hours per token
-  kTimeToLoss,  // of a run at the requested batch
+  kTimeToLoss,  // seconds until a run at the requested batch reaches a loss
   kEnergy,      // joules per token
   kMemory,      // bytes of the fullest device
 };
@@ -51,9 +51,9 @@ struct Scores {
 // its devices' power), and its negated bytes.
 Scores ScoresOf(const Estimate& estimate);
 
-// Returns a score that compares estimates for different numbers of devices; more is better. It is
-// the MFU for kMfu, tokens per second for kTokensPerS and kTimeToLoss, tokens per second and device
-// for kCost, tokens per joule for kEnergy, and the negated bytes for kMemory.
+// Returns a score that compares estimates for different numbers of devices; more is better. The
+// score is the MFU for kMfu, tokens per second for kTokensPerS and kTimeToLoss, tokens per second
+// and device for kCost, tokens per joule for kEnergy, and the negated bytes for kMemory.
 double ScoreOf(Objective objective, const Estimate& estimate);
 
 // Parses the name of an objective. Returns InvalidArgument about `field`, with the accepted names,

@@ -1,6 +1,6 @@
-// Computes memory and time of one layout of a search, as precisely as the search needs to decide
-// about it. StagedCosts shares its computation with many other layouts. PlannedCosts computes one
-// layout by itself.
+// Computes memory and time of one layout of a search, only as precisely as the search needs to
+// decide about the layout. StagedCosts shares its computation with many other layouts. PlannedCosts
+// computes one layout by itself.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace meshwright::planner {
 
-// Relative error that a search allows for in an MFU. It is far larger than the error of
+// Relative error of an MFU that a search allows for. This error is far larger than the error of
 // StagedEstimate (kStagedError).
 inline constexpr double kMfuSlack = 1e-9;
 
@@ -27,15 +27,15 @@ inline double MostMfuOf(const EstimateContext& context, const Layout& layout) {
   return EstimateLayout(PlannedLayout(context, layout), MemoryEstimate()).mfu;
 }
 
-// The costs of `layout`, from the mesh and cell that `staged` has entered. `way` is the number of
-// the layout's way to divide states. All arguments must outlive the object.
+// The costs of `layout`, which belongs to the mesh and cell that `staged` has entered. `way` is the
+// index of the layout's way to divide states. All arguments must outlive the object.
 class StagedCosts {
  public:
   static constexpr bool kIsSlow = false;  // whether the costs of a layout take milliseconds
   StagedCosts(StagedEstimate& staged, const Layout& layout, size_t way, const ClusterSpec& cluster)
       : staged_(&staged), layout_(&layout), way_(way), cluster_(&cluster) {}
 
-  // Returns the costs of a layout that differs only in recompute.
+  // Returns the costs of `layout`, which may differ from the object's own layout only in recompute.
   StagedCosts Of(const Layout& layout) const { return {*staged_, layout, way_, *cluster_}; }
 
   // Returns a lower bound of the memory. The bound exceeds the allowed bytes if and only if the
@@ -63,7 +63,7 @@ class StagedCosts {
 };
 
 // The costs of a layout by itself. The full memory estimate is the slowest part, so it runs only if
-// bounds don't decide.
+// bounds of the memory don't decide whether the layout fits.
 class PlannedCosts {
  public:
   static constexpr bool kIsSlow = true;
@@ -76,7 +76,7 @@ class PlannedCosts {
 
   int64_t LeastBytes() const { return BoundMemoryAgainst(planned_, allowed_bytes_); }
   double MostMfu() const { return EstimateLayout(planned_, MemoryEstimate()).mfu; }
-  // It is not known how far the bytes exceed `least_bytes`, so the lower end is 0.
+  // The bytes may exceed `least_bytes` by any amount, so the lower end is 0.
   MfuRange MfuAt(int64_t /*least_bytes*/) const {
     return {.least = 0.0, .most = (1.0 + kMfuSlack) * MostMfu()};
   }

@@ -16,8 +16,8 @@ namespace meshwright::planner {
 struct RankedLayout {
   Layout layout;
   Estimate estimate;
-  // The values of the options that a search varies, or that a change of the layout changes as well;
-  // the other options are the question's own.
+  // The values of the options that the search varies or that a change of the layout sets. All other
+  // options have the request's values.
   OptionValues options = {};
 
   friend bool operator==(const RankedLayout&, const RankedLayout&) = default;
@@ -35,12 +35,12 @@ inline constexpr size_t kMostSimplest = 3;
 // The layouts that fit and that the estimate can't tell apart from the best
 // (planner/search/ties.h).
 struct Ties {
-  // The number of these layouts, including the best. It is 0 if nothing fits, or if the objective
-  // is memory.
+  // The number of these layouts, including the best. The number is 0 if nothing fits, or if the
+  // objective is memory.
   int64_t count = 0;
-  double within = 0.0;  // a layout ties if the best score exceeds its own by at most this share
-  // The simplest first, at most kMostSimplest. Each is the best layout of its complexity, and
-  // better than all simpler ones.
+  double within = 0.0;  // relative: a layout ties if best score <= (1 + within) * its score
+  // The simplest tied layout comes first; there are at most kMostSimplest. Each is the best layout
+  // of its complexity, and better than all simpler ones.
   std::vector<RankedLayout> simplest;
 
   friend bool operator==(const Ties&, const Ties&) = default;

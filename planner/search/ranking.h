@@ -12,13 +12,13 @@
 
 namespace meshwright::planner {
 
-// A layout's position in the order of the search space. It breaks ties, so the threads that share a
-// search find the same answer as one thread would.
+// A layout's position in the order of the search space. The position breaks ties, so the threads
+// that share a search find the same answer as one thread would.
 using PointOrder = uint64_t;
 
-// A search has at most 10^8 points (kMostPoints) whose orders grow by 3, in meshes of 24 points or
-// more, so that each mesh has fewer than 2^kMeshOrderBits orders, and each choice of options fewer
-// than 2^kChoiceOrderBits.
+// These constants leave enough bits: a search has at most 10^8 points (kMostPoints), orders grow by
+// 3 per point, and a mesh has at least 24 points. Each mesh therefore takes fewer than
+// 2^kMeshOrderBits orders, and each choice of options fewer than 2^kChoiceOrderBits.
 inline constexpr int kMeshOrderBits = 30;
 inline constexpr int kChoiceOrderBits = 54;
 
@@ -35,13 +35,13 @@ class Ranking {
     if (Takes(score)) Insert({ranked, score, order});
   }
 
-  // Adds what another part of the same search found.
+  // Adds the layouts that another part of the same search kept.
   void Merge(Ranking&& other) {
     for (const Entry& entry : other.best_) Insert(entry);
   }
 
-  // Returns whether a layout of this score would enter the list, if it comes after all layouts that
-  // were offered.
+  // Returns whether a layout of this score would enter the list. The layout must come after all
+  // layouts that were offered.
   bool Takes(double score) const { return best_.size() < top_ || score > best_.back().score; }
 
   const RankedLayout* best() const { return best_.empty() ? nullptr : &best_.front().ranked; }

@@ -15,8 +15,8 @@ absl::Status ValidateProblem(const SearchRequest& request);
 // - InvalidArgument if the request is not valid, if the space has more than kMostPoints points, or
 //   if no layout can run (the message says why);
 // - Cancelled once `run.cancelled` returns true; the message says what was seen until then;
-// - DeadlineExceeded if the time limit ends the search before the first layout that can run and
-//   that `where` takes.
+// - DeadlineExceeded if the time limit ends the search before it finds a layout that can run and
+//   that meets `where`.
 //
 // Memory is constant, except for 8 bytes per tie (planner/search/ties.h) and, if the request asks
 // for them, the front and one layout per group.

@@ -1,9 +1,9 @@
-// SearchAccumulator collects the answer of a search. It counts why layouts fall out, and keeps the
-// layouts that the answer lists.
+// SearchAccumulator collects the answer of a search. It counts the reasons why layouts are dropped,
+// and keeps the layouts that the answer lists.
 //
-// A layout is estimated with shared costs (planner/search/point_costs.h), and in full only if it
-// may enter the answer. Each thread of a search has an accumulator of its own. The merged
-// accumulators give the same answer whichever thread visited which layouts.
+// A layout is estimated with shared costs (planner/search/point_costs.h). Only a layout that may
+// enter the answer is estimated in full. Each thread of a search has its own accumulator. The
+// merged accumulators give the same answer whichever thread visited which layouts.
 #pragma once
 
 #include <array>
@@ -26,25 +26,26 @@
 
 namespace meshwright::planner {
 
-// What a search remembers of the layouts that it dropped, in case it finds no valid one.
+// Facts about dropped layouts, which explain an answer without any valid layout.
 struct Dropped {
-  int64_t by_runner = 0;                // layouts that the framework runs, but the runner does not
+  int64_t by_runner = 0;                // layouts that the framework can run, but the runner can't
   std::optional<Violation> by_kernels;  // the first violation of a rule about kernels
   PointOrder by_kernels_order = 0;
-  // The smallest dp * micro-batch that does not divide the global batch; 0 if there is none.
+  // The smallest dp * micro-batch, in sequences, that does not divide the global batch; 0 if none.
   int64_t smallest_batch = 0;
 
   void Merge(const Dropped& other);
 };
 
-// Refers to the request and the space, which must outlive it.
+// The request and the space must outlive the accumulator.
 //
-// A search over options has accumulators for each choice of them, which merge in the order of the
-// choices. Each has a request of its own, with no other choice than the one that its training has.
+// A search over options has accumulators for each choice of options, and merges them in the order
+// of the choices. Each accumulator has its own request, whose `choices` hold only the choice that
+// the request's training already has.
 class SearchAccumulator {
  public:
-  // Points have orders from `first_order` on. Layouts that are faster than `mine` are counted; if
-  // that is not set, it is the request's `mine`.
+  // The first point has order `first_order`. Layouts that are faster than `mine` are counted; by
+  // default this is the request's `mine`.
   SearchAccumulator(const SearchRequest& request, const SearchSpace& space,
                     PointOrder first_order = 0,
                     const std::optional<UserLayoutRank>& mine = std::nullopt);
@@ -54,7 +55,7 @@ class SearchAccumulator {
   // must visit them in rising order.
   bool VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_on);
 
-  // Adds what another accumulator of the same search found.
+  // Adds the results of another accumulator of the same search.
   void Merge(SearchAccumulator&& other);
 
   // Returns the best layout that fits so far, or null.
@@ -62,18 +63,19 @@ class SearchAccumulator {
   const Funnel& funnel() const { return funnel_; }
   const std::optional<UserLayoutRank>& mine() const { return mine_; }
 
-  // Returns what was found, or InvalidArgument, with the reason, if no layout can run.
+  // Returns the answer, or InvalidArgument, with the reason, if no layout can run.
   absl::StatusOr<SearchResult> Take();
 
  private:
   class Sink;
 
   // The outcome of a layout without HSDP, whose ZeRO shards over all dp * cp ranks. The same layout
-  // with HSDP shards over fewer ranks and so takes more memory; it is useful only if it is faster.
+  // with HSDP shards over fewer ranks and so takes more memory; the layout with HSDP is useful only
+  // if it is faster.
   struct Undivided {
-    // Whether the layout needs more memory than a trial may take.
+    // Whether the layout needs more memory than both the answer and a trial allow.
     bool is_over = false;
-    double mfu = 0.0;  // 0 if the layout does not fit
+    double mfu = 0.0;  // MFU; 0 if the layout does not fit
   };
 
   void Visit(const ValidPoint& point, bool is_staged);
@@ -95,13 +97,13 @@ class SearchAccumulator {
   UserLayoutRank Place(const Layout& layout) const;
   absl::Status NoValidLayout() const;
 
-  // The following functions take a layout that breaks no rule. `costs` are its memory and time
+  // The following functions take a layout that breaks no rule. `costs` give its memory and time
   // (planner/search/point_costs.h).
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
-  // Returns whether the request's condition admits a layout that recomputes a part of each layer or
-  // chunk and otherwise equals `layout`, whether or not it admits `layout` itself. Returns false
-  // unless `layout` recomputes nothing or everything.
+  // Returns whether the request's condition admits the layout that differs from `layout` only in
+  // recomputing a part of each chunk or layer. Whether it admits `layout` itself does not matter.
+  // Returns false unless `layout` recomputes nothing or everything.
   bool AsksForPartsOf(const Layout& layout) const;
   template <typename Costs>
   void LookAtParts(const Layout& layout, const Costs& costs);
@@ -124,16 +126,16 @@ class SearchAccumulator {
   const PointOrder first_order_;
   const LayoutMatcher where_;
   const EstimateContext context_;
-  const RuleInput planned_;              // for a layout that the caller names
-  const RuleInput searched_;             // for the search's own layouts
-  const std::optional<RuleInput> runs_;  // for the program that runs them, if it is another
+  const RuleInput planned_;              // rules for a layout that the caller names
+  const RuleInput searched_;             // rules for the search's own layouts
+  const std::optional<RuleInput> runs_;  // rules for the request's runner, if it has one
   const RecomputeModules modules_;       // the modules that a search may recompute
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   const bool has_hsdp_;
   StagedEstimate staged_;
-  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // for the current mesh
-  PointOrder order_ = 0;                                   // of the current layout
+  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // callback for the current mesh
+  PointOrder order_ = 0;                                   // order of the current layout
   size_t way_ = 0;  // index of the current layout's ZeRO stage and HSDP group size
   Funnel funnel_;
   const Merit merit_;
@@ -146,13 +148,13 @@ class SearchAccumulator {
   GroupBests groups_;
   // Whether the current layout would exceed the allowed memory if it recomputed nothing.
   bool keeping_all_is_over_ = false;
-  // The outcomes of the layouts without HSDP that differ from the current one in nothing but HSDP,
-  // ZeRO stage and recompute. The indices are the ZeRO stage and the index in kSearchedRecomputes.
+  // The outcomes of the layouts without HSDP that differ from the current layout only in HSDP, ZeRO
+  // stage and recompute. The indices are the ZeRO stage and the index in kSearchedRecomputes.
   std::array<std::array<Undivided, kSearchedRecomputes.size()>, kMostZero + 1> undivided_{};
   TieFinder ties_;
   std::optional<UserLayoutRank> mine_;
   Layout nearest_;
-  const SearchRequest* nearest_of_ = &request_;  // whose options it has
+  const SearchRequest* nearest_of_ = &request_;  // the request whose options `nearest_` has
   int64_t nearest_bytes_ = std::numeric_limits<int64_t>::max();
   PointOrder nearest_order_ = 0;
   Dropped dropped_;

@@ -25,8 +25,8 @@ inline constexpr double kMemoryShare = 0.8;
 inline constexpr double kTrialOomProbability = 0.5;
 inline constexpr int32_t kMostTrials = 5;
 
-// The most points that a search goes through. Rules drop most points in large groups: on one core
-// 79 million points of llama-3-405b on 6,720 devices take 0.05 s. The same points take seconds if
+// The most points of a search. Rules drop most points in large groups: on one core, a search over
+// the 79 million points of llama-3-405b on 6,720 devices takes 0.05 s. A search takes seconds if
 // memory is computed exactly, as for Meshwright's own worker. 16,384 devices have a few million
 // points; a number of devices with hundreds of divisors has billions.
 inline constexpr int64_t kMostPoints = 100'000'000;
@@ -34,13 +34,13 @@ inline constexpr int64_t kMostPoints = 100'000'000;
 // The most layouts that one answer lists.
 inline constexpr int32_t kMostLayouts = 1000;
 
-// Counts what became of the points: enumerated == invalid + left_out + memory + evaluated.
+// Counts the points by their outcome: enumerated == invalid + left_out + memory + evaluated.
 struct Funnel {
   int64_t enumerated = 0;
-  int64_t invalid = 0;    // break a rule
-  int64_t left_out = 0;   // can run, but the request's condition does not take them
-  int64_t memory = 0;     // can run, but the memory criterion drops them
-  int64_t evaluated = 0;  // can run and fit
+  int64_t invalid = 0;    // points that break a rule
+  int64_t left_out = 0;   // points that can run, but do not meet the request's condition
+  int64_t memory = 0;     // points that can run, but that the memory criterion drops
+  int64_t evaluated = 0;  // points that can run and fit
   std::array<int64_t, static_cast<size_t>(Rule::kCount)> invalid_by_rule{};
 
   void Add(const Funnel& other);
@@ -48,15 +48,15 @@ struct Funnel {
   friend bool operator==(const Funnel&, const Funnel&) = default;
 };
 
-// Where a layout that the caller names stands among the layouts that a search evaluates.
+// The rank of a layout that the caller names among the layouts that a search evaluates.
 struct UserLayoutRank {
-  std::optional<Violation> violation;  // why it can't run; if set, the other members are not
+  std::optional<Violation> violation;  // why it can't run; if set, the other members are unset
   Estimate estimate;
-  int64_t over_bytes = 0;  // beyond what a device may hold; 0 if it fits
+  int64_t over_bytes = 0;  // bytes beyond the allowed memory of a device; 0 if it fits
   int64_t faster = 0;      // evaluated layouts that are faster
 };
 
-// The program that is to run the layouts, if it is not the framework that they are planned for.
+// The program that is to run the layouts, if it is not the framework of the request.
 struct Runner {
   FrameworkProfile profile;
   // The attention kernel that the program runs for a layout that names none.
@@ -73,15 +73,14 @@ struct SearchRequest {
   // If set, a layout must pass the rules under the runner's profile as well.
   std::optional<Runner> runner = std::nullopt;
   // The largest probability of running out of memory that a kept layout may have, above 0 and at
-  // most 1. Without it the 80 % rule decides.
+  // most 1. If no probability is set, the 80 % rule decides.
   std::optional<double> max_oom_probability = std::nullopt;
-  // What the search may move to the hosts' memory. Each entry is an alternative to moving nothing.
-  // If empty, nothing is moved.
+  // The offloads that the search tries in addition to no offload.
   std::vector<Offload> offloads = {};
   // The search looks only at layouts that meet this condition on the fields of a layout
   // (planner/layout/layout_condition.h).
   Condition where = {};
-  // What the search ranks layouts by.
+  // The objective by which the search ranks layouts.
   Objective objective = Objective::kMfu;
   // If not empty, the search also looks for the layouts that no other layout beats in all of these
   // merits.
@@ -89,14 +88,15 @@ struct SearchRequest {
   // If not empty, the search also looks for the best layout for each combination of values of these
   // keys, as ParseGroupFields() returns them.
   std::vector<size_t> best_per = {};
-  // A layout whose rank is asked for; it need not be in the search space.
+  // A layout whose rank among the results the caller wants; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
-  // The options of `mine` where they are not the training's own.
+  // The options of `mine` that differ from the training's own.
   std::optional<OptionChoice> mine_options = std::nullopt;
-  // If not empty, the search ranks layouts under each of these in place of the training's own
-  // options.
+  // If not empty, the search ranks layouts under each of these choices, which replace the
+  // training's own options.
   std::vector<OptionChoice> choices = {};
-  // If set, the search ends after this time with the best so far. The value is above 0.
+  // If set, the search ends after this many seconds with the best layouts so far. The value is
+  // above 0.
   std::optional<double> time_limit_s = std::nullopt;
   SearchRun run = {};
 };
@@ -110,8 +110,9 @@ struct SearchResult {
   Funnel funnel;
   std::vector<RankedLayout> layouts;  // best first, at most `top`
   Ties ties;
-  // If speed decides: layouts that the memory criterion drops, but that are faster than all kept
-  // layouts and more likely to fit than not. Best MFU first, at most kMostTrials.
+  // Filled only if the objective ranks by speed. These layouts are faster than all kept layouts and
+  // more likely to fit than not, but the memory criterion drops them. Best MFU first, at most
+  // kMostTrials.
   std::vector<RankedLayout> worth_a_trial;
   // The answer to `pareto`: at most kMostLayouts, spread evenly over the front. The best layout by
   // the first merit comes first.
@@ -119,10 +120,11 @@ struct SearchResult {
   // The answer to `best_per`: at most kMostLayouts groups. The group of the best layout comes
   // first.
   std::vector<GroupBest> groups;
-  std::optional<RankedLayout> nearest;  // set if none fits: the one that is over by the least
-  int64_t nearest_over_bytes = 0;       // how far `nearest` is over
+  std::optional<RankedLayout> nearest;  // set if none fits: the layout that exceeds it least
+  int64_t nearest_over_bytes = 0;       // bytes by which `nearest` exceeds the allowed memory
   std::optional<UserLayoutRank> mine;   // the answer to the request's `mine`
-  // Set if the time limit ended the search. Everything above is then about the points seen so far.
+  // Set if the time limit ended the search. All other members then describe only the points seen so
+  // far.
   std::optional<SearchProgress> partial;
 };
 
@@ -133,8 +135,8 @@ int64_t AllowedBytes(const ClusterSpec& cluster);
 // OOM probability if it gives one, otherwise the 80 % rule.
 int64_t AllowedBytes(const SearchRequest& request);
 
-// Returns the bytes that an estimate fills at an OOM probability of `probability`. This inverts
-// OomProbability(), so that the search compares whole numbers.
+// Returns the bytes that an estimate fills if its OOM probability is `probability`. This inverts
+// OomProbability(), so that the search compares whole numbers of bytes.
 int64_t BytesAtOomProbability(const SearchRequest& request, double probability);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// How a search runs, apart from what it looks for: its threads, cancellation and progress.
+// Defines how a search runs, apart from what it looks for: its threads, cancellation and progress.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace meshwright::planner {
 
-// Returns true once nobody waits for the answer any more. May be empty.
+// Returns true once nobody waits for the answer any more. An empty function never cancels.
 using Cancelled = std::function<bool()>;
 
 // The number of points that each thread visits between two checks of whether to stop. A layout that
@@ -18,7 +18,7 @@ inline constexpr int64_t kPointsPerPoll = 64;
 
 struct SearchProgress {
   int64_t seen = 0;  // points of the search space so far
-  int64_t of = 0;    // all of its points
+  int64_t of = 0;    // number of points of the search space
 
   friend bool operator==(const SearchProgress&, const SearchProgress&) = default;
 };
@@ -30,9 +30,9 @@ inline double MonotonicSeconds() {
 // Only the thread that called the search calls `cancelled`, `progress` and `now_s`. The answer does
 // not depend on the number of threads.
 struct SearchRun {
-  int32_t threads = 1;  // including the caller's; 1 to kMostThreads
+  int32_t threads = 1;  // threads, including the caller's; 1 to kMostThreads
   Cancelled cancelled = {};
-  // Called now and then while the search goes on. May be empty.
+  // Called now and then during the search, unless it is empty.
   std::function<void(const SearchProgress&)> progress = {};
   // The clock of the request's time limit, in seconds.
   std::function<double()> now_s = MonotonicSeconds;

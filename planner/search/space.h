@@ -1,4 +1,4 @@
-// SearchSpace holds every combination of the axes' values for a number of devices.
+// SearchSpace is the set of all combinations of the axes' values for a number of devices.
 #pragma once
 
 #include <array>
@@ -18,14 +18,15 @@ namespace meshwright::planner {
 inline constexpr int64_t kMaxMicroBatch = 64;
 
 // HSDP divides states in groups of kLeastShardRanks to kMostShardRanks ranks: a node, a few nodes,
-// or a rack. Each size is at least kShardRanksStep times the one before. Smaller groups leave each
-// rank most of the states. Larger groups are no faster than all replicas together, and sizes in
-// between would change little.
+// or a rack. Each size is at least kShardRanksStep times the next smaller size. In smaller groups
+// each rank would keep most of the states. Larger groups are no faster than all replicas together,
+// and sizes in between would change little.
 inline constexpr int32_t kLeastShardRanks = 8;
 inline constexpr int32_t kMostShardRanks = 128;
 inline constexpr int32_t kShardRanksStep = 4;
 
-// The most layers by which the first and the last stage may be shorter than the others.
+// The largest number of layers by which the first and the last stage may be shorter than the
+// others.
 inline constexpr int64_t kMostFewerLayers = 2;
 
 // The highest ZeRO stage.
@@ -35,14 +36,14 @@ inline constexpr int32_t kMostZero = 3;
 inline constexpr std::array kSearchedRecomputes = {Recompute::kNone, Recompute::kSelective,
                                                    Recompute::kFull};
 
-// How a pipeline is scheduled, and how its layers are cut into stages.
+// The schedule of a pipeline and its division into stages.
 struct PipelineChoice {
   ScheduleKind schedule = ScheduleKind::k1f1b;
   int32_t vpp = 1;
   StageSplit stages;
 };
 
-// How a layout divides states: its ZeRO stage and, for HSDP, its hs=.
+// A way to divide states: the ZeRO stage and, for HSDP, hs=.
 struct DividedStates {
   int32_t zero = 0;
   int32_t shard_ranks = 0;
@@ -55,8 +56,8 @@ struct DividedStates {
 //                 stage's ranks. etp is 1, or tp if ep * tp ranks can't hold whole experts.
 //   micro-batch   Divisors of the sequences that each data-parallel rank gets, up to
 //                 kMaxMicroBatch. Only 1 if dp does not divide the global batch.
-//   recompute     kSearchedRecomputes. rc=block:N is not a point: how many layers to recompute
-//                 follows from the memory (planner/search/block_recompute.h).
+// recompute     kSearchedRecomputes. rc=block:N is not a point: the number of recomputed layers
+// follows from the memory (planner/search/block_recompute.h).
 //   vpp           Divisors of the number of layers, and of that number plus two (the embedding and
 //                 the head).
 //   schedule      1F1B with one chunk, interleaved with more. Frameworks that have them add ZB-H1,
@@ -87,7 +88,7 @@ class SearchSpace {
   const std::vector<int32_t>& micro_batches(const Layout& mesh) const {
     return micro_batches_.at(mesh.dp);
   }
-  const std::vector<Offload>& offloads() const { return offloads_; }  // the empty one first
+  const std::vector<Offload>& offloads() const { return offloads_; }  // the empty offload is first
   // Returns the ways to divide states. At each ZeRO stage, division among all replicas comes before
   // division among a part of them (HSDP).
   std::vector<DividedStates> WaysToDivide(const Layout& mesh) const;
@@ -142,8 +143,8 @@ class SearchSpace {
   const bool has_hsdp_;
   std::vector<Offload> offloads_{Offload()};
   std::vector<Layout> meshes_;
-  std::map<int32_t, std::vector<int32_t>> micro_batches_;     // by dp
-  std::map<int32_t, std::vector<PipelineChoice>> pipelines_;  // by pp
+  std::map<int32_t, std::vector<int32_t>> micro_batches_;     // keyed by dp
+  std::map<int32_t, std::vector<PipelineChoice>> pipelines_;  // keyed by pp
 };
 
 }  // namespace meshwright::planner

@@ -1,10 +1,10 @@
 // TieFinder finds the layouts that the estimate can't tell apart from the best one, and the
 // simplest among them.
 //
-// A predicted step has an interval that 80 % of runs fall into. A layout ties with the fastest one
-// if it is slower by less than half of that interval. Only a run can say which of the two is
-// faster, so the simpler one is the better choice. The same holds for tokens per joule, which are
-// as uncertain as the step.
+// A predicted step time has an interval into which 80 % of runs fall. A layout ties with the
+// fastest layout if it is slower by less than half of that interval. Only a run can say which of
+// the two is faster, so the simpler one is the better choice. The same holds for tokens per joule,
+// which are as uncertain as the step time.
 #pragma once
 
 #include <array>
@@ -17,33 +17,34 @@
 
 namespace meshwright::planner {
 
-// How much a layout asks of whoever runs it, by Burden (planner/layout/keys.h): axes in use, such
-// as tp or HSDP; chunks; recompute; the ZeRO stage; a schedule that is not plain. Less is simpler.
+// The effort of running a layout, by Burden (planner/layout/keys.h): axes in use, such as tp or
+// HSDP; chunks; recompute; the ZeRO stage; a schedule that is not plain. Less is simpler.
 struct Complexity {
   std::array<int32_t, kBurdens> burdens{};
-  int32_t options = 0;  // that differ from those of the question
+  int32_t options = 0;  // options that differ from the request's own
 
   friend auto operator<=>(const Complexity&, const Complexity&) = default;
 };
 
 Complexity ComplexityOf(const Layout& layout);
 
-// Collects, from all layouts that a search evaluates, those that tie. It remembers one layout for
-// each complexity, and 8 bytes for each layout that may still tie.
+// Collects the tied layouts among all layouts that a search evaluates. The collector remembers one
+// layout for each complexity, and 8 bytes for each layout that may still tie.
 class TieFinder {
  public:
-  // `spread` is the upper end of the interval divided by the predicted step, at least 1. All
-  // offered layouts differ from the question in this number of options.
+  // `spread` is the upper end of the interval divided by the predicted step time, at least 1.
+  // `changed_options` is the number of options in which all offered layouts differ from the
+  // request.
   explicit TieFinder(double spread, int32_t changed_options = 0)
       : spread_(spread), changed_options_(changed_options) {}
 
   // Returns whether a layout of this score, 0 or more, would tie with the best so far.
   bool Takes(double score) const { return score * spread_ >= best_score_; }
   void Offer(const RankedLayout& ranked, double score, PointOrder order);
-  // Adds what another part of the same search found.
+  // Adds the layouts of another part of the same search.
   void Merge(const TieFinder& other);
 
-  // Returns the ties. There are none before the first offer.
+  // Returns the ties; the count is 0 before the first offer.
   Ties Take();
 
  private:
@@ -59,7 +60,7 @@ class TieFinder {
   const double spread_;
   const int32_t changed_options_;
   double best_score_ = 0.0;
-  std::vector<double> scores_;  // of the layouts that tied when they were offered
+  std::vector<double> scores_;  // scores of the layouts that tied when they were offered
   size_t forget_at_ = 1024;     // Forget() runs once scores_ has this size
   std::map<Complexity, Best> best_;
 };

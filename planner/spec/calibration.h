@@ -1,4 +1,4 @@
-// Calibration records the fit to measured runs that a profile's constants come from.
+// Calibration records how the constants of a profile were fitted to measured runs.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct CalibratedConstant {
   double prior = 0.0;
   double prior_sigma = 0.0;
   double value = 0.0;
-  double sigma = 0.0;     // as large as prior_sigma if the data say nothing about it
-  bool at_bound = false;  // the data ask for more than is physical: a term may be missing
+  double sigma = 0.0;     // equals prior_sigma if the data say nothing about the constant
+  bool at_bound = false;  // the fit ended at the bound of what is physical: a term may be missing
 
   friend bool operator==(const CalibratedConstant&, const CalibratedConstant&) = default;
 };
@@ -23,7 +23,7 @@ struct CalibratedConstant {
 struct Calibration {
   std::string command;  // the command that made the profile; empty if not fitted
   int64_t rows = 0;     // measured steps that were used
-  // Measured steps behind the fit that this one started from; 0 if it started from data sheets.
+  // Measured steps of the fit from which this fit started; 0 if it started from data sheets.
   int64_t prior_rows = 0;
   std::vector<std::string> sources;  // who measured `rows`, each once
   // Errors of the measured step times: |predicted / measured - 1|.

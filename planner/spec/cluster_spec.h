@@ -1,8 +1,7 @@
-// ClusterSpec is the machine to train on: one kind of device, the devices of a node, and the links
-// between them.
+// ClusterSpec describes the machine to train on: the kind of device, the devices of a node, and the
+// links between them.
 //
-// It says what a cluster consists of, not how many devices a run takes; that number comes with the
-// request.
+// It does not say how many devices a run takes; that number comes with the request.
 #pragma once
 
 #include <array>
@@ -28,7 +27,7 @@ namespace meshwright::planner {
 struct FastestAttention {
   int64_t head_dim = 0;
   AttentionKernel kernel = AttentionKernel::kFlash2;
-  std::string source;  // which measurement, in words
+  std::string source;  // name of the measurement, in words
 
   friend bool operator==(const FastestAttention&, const FastestAttention&) = default;
 };
@@ -37,15 +36,16 @@ struct FastestAttention {
 struct HardwareProfile {
   std::string name;
   double peak_bf16_flops = 0.0;  // dense, FLOP/s; 0 if it has no bf16 products
-  double peak_fp16_flops = 0.0;  // dense, FLOP/s; 0 if they run at the rate of bf16 products
+  double peak_fp16_flops = 0.0;  // dense, FLOP/s; 0 if fp16 products run at the rate of bf16
+                                 // products
   // FLOP/s of matmuls in IEEE's fp32. TF32 is another format, with ten bits of mantissa. A file
   // that gives TF32's peak here says that its fp32 matmuls run at that rate.
   double peak_fp32_flops = 0.0;
   double peak_tf32_flops = 0.0;     // dense, FLOP/s; 0 if it has none. No formula uses it
   double peak_fp8_flops = 0.0;      // dense, FLOP/s; 0 if it has no fp8 products
   double peak_fp4_flops = 0.0;      // dense, FLOP/s; 0 if it has no fp4 products
-  int64_t memory_bytes = 0;         // as the driver reports it
-  double memory_bytes_per_s = 0.0;  // data sheet
+  int64_t memory_bytes = 0;         // memory that the driver reports
+  double memory_bytes_per_s = 0.0;  // bandwidth of device memory, from the data sheet
   double memory_efficiency = 0.85;  // share of memory_bytes_per_s that a streaming kernel reaches
   double matmul_efficiency = 0.8;   // share of the peak that a large, well-shaped matmul reaches
   double matmul_half_k = 256.0;     // inner dimension at which a matmul reaches half of that share
@@ -62,23 +62,23 @@ struct HardwareProfile {
   double flash1_ratio = 0.45;
   double flash3_ratio = 1.6;
   double cudnn_ratio = 1.0;
-  // The fastest kernels as measured; empty until then. They decide for layouts that name no kernel
-  // (planner/profile/attention_default.h).
+  // The fastest attention kernels as measured; empty if they were not measured. A profile may
+  // choose them for layouts that name no kernel (planner/profile/attention_default.h).
   std::vector<FastestAttention> fastest_attention = {};
-  double kernel_launch_s = 0.0;    // host time to launch a kernel; no kernel takes less
+  double kernel_launch_s = 0.0;    // host time of a kernel launch; the least time of any kernel
   int32_t compute_units = 0;       // SMs; tiles of a matmul are spread over them in waves
   int32_t tile_m = 0;              // rows of the output tile of one compute unit
   int32_t tile_n = 0;              // columns of that tile
   int64_t context_bytes = 0;       // device context and libraries, outside the allocator
   int64_t communicator_bytes = 0;  // buffers of one communicator, outside the allocator
-  // Buffers of a communicator that only passes messages between pairs, as a pipeline's does;
-  // outside the allocator.
+  // Bytes of the buffers of a communicator that only passes messages between pairs, as in a
+  // pipeline; outside the allocator.
   int64_t point_to_point_communicator_bytes = 0;
-  // Held by the matmul library in the allocator throughout a run, for the stream that computes.
+  // Bytes that the matmul library holds in the allocator throughout a run, for the compute stream.
   int64_t matmul_workspace_bytes = 0;
   double straggler_sigma = 0.0;  // relative spread of device speeds: a step waits for the slowest
-  // Spread of measured over predicted step times, as the standard deviation of the logarithm. It
-  // comes from the runs that the cluster was fitted to; without a fit it is assumed.
+  // Spread of measured over predicted step times, as the standard deviation of the logarithm. The
+  // spread comes from the runs that the cluster was fitted to; without a fit it is assumed.
   double step_time_sigma = 0.0;
 
   // Returns the peak, in FLOP/s, of matmuls in 16 bits: in bf16 or, if the device has none, in
@@ -102,19 +102,19 @@ struct HardwareProfile {
 
 // One direction of a link, as one rank sees it.
 struct LinkProfile {
-  double bytes_per_s = 0.0;  // data sheet
+  double bytes_per_s = 0.0;  // bandwidth, from the data sheet
   double efficiency = 0.8;   // share of bytes_per_s that large messages reach
-  // Latency of one step of a ring. NCCL's own latencies are in its tables
-  // (planner/cost/nccl_tuning.h); with NCCL this is what a network interface adds to them.
+  // Latency of one step of a ring. If the collective model is NCCL, this is only the latency that a
+  // network interface adds to NCCL's own latencies (planner/cost/nccl_tuning.h).
   double hop_latency_s = 0.0;
   // Host time of one step of a ring that leaves a node. No step of such a ring is shorter.
   double step_overhead_s = 0.0;
-  double base_latency_s = 0.0;  // start of a collective
-  // The rate between the two devices of a pair that a bridge joins (devices 0 and 1, 2 and 3, ...),
-  // in bytes per second, one way; 0 without bridges. Only links inside a node have it.
+  double base_latency_s = 0.0;  // seconds to start a collective
+  // The rate in bytes per second, one way, between the two devices of a pair that a bridge joins
+  // (devices 0 and 1, 2 and 3, ...); 0 without bridges. Only links inside a node have bridges.
   double pair_bytes_per_s = 0.0;
-  // Whether each device has a link of its own to every other one, as in an MI300X's platform. A
-  // group then reaches the share of bytes_per_s of the links between its ranks. Only links inside a
+  // Whether each device has its own link to every other device, as in an MI300X platform. A group
+  // then reaches only the share of bytes_per_s of the links between its ranks. Only links inside a
   // node are meshes.
   bool mesh = false;
 
@@ -123,13 +123,14 @@ struct LinkProfile {
   friend bool operator==(const LinkProfile&, const LinkProfile&) = default;
 };
 
-// The host of a node, for what a layout moves out of the memory of its devices (Layout::offload). A
-// figure is 0 if it is not known.
+// The host of a node, to which a layout may move bytes from the memory of the node's devices
+// (Layout::offload). A figure is 0 if it is not known.
 struct HostProfile {
-  double link_bytes_per_s = 0.0;    // between one device and the host, one way; data sheet
-  double link_efficiency = 0.85;    // share of that rate that copies from pinned memory reach
-  int64_t memory_bytes = 0;         // of a node
-  double memory_bytes_per_s = 0.0;  // of a node, data sheet; its devices share it
+  double link_bytes_per_s = 0.0;  // data-sheet bandwidth between one device and the host, one way
+  double link_efficiency = 0.85;  // share of link_bytes_per_s that pinned copies reach
+  int64_t memory_bytes = 0;       // memory of a node
+  // Data-sheet bandwidth of a node's memory, which its devices share.
+  double memory_bytes_per_s = 0.0;
   // Share of memory_bytes_per_s that an optimizer's update on the node's processors reaches. The
   // default is CPU-Adam's: 10 billion parameters in 2.57 s on 256 GB/s (ZeRO-Offload, arXiv
   // 2101.06840, Table 4).
@@ -142,24 +143,24 @@ struct HostProfile {
   friend bool operator==(const HostProfile&, const HostProfile&) = default;
 };
 
-// The power of a device by what it does, for questions about energy. A figure is 0 if it is not
-// known.
+// The power of a device in each of its states, for questions about energy. A figure is 0 if it is
+// not known.
 struct PowerProfile {
-  double compute_w = 0.0;  // while its kernels compute
-  double exposed_w = 0.0;  // while it waits for communication that no kernel hides
-  double idle_w = 0.0;     // with nothing to run
+  double compute_w = 0.0;  // watts while its kernels compute
+  double exposed_w = 0.0;  // watts while it waits for communication that no kernel hides
+  double idle_w = 0.0;     // watts with nothing to run
   std::string source;      // where the figures come from, in words
 
   friend bool operator==(const PowerProfile&, const PowerProfile&) = default;
 };
 
-// How collectives are timed: as a plain ring with the links' own latencies, or by NCCL's choice
-// among its algorithms and protocols (planner/cost/nccl_tuning.h).
+// The way in which collectives are timed: as a plain ring with the links' own latencies, or by
+// NCCL's choice among its algorithms and protocols (planner/cost/nccl_tuning.h).
 enum class CollectiveModel : uint8_t { kRing, kNccl };
 
-// What the figures of a cluster rest on, from the weakest to the strongest.
+// The evidence for the figures of a cluster, from the weakest to the strongest.
 enum class Evidence : uint8_t {
-  kAssumption,  // orders of magnitude, or not stated
+  kAssumption,  // figures are orders of magnitude, or their evidence is not stated
   kUnverified,  // peaks that nobody checked against the data sheet yet
   kDataSheet,   // peaks of the data sheet, and shares of a peak that other devices reach
   kBenchmark,   // parts of a step, measured on the cluster
@@ -192,12 +193,12 @@ struct ClusterSpec {
   CollectiveModel collectives = CollectiveModel::kRing;
   HardwareProfile device;
   int32_t devices_per_node = 0;  // the devices that scale_up connects
-  int32_t nodes = 0;             // how many there are; 0 if nobody said
+  int32_t nodes = 0;             // number of nodes; 0 if it is not known
   // Whether scale_up reaches beyond one host, as in a rack of GB200. A benchmark of one host then
   // does not measure scale_up.
   bool scale_up_spans_hosts = false;
-  LinkProfile scale_up;   // inside a node
-  LinkProfile scale_out;  // between nodes
+  LinkProfile scale_up;   // the link inside a node
+  LinkProfile scale_out;  // the link between nodes
   // The number of processor cores that the ranks of a node share, if each device is a process on
   // these cores. The peak of a device is then the peak of a core. 0 if each device computes on its
   // own.
@@ -206,16 +207,16 @@ struct ClusterSpec {
   PowerProfile power;
   std::string source;  // where the figures come from, in words
   Evidence rests_on = Evidence::kAssumption;
-  // The parts whose figures differ from those of the preset that the cluster is based on, so that
-  // what the preset rests on says nothing of them.
+  // The parts whose figures differ from the preset on which the cluster is based. The evidence for
+  // the preset says nothing about these parts.
   EnumSet<ClusterPart> unmeasured = {};
-  // Where its figures were measured; empty if they were not measured on one machine.
+  // The machine on which the figures were measured; empty if they were not measured on one machine.
   Fingerprint fingerprint;
   // The preset whose figures a benchmark or a fit replaced, if any.
   std::string calibrated_from;
   Calibration calibration;
 
-  // Returns the number of its devices, or 0 if nobody said how many nodes it has.
+  // Returns the number of devices, or 0 if the number of nodes is not known.
   int64_t devices() const { return int64_t{nodes} * devices_per_node; }
 
   // Only processors have a core count; every other device is a GPU.
@@ -230,11 +231,10 @@ struct ClusterSpec {
 // range.
 absl::Status Validate(const ClusterSpec& cluster);
 
-// Returns the standard deviation of the logarithm of measured over predicted step times that is
-// assumed of a cluster which rests on this evidence and does not state one. All are chosen: 0.2 of
-// data sheets is about what fitted clusters err by before their fit (tools/prior_errors), half of
-// that is left where parts of a step were measured, and half as much again is added where nobody
-// checked the figures.
+// Returns the standard deviation of ln(measured / predicted step time) that is assumed for a
+// cluster with this evidence that states none. All values are chosen. For data sheets the result is
+// 0.2, about the error of fitted clusters before their fit (tools/prior_errors). It is 0.1 if parts
+// of a step were measured, and 0.3 if nobody checked the figures.
 double AssumedStepTimeSigma(Evidence evidence);
 
 // Returns the parts whose figures differ between the two clusters. Names, sizes of memory and
@@ -253,8 +253,8 @@ double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node);
 // host's cores.
 int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once);
 
-// Returns the peak FLOP/s of one of a run's `ranks` ranks in the matmuls of a forward pass. It is
-// the denominator of MFU.
+// Returns the peak FLOP/s of one of a run's `ranks` ranks in the matmuls of a forward pass. This
+// peak is the denominator of MFU.
 double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks);
 
 }  // namespace meshwright::planner

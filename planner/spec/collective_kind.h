@@ -1,4 +1,4 @@
-// CollectiveKind names what the ranks of a group do together: collectives, and the two sides of a
+// CollectiveKind lists the communication operations of a group: collectives, and the two sides of a
 // message.
 #pragma once
 

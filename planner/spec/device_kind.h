@@ -1,4 +1,4 @@
-// DeviceKind is what a rank runs on.
+// DeviceKind is the kind of device that a rank runs on.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace meshwright::planner {
 
 enum class DeviceKind : uint8_t {
   kCpu,   // a process on the cores of its host
-  kCuda,  // a GPU of its own
+  kCuda,  // a GPU that no other rank uses
 };
 
 std::string_view DeviceKindName(DeviceKind kind);  // "cpu" or "cuda"
-// Parses such a name. Returns InvalidArgument about `device`, with the accepted names, for any
+// Parses "cpu" or "cuda". Returns InvalidArgument about `device`, with the accepted names, for any
 // other text.
 absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
 

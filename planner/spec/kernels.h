@@ -10,7 +10,8 @@
 namespace meshwright::planner {
 
 // kDefault stands for the framework profile's kernel. kFusedSoftmax writes out the score matrix,
-// and scales, masks and normalises it in one kernel. kEager takes a kernel for each of these steps.
+// and scales, masks and normalises it in one kernel. kEager runs a separate kernel for each of
+// these steps.
 enum class AttentionKernel : uint8_t {
   kDefault,
   kFlash3,

@@ -1,7 +1,7 @@
-// LayerShapes lists the distinct shapes among a model's layers. Where kinds of layers alternate, a
-// model has many layer groups of few shapes, and what depends on a layer's shape alone is computed
-// once for each shape. How a run trains a layer is part of its shape: frozen layers have less of a
-// backward than others.
+// LayerShapes lists the distinct shapes among a model's layers. If kinds of layers alternate, a
+// model has many layer groups but few shapes. Quantities that depend only on a layer's shape are
+// therefore computed once for each shape. A shape includes how a run trains the layer, because
+// the backward of frozen layers is shorter.
 //
 // Shapes are numbered from 0 in the order in which they first appear.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace meshwright::planner {
 
-// `layers` consecutive layers of one shape: a layer group, or the part of one that trains alike.
+// `layers` consecutive layers of one shape: a layer group, or a part of one that is trained alike.
 struct ShapeRun {
   size_t shape = 0;
   int64_t layers = 0;
@@ -30,9 +30,9 @@ class LayerShapes {
 
   // Returns the number of shapes.
   size_t size() const { return shapes_.size(); }
-  // Returns the model's layers, in order.
+  // Returns the model's layers in order, as runs of equal shape.
   const absl::InlinedVector<ShapeRun, 4>& runs() const { return runs_; }
-  // Returns a layer group of the shape: `model` is the one that the shapes were made of.
+  // Returns a layer group of the shape. REQUIRES: the shapes were made from `model`.
   const LayerGroup& Of(const ModelSpec& model, size_t shape) const {
     return model.groups[shapes_[shape].first_group];
   }
@@ -51,7 +51,7 @@ class LayerShapes {
 
  private:
   struct Shape {
-    size_t first_group = 0;  // the first layer group that has it
+    size_t first_group = 0;  // the first layer group of this shape
     UnitTraining training = UnitTraining::kTrained;
   };
 

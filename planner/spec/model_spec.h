@@ -2,7 +2,7 @@
 //
 // In a spec that passed Validate() there is at least one group, and each group has at least one
 // layer. A layer has attention, a recurrence, an FFN, or several of these. Every size of a part
-// that a layer has is positive, and its heads are a multiple of its kv_heads.
+// that a layer has is positive, and the heads of attention are a multiple of its kv_heads.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,14 @@ enum class AttentionKind : uint8_t {
   kGroupedQuery,  // multi-head and multi-query are its extremes
   kLatent,  // DeepSeek-V2 (arXiv 2405.04434): keys and values are projected from one narrow latent
   kNone,    // the layer has no attention
-  // DeepSeek-V4: one key of head_dim elements, which is the value too, for all heads; beyond a
-  // window keys stand for several tokens each
+  // DeepSeek-V4: all heads share one key of head_dim elements, which is the value too; each key
+  // before the window stands for several tokens
   kCompressed
 };
 // kSwiGlu and kGeGlu have three matrices: a gate passes SiLU or GELU and scales the other product.
-// The others have two. kReluSquared is the square of ReLU (Nemotron), kXielu is xIELU (Apertus,
-// arXiv 2411.13010). For the backward, kRelu keeps only its result. A layer with kNone has no FFN.
+// The other kinds have two. kReluSquared is the square of ReLU (Nemotron), kXielu is xIELU
+// (Apertus, arXiv 2411.13010). For the backward, kRelu keeps only its result. A layer with kNone
+// has no FFN.
 enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu, kGeGlu, kReluSquared, kXielu, kNone };
 inline constexpr EnumNames<FfnKind, 7> kFfnKindNames = {{
     {FfnKind::kSwiGlu, "swiglu"},
@@ -43,8 +44,8 @@ inline constexpr EnumNames<FfnKind, 7> kFfnKindNames = {{
 // The norms of the residual stream. kRms is RMSNorm. kLayer is LayerNorm with weight and bias,
 // kLayerWithoutBias with a weight alone, kLayerPlain with neither.
 enum class StreamNorm : uint8_t { kRms, kLayer, kLayerWithoutBias, kLayerPlain };
-// How attention knows a token's position. kRotary rotates queries and keys, kLearned adds a table
-// to the embedding, kAlibi adds a slope to the scores, and kNone does nothing.
+// The way in which a token's position enters attention. kRotary rotates queries and keys, kLearned
+// adds a table to the embedding, kAlibi adds a slope to the scores, and kNone does nothing.
 enum class Positions : uint8_t { kRotary, kLearned, kAlibi, kNone };
 // The order of norms and branches in a block. kSequential has norms before attention and before the
 // FFN. kParallel has the FFN parallel to attention, on the same input. kParallelOneNorm does so
@@ -59,15 +60,15 @@ enum class Arrangement : uint8_t {
   kSandwich
 };
 
-// What attention's result is multiplied by before the output projection: nothing, a sigmoid as wide
-// as the queries (Qwen3-Next), or a sigmoid for each head (Step-3).
+// The factor on attention's result before the output projection: nothing, a sigmoid as wide as the
+// queries (Qwen3-Next), or a sigmoid for each head (Step-3).
 enum class AttentionGate : uint8_t { kNone, kWidth, kHeads };
 
 // Sparse attention by an index (DeepSeek-V3.2, arXiv 2512.02556): an indexer scores all keys before
 // a query, and attention sees the `top_k` best.
 struct SparseIndex {
-  int64_t top_k = 0;  // 0: attention is not sparse
-  int64_t heads = 0;  // of the indexer
+  int64_t top_k = 0;  // keys that attention sees; 0: attention is not sparse
+  int64_t heads = 0;  // heads of the indexer
   int64_t head_dim = 0;
   bool shared = false;       // the layer uses the keys that an earlier layer's indexer picked
   int64_t pooled_keys = 0;   // GLM-5-Next: tokens that one index key stands for; 0 for 1
@@ -83,10 +84,10 @@ struct Attention {
   int64_t heads = 0;                // query heads; this and the sizes below are 0 for kNone
   int64_t kv_heads = 0;             // key/value heads; divides heads
   int64_t head_dim = 0;             // heads * head_dim may differ from ModelSpec::hidden
-  bool qkv_bias = false;            // Qwen2
+  bool qkv_bias = false;            // Qwen2: biases of the projections of queries, keys and values
   bool qk_norm = false;             // Qwen3: RMSNorm over head_dim of q and k
   bool qk_norm_over_width = false;  // OLMo 2: one norm over all heads of q, and one over those of k
-  bool output_bias = false;         // of the output projection
+  bool output_bias = false;         // whether the output projection has a bias
   // The newest tokens that a query sees, including its own; 0 if it sees all tokens before it.
   int64_t window = 0;
   // Llama 4: the sequence is cut into chunks of `window` tokens, and a query sees only tokens of
@@ -105,24 +106,24 @@ struct Attention {
 
   AttentionGate gate = AttentionGate::kNone;
   bool value_norm = false;       // Gemma 4: RMSNorm without weights over head_dim of v
-  bool shares_keys = false;      // Gemma 4: keys and values are those of an earlier layer
+  bool shares_keys = false;      // Gemma 4: the layer reuses an earlier layer's keys and values
   bool values_are_keys = false;  // Gemma 4 (`attention_k_eq_v`): there is no projection of values
-  SparseIndex index = {};        // for kLatent, and for kCompressed where it picks keys
+  SparseIndex index = {};        // for kLatent, and for kCompressed if an index picks keys
 
   // For kCompressed alone.
-  int64_t compress_ratio = 0;  // tokens that a key beyond the window stands for; 0 if there is none
-  int64_t output_groups = 0;   // groups of heads that are projected to a latent each
+  int64_t compress_ratio = 0;  // tokens per key before the window; 0 if there are no such keys
+  int64_t output_groups = 0;   // groups of heads, each of which is projected to a latent
   int64_t output_rank = 0;     // width of such a latent
 
   bool exists() const { return kind != AttentionKind::kNone; }
   bool is_latent() const { return kind == AttentionKind::kLatent; }
   int64_t query_width() const { return heads * head_dim; }
-  int64_t key_width() const { return kv_heads * head_dim; }  // values' too where value_dim is 0
+  int64_t key_width() const { return kv_heads * head_dim; }  // also of values, if value_dim is 0
 
   friend bool operator==(const Attention&, const Attention&) = default;
 };
 
-// How a router normalises a token's scores: softmax over the experts, or a sigmoid of each.
+// The normalisation of a token's router scores: softmax over the experts, or a sigmoid of each.
 enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 
 // Mixture of experts: a router picks `top_k` of `count` FFNs for each token.
@@ -133,13 +134,13 @@ struct Experts {
   bool shared_gate = false;   // Qwen2-MoE: a gate of the hidden state weighs its result
   RouterScore score = RouterScore::kSoftmax;
   bool router_bias = false;     // GPT-OSS: bias of the router's projection
-  bool selection_bias = false;  // DeepSeek-V3: added for picking only, not trained by gradients
+  bool selection_bias = false;  // DeepSeek-V3: only for picking experts; no gradients train it
   // Width of the latent that the experts work on (Nemotron 3 Super). Two projections, which every
   // token passes, lead to it and back. 0 if the experts work on the hidden state.
   int64_t latent = 0;
   bool latent_norms =
       false;  // Muse Spark: a norm before and one after the experts, over the latent
-  // How far a selection bias moves up or down after a step. The default is the value of
+  // The amount by which a selection bias moves up or down after a step. The default is the value of
   // DeepSeek-V3, and Megatron-LM's default.
   double bias_update_rate = 1e-3;
   int64_t groups = 1;  // groups of experts; a token takes experts from `top_groups` of them
@@ -168,7 +169,7 @@ constexpr bool IsGated(FfnKind kind) { return kind == FfnKind::kSwiGlu || kind =
 
 struct Ffn {
   FfnKind kind = FfnKind::kSwiGlu;
-  int64_t hidden = 0;  // inner width; if there are experts, that of each expert
+  int64_t hidden = 0;  // inner width of the FFN, or of each expert if there are experts
   bool bias = false;   // whether each of its matrices has a bias
   // GPT-OSS (`swiglu_limit`): SwiGLU's gate and up are clamped to this value, the gate's sigmoid
   // has a slope of 1.702, and up counts as up + 1. 0 means plain SwiGLU.
@@ -202,8 +203,8 @@ struct LayerGroup {
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
-// A key of a config.json with its value, that changes what a model computes but neither its memory
-// nor its step time: a multiplier, a soft cap, a scaling of positions.
+// A key of a config.json, with its value. It changes what a model computes but neither the model's
+// memory nor its step time: a multiplier, a soft cap, a scaling of positions.
 struct SetAsideKey {
   std::string key;
   std::string value;
@@ -219,7 +220,8 @@ struct PartKey {
   std::string value;
 };
 
-// How a model's file says what the model is. Models are the same however their files say it.
+// The keys by which a model's file describes the model. Models are equal whatever keys describe
+// them.
 struct FileKeys {
   std::string model_type;
   std::vector<PartKey> of_parts;  // a part that only the model_type asks for is not among them
@@ -232,12 +234,12 @@ struct ModelSpec {
   int64_t hidden = 0;
   int64_t vocab = 0;
   bool tied_embeddings = false;
-  bool head_bias = false;       // of the output projection to the vocabulary
+  bool head_bias = false;       // whether the projection to the vocabulary has a bias
   bool embedding_norm = false;  // BLOOM: a norm right after the embedding
   StreamNorm norm = StreamNorm::kRms;
   Arrangement arrangement = Arrangement::kSequential;
   Positions positions = Positions::kRotary;
-  int64_t learned_positions = 0;  // rows of the position table, for kLearned
+  int64_t learned_positions = 0;  // rows of the position table; only for kLearned
   double rotary_share = 1.0;      // the share of a head's elements that are rotated
   double norm_epsilon = 1e-5;
   double rope_theta = 10000.0;
@@ -246,20 +248,21 @@ struct ModelSpec {
   // Layers after the last one that predict tokens further ahead. Each has a projection [hidden, 2
   // hidden] and uses the head once more (DeepSeek-V3, arXiv 2412.19437, section 2.2).
   int64_t mtp_layers = 0;
-  // The shape of each of them, whose count is 1; that of the last group if absent. Nemotron 3's is
-  // attention with experts, though its own layers have one of them each.
+  // The shape of each of these layers, with count 1; if absent, the shape of the last group. In
+  // Nemotron 3 this shape has both attention and experts, though each other layer has only one of
+  // them.
   std::optional<LayerGroup> mtp_layer = std::nullopt;
   // Hyper-connections (arXiv 2409.19606): the width of the residual stream in hidden states.
   int64_t residual_streams = 1;
-  bool merges_streams = false;  // DeepSeek-V4: a product merges the streams behind the last layer
-  // Gemma 4: the width of an embedding that each layer adds on its own, of
-  // `layer_input_vocab` tokens. 0 if there is none.
+  bool merges_streams = false;  // DeepSeek-V4: a product merges the streams after the last layer
+  // Gemma 4: the width of an embedding that each layer has of its own, for `layer_input_vocab`
+  // tokens. 0 if there is no such embedding.
   int64_t layer_input = 0;
   int64_t layer_input_vocab = 0;
   std::vector<LayerGroup> groups;
-  std::vector<Tower> towers;           // beside the language model; trained
-  std::vector<SetAsideKey> set_aside;  // launch flags would have to say them too
-  FileKeys file;                       // for refusals, which name keys
+  std::vector<Tower> towers;           // encoders beside the language model; they train too
+  std::vector<SetAsideKey> set_aside;  // keys that launch flags would also have to give
+  FileKeys file;                       // only for refusals, which name keys
 
   int64_t layers() const;
   bool has_experts() const;
@@ -267,7 +270,7 @@ struct ModelSpec {
   // none has.
   const Attention& FirstAttention() const;
   const Ffn& FirstFfn() const;
-  // Returns the shape of the layers that predict further tokens.
+  // Returns the shape of the multi-token-prediction (MTP) layers.
   const LayerGroup& MtpLayer() const { return mtp_layer ? *mtp_layer : groups.back(); }
   // Returns the group of layer `layer`, counted from 0. REQUIRES: layer < layers().
   const LayerGroup& GroupOf(int64_t layer) const;

@@ -2,8 +2,8 @@
 // multiplies, adds up and sends.
 //
 // A training spec names a precision, one word for all formats. NumberFormatsOf() says what that
-// word means, and every size in bytes follows from the formats. If a framework differs in one of
-// them (its gradients, what it reduces), its profile gives the bytes.
+// word means, and every size in bytes follows from the formats. If a framework holds gradients, or
+// reduces them, in another format, its profile gives the bytes.
 #pragma once
 
 #include <cstdint>
@@ -62,18 +62,21 @@ struct MatmulInputs {
 };
 
 struct NumberFormats {
-  NumberFormat weights = NumberFormat::kBf16;      // as stored, gathered and read by a forward pass
-  NumberFormat activations = NumberFormat::kBf16;  // as kept for backward, and their gradients
+  // Weights that are stored, gathered and read by a forward pass.
+  NumberFormat weights = NumberFormat::kBf16;
+  // Activations kept for backward, and their gradients.
+  NumberFormat activations = NumberFormat::kBf16;
   MatmulInputs matmul_inputs = {};
-  NumberFormat wire = NumberFormat::kBf16;       // activations sent between ranks of tp, cp and pp
-  NumberFormat gradients = NumberFormat::kFp32;  // of weights, added up over the micro-batches
+  NumberFormat wire = NumberFormat::kBf16;  // activations sent between ranks of tp, cp and pp
+  // Gradients of weights, added up over micro-batches.
+  NumberFormat gradients = NumberFormat::kFp32;
   // The format of statistics, sums, and tables that are multiplied into activations; never narrower
   // than fp32.
   NumberFormat accumulator = NumberFormat::kFp32;
   NumberFormat optimizer_states = NumberFormat::kFp32;
 
-  // Returns whether the optimizer's states include a master copy of the weights. They do if the
-  // stored weights are narrower than the states.
+  // Returns whether the optimizer's states include a master copy of the weights. The states include
+  // one if the stored weights are narrower than the states.
   constexpr bool HasMasterWeights() const { return BytesOf(weights) < BytesOf(optimizer_states); }
 
   friend bool operator==(const NumberFormats&, const NumberFormats&) = default;

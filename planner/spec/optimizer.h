@@ -1,5 +1,5 @@
-// Optimizer describes the optimizer of a training run by what it keeps per parameter and what an
-// update moves.
+// Optimizer describes the optimizer of a training run by the values that it keeps and the bytes
+// that an update moves, both per parameter.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace meshwright::planner {
 
-// What an update keeps and moves per parameter.
+// Values that an update keeps, and bytes that it moves, per parameter.
 struct UpdateRule {
-  // Values that persist from step to step, each in NumberFormats::optimizer_states. They don't
-  // include the master copy of narrower weights.
+  // Values that persist from step to step, each in NumberFormats::optimizer_states. These states
+  // don't include the master copy of narrower weights.
   int32_t states = 0;
   // Bytes of device memory that an update reads and writes under mixed precision. On every device
   // the traffic hides the arithmetic, some twenty operations per parameter. The time of an update
@@ -26,8 +26,8 @@ struct UpdateRule {
 
 struct Optimizer {
   std::string_view name;  // static storage
-  UpdateRule matrices;    // for the matrices of blocks' products
-  UpdateRule others;      // for embeddings, the head, norms and biases
+  UpdateRule matrices;    // rule for the matrices of blocks' products
+  UpdateRule others;      // rule for embeddings, the head, norms and biases
   // Newton-Schulz iterations that turn the momentum of a block's whole matrix into the nearest
   // orthogonal matrix. 0 if the update needs no whole matrix.
   int32_t orthogonal_iterations = 0;

@@ -1,13 +1,13 @@
-// OptionChoice is one combination of values of the options that a search varies beside layouts.
+// OptionChoice is one combination of values of the options that a search varies besides layouts.
 //
-// What --search takes is one option and its values, with commas between them:
+// --search takes one option and its values, separated by commas:
 //
 //   loss=plain,chunked:8
 //   states=bf16,master=none+grad=bf16+m=int8+v=int8
 //   loss
 //
-// A value that is itself a list has a + where the option's own flag has a comma, since a comma
-// starts the next value. Without values, those of the table are tried (RunOption::search_values).
+// A value that is itself a list has + in place of the comma of the option's own flag, because a
+// comma starts the next value. Without values, the search tries RunOption::search_values.
 #pragma once
 
 #include <cstddef>
@@ -28,20 +28,20 @@ using OptionValues = std::vector<std::pair<std::string, std::string>>;
 // The most combinations of values that one search goes through.
 inline constexpr size_t kMostOptionChoices = 64;
 
-// Returns the names of all options: those of kRunOptions, then "optimizer". Whatever is done for
-// every option of a training loops over them.
+// Returns the names of all options: those of kRunOptions, then "optimizer". Code that handles every
+// option of a training loops over these names.
 const std::vector<std::string_view>& OptionNames();
-// Returns the names of the options that a search can vary: those of OptionNames() that have values
-// to search, in the same order.
+// Returns the names of the options that a search can vary, in the order of OptionNames(). These
+// options have values to search.
 const std::vector<std::string_view>& SearchableOptions();
 
-// Returns an option's value as its flag takes it. REQUIRES: OptionNames() has the name.
+// Returns an option's value in the syntax of its flag. REQUIRES: OptionNames() has the name.
 std::string OptionText(std::string_view name, const TrainingSpec& training);
-// Returns the value that a training has unless it says another. REQUIRES: as OptionText().
+// Returns the option's default value. REQUIRES: as OptionText().
 std::string DefaultOptionText(std::string_view name);
 // Returns the options that do not have their default, with their values.
 OptionValues ChangedOptions(const TrainingSpec& training);
-// Returns what an option takes, as --help shows it. REQUIRES: as OptionText().
+// Returns the values that an option accepts, as --help shows them. REQUIRES: as OptionText().
 std::string OptionTakes(std::string_view name);
 // Sets an option by its flag's text. Returns InvalidArgument, which names the option and what it
 // takes, or `field` if there is no such option.
@@ -52,30 +52,30 @@ absl::Status SetOption(std::string_view field, std::string_view name, std::strin
 struct SearchedOption {
   std::string_view name;  // static storage
   std::vector<std::string> values;
-  bool is_listed = true;  // by the user; false for the values of the table
+  bool is_listed = true;  // false if the values are the table's, not the user's
 
   friend bool operator==(const SearchedOption&, const SearchedOption&) = default;
 };
 
-// Parses what --search takes, one option a text. Returns InvalidArgument about `field`, with what
-// would be accepted, for an option that can't be searched or stands there twice, and about the
-// option for a value that it does not take.
+// Parses texts as --search takes them, each with one option. Returns InvalidArgument about `field`,
+// with what would be accepted, for an option that can't be searched or occurs twice. Returns
+// InvalidArgument about the option for a value that it does not take.
 absl::StatusOr<std::vector<SearchedOption>> ParseSearchedOptions(
     std::string_view field, const std::vector<std::string>& texts);
 
 struct OptionChoice {
   RunOptions options;
   Optimizer optimizer = kAdamW;
-  OptionValues values;  // of every option that is searched
-  // How many of `values` are not the question's own.
+  OptionValues values;  // values of every option that is searched
+  // The number of `values` that differ from the query's own.
   int32_t changed = 0;
 
   friend bool operator==(const OptionChoice&, const OptionChoice&) = default;
 };
 
-// Returns every combination of the values, the last option's varying fastest. The other options are
-// those of `own`. No option gives no combination. Returns InvalidArgument about `field` if they are
-// more than kMostOptionChoices.
+// Returns every combination of the values; those of the last option vary fastest. All other options
+// have the values of `own`. Without options there is no combination. Returns InvalidArgument about
+// `field` if there are more than kMostOptionChoices combinations.
 absl::StatusOr<std::vector<OptionChoice>> CombineOptions(std::string_view field,
                                                          const std::vector<SearchedOption>& options,
                                                          const TrainingSpec& own);
@@ -94,19 +94,19 @@ struct OptionSaving {
   bool changes_result() const { return !effect.empty(); }
 };
 
-// Returns the values of the table that take less memory (RunOption::saving_values), those of an
-// option together and the one that changes least first. Options for which `own` does not have the
-// default are the user's decision, and have none.
+// Returns the values of the table that take less memory (RunOption::saving_values). Values of one
+// option are together, and the one that changes the training least comes first. Options that are
+// not at their default in `own` are the user's decision and are left out.
 std::vector<OptionSaving> OptionSavings(const TrainingSpec& own);
 
-// Returns what the values change of the training's result, as sentences; empty if nothing.
+// Returns sentences that say how the values change the training's result; none if they do not.
 std::string EffectOf(const OptionValues& values);
 
 // Returns what differs between the defaults and the values, such as "loss plain -> chunked:8".
 std::vector<std::string> DescribeOptions(const OptionValues& values);
 
-// Puts values that came in another order, as those of a message's map do, into that of
-// SearchableOptions().
+// Sorts values into the order of SearchableOptions(). Values from a message's map, for example,
+// come in another order.
 void SortOptions(OptionValues& values);
 
 }  // namespace meshwright::planner

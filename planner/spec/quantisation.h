@@ -3,7 +3,7 @@
 //
 // Attention, norms, embedding, head, gradients and optimizer states are unchanged, and so are the
 // weights to which gradients are applied. fp8 may therefore take more memory than bf16: it adds
-// copies of weights, and saves only on the inputs that products keep.
+// copies of weights, and only the kept inputs of products get smaller.
 #pragma once
 
 #include "planner/spec/number_formats.h"

@@ -1,8 +1,8 @@
 // Recurrence is a mixer of a layer's tokens whose state has a fixed size: linear attention, a
-// state-space model, or a short convolution. It stands in place of attention, or beside it on the
-// same input (Falcon-H1). Its cost grows linearly with the length of a sequence.
+// state-space model, or a short convolution. A layer has a recurrence in place of attention, or
+// both on the same input (Falcon-H1). Its cost grows linearly with the length of a sequence.
 //
-// Parameter counts are those of transformers 5.24.
+// Parameters are counted as in transformers 5.24.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ inline constexpr EnumNames<RecurrenceKind, 8> kRecurrenceKindNames = {{
 
 struct Recurrence {
   RecurrenceKind kind = RecurrenceKind::kNone;
-  // The heads of values. Mamba-1 has a head for each of its channels, a short convolution a head
-  // for each element of the hidden state, and an RG-LRU one for each block of its gates.
+  // The heads of values. Mamba-1 has a head for each of its channels. A short convolution has a
+  // head for each element of the hidden state. An RG-LRU has a head for each block of its gates.
   int64_t heads = 0;
   // The heads of keys and queries of a gated delta net, or Mamba-2's groups. They divide `heads`.
   // 0 for other kinds.
@@ -44,17 +44,17 @@ struct Recurrence {
   int64_t key_dim = 0;     // elements of a head's key; Mamba's state size
   int64_t value_dim = 0;   // elements of a head's values; 1 for Mamba-1 and short convolutions
   int64_t conv_width = 0;  // tokens that the convolution before the core sees; 0 if there is none
-  // The width of Mamba-1's step size, or of the latent that Kimi's gates pass; 0 if the gates are
-  // projected from the hidden state (Ling 3).
+  // The width of Mamba-1's step size, or of the latent from which Kimi's gates are projected; 0 if
+  // the gates are projected from the hidden state (Ling 3).
   int64_t gate_rank = 0;
   int64_t chunk = 0;         // tokens that a kernel works on as one; 0 for kernels without chunks
   bool output_norm = true;   // Mamba-2: the product is normalised (`mamba_rms_norm`)
   bool inner_norms = false;  // Mamba-1: step size, input and output matrices are normalised (Jamba)
-  bool projection_bias = false;  // of Mamba's first and last projection
+  bool projection_bias = false;  // whether Mamba's first and last projection have biases
 
   bool exists() const { return kind != RecurrenceKind::kNone; }
   int64_t keys_width() const { return key_heads * key_dim; }
-  int64_t inner_width() const { return heads * value_dim; }  // of the last projection's input
+  int64_t inner_width() const { return heads * value_dim; }  // width of the last projection's input
 
   friend bool operator==(const Recurrence&, const Recurrence&) = default;
 };

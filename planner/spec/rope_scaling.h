@@ -1,7 +1,7 @@
 // RopeScaling changes the frequencies of a rotary embedding, so that a model reads longer sequences
 // than it was first trained on.
 //
-// It holds the keys of config.json's rope_scaling, for the kinds that are planned and run.
+// It holds the keys of config.json's rope_scaling, for the kinds that Meshwright plans and runs.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// kRunOptions is the table of a run's options. Flags, requests, messages and what answers show loop
-// over it.
+// kRunOptions is the table of a run's options. The code of flags, requests, messages and answers
+// loops over it.
 #pragma once
 
 #include <array>
@@ -12,23 +12,25 @@
 namespace meshwright::planner {
 
 struct RunOption {
-  std::string_view name;    // of the flag, the request's key and the message's field
-  std::string_view values;  // what it takes, as --help shows it
+  std::string_view name;    // the flag, the request's key and the message's field
+  std::string_view values;  // the accepted values, as --help shows them
   std::string_view help;
-  // Returns the value as read() takes it.
+  // Returns the value in the syntax that read() accepts.
   std::string (*text)(const RunOptions& options);
-  // Sets the option. Returns InvalidArgument, which names the option and what it takes.
+  // Sets the option. Returns an InvalidArgument that names the option and its accepted values, if
+  // the value is wrong.
   absl::Status (*read)(std::string_view value, RunOptions& options);
-  // Whether each value but the default one stands for another profile of the framework.
+  // Whether each value except the default selects another profile of the framework.
   bool chooses_profile = false;
-  // What --search tries if the user lists no values, in the grammar of --search
+  // The values that --search tries if the user lists none, in the grammar of --search
   // (planner/spec/option_choice.h). Empty: a search can't vary the option.
   std::string_view search_values = {};
-  // Values that take less memory than the default, the one that changes least first, in the same
-  // grammar. They are tried where a layout does not fit (planner/search/neighbours.h).
+  // Values that take less memory than the default, in the same grammar. The value that changes the
+  // training least comes first. These values are tried if a layout does not fit
+  // (planner/search/neighbours.h).
   std::string_view saving_values = {};
-  // What those values change of the training's result, as the predicate of a sentence. Empty: the
-  // result is the same but for rounding.
+  // The effect of `saving_values` on the training's result, as the predicate of a sentence. Empty:
+  // the result is the same except for rounding.
   std::string_view saving_effect = {};
 };
 

@@ -1,5 +1,5 @@
-// RunOptions says how a run trains where that differs from what its framework does by itself. The
-// table of planner/spec/run_option_table.h names the options.
+// RunOptions holds the options of a run that change its framework's defaults. The table of
+// planner/spec/run_option_table.h names the options.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace meshwright::planner {
 
 // The number format of a per-parameter value, such as a gradient or an optimizer moment.
 enum class StateFormat : uint8_t {
-  kDefault,  // the framework's, with the training's precision
-  kNone,     // not held; allowed for the master weights only
+  kDefault,  // the framework's format for the training's precision
+  kNone,     // the value is not held; allowed only for the master weights
   kFp32,
   kBf16,
   kFp16,
@@ -38,7 +38,7 @@ constexpr double BytesOf(StateFormat format) {
   return 0.0;
 }
 
-// What bf16 training holds for each parameter in addition to the weight.
+// Formats of the values that bf16 training holds for each parameter in addition to the weight.
 struct StateFormats {
   StateFormat master = StateFormat::kDefault;
   StateFormat gradient = StateFormat::kDefault;
@@ -49,11 +49,11 @@ struct StateFormats {
 };
 
 // Options that select another profile of the same framework (planner/catalog/profile_variants.h).
-// kDefault is what the framework does by itself.
+// kDefault is the framework's own choice.
 enum class Compile : uint8_t { kDefault, kOn, kOff };
-// What CUDA graphs capture.
+// The part of a step that CUDA graphs capture.
 enum class CudaGraphs : uint8_t { kDefault, kNone, kAttention, kLayer, kIteration };
-// What sends tokens to their experts.
+// The library or collective that sends tokens to their experts.
 enum class Dispatcher : uint8_t { kDefault, kAllToAll, kAllGather, kDeepEp, kHybridEp };
 
 struct RunOptions {
@@ -62,8 +62,8 @@ struct RunOptions {
   // are computed one after another. 1: the framework's own loss, over all tokens at once; 0: the
   // number that a fused linear cross entropy uses (LossChunks()).
   int32_t loss_chunks = 1;
-  // The mean length in tokens of the documents that a sequence is packed from. A token sees its own
-  // document alone. 0: a sequence is one document.
+  // The mean length in tokens of the documents that a sequence is packed from. A token attends only
+  // to its own document. 0: a sequence is one document.
   int64_t document_tokens = 0;
   Compile compile = Compile::kDefault;  // whether PyTorch compiles the layers
   CudaGraphs cuda_graphs = CudaGraphs::kDefault;

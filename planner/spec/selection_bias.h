@@ -9,8 +9,8 @@
 
 namespace meshwright::planner {
 
-// The bytes of one expert's count, which an update of its selection bias needs. It counts how often
-// a step's tokens picked the expert, summed over the ranks that route them.
+// The bytes of one expert's count, which an update of its selection bias needs. The count is how
+// often a step's tokens picked the expert, summed over the ranks that route them.
 inline constexpr int64_t kSelectionCountBytes = 8;
 
 // Returns whether a step updates the selection biases. Fixed routing picks no experts, so it

@@ -9,14 +9,14 @@
 
 namespace meshwright::planner {
 
-// The longest image in tokens of the language model, where a model's file says no number: that of
-// Qwen2.5-VL's processor, 16,384 times 28 x 28 pixels.
+// The most tokens of an image in the language model if the model's file gives no number. The value
+// is the limit of Qwen2.5-VL's processor: 16,384 tokens of 28 x 28 pixels.
 inline constexpr int64_t kMostTokensOfAnImage = 16384;
 
 enum class TowerNorm : uint8_t {
   kLayer,       // LayerNorm with biases (Qwen3-VL, SigLIP, Kimi)
   kRms,         // RMSNorm (Qwen2.5-VL, Pixtral)
-  kRmsSandwich  // RMSNorm before and behind each half, and over heads of q and k (Gemma 4)
+  kRmsSandwich  // RMSNorm before and after each half, and over heads of q and k (Gemma 4)
 };
 
 // A matrix of the projector.
@@ -29,30 +29,30 @@ struct TowerProjection {
 };
 
 struct Tower {
-  std::string key;  // of the config.json, such as vision_config
+  std::string key;  // key of the config.json, such as vision_config
   int64_t layers = 0;
   int64_t hidden = 0;
   int64_t heads = 0;
   int64_t ffn_hidden = 0;
   bool gated = false;   // SwiGLU or GeGLU; otherwise GELU
-  bool biases = false;  // of all products of a block
+  bool biases = false;  // whether all products of a block have biases
   TowerNorm norm = TowerNorm::kLayer;
-  int64_t patch_inputs = 0;  // numbers of a patch: channels x frames x pixels
+  int64_t patch_inputs = 0;  // numbers per patch: channels x frames x pixels
   bool patch_bias = false;
   int64_t positions = 0;  // rows of learned tables of positions
   int64_t patches_per_token = 1;
-  int64_t tokens_per_image = 0;  // of the language model; 0 if images differ in size
+  int64_t tokens_per_image = 0;  // tokens of the language model; 0 if images differ in size
   // Layers in which a patch sees only the `window` patches of its window, not all of its image.
   int64_t windowed_layers = 0;
   int64_t window = 0;
   std::vector<TowerProjection> projector = {};
-  int64_t norm_elements = 0;  // of the norms outside of the blocks
+  int64_t norm_elements = 0;  // elements of the norms outside of the blocks
 
   // Returns the patches that become `tokens` tokens of the language model.
   int64_t Patches(int64_t tokens) const { return tokens * patches_per_token; }
   // Returns how many patches a patch sees on average over the layers, if a sequence has `tokens`
-  // tokens of images. An image has tokens_per_image of them; if that is not known, the sequence has
-  // one image, or several of the longest kind.
+  // tokens of images. An image has tokens_per_image tokens. If this is 0, the sequence has one
+  // image, or several of kMostTokensOfAnImage tokens.
   int64_t KeysSeen(int64_t tokens) const {
     const int64_t of_image =
         Patches(std::min(tokens, tokens_per_image > 0 ? tokens_per_image : kMostTokensOfAnImage));

@@ -1,8 +1,8 @@
 // TrainedParts says which weights of a model a run trains: all of them, all but some frozen parts,
 // or adapters on products whose own weights are frozen.
 //
-// Everything else follows from how a run trains a unit, such as a layer or the embedding
-// (UnitTraining). Gradients end at the first unit that trains: those before it have no backward.
+// UnitTraining says how a run trains one unit, such as a layer or the embedding. Gradients end at
+// the first unit that trains: units before it have no backward.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshwright::planner {
 
-// Products of a block that an adapter may be put on.
+// Products of a block that may have an adapter.
 enum class AdapterTarget : uint8_t {
   kQuery,
   kKey,
@@ -23,12 +23,12 @@ enum class AdapterTarget : uint8_t {
   kGate,
   kUp,
   kDown,
-  kOtherLinear,  // every other linear layer of a block, but for routers and indexers
+  kOtherLinear,  // every other linear layer of a block, except routers and indexers
   kExperts       // all products of routed experts, with an adapter for each expert
 };
 using AdapterTargets = EnumSet<AdapterTarget>;
 
-// What PEFT's all-linear names: the linear layers of blocks. Routed experts and routers are
+// The targets of PEFT's all-linear: the linear layers of blocks. Routed experts and routers are
 // parameters in transformers 5, not linear layers.
 inline constexpr AdapterTargets kAllLinear = {
     AdapterTarget::kQuery, AdapterTarget::kKey, AdapterTarget::kValue, AdapterTarget::kOutput,
@@ -40,8 +40,8 @@ enum class AdapterKind : uint8_t {
   kDora   // LoRA, and a magnitude for each output (Liu et al., arXiv 2402.09353)
 };
 
-// Bytes of a weight in 4 bits (NF4): a scale for each 64 values, itself of 8 bits with one of fp32
-// for each 256 scales (Dettmers et al., arXiv 2305.14314).
+// Bytes of a weight in 4 bits (NF4). Each 64 values share a scale of 8 bits, and each 256 of these
+// scales share an fp32 scale (Dettmers et al., arXiv 2305.14314).
 inline constexpr double kFourBitWeightBytes = 0.5 + 1.0 / 64.0 + 4.0 / (64.0 * 256.0);
 
 struct Adapter {
@@ -58,15 +58,15 @@ struct Adapter {
   friend bool operator==(const Adapter&, const Adapter&) = default;
 };
 
-// How a run trains the weights of a unit.
+// The way in which a run trains the weights of a unit.
 enum class UnitTraining : uint8_t {
   kTrained,
-  kFrozen,          // the weights stay; gradients pass on to what trains before the unit
+  kFrozen,          // the weights stay; gradients pass through to a unit that trains
   kWithoutBackward  // the weights stay, and nothing before the unit trains
 };
 
 struct TrainedParts {
-  Adapter adapter = {};  // if it exists, all else is frozen
+  Adapter adapter = {};  // if it exists, all other weights are frozen
   bool freezes_towers = false;
   bool freezes_embedding = false;
   // Layers [first_frozen, end_frozen) are frozen.
@@ -78,7 +78,7 @@ struct TrainedParts {
 
   // Return how the run trains a unit. `has_towers` is whether the model has towers.
   UnitTraining OfTowers() const;     // patches, blocks and norms
-  UnitTraining OfProjector() const;  // of a tower
+  UnitTraining OfProjector() const;  // the projector of a tower
   UnitTraining OfEmbedding() const;
   UnitTraining OfLayer(int64_t layer, bool has_towers) const;
   UnitTraining OfHead() const;
@@ -90,13 +90,13 @@ struct TrainedParts {
 // "frozen:tower,layers=0..15". Layers are counted from 0, and the last one is among them.
 std::string TrainedPartsText(const TrainedParts& parts);
 
-// Parses full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS] and
-// frozen:PARTS. Without a rank it is Adapter::kDefaultRank, without targets they are kAllLinear.
-// Returns InvalidArgument about `train`, with what is accepted.
+// Parses full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS] and frozen:PARTS. The
+// default rank is Adapter::kDefaultRank, and the default targets are kAllLinear. Returns
+// InvalidArgument about `train`, with what is accepted, for any other text.
 absl::StatusOr<TrainedParts> ParseTrainedParts(std::string_view text);
 
-// Returns the name of a target as PEFT's target_modules has it, such as "q_proj". "" for
-// kOtherLinear, which has none of its own.
+// Returns the name of a target in PEFT's target_modules, such as "q_proj"; "" for kOtherLinear,
+// which has no single name.
 std::string_view AdapterTargetName(AdapterTarget target);
 
 }  // namespace meshwright::planner

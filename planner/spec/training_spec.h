@@ -12,25 +12,24 @@
 
 namespace meshwright::planner {
 
-// Where the routers of Meshwright's own worker send tokens.
+// The rule by which the routers of Meshwright's own worker send tokens to experts.
 enum class Routing : uint8_t {
   kBalanced,  // pick k of the token at position t goes to expert (t * top_k + k) % experts
-  kLearned    // to the experts with the best scores
+  kLearned    // tokens go to the experts with the best scores
 };
 
 struct TrainingSpec {
   int64_t seq_len = 0;       // tokens per sequence
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices
   Precision precision = Precision::kBf16;
-  // The precision of everything around the products that a recipe quantises: bf16 for users. Tests
-  // that compare sums without rounding take a wider one.
+  // The precision of everything except the products that a recipe quantises. This precision is bf16
+  // for users. Tests that compare sums without rounding use a wider one.
   Precision around_products = Precision::kBf16;
   Optimizer optimizer = kAdamW;
-  // Tokens that the fullest rank's experts take, divided by those of an average rank; 1 if routing
-  // is balanced.
+  // Tokens of the fullest rank's experts, divided by the mean over ranks; 1 if routing is balanced.
   double expert_load = 1.0;
   Routing routing = Routing::kBalanced;
-  int64_t media_tokens = 0;  // of a sequence, those that stand for images; 0 without a tower
+  int64_t media_tokens = 0;  // tokens per sequence that stand for images; 0 without a tower
   RunOptions options = {};
 
   constexpr NumberFormats formats() const {

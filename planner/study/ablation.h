@@ -2,7 +2,7 @@
 // fastest layouts under each value of that choice, with everything else free.
 //
 // The choices and recommendations are those of Hagemann et al. (arXiv 2311.05610). The paper held
-// the rest of a layout fixed; here the rest is chosen anew for each value.
+// the rest of a layout fixed; here the rest is optimised again for each value.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace meshwright::planner {
 // The layouts with one value of the choice.
 struct Arm {
   std::string name;                  // such as "micro-batch 1"
-  bool recommended = false;          // by the paper
+  bool recommended = false;          // whether the paper recommends this value
   std::optional<RankedLayout> best;  // the fastest layout that fits
   std::string problem;               // why there is no layout; empty if there is one
 };
@@ -40,7 +40,7 @@ inline constexpr EnumNames<Verdict, 4> kVerdictNames = {{
 
 struct Ablation {
   std::string name;            // such as "micro_batch"
-  std::string recommendation;  // the paper's, in words
+  std::string recommendation;  // the paper's recommendation, in words
   std::vector<Arm> arms = {};  // at least two
   Verdict verdict = Verdict::kOpen;
   // Throughput of the fastest recommended arm, divided by that of the fastest other arm, minus 1.
@@ -48,7 +48,7 @@ struct Ablation {
   std::optional<double> gain = std::nullopt;
   std::string sentence = {};  // the verdict with its numbers
 
-  // Returns the fastest of the recommended arms, or of the others; null if none of them has a
+  // Returns the fastest of the recommended arms, or of the other arms; null if none of them has a
   // layout.
   const Arm* Fastest(bool recommended) const;
 };
@@ -57,7 +57,7 @@ using StudyProgress = std::function<void(int64_t done, int64_t of)>;
 
 // Runs the request's search under each value of each choice. The request's `where` applies to every
 // search. A difference of throughput up to the share `within` is a tie. A value without a layout is
-// part of the answer; errors are those of Search() for the whole space.
+// part of the answer. The returned errors are those of Search() for the whole space.
 absl::StatusOr<std::vector<Ablation>> Study(const SearchRequest& request, double within,
                                             const StudyProgress& progress = {});
 

@@ -1,8 +1,8 @@
 // Computes the bytes that one call of fused attention's backward holds in Meshwright's own worker,
 // in addition to what it reads and returns.
 //
-// On CUDA the allocator rounds every tensor up to 512 bytes, which is not counted here. What a
-// kernel launch takes is not known, and is not counted either.
+// On CUDA the allocator rounds every tensor up to 512 bytes, which is not counted here. The bytes
+// that a kernel launch takes are not known, and are not counted either.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ bool TakesAllQueryHeads(const BlockShape& shape);
 // is CudaAttentionScratchBytes().
 int64_t FlashScratchBytes(const WorkerShape& shape, int64_t queries, int64_t keys);
 
-// Returns the bytes of such a call on CUDA. It holds
+// Returns the bytes of such a call on CUDA. The call holds
 //
 //   in bf16   The sums of output times gradient, in fp32: [batch, heads, queries rounded up to
 //             128].

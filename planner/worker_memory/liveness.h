@@ -5,8 +5,9 @@
 // The list says what each operator returns, saves and frees. WorkspaceBytes() says what an operator
 // holds in addition while it runs. executor/worker/model runs the operators in this order:
 //
-//   forward            In list order. A result is freed when the next one is there, unless it is
-//                      saved. What recompute does not keep is freed at the end of the part.
+//   forward            In list order. A result is freed when the next result exists, unless it is
+//                      saved. Tensors that recompute does not keep are freed at the end of the
+//                      part.
 //   recompute          The marked operators, in list order, up to the last one that makes anything
 //                      saved.
 //   branches           The experts and the FFN beside them read the output of one norm. A forward
@@ -14,7 +15,7 @@
 //                      through the second branch first. It holds that branch's gradient of the
 //                      norm's output while it goes through the first.
 //   input gradients    In reverse order. The incoming gradient is held until the operator of the
-//                      norm, which adds it to its own.
+//                      norm, which adds it to the norm's input gradient.
 //   weight gradients   A projection's weight gradient waits. It is computed right before the input
 //                      gradient of the projection before it, or while the projection's own input
 //                      gradient is sent to the other ranks. Two projections that read the same
@@ -32,7 +33,7 @@
 
 namespace meshwright::planner {
 
-// Which gradients a backward computes: both, or one of them in each part of a split backward.
+// The gradients that a backward computes: both, or one of them in each part of a split backward.
 struct Gradients {
   bool input = true;
   bool weight = true;
@@ -70,22 +71,23 @@ class Liveness {
   // Bytes that an operator makes in addition to its result.
   struct Beside {
     int64_t bytes = 0;
-    int64_t narrow_copy_bytes = 0;  // a quantised copy of its result, made after the result
+    // Bytes of a quantised copy of the result, made after the result.
+    int64_t narrow_copy_bytes = 0;
   };
 
-  // The bytes that an operator makes, saves and frees, and what decides when.
+  // The bytes that an operator makes, saves and frees, and the facts that decide when.
   struct Step {
     OperatorKind kind = OperatorKind::kElementwise;
     std::array<int64_t, 3> result_bytes = {};     // by PassKind
     std::array<int64_t, 3> workspace_bytes = {};  // by PassKind
     Beside beside = {};                           // saved in addition to the result
-    int64_t dropped_bytes = 0;  // the part of what it saves that recompute does not keep
+    int64_t dropped_bytes = 0;                    // bytes that it saves but recompute does not keep
     Beside dropped_beside = {};
-    int64_t freed_input_bytes = 0;   // saved tensors that are freed with its input gradient
-    int64_t freed_weight_bytes = 0;  // saved tensors that are freed with its weight gradient
+    int64_t freed_input_bytes = 0;   // bytes of saved tensors that its input gradient frees
+    int64_t freed_weight_bytes = 0;  // bytes of saved tensors that its weight gradient frees
     bool result_saved = false;       // an operator of the list saves the result
     bool result_kept = false;        // the result is saved under recompute too
-    bool takes_place = false;        // the gradient of its input overwrites what it saved
+    bool takes_place = false;        // its input gradient overwrites a tensor that it saved
     bool repeats_forward = false;
     bool recomputed = false;
     bool starts_branch = false;
@@ -104,7 +106,7 @@ class Liveness {
   struct Waiting {
     const Step* step = nullptr;
     int64_t input_bytes = 0;      // its input, gathered for the weight gradient
-    int64_t gradient_bytes = 0;   // of its result, if that is a tensor of its own
+    int64_t gradient_bytes = 0;   // bytes of its result's gradient, if this is a separate tensor
     const Step* other = nullptr;  // the projection before it, if both read the same tensor
   };
 
@@ -112,9 +114,9 @@ class Liveness {
   struct Walk {
     Gradients gradients;
     int64_t stream_bytes = 0;    // the incoming gradient
-    int64_t gradient_bytes = 0;  // of the current operator's result, in addition to stream_bytes
+    int64_t gradient_bytes = 0;  // gradient of the current operator's result, besides stream_bytes
     bool on_stream = true;       // the current gradient is the incoming one
-    bool in_place = false;       // the current gradient has overwritten what was saved
+    bool in_place = false;       // the current gradient has overwritten a saved tensor
     bool keeps_stream = false;   // the incoming gradient is kept for a later weight gradient
     int64_t branch_bytes = 0;    // gradients of the norm's output from finished branches
     Waiting waiting;

@@ -1,5 +1,5 @@
 // ShardedPeaks computes the most bytes that an action holds simultaneously under ZeRO 2 and 3
-// without layered accumulation. They include the transient states
+// without layered accumulation. These bytes include the transient states
 // (planner/worker_memory/transient_states.h).
 //
 // The peak depends on the action, on the buckets that earlier actions left under reduction, and on
@@ -37,9 +37,10 @@ class ShardedPeaks {
     ActionKind kind = ActionKind::kForward;
     int64_t newest_bytes = 0;  // the newest bucket under reduction when the action begins
     int64_t older_bytes = 0;   // the buckets before it that are still held
-    // Weights that are gathered for a later action during the action's last use of weights.
+    // Bytes of weights that are gathered for a later action during the action's last use of
+    // weights.
     int64_t ahead_bytes = 0;
-    // Weights that are whole between that use and the next one.
+    // Bytes of weights that stay gathered between that use and the next use.
     int64_t between_bytes = 0;
     // Whether the action adds the step's last weight gradients to a chunk that has the head.
     bool last = false;
@@ -54,7 +55,7 @@ class ShardedPeaks {
   };
 
   // A position in a chunk's forward order: the embedding, blocks, the head. A use is a position
-  // that an action needs the weights of.
+  // whose weights an action needs.
   struct PeakPosition {
     int32_t chunk = 0;
     int64_t part = 0;
@@ -62,11 +63,11 @@ class ShardedPeaks {
     friend bool operator==(const PeakPosition&, const PeakPosition&) = default;
   };
 
-  // The first use after last_use_ whose weights are not all whole by then.
+  // The first use after last_use_ whose weights are not all gathered by then.
   struct Missing {
     size_t action = 0;       // the use's action; the number of actions if there is none
-    int64_t bytes = 0;       // to be gathered
-    int64_t left_bytes = 0;  // left whole by the use before it
+    int64_t bytes = 0;       // weights that must be gathered
+    int64_t left_bytes = 0;  // weights that the previous use leaves gathered
   };
 
   bool IsHead(const PeakPosition& use) const { return use.part == HeadPart(*chunks_[use.chunk]); }
@@ -85,7 +86,7 @@ class ShardedPeaks {
   const TransientUnits& units_;
   const absl::Span<const WorkerStageBytes* const> chunks_;
   const std::vector<Action>& actions_;
-  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions left, by chunk
+  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // number still to come, by chunk
   std::vector<Solved> solved_;
   size_t next_ = 0;
   PeakPosition last_use_;  // the last use of weights up to the current action

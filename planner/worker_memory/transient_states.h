@@ -4,9 +4,9 @@
 //
 // The rank's actions decide what is held, by the worker's rules.
 // executor/worker/state/gradient_reducer.h has the rules for buckets,
-// planner/schedule/weight_gathers.h those for weights. A bucket that is open or under reduction is
-// held until a later one opens. The last two buckets are therefore held during the forwards in
-// between.
+// planner/schedule/weight_gathers.h the rules for weights. A bucket that is open or under reduction
+// is held until a later bucket opens. The last two buckets are therefore also held during the
+// forwards that follow.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,8 @@ struct UnitBytes {
 };
 
 struct TransientUnits {
-  UnitBytes gradients;        // of a unit's bucket
-  UnitBytes weights = {};     // of a unit's gathered weights; 0 if ranks keep weights whole
+  UnitBytes gradients;        // bytes of a unit's gradient bucket
+  UnitBytes weights = {};     // bytes of a unit's gathered weights; 0 if ranks keep weights whole
   bool shared_table = false;  // the head uses the embedding's matrix, which this rank holds
   bool layered = false;       // layered gradient accumulation
 

@@ -12,8 +12,8 @@ namespace meshwright::planner {
 // The bytes that one micro-batch takes in one block.
 struct WorkerBlockBytes {
   // The moment at which a forward of the block, or a half of its backward, holds the most. `kept`
-  // is what the block keeps: after the forward, or at the beginning of the half. `workspace` is
-  // everything else that is held at that moment, including the incoming gradient.
+  // are the bytes that the block keeps after the forward, or at the beginning of the half.
+  // `workspace` is everything else that is held at that moment, including the incoming gradient.
   struct Moment {
     int64_t kept = 0;
     int64_t workspace = 0;
@@ -24,8 +24,8 @@ struct WorkerBlockBytes {
     Moment attention = {};
   };
 
-  int64_t kept = 0;   // between forward and backward
-  int64_t split = 0;  // between the two parts of a split backward
+  int64_t kept = 0;   // bytes kept between forward and backward
+  int64_t split = 0;  // bytes kept between the two parts of a split backward
   // The peaks of a forward, of a whole backward, and of the two parts of a split backward.
   Moment forward = {};
   Halves backward = {};
@@ -39,10 +39,10 @@ WorkerBlockBytes BlockBytes(const WorkerShape& shape, const LayerRecompute& reco
 struct WorkerEndBytes {
   int64_t stream = 0;  // the rank's part of the residual stream
   int64_t token_ids = 0;
-  // The most that the forward and the backward of the embedding hold.
+  // The most bytes that the forward and the backward of the embedding hold.
   int64_t embedding_forward = 0;
   int64_t embedding_gathered = 0;
-  // What the head keeps between forward and backward, and between the two parts of a split
+  // Bytes that the head keeps between forward and backward, and between the two parts of a split
   // backward.
   int64_t head_kept = 0;
   int64_t head_split = 0;

@@ -67,12 +67,12 @@ struct WorkerStage {
   friend bool operator==(const WorkerStage&, const WorkerStage&) = default;
 };
 
-// Held bytes, by what they are for.
+// Held bytes by purpose.
 struct WorkerActivations {
   int64_t kept_bytes = 0;       // blocks and token ids of micro-batches in flight
   int64_t loss_bytes = 0;       // head and loss
   int64_t workspace_bytes = 0;  // everything else
-  int64_t host_bytes = 0;       // of offloaded layers, on the host; not part of the total
+  int64_t host_bytes = 0;       // offloaded layers' bytes on the host; not part of the total
 
   int64_t total_bytes() const { return kept_bytes + loss_bytes + workspace_bytes; }
 
@@ -84,7 +84,7 @@ struct WorkerRun {
   WorkerBlockBytes block = {};
   int64_t count = 0;
   int32_t group = 0;
-  bool offloaded = false;  // what the blocks keep is on the host between forward and backward
+  bool offloaded = false;  // between forward and backward the kept bytes are on the host
 
   // Return the bytes that one block keeps between forward and backward.
   int64_t kept_on_device() const { return offloaded ? 0 : block.kept; }
@@ -93,7 +93,7 @@ struct WorkerRun {
 
 // The bytes of one micro-batch in one stage.
 struct WorkerStageBytes {
-  absl::InlinedVector<WorkerRun, 2> runs = {};  // in the order of the model
+  absl::InlinedVector<WorkerRun, 2> runs = {};  // runs in the order of the model
   int64_t layers = 0;
   bool first = false;
   bool last = false;
@@ -106,7 +106,7 @@ struct WorkerStageBytes {
   int64_t boundary_bytes() const { return ends.stream; }
 };
 
-// Computes the bytes of a layout's stages from those of one block of each shape.
+// Computes the bytes of a layout's stages from the bytes of one block of each shape.
 class WorkerStages {
  public:
   // `shapes` has at least one shape. `layout` says which layers are recomputed and which are

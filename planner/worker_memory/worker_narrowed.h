@@ -1,13 +1,13 @@
-// Computes the bytes that a product with factors in E4M3 holds in Meshwright's own worker while it
-// is computed, in addition to what it reads and returns: the factors that are quantised for it
-// alone, and the scratch memory of the product.
+// Computes the bytes that Meshwright's own worker holds while it computes a product with factors in
+// E4M3, in addition to the product's inputs and result. These are the factors that are quantised
+// only for this product, and the product's scratch memory.
 //
-// A CPU has no such products. The worker widens a piece of each factor to fp32 (to fp64 if sums are
-// in fp64) and multiplies the two into a piece of the result, which is then rounded or added up. A
-// piece of a factor has at most kMatmulPieceElements, unless one row has more.
+// A CPU has no such products. The worker widens a piece of each factor to fp32, or to fp64 if sums
+// are in fp64. It multiplies the two pieces into a piece of the result, which it then rounds or
+// adds up. A piece of a factor has at most kMatmulPieceElements, unless one row has more.
 //
-// A GPU reads both factors along the contracted dimension, so some factors are transposed. It
-// computes a weight gradient as a separate product before it adds it.
+// A GPU reads both factors along the contracted dimension, so some factors are transposed. The GPU
+// computes a weight gradient as a separate product before adding it to the accumulated gradient.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct NarrowedPieces {
 
   int64_t row_count;     // rows of the result at a time
   int64_t column_count;  // columns of the result at a time
-  // The elements that are contracted.
+  // The number of contracted elements.
   int64_t depth;
 };
 

@@ -9,10 +9,10 @@
 
 namespace meshwright::planner {
 
-// Returns the bytes held while a pass of the operator runs, without its result. They are exact for
-// ATen's operators on a CPU, except in bf16, where they are an upper bound. On CUDA the allocator
-// rounds tensors up to 512 bytes, which is not counted. Attention's forward kernel is left out,
-// because it takes less than its backward.
+// Returns the bytes held while a pass of the operator runs, without its result. The bytes are exact
+// for ATen's operators on a CPU, except in bf16, where they are an upper bound. On CUDA the
+// allocator rounds tensors up to 512 bytes, which is not counted. Attention's forward kernel is
+// left out, because it takes less than its backward.
 int64_t WorkspaceBytes(const Operator& op, PassKind pass, const WorkerShape& shape);
 
 }  // namespace meshwright::planner

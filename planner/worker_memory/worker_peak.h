@@ -1,6 +1,6 @@
 // Computes the most bytes that a rank of Meshwright's own worker holds simultaneously during a
 // training step, in addition to the weights, gradients and optimizer states that it always holds.
-// It follows the rank's schedule list, under any schedule, and takes the bytes from
+// The computation follows the rank's schedule list, under any schedule, and takes the bytes from
 // planner/worker_memory/worker_memory.h and planner/worker_memory/transient_states.h.
 //
 // The figure is exact to the byte in fp32 on a CPU, and an upper bound in bf16 there. On CUDA it
@@ -19,12 +19,12 @@
 
 namespace meshwright::planner {
 
-// Held by a rank that has the head.
+// Bytes of the loss accumulator, on a rank that has the head.
 inline constexpr int64_t kLossAccumulatorBytes = 8;
 
-// Held while the norm of the gradients is computed, after the step's last action: 1,024 partial
-// sums and their sum in fp64. Only a rank that holds next to nothing else has its peak there, such
-// as one with only the embedding of a very small model.
+// Bytes held while the norm of the gradients is computed, after the step's last action: 1,024
+// partial sums and their sum in fp64. Only a rank that holds almost nothing else has its peak at
+// this moment, such as a rank with only the embedding of a very small model.
 inline constexpr int64_t kGradientNormBytes = int64_t{1024 + 1} * 8;
 
 struct WorkerRank {
@@ -36,11 +36,11 @@ struct WorkerRank {
   // If micro-batches differ, the stage of each chunk for each micro-batch, by micro-batch and then
   // by chunk; otherwise empty.
   std::vector<WorkerStageBytes> by_micro_batch = {};
-  std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
-  // Held while the optimizer or the selection biases are updated after the step's last action, in
-  // addition to the sums of the norm.
+  std::optional<TransientUnits> transient = std::nullopt;  // set under ZeRO 2 and 3
+  // Bytes held while the optimizer or the selection biases are updated after the step's last
+  // action, in addition to the sums of the norm.
   int64_t update_bytes = 0;
-  // Held on the host during the same update.
+  // Bytes held on the host during the same update.
   int64_t host_update_bytes = 0;
 
   const WorkerStageBytes& StageOf(const Action& action) const {

@@ -10,7 +10,7 @@ namespace meshwright::planner {
 
 struct WorkerShape {
   BlockShape block;
-  int64_t threads = 1;  // of a rank on a CPU
+  int64_t threads = 1;  // threads of a rank on a CPU
 
   friend bool operator==(const WorkerShape&, const WorkerShape&) = default;
 };

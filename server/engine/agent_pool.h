@@ -5,14 +5,14 @@
 // - A trial gets all of its ranks or none, on devices that nothing else uses.
 // - If one connected agent has enough devices, the trial runs on one agent. Among equal agents, one
 //   that runs nothing is preferred.
-// - Otherwise the trial is divided over agents that run nothing: over as few as have the devices,
-//   those with the most devices first, each with consecutive ranks. Tensor-parallel groups stay
-//   inside one agent if possible. The ranks are divided into the same numbers as if all connected
-//   agents were idle, so that trials of a sweep are comparable.
+// - Otherwise the trial is divided over as few agents as possible. These run nothing else, and the
+//   agents with the most devices come first. Each gets consecutive ranks. Tensor-parallel groups
+//   stay inside one agent if possible. The numbers of ranks per agent are the same as if all
+//   connected agents were idle, so that trials of a sweep are comparable.
 // - Only agents of one version that can reach each other share a trial.
 // - An agent that broke an attempt of the trial (ActiveTrial::BrokeOn()) gets no rank of the trial.
-//   An agent that lost one (WasLostBy()) gets ranks only if the other connected agents could not
-//   run the trial.
+//   An agent that lost an attempt of the trial (ActiveTrial::WasLostBy()) gets ranks only if the
+//   other connected agents could not run the trial.
 // - The same agents give the same answer.
 #pragma once
 
@@ -46,9 +46,9 @@ class AgentPool {
   std::vector<db::AttemptMember> Take(const ActiveTrial& trial);
   // Does the same for a trial that has not been chosen yet.
   std::vector<db::AttemptMember> TakeForOne() { return Take(ActiveTrial()); }
-  // Removes from the pool, and returns, the agents that the trial gets once running trials end. No
-  // other trial gets them from this pool. Agents are kept for one trial only: later calls return an
-  // empty list.
+  // Returns the agents that the trial gets once running trials end, and removes these agents from
+  // the pool, so that no other trial gets them. The pool does this for one trial only: later calls
+  // return an empty list.
   std::vector<std::string> Keep(const ActiveTrial& trial);
 
  private:

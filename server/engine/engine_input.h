@@ -46,7 +46,7 @@ struct SweepStored {
   db::SweepRecord sweep;
   std::vector<db::TrialSummary> trials;  // all candidates
   std::vector<db::AttemptSummary> attempts;
-  planner::RelatedSweeps related_sweeps = {};  // do not depend on when they are read
+  planner::RelatedSweeps related_sweeps = {};  // the same whenever they are read
 };
 
 struct CancelRequested {
@@ -86,11 +86,11 @@ struct ResumeRequested {
   std::string actor = {};  // as in CancelRequested
 };
 
-// Whoever started the agent wants to end it, if it has been idle for `idle_for`. From then on the
-// agent gets no trials, until its name is admitted again (AdmitRequested). EngineOutput::status is
-// FailedPrecondition if the agent is not idle, not for long enough, or is kept for a trial. An
-// agent that is not connected is released too. Nothing of this is stored, and the agent's
-// quarantine does not change.
+// The launcher that started the agent wants to end it, if it has been idle for `idle_for`. The
+// agent then gets no trials until its name is admitted again (AdmitRequested). EngineOutput::status
+// is FailedPrecondition if the agent is busy, has not been idle for long enough, or is kept for a
+// trial. An agent that is not connected is released too. A release is not stored, and does not
+// change the agent's quarantine.
 struct ReleaseRequested {
   std::string agent;
   absl::Duration idle_for;
@@ -125,7 +125,8 @@ struct TrialProgressed {
   trial::TrialProgress progress;
 };
 
-// What is stored of a result, computed before the engine handles it.
+// A delivered result and the form in which it is stored, which is computed before the engine
+// handles it.
 struct DigestedResult {
   trial::TrialResult delivered;
   trial::TrialResult result;   // as it is stored

@@ -4,7 +4,7 @@
 // the caller's token is revoked or expires (UNAUTHENTICATED).
 //
 // Events older than the call come from the store, later ones from the hub. If a watcher reads too
-// slowly, the hub drops events, and these come from the store too.
+// slowly, the hub drops events, and the watch reads the dropped events from the store.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ namespace meshwright::server {
 // just after a check is noticed by the next one, still within a heartbeat.
 inline constexpr double kCheckShare = 0.5;
 
-// What watches work with. REQUIRES: all of it outlives them.
+// The objects and settings that all watches share. REQUIRES: the objects outlive the watches.
 struct WatchParts {
   db::SweepReader* store = nullptr;
   // The server also runs all callbacks of the hub every kCheckShare of a heartbeat.

@@ -1,9 +1,9 @@
 // EventHub delivers two kinds of events to the watchers of a sweep: stored events, and the progress
 // of running trials, which is not stored.
 //
-// Callers may rely on: a watcher that takes its events in time misses none and sees none twice. For
-// a watcher that does not, the hub drops the events kept so far and says so (Batch::missed). Nobody
-// waits for a watcher.
+// Callers may rely on: a watcher that takes its events in time gets each event once. If a watcher
+// is too slow, the hub drops the events that it has kept for this watcher and reports that
+// (Batch::missed). No function waits for a watcher.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,9 @@
 namespace meshwright::agent {
 
 // Returns the delay before the next attempt to reach a server, after `failures` consecutive
-// failures (1 or more). The delay doubles with each failure, from 0.2 s to at most 5 s. `uniform`,
-// from 0 to 1, spreads agents that lost the same server over the upper half of the delay.
+// failures (1 or more). The longest delay doubles with each failure, from 0.2 s to 5 s. `uniform`,
+// a random number from 0 to 1, picks a delay in the upper half of that range, so that agents that
+// lost the same server don't all return simultaneously.
 absl::Duration BackoffDelay(int failures, double uniform);
 
 class ServerStream {

@@ -1,5 +1,5 @@
 // Forwarding passes the events and exits of a follower's workers to the leader, and ends the
-// workers.
+// workers when the leader says so.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,7 @@ class Forwarding {
   void WaitForSomething() const;
   void Forward(Worker& worker);
   void TellExit(const Worker& worker, bool left);
-  // Returns whether the leader does not keep up. Reading from the workers then pauses
+  // Returns whether the leader reads too slowly. Reading from the workers then pauses
   // (back-pressure).
   bool is_behind() const;
 

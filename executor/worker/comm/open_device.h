@@ -1,4 +1,4 @@
-// Opens the device that a plan asks for.
+// OpenDevice() opens the device that a plan asks for.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int
 absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(const std::string& folder, int32_t index,
                                                        ThreadHub* hub);
 
-// Returns the CUDA devices visible to this process. If the module can't be loaded, the list is
-// empty and has the reason.
+// Returns the CUDA devices visible to this process. If the module can't be loaded, the list has no
+// devices and says why.
 trial::DeviceList ListCudaDevices();
 
 // The module's function kOpenCudaDeviceSymbol returns a new device, which the caller owns. If that

@@ -24,8 +24,8 @@ struct LogFields {
 
 struct LogEntry {
   LogLevel level = LogLevel::kInfo;
-  // A sentence, which may contain any text from outside. It leaves out the sweep, trial and attempt
-  // in `about`, because every format writes them separately. It states everything else.
+  // A sentence, which may contain text from outside. It does not repeat the sweep, trial and
+  // attempt in `about`, because every log format writes them separately.
   std::string message;
   LogFields about = {};
 };

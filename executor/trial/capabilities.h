@@ -1,5 +1,5 @@
-// Tells what the workers can run: what the framework profile `meshwright` supports, under the
-// planner's rules.
+// CheckRules() tells whether the workers can run a layout. They can run what the framework profile
+// `meshwright` supports under the planner's rules.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,5 +1,5 @@
-// Waits for the end of child processes. A child that is blocked in a driver may not end, not even
-// after SIGKILL.
+// WaitForEnd() waits a limited time for the end of a child process. A child that is blocked in a
+// driver may not even end after SIGKILL.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace meshwright::trial {
 
-// The system calls that waiting needs.
+// The system calls with which WaitForEnd() waits.
 struct ProcessWait {
   using Clock = std::chrono::steady_clock;
 

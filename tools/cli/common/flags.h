@@ -1,4 +1,4 @@
-// Declares the flags that several commands share, and converts them to a query.
+// QueryFlags and OutputFlags hold the flags that several commands share.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct QueryFlags {
   std::string framework = "megatron";
   int64_t devices = 0;
   bool needs_devices = false;  // set by AddCluster()
-  std::string sizes;  // --gpus of a command that takes a range (AddClusterOfSizes())
+  std::string sizes;  // --gpus of a command that accepts a range (AddClusterOfSizes())
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   int64_t global_batch_tokens = 0;  // if not 0, in place of global_batch
@@ -63,8 +63,8 @@ struct QueryFlags {
   // REQUIRES: AddClusterOfSizes() was called.
   absl::StatusOr<planner::DeviceRange> Range(const planner::PlanQuery& query) const;
 
-  // Returns the query that the flags describe. Reads what they name as ReadModelSource() and
-  // ReadSpecSource() do. If the cluster is agent:NAME, asks `server` for it; returns
+  // Returns the query that the flags describe. Reads the model, cluster and framework with
+  // ReadModelSource() and ReadSpecSource(). A cluster agent:NAME comes from `server`; returns
   // InvalidArgument if `server` is empty then.
   absl::StatusOr<planner::PlanQuery> ToQuery(CommandContext& context,
                                              const ServerFlags& server = {}) const;

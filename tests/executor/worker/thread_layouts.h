@@ -1,5 +1,5 @@
-// Runs a layout over threads and compares losses, every gradient and their norm with the
-// single-rank autograd reference, and peak memory with the planner's estimate.
+// ThreadLayoutsTest runs a layout with threads as ranks. It compares losses, gradients and their
+// norm with the single-rank autograd reference, and peak memory with the planner's estimate.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
  protected:
   ThreadLayoutsTest() : run_(GetParam()) { KeepMatmulsWithoutScratch(); }
 
-  // Runs the plan. Returns the peak bytes of the fullest rank by pipeline rank: ranks of a CP group
-  // differ a little.
+  // Runs the plan. Returns, by pipeline rank, the peak bytes of the fullest rank, since ranks of a
+  // CP group differ a little.
   std::map<int32_t, int64_t> Run(planner::Precision precision) {
     run_.plan().training.precision = precision;
     run_.Run();
@@ -51,7 +51,7 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
     run_.ExpectPlannedInFlight();
   }
 
-  // The reference stays in fp32.
+  // Runs the plan in bf16, and compares it with the reference in fp32.
   void ExpectWithinBf16() {
     for (const auto& [pipeline_rank, peak_bytes] : Run(planner::Precision::kBf16)) {
       const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));

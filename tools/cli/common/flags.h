@@ -41,7 +41,7 @@ struct QueryFlags {
   std::string framework = "megatron";
   int64_t devices = 0;
   bool needs_devices = false;  // set by AddCluster()
-  std::string sizes;  // --gpus of a command that accepts a range (AddClusterOfSizes())
+  std::string sizes;  // --gpus of a command that takes a range (AddClusterOfSizes())
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   int64_t global_batch_tokens = 0;  // if not 0, in place of global_batch

@@ -77,7 +77,7 @@ struct SweepTransition {
 // figure come last.
 enum class TrialOrder { kNumber, kStepTime, kMeasuredMfu };
 
-// SweepReader reads what is stored.
+// SweepReader is the reading part of the interface.
 class SweepReader {
  public:
   virtual ~SweepReader() = default;
@@ -139,7 +139,7 @@ class SweepReader {
                                                               int32_t limit) = 0;
 };
 
-// SweepAccess reads and changes what is stored.
+// SweepAccess is the part of the interface that also changes the store.
 class SweepAccess : public SweepReader {
  public:
   // Stores a sweep, its candidates and a first event. Candidates that are not open become trials

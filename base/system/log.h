@@ -11,7 +11,7 @@ namespace meshwright {
 // The levels run from errors that need an operator to details for developers.
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
-// What a line is about, for filtering. A field that does not apply is empty or 0.
+// The things that a line is about, for filtering. A field that does not apply is empty or 0.
 struct LogFields {
   std::string sweep = {};  // the last part of the sweep's resource name
   int32_t trial = 0;

@@ -79,7 +79,7 @@ class Agent {
     wire::AttemptKey key;
     trial::TrialProgress progress;
   };
-  // All ranks have sent what they measured, and have not ended yet.
+  // All ranks have sent their measurements, but their processes have not ended yet.
   struct Measured {
     wire::AttemptKey key;
     trial::TrialResult result;
@@ -121,7 +121,7 @@ class Agent {
   void OnAck(const v1::ResultAck& ack);
   void OnHeartbeatAck(const v1::HeartbeatAck& ack);
   void SendHeartbeat(MonotonicTime now);
-  // Does what is due: dialling, heartbeats, redelivery, ending expired leases.
+  // Does the work that is due: dials, sends heartbeats, redelivers results and ends expired leases.
   void DoDue();
   // Retries writing results that could not be written.
   void WriteResults(MonotonicTime now);

@@ -49,7 +49,7 @@ class ResultBox {
 
  private:
   explicit ResultBox(std::string folder) : folder_(std::move(folder)) {}
-  // Returns a path inside the folder, whatever the names are.
+  // Returns the path of the result's file. Even a malicious name gives a path inside the folder.
   std::string PathOf(const std::string& store_id, const wire::AttemptKey& key) const;
 
   absl::Status Write(const KeptResult& kept) const;

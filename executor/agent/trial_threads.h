@@ -5,7 +5,7 @@
 // Guarantees:
 // - Trials that share a slot run in order of arrival.
 // - A trial gets the same cores, and at most the same part of the host's memory, whether or not
-//   other trials run beside it.
+//   other trials run concurrently.
 // - Trials of one kind (device kind, precision and number of ranks) share one measured peak FLOP/s
 //   per rank, so that their MFU is comparable. The first trial of a kind measures the peak while no
 //   other trial of the kind runs. A gang's trial always measures its own peak.

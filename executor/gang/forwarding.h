@@ -15,8 +15,8 @@ class Forwarding {
   Forwarding(std::vector<trial::WorkerProcess> workers, std::vector<int32_t> ranks,
              LeaderLink& link);
 
-  // Waits briefly for something to arrive. Then handles what the leader sent, and sends pending
-  // events and exits to the leader.
+  // Waits briefly for input. Then handles the leader's frames, and sends pending events and exits
+  // to the leader.
   void Step();
   // Kills the workers that still run and reports how they ended. Takes at most trial::kLongestKill.
   void EndAll();

@@ -33,8 +33,8 @@ class Link {
   // Returns the seconds since anything arrived.
   double silence_s() const;
 
-  // Shuts down the sending side and waits at most `limit_s` for the other end to close. Closing
-  // immediately could lose what was sent.
+  // Shuts down the sending side and waits at most `limit_s` seconds for the other end to close. An
+  // immediate close could lose sent frames.
   void Close(double limit_s);
 
  private:

@@ -33,12 +33,12 @@ class RemoteMember {
   // Tells the member to end its workers. Idempotent.
   void End();
 
-  // Handles what has arrived, sends pings and detects silence.
+  // Handles frames that have arrived, sends pings and detects silence.
   void Pump();
   void Take(Frame frame);
   void AddDescriptor(std::vector<pollfd>& descriptors) const { link_.AddDescriptor(descriptors); }
 
-  // Returns what `rank` has sent. REQUIRES: `rank` is one of this member's ranks.
+  // Returns the untaken news of `rank`. REQUIRES: `rank` is one of this member's ranks.
   RankNews& news(int32_t rank) { return news_.at(rank); }
   // Returns whether the member ended because its agent was told to end its part of the trial, which
   // does not count as a failure.

@@ -26,7 +26,7 @@ class Tunnels {
 
   // Adds the descriptors and events to poll for.
   void AddDescriptors(std::vector<pollfd>& descriptors) const;
-  // Moves what can be moved without blocking, and drops tunnels that have ended.
+  // Moves bytes as far as possible without blocking, and drops tunnels that have ended.
   void Pump();
 
   size_t size() const { return tunnels_.size(); }

@@ -25,8 +25,8 @@ struct ProcessWait {
 // does. Tries at least once. Returns false if the child has not ended.
 bool WaitForEnd(pid_t pid, std::chrono::milliseconds limit, const ProcessWait& wait, int& status);
 
-// LeftProcesses keeps children that nobody waits for any more. Reap() reaps those that have ended,
-// so that they don't remain zombies. Thread-safe.
+// LeftProcesses is a thread-safe list of child processes that no other code waits for. Reap() reaps
+// the ones that have ended, so that they don't remain zombies.
 class LeftProcesses {
  public:
   void Add(pid_t pid);

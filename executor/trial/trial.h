@@ -44,7 +44,7 @@ struct TrialPlan {
   std::optional<double> peak_flops;
   // The planner's estimates by pipeline rank. Each may be empty.
   std::vector<int64_t> estimated_bytes;               // in the allocator
-  std::vector<int64_t> estimated_communicator_bytes;  // communicators' buffers beside the allocator
+  std::vector<int64_t> estimated_communicator_bytes;  // communicators' buffers outside the allocator
   std::vector<int64_t> estimated_host_bytes;          // offloaded to the host
   // Whether the ranks run one after the other, each with simulated communication
   // (executor/trial/slice_runner.h).
@@ -68,8 +68,9 @@ inline std::string_view TrialOutcomeName(TrialOutcome outcome) {
   return NameOf(kTrialOutcomeNames, outcome);
 }
 
-// What a trial's failure is due to. A failure due to the layout would repeat on another try. A
-// failure due to the infrastructure, or to the network between the hosts, may not happen elsewhere.
+// The cause of a trial's failure. A failure caused by the layout would repeat in another attempt. A
+// failure caused by the infrastructure, or by the network between the hosts, may not happen on
+// other hosts.
 enum class Fault : uint8_t { kNone, kLayout, kInfrastructure, kNetwork };
 
 inline constexpr EnumNames<Fault, 4> kFaultNames = {{
@@ -141,7 +142,7 @@ struct TrialResult {
   std::vector<double> gradient_norms;  // L2 norm of that loss's gradients before update i
   std::vector<RankResult> ranks;       // in a slice trial, the ranks that ran
   std::optional<OomDetail> oom;
-  std::optional<SliceResult> slice;  // in a slice trial, what the step is composed of
+  std::optional<SliceResult> slice;  // in a slice trial, the parts of the composed step
   std::string worker_version;
   std::string host;
   // The agent of a gang (executor/gang) whose part failed; empty if that is the reporting agent

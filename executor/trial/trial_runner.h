@@ -68,8 +68,8 @@ struct RanksRun {
 RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                   const TrialRunnerOptions& options);
 
-// Watches ranks that were started before, on any host, until the run ends, and ends them all.
-// Returns what RunRanks() returns for ranks that it started itself.
+// Watches ranks that were started before, on any host, until the run ends, and ends them all. The
+// result is like that of RunRanks().
 RanksRun WatchRanks(const TrialPlan& plan, std::vector<StartedRank> ranks,
                     const TrialRunnerOptions& options);
 

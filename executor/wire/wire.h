@@ -46,8 +46,8 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query);
 v1::LayoutEstimate ToWire(const planner::RankedLayout& ranked);
 absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
 
-// The message also says what binds the layout. That follows from the estimate, but some clients
-// read only this message.
+// The message also names the parts that bind the layout. They follow from the estimate, but some
+// clients read only this message.
 v1::Explanation ToWire(const planner::RankedLayout& ranked,
                        const planner::Explanation& explanation);
 absl::StatusOr<planner::Explanation> FromWire(const v1::Explanation& explanation);

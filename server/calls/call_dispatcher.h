@@ -68,13 +68,13 @@ class CallDispatcher {
   // Whether the caller may call was checked before (server/calls/call_checker.h).
   absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
-  // Answers with what `work` returns. REQUIRES: `work` only reads and never blocks, since it runs
-  // on a thread that also receives other calls and agents' messages.
+  // Answers with the status that `work` returns. REQUIRES: `work` only reads and never blocks,
+  // since it runs on a thread that also receives other calls and agents' messages.
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
                                    const google::protobuf::Message& request,
                                    const std::function<absl::Status()>& work) const;
 
-  // Answers with what `work` returns; `work` may block until its changes are stored.
+  // Answers with the status that `work` returns. `work` may block until its changes are stored.
   grpc::ServerUnaryReactor* AnswerOnceStored(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              std::function<absl::Status()> work) const;
@@ -87,9 +87,9 @@ class CallDispatcher {
   void Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
               SearchCall search, std::function<void(const absl::Status&)> done) const;
 
-  // Runs `search` as Search() does, and answers with what `search` returns. The call holds one slot
-  // for a pending call and one for a search. Slots for searches are scarcer, and Ask streams take
-  // them too.
+  // Runs `search` as Search() does, and answers with its status. The call holds one slot for a
+  // pending call and one for a search. Slots for searches are scarcer, and Ask streams take them
+  // too.
   grpc::ServerUnaryReactor* AnswerWithSearch(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              SearchCall search) const;

@@ -1,4 +1,4 @@
-// Makes the gRPC status with which a call or stream ends.
+// Reply() makes the gRPC status with which a call or stream ends.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// Reads and makes the page sizes and page tokens of list calls.
+// ReadPage() reads the page size and page token of a list call, and PageToken() makes such a token.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace meshwright::server {
 // Where a page starts, and how long it is. The token of a page is its position as text; clients
 // treat it as opaque.
 struct Page {
-  int64_t position = 0;  // where the page before ended; 0 for the first page
+  int64_t position = 0;  // end of the previous page; 0 for the first page
   int32_t size = 0;
 };
 

@@ -82,8 +82,8 @@ class EngineCore {
   void On(const StoreFailed& event);
   void On(const StoreBack& event);
 
-  // Does what is due: drops silent agents, gives up trials whose leases have expired, ends sweeps,
-  // and assigns trials to idle agents.
+  // Does the work that is due: drops silent agents, gives up trials whose leases have expired, ends
+  // sweeps, and assigns trials to idle agents.
   void Advance();
   void DropSilentAgents();
   void GiveUpLapsed();

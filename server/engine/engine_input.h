@@ -19,7 +19,7 @@
 
 namespace meshwright::server {
 
-// What an agent reports about itself when it connects.
+// The facts that an agent reports about itself when it connects.
 struct AgentInfo {
   std::string name;
   std::string instance;       // distinguishes this process from another one of the same name
@@ -30,7 +30,7 @@ struct AgentInfo {
   int32_t slots = 1;         // equal parts of its devices that run trials side by side
   int64_t memory_bytes = 0;  // per device; 0 if it is not limited
   std::string version;
-  std::string address = {};       // where other agents reach it; empty if none do
+  std::string address = {};       // at which other agents reach it; empty if they can't
   std::string cluster_json = {};  // its devices as it measured them; empty if it did not
   absl::Time connect_time;
 };

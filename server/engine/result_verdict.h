@@ -25,7 +25,7 @@ inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
   return {FinishVerdict::Outcome::kRefused, std::move(reason), code};
 }
 
-// What was delivered, and what is known about its trial.
+// The facts about a delivered result and its trial on which the verdict depends.
 struct ResultClaim {
   int32_t attempt = 0;        // number of the attempt that gave the result
   bool is_cancelled = false;  // the result says that the attempt was cancelled

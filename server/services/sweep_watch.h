@@ -50,7 +50,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  private:
   void Pump();
   void PumpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Fills next_ from the store, or from what the hub has.
+  // Fills next_ from the store or from the hub's events.
   void Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromStore() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromHub() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -69,7 +69,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   std::deque<v1::SweepEvent> next_ ABSL_GUARDED_BY(mutex_);
   // Whether the store may have events that the hub no longer has.
   bool reads_store_ ABSL_GUARDED_BY(mutex_) = true;
-  bool is_last_ ABSL_GUARDED_BY(mutex_) = false;  // nothing follows what is in next_
+  bool is_last_ ABSL_GUARDED_BY(mutex_) = false;  // no event follows those in next_
   v1::SweepEvent sending_;                        // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;

@@ -3,8 +3,8 @@
 //
 // A token is an HMAC-SHA256 of the attempt's sweep, trial and number, keyed with a secret of the
 // store. Unlike a random token, it need not be stored, and decisions about attempts stay
-// deterministic. A token stays valid as long as the store exists, even if the server restarts;
-// whether its attempt may still deliver a result is the engine's decision.
+// deterministic. A token stays valid as long as the store exists, even if the server restarts. The
+// engine decides whether the attempt may still deliver a result.
 #pragma once
 
 #include <openssl/types.h>

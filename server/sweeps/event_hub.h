@@ -28,7 +28,7 @@ class EventHub {
   // `observer` sees all stored events before watchers do; it may be empty.
   explicit EventHub(Observer observer = {}) : observer_(std::move(observer)) {}
 
-  // What came since the last Take().
+  // The events since the last Take().
   struct Batch {
     std::vector<Event> events;    // by sequence
     std::vector<Event> progress;  // the newest of each trial
@@ -43,7 +43,7 @@ class EventHub {
     Subscription(const Subscription&) = delete;
     Subscription& operator=(const Subscription&) = delete;
 
-    // Returns what came since the last call. May be called from the callback.
+    // Returns the events since the last call. May be called from the callback.
     Batch Take();
 
    private:

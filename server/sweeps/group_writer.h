@@ -51,7 +51,7 @@ class GroupWriter {
   // Waits until every job submitted so far is stored. Returns false if that takes longer than
   // `patience`.
   bool Flush(absl::Duration patience);
-  // Stores what is queued, as far as the store permits, and ends the thread.
+  // Stores the queued jobs, as far as the store can be written, and ends the thread.
   void Stop();
 
  private:

@@ -43,8 +43,8 @@ struct NewSweep {
 };
 
 // Returns a sweep whose candidates are numbered by predicted MFU. A layout that the request names
-// is a trial from the start; if the search finds it too, it is still one candidate. If every
-// candidate is to run, whatever its expected gain, all of them are trials from the start.
+// is a trial from the start; if the search finds it too, it is still one candidate. If all
+// candidates run regardless of their expected gain, all of them are trials from the start.
 //
 // Returns InvalidArgument for a number out of range, for a request that no layout can serve, and
 // for a named layout that can't run, with the rule that it breaks. If nothing fits and no layout is

@@ -83,7 +83,7 @@ class SweepEngine {
   // Notes that the agent leaves on purpose. The trials that it holds are queued again, and their
   // attempts do not count as lost.
   void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
-  // Tells the core what an agent says (server/engine/engine_input.h).
+  // Passes an agent's message to the core (server/engine/engine_input.h).
   void Hear(EngineEvent event);
   // Passes a caller's request to the core. Returns the status immediately.
   absl::Status Request(EngineEvent event);
@@ -102,7 +102,7 @@ class SweepEngine {
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
 
-  // Does what is due, and prunes old events. Must be called repeatedly as time passes.
+  // Does the work that is due, and prunes old events. Must be called repeatedly as time passes.
   void Tick();
   // Waits until everything that was decided so far is stored and sent.
   void Flush() {
@@ -171,7 +171,7 @@ class SweepEngine {
   static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
                                                  const AttemptTokens& tokens, absl::Time now,
                                                  db::SweepAccess& access);
-  // What is needed to judge a result.
+  // The facts that are needed to judge a result.
   struct TrialPlace {
     int64_t sweep_id = 0;
     trial::ResultLimits limits;

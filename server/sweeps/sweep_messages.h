@@ -1,4 +1,4 @@
-// Converts stored records to their messages on the wire.
+// ToWire() converts stored records to their messages on the wire.
 #pragma once
 
 #include <cstdint>

@@ -130,8 +130,8 @@ inline void ExpectSwigluOfEveryGate(const Kernels& kernels, Memory& memory) {
   }
 }
 
-// Returns all E4M3 numbers, the midpoints between them and the neighbours of both, of both signs;
-// NaN and infinity; and numbers beyond the largest E4M3 number.
+// Returns all E4M3 numbers, the midpoints between them, and the nearest neighbours of all these in
+// type T, with both signs. Also returns NaN, infinity, and numbers beyond the largest E4M3 number.
 template <typename T>
 std::vector<T> NumbersAroundEveryE4m3() {
   std::vector<T> numbers = {T(NAN), T(INFINITY), T(-INFINITY), T(0), T(-0.0), T(1e30), T(-449)};

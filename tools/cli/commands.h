@@ -22,7 +22,7 @@ void AddScaleCommand(CLI::App& app, CommandContext& context);
 void AddStudyCommand(CLI::App& app, CommandContext& context);
 // Finds the shortest time in which a model can be trained, over numbers of devices and batches.
 void AddFastestCommand(CLI::App& app, CommandContext& context);
-// Finds the largest micro-batch, sequence and model that fit.
+// Finds the largest micro-batch, the longest sequence and the deepest model that fit.
 void AddFitCommand(CLI::App& app, CommandContext& context);
 // Writes a layout as launch flags of Megatron-LM or as a configuration of torchtitan.
 void AddExportCommand(CLI::App& app, CommandContext& context);

@@ -1,5 +1,5 @@
-// Device is what a rank computes on: it provides the rank's tensors, fused operators, memory
-// accounting and communicators.
+// Device is the device on which a rank computes. It provides the rank's tensors, fused operators,
+// memory accounting and communicators.
 //
 // The implementations are CpuDevice and CudaDevice. CudaDevice is in a separate module that is
 // loaded only for plans that need it, so that CPU trials don't load CUDA.
@@ -57,8 +57,8 @@ class Device {
   // Returns a clock that tells when this device reaches points in the calling thread's work.
   virtual std::unique_ptr<DeviceClock> MakeClock() = 0;
 
-  // Limits and measures the allocations of the calling thread's rank. What the limit covers depends
-  // on the implementation.
+  // Limits and measures the allocations of the calling thread's rank. Each implementation says
+  // which memory its limit covers.
   virtual void SetMemoryLimit(int64_t bytes) = 0;
   virtual void ResetPeakMemory() = 0;
   // Returns the peaks since the last ResetPeakMemory().

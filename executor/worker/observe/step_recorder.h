@@ -1,4 +1,5 @@
-// StepRecorder records what a rank does during a step (executor/trial/step_record.h).
+// StepRecorder records a rank's actions and communication during a step
+// (executor/trial/step_record.h).
 #pragma once
 
 #include <cstdint>

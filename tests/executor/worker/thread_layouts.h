@@ -61,7 +61,8 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
       EXPECT_LE(share, kMostShareOfBf16Memory)
           << peak_bytes << " on pipeline rank " << pipeline_rank;
     }
-    // ReLU's slope jumps where rounding flips a sign, a clamp's where it crosses the limit.
+    // Rounding may flip the sign of a ReLU's input, or move a value across a clamp's limit. The
+    // slope then jumps, so that gradients differ more.
     const planner::Ffn& ffn = run_.plan().model.groups.front().ffn;
     const bool jumps = ffn.kind == planner::FfnKind::kRelu || ffn.clamp > 0.0;
     run_.ExpectReferenceNumbers(jumps ? 0.2 : 0.1, 0.02);

@@ -71,8 +71,8 @@ void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 // Returns the calling thread's index in its block.
 inline unsigned int ThreadNumber() { return threadIdx.y * blockDim.x + threadIdx.x; }
 
-// Publishes the `bytes` bytes at `value` of the calling thread, and copies those of the block's
-// thread `source` to `result`.
+// Publishes the calling thread's `bytes` bytes at `value`, and copies the bytes that the block's
+// thread `source` published to `result`.
 void Exchange(unsigned int source, const void* value, void* result, size_t bytes);
 
 }  // namespace cuda_emulation

@@ -37,7 +37,7 @@ struct CommandContext {
   // Lists the CUDA devices that are visible to the worker at `worker_path`.
   std::function<absl::StatusOr<trial::DeviceList>(const std::string& worker_path)> list_devices =
       trial::ListDevicesHere;
-  // Returns errno of the first write to `out` that failed; 0 if none failed.
+  // Returns the errno of the first failed write to `out`; 0 if none failed.
   std::function<int()> out_errno = [] { return 0; };
   CommandFiles files = {};
   // Looks up the environment variables that give flags their defaults.

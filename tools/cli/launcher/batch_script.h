@@ -9,8 +9,8 @@
 
 namespace meshwright::cli {
 
-// SlurmJobFlags holds what the user may set for a job. Empty texts stand for the cluster's
-// defaults.
+// SlurmJobFlags holds the settings of a job that the user may change. Empty texts stand for the
+// cluster's defaults.
 struct SlurmJobFlags {
   std::string partition;
   std::string time_limit;  // "HH:MM:SS", "D-HH:MM:SS" or minutes

@@ -55,7 +55,7 @@ enum class Noise : uint8_t {
   kOutside,  // they do not overlap
   kWithin,   // they overlap
   kUnknown,  // a median has no interval
-  kSameRun   // both have the result of the same run
+  kSameRun   // both results come from the same run
 };
 
 inline constexpr EnumNames<Noise, 4> kNoiseNames = {{
@@ -108,7 +108,7 @@ struct SweepComparison {
   std::optional<TimeChange> best;  // from A's best to B's, per token and device
   std::string verdict;             // one sentence
   PairCounts counts;
-  std::vector<LayoutPair> both;  // ordered by gain, largest first; then those without a change
+  std::vector<LayoutPair> both;  // by gain, largest first; pairs without a change come last
   OnlyThere only_a;
   OnlyThere only_b;
   std::vector<std::string> notes;  // caveats about the numbers

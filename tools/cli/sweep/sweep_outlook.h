@@ -1,4 +1,4 @@
-// SweepOutlook tells a watcher what to expect of a sweep: the best step so far, the expected gains
+// SweepOutlook summarises a running sweep for a watcher: the best step so far, the expected gains
 // of the running trials, and how long the sweep may take.
 #pragma once
 

@@ -25,7 +25,7 @@ namespace meshwright::worker {
 struct RanOperator {
   std::string what;
   std::string parameters;     // parameters that it reads or whose gradient it adds to: "gate+up"
-  std::vector<int64_t> size;  // rows, outputs and inputs of a product; else the number of elements
+  std::vector<int64_t> size;  // rows, outputs, inputs of a product; elements of other operators
 
   // clang-tidy 14 mistakes the 0 with which callers compare the result for a pointer.
   friend auto operator<=>(const RanOperator&, const RanOperator&) = default;  // NOLINT

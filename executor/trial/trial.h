@@ -44,7 +44,7 @@ struct TrialPlan {
   std::optional<double> peak_flops;
   // The planner's estimates by pipeline rank. Each may be empty.
   std::vector<int64_t> estimated_bytes;               // in the allocator
-  std::vector<int64_t> estimated_communicator_bytes;  // communicators' buffers outside the allocator
+  std::vector<int64_t> estimated_communicator_bytes;  // of communicators, not the allocator
   std::vector<int64_t> estimated_host_bytes;          // offloaded to the host
   // Whether the ranks run one after the other, each with simulated communication
   // (executor/trial/slice_runner.h).

@@ -1,5 +1,6 @@
-// DeviceClock marks points in a rank's sequence of work and tells when they were reached: by the
-// rank's thread on a CPU, and by the device, after all work that was issued before, on a GPU.
+// DeviceClock marks points in a rank's sequence of work and tells when each was reached. On a CPU,
+// the rank's thread reaches a point. On a GPU, the device does, after all work that was issued
+// before the mark.
 #pragma once
 
 #include <chrono>
